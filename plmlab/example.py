@@ -1,0 +1,144 @@
+"""The Example: what an objective makes of a text, and all that a model needs to know of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+import torch
+from jaxtyping import Int
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+from plmlab.visibility import AttentionMask, Visibility
+
+IGNORE = -100
+"""The target of a slot that has nothing to predict; ``cross_entropy`` skips it."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """What one training example shows the model, whatever the objective.
+
+    ``targets[t]`` is the token that slot t must predict, already shifted where the objective predicts the
+    next token, and IGNORE where there is no loss. ``labels`` holds what is asked besides.
+    ``query_visible`` belongs to XLNet's second stream.
+    """
+
+    tokens: Int[Tensor, "time"]
+    positions: Int[Tensor, "axis time"]
+    segments: Int[Tensor, "time"]
+    visible: Visibility
+    targets: Int[Tensor, "time"]
+    labels: dict[str, Tensor] = field(default_factory=dict)
+    query_visible: Visibility | None = None
+
+    def __post_init__(self) -> None:
+        sizes = {
+            "positions": self.positions.shape[-1], "segments": len(self.segments), "targets": len(self.targets),
+            "visible's queries": self.visible.shape[0], "visible's keys": self.visible.shape[1],
+        }
+        for name, size in sizes.items():
+            if size != len(self.tokens):
+                raise ValueError(f"an Example of {len(self.tokens)} tokens has {size} {name}; they must agree")
+
+
+@dataclass(frozen=True)
+class PairExample:
+    """An encoder-decoder example: what the encoder reads, what the decoder reads, and who sees across."""
+
+    source: Example
+    target: Example
+    cross: Visibility
+
+
+def collate_label(rows: list[Tensor]) -> Tensor:
+    """One label of many examples: a number each is stacked, a row each is padded with IGNORE."""
+    return torch.stack(rows) if rows[0].dim() == 0 else pad_sequence(rows, True, IGNORE)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Examples side by side, padded on the right to the longest."""
+
+    tokens: Int[Tensor, "batch time"]
+    positions: Int[Tensor, "batch axis time"]
+    segments: Int[Tensor, "batch time"]
+    visible: AttentionMask
+    targets: Int[Tensor, "batch time"]
+    labels: dict[str, Tensor] = field(default_factory=dict)
+    query_visible: AttentionMask | None = None
+
+    @classmethod
+    def of(cls, examples: Sequence[Example], *, pad: int) -> Self:
+        """Collate; ``pad`` is the id that fills the shorter examples up."""
+        if not examples:
+            raise ValueError("a batch needs at least one example; the list is empty")
+
+        def stack(rows: list[Tensor], fill: int) -> Tensor:
+            return pad_sequence(rows, batch_first=True, padding_value=fill)
+
+        positions = stack([e.positions.T for e in examples], 0).transpose(1, 2)
+        second = [e.query_visible for e in examples if e.query_visible is not None]
+        return cls(
+            tokens=stack([e.tokens for e in examples], pad),
+            positions=positions,
+            segments=stack([e.segments for e in examples], 0),
+            visible=AttentionMask.of([e.visible for e in examples]),
+            targets=stack([e.targets for e in examples], IGNORE),
+            labels={name: collate_label([e.labels[name] for e in examples]) for name in examples[0].labels},
+            query_visible=AttentionMask.of(second) if second else None,
+        )
+
+    @classmethod
+    def causal(cls, windows: Int[Tensor, "batch window"]) -> Self:
+        """Windows cut from a stream, each slot predicting the next token: ``window = time + 1``."""
+        tokens, targets = windows[:, :-1].contiguous(), windows[:, 1:].contiguous()
+        place = torch.arange(tokens.shape[1], device=windows.device)
+        return cls(tokens, place.expand(len(tokens), 1, -1), torch.zeros_like(tokens),
+                   AttentionMask(causal=True), targets)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Examples, and slots in each."""
+        return self.tokens.shape[0], self.tokens.shape[1]
+
+    def to(self, device: torch.device | str) -> Self:
+        """The same on another device."""
+        moved = {name: getattr(self, name).to(device, non_blocking=True)
+                 for name in ("tokens", "positions", "segments", "visible", "targets")}
+        second = None if self.query_visible is None else self.query_visible.to(device)
+        labels = {name: t.to(device, non_blocking=True) for name, t in self.labels.items()}
+        return replace(self, **moved, labels=labels, query_visible=second)
+
+
+@dataclass(frozen=True)
+class PairBatch:
+    """Encoder-decoder examples side by side."""
+
+    source: Batch
+    target: Batch
+    cross: AttentionMask
+
+    @classmethod
+    def of(cls, examples: Sequence[PairExample], *, pad: int) -> Self:
+        """Collate; ``pad`` is the id that fills the shorter examples up."""
+        return cls(
+            Batch.of([e.source for e in examples], pad=pad),
+            Batch.of([e.target for e in examples], pad=pad),
+            AttentionMask.of([e.cross for e in examples]),
+        )
+
+    @property
+    def targets(self) -> Int[Tensor, "batch time"]:
+        """What the decoder's slots must predict."""
+        return self.target.targets
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Examples, and decoder slots in each."""
+        return self.target.size
+
+    def to(self, device: torch.device | str) -> Self:
+        """The same on another device."""
+        return replace(self, source=self.source.to(device), target=self.target.to(device),
+                       cross=self.cross.to(device))

@@ -1,0 +1,107 @@
+"""The Transformer layer: look around, then think, each with a residual and a norm (Vaswani et al. 2017, §3.1)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from plmlab.layers.attention import Cache, MultiHeadAttention
+from plmlab.visibility import AttentionMask
+from plmlab.watching import Point
+
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": F.relu,
+    "gelu": F.gelu,
+    "gelu_tanh": partial(F.gelu, approximate="tanh"),
+}
+
+
+@dataclass(frozen=True)
+class LayerShape:
+    """What two layers of one kind may differ in. ``inner`` is the feed-forward width, d_ff."""
+
+    model: int
+    heads: int
+    inner: int
+    activation: str = "relu"
+    dropout: float = 0.1
+    attention_dropout: float = 0.1
+    eps: float = 1e-5
+
+
+class FeedForward(nn.Module):
+    """Act(xW₁ + b₁)W₂ + b₂, the same at every position (eq. 2)."""
+
+    def __init__(self, shape: LayerShape) -> None:
+        super().__init__()
+        self.widen = nn.Linear(shape.model, shape.inner)
+        self.narrow = nn.Linear(shape.inner, shape.model)
+        self.activation = ACTIVATIONS[shape.activation]
+        self.inner = Point()
+
+    def forward(self, x: Float[Tensor, "batch time model"]) -> Float[Tensor, "batch time model"]:
+        """Each position on its own."""
+        return self.narrow(self.inner(self.activation(self.widen(x))))
+
+
+class PostNorm(nn.Module):
+    """LayerNorm(x + f(x)): the original order; the norm stands on the residual path."""
+
+    def __init__(self, shape: LayerShape) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(shape.model, eps=shape.eps)
+        self.dropout = nn.Dropout(shape.dropout)
+
+    def forward(self, x: Float[Tensor, "batch time model"], f: Callable[[Tensor], Tensor],
+                ) -> Float[Tensor, "batch time model"]:
+        """Wrap the sublayer ``f``."""
+        return self.norm(x + self.dropout(f(x)))
+
+
+class PreNorm(PostNorm):
+    """x + f(LayerNorm(x)): the residual path runs free from end to end (GPT-2)."""
+
+    def forward(self, x: Float[Tensor, "batch time model"], f: Callable[[Tensor], Tensor],
+                ) -> Float[Tensor, "batch time model"]:
+        """Wrap the sublayer ``f``."""
+        return x + self.dropout(f(self.norm(x)))
+
+
+class TransformerLayer(nn.Module):
+    """Self-attention and feed-forward: the layer of the encoder, of BERT, and, under a causal mask, of GPT."""
+
+    def __init__(self, shape: LayerShape, around: type[PostNorm] = PostNorm) -> None:
+        super().__init__()
+        self.attention = MultiHeadAttention(shape.model, shape.heads, dropout=shape.attention_dropout)
+        self.feed_forward = FeedForward(shape)
+        self.around_attention = around(shape)
+        self.around_feed_forward = around(shape)
+        self.hidden = Point()
+
+    def forward(self, x: Float[Tensor, "batch time model"], may_look: AttentionMask, cache: Cache | None = None,
+                ) -> Float[Tensor, "batch time model"]:
+        """One layer up."""
+        x = self.around_attention(x, lambda h: self.attention(h, may_look, cache=cache))
+        return self.hidden(self.around_feed_forward(x, self.feed_forward))
+
+
+class DecoderLayer(TransformerLayer):
+    """A layer that also looks across, at what the encoder made of the source."""
+
+    def __init__(self, shape: LayerShape, around: type[PostNorm] = PostNorm) -> None:
+        super().__init__(shape, around)
+        self.cross_attention = MultiHeadAttention(shape.model, shape.heads, dropout=shape.attention_dropout)
+        self.around_cross_attention = around(shape)
+
+    def forward(  # type: ignore[override]
+        self, x: Float[Tensor, "batch time model"], may_look: AttentionMask,
+        memory: Float[Tensor, "batch key model"], across: AttentionMask,
+        cache: Cache | None = None, cross_cache: Cache | None = None,
+    ) -> Float[Tensor, "batch time model"]:
+        """One layer up: look at oneself, look across, think."""
+        x = self.around_attention(x, lambda h: self.attention(h, may_look, cache=cache))
+        x = self.around_cross_attention(x, lambda h: self.cross_attention(h, across, memory, cross_cache))
+        return self.hidden(self.around_feed_forward(x, self.feed_forward))

@@ -1,0 +1,134 @@
+"""BERT (Devlin et al. 2019): a Transformer encoder that sees both sides, pretrained on what is hidden from it."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from plmlab.example import IGNORE, Batch
+from plmlab.layers.positions import Learned
+from plmlab.layers.transformer import LayerShape, TransformerLayer
+from plmlab.models.gpt import initialise
+from plmlab.models.registry import model
+from plmlab.watching import Point
+
+
+@dataclass(frozen=True)
+class BERTConfig:
+    """The size of a BERT. ``time`` is the number of positions that it learns, ``segments`` that of sentences."""
+
+    vocab: int
+    time: int = 128
+    layers: int = 4
+    model: int = 128
+    heads: int = 4
+    inner: int = 512
+    segments: int = 2
+    dropout: float = 0.1
+    attention_dropout: float = 0.1
+    activation: str = "gelu"
+    eps: float = 1e-12
+
+    @classmethod
+    def tiny(cls, vocab: int, time: int = 128) -> Self:
+        """Trains in seconds on two cores. Too small to overfit in that time, so it needs no dropout."""
+        return cls(vocab, time, dropout=0.0, attention_dropout=0.0)
+
+    @classmethod
+    def base(cls) -> Self:
+        """BERT-base: 110 million parameters."""
+        return cls(vocab=30_522, time=512, layers=12, model=768, heads=12, inner=3072)
+
+    @property
+    def shape(self) -> LayerShape:
+        """Of each layer."""
+        return LayerShape(self.model, self.heads, self.inner, self.activation, self.dropout,
+                          self.attention_dropout, self.eps)
+
+
+class Embeddings(nn.Module):
+    """What a token is, plus where it stands, plus which sentence it is of: added, normed, dropped out (§3, fig. 2)."""
+
+    def __init__(self, config: BERTConfig) -> None:
+        super().__init__()
+        self.token = nn.Embedding(config.vocab, config.model)
+        self.position = Learned(config.time, config.model)
+        self.segment = nn.Embedding(config.segments, config.model)
+        self.norm = nn.LayerNorm(config.model, eps=config.eps)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
+        """The vector that each slot starts with."""
+        x = self.token(batch.tokens) + self.position(batch.positions[:, 0]) + self.segment(batch.segments)
+        return self.dropout(self.norm(x))
+
+
+@model("bert", BERTConfig)
+class BERT(nn.Module):
+    """The encoder: a vector for each slot, and one for the whole from that of [CLS]."""
+
+    def __init__(self, config: BERTConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.embeddings = Embeddings(config)
+        self.embedded = Point()
+        self.layers = nn.ModuleList(TransformerLayer(config.shape) for _ in range(config.layers))
+        self.pooler = nn.Linear(config.model, config.model)
+        self.apply(initialise)
+
+    def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
+        """What the last layer makes of each slot."""
+        x = self.embedded(self.embeddings(batch))
+        for layer in self.layers:
+            x = layer(x, batch.visible)
+        return x
+
+    def pool(self, hidden: Float[Tensor, "batch time model"]) -> Float[Tensor, "batch model"]:
+        """tanh(W h_[CLS]): one vector for the text."""
+        return self.pooler(hidden[:, 0]).tanh()
+
+
+@model("bert-pretraining", BERTConfig)
+class BERTPretraining(nn.Module):
+    """BERT with the two heads of its pretraining: the hidden word, and whether B follows A (§3.1)."""
+
+    def __init__(self, config: BERTConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.bert = BERT(config)
+        self.transform = nn.Linear(config.model, config.model)
+        self.norm = nn.LayerNorm(config.model, eps=config.eps)
+        self.bias = nn.Parameter(torch.zeros(config.vocab))
+        self.next_sentence = nn.Linear(config.model, 2)
+        for head in (self.transform, self.next_sentence):
+            initialise(head)
+
+    def forward(self, batch: Batch) -> Float[Tensor, "batch time vocab"]:
+        """The logits of the token that belongs into each slot."""
+        return self.name_words(self.bert(batch))
+
+    def name_words(self, hidden: Float[Tensor, "*slots model"]) -> Float[Tensor, "*slots vocab"]:
+        """A layer, GELU and norm, then the embedding's own weights as classifier, with a bias."""
+        named = self.norm(F.gelu(self.transform(hidden)))
+        return F.linear(named, self.bert.embeddings.token.weight, self.bias)
+
+    def follows(self, hidden: Float[Tensor, "batch time model"]) -> Float[Tensor, "batch 2"]:
+        """The logits of B following A (0) and of B being a stranger (1)."""
+        return self.next_sentence(self.bert.pool(hidden))
+
+    def loss(self, batch: Batch) -> Float[Tensor, ""]:
+        """Mean over the selected slots of −log p(token); plus that of ``next_sentence`` where it is labelled
+        (0: B follows A, 1: B is a stranger).
+
+        Only the selected slots are named: 85 % of the softmax is never computed.
+        """
+        hidden = self.bert(batch)
+        asked = batch.targets != IGNORE
+        loss = F.cross_entropy(self.name_words(hidden[asked]), batch.targets[asked])
+        if "next_sentence" in batch.labels:
+            loss = loss + F.cross_entropy(self.follows(hidden), batch.labels["next_sentence"])
+        return loss
+

@@ -1,0 +1,115 @@
+"""GPT (Radford et al. 2018) and GPT-2 (2019): a Transformer's layers under a causal mask, saying what comes next."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from plmlab.example import IGNORE, Batch
+from plmlab.layers.attention import Cache
+from plmlab.layers.positions import Learned
+from plmlab.layers.transformer import LayerShape, PostNorm, PreNorm, TransformerLayer
+from plmlab.models.registry import model
+from plmlab.visibility import AttentionMask
+from plmlab.watching import Point
+
+
+@dataclass(frozen=True)
+class GPTConfig:
+    """The size of a GPT. ``time`` is the number of positions that it learns."""
+
+    vocab: int
+    time: int = 64
+    layers: int = 4
+    model: int = 128
+    heads: int = 4
+    dropout: float = 0.1
+    eps: float = 1e-5
+
+    @classmethod
+    def tiny(cls, vocab: int, time: int = 64) -> Self:
+        """Trains in seconds on two cores. Too small to overfit in that time, so it needs no dropout."""
+        return cls(vocab, time, dropout=0.0)
+
+    @classmethod
+    def base(cls) -> Self:
+        """GPT-2 small: 124 million parameters (GPT-1 is of the same size, with 512 positions and 40,478 pieces)."""
+        return cls(vocab=50_257, time=1024, layers=12, model=768, heads=12)
+
+    @property
+    def shape(self) -> LayerShape:
+        """Of each layer: four times as wide inside, GELU in its tanh form."""
+        return LayerShape(self.model, self.heads, 4 * self.model, "gelu_tanh", self.dropout, self.dropout, self.eps)
+
+
+@model("gpt", GPTConfig)
+class GPT(nn.Module):
+    """GPT-1: the norm after each sublayer, none at the end; the output shares the embedding's weights."""
+
+    around: type[PostNorm] = PostNorm
+
+    def __init__(self, config: GPTConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.token = nn.Embedding(config.vocab, config.model)
+        self.position = Learned(config.time, config.model)
+        self.dropout = nn.Dropout(config.dropout)
+        self.embedded = Point()
+        self.layers = nn.ModuleList(TransformerLayer(config.shape, self.around) for _ in range(config.layers))
+        self.finish: nn.Module = nn.Identity()
+        self.apply(initialise)
+
+    def forward(self, batch: Batch, caches: list[Cache] | None = None) -> Float[Tensor, "batch time vocab"]:
+        """The logits of each slot's prediction; with ``caches``, the batch continues what they remember."""
+        return F.linear(self.read(batch, caches), self.token.weight)
+
+    def read(self, batch: Batch, caches: list[Cache] | None = None) -> Float[Tensor, "batch time model"]:
+        """What the last layer makes of each slot."""
+        x = self.token(batch.tokens) + self.position(batch.positions[:, 0])
+        x = self.embedded(self.dropout(x))
+        for i, layer in enumerate(self.layers):
+            x = layer(x, batch.visible, None if caches is None else caches[i])
+        return self.finish(x)
+
+    def loss(self, batch: Batch) -> Float[Tensor, ""]:
+        """Mean cross-entropy in nats a target (2018, eq. 1)."""
+        return F.cross_entropy(self(batch).flatten(0, 1), batch.targets.flatten(), ignore_index=IGNORE)
+
+    def caches(self) -> list[Cache]:
+        """An empty memory for each layer."""
+        return [Cache() for _ in self.layers]
+
+    def next(self, tokens: Int[Tensor, "batch time"], caches: list[Cache]) -> Float[Tensor, "batch vocab"]:
+        """Read on after what ``caches`` remember, and give the logits of the token that comes next."""
+        before, time = caches[0].time, tokens.shape[1]
+        if before + time > self.config.time:
+            raise ValueError(f"{before + time} tokens are more than the {self.config.time} positions of this model")
+        place = torch.arange(before, before + time, device=tokens.device).expand(len(tokens), 1, -1)
+        none = torch.full_like(tokens, IGNORE)
+        read = self.read(Batch(tokens, place, torch.zeros_like(tokens), AttentionMask(causal=True), none), caches)
+        return F.linear(read[:, -1], self.token.weight)
+
+
+@model("gpt2", GPTConfig)
+class GPT2(GPT):
+    """GPT-2: the norm before each sublayer and one at the end; residual projections start smaller."""
+
+    around = PreNorm
+
+    def __init__(self, config: GPTConfig) -> None:
+        super().__init__(config)
+        self.finish = nn.LayerNorm(config.model, eps=config.eps)
+        for name, weight in self.named_parameters():
+            if name.endswith(("out.weight", "narrow.weight")):
+                nn.init.normal_(weight, std=0.02 / (2 * config.layers) ** 0.5)
+
+
+def initialise(module: nn.Module) -> None:
+    """Weights from N(0, 0.02), biases 0 (2018, §4.1; BERT does the same)."""
+    if isinstance(module, nn.Linear | nn.Embedding):
+        nn.init.normal_(module.weight, std=0.02)
+    if isinstance(module, nn.Linear) and module.bias is not None:
+        nn.init.zeros_(module.bias)

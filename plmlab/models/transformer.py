@@ -1,0 +1,164 @@
+"""The Transformer (Vaswani et al. 2017): an encoder that reads, a decoder that writes what it reads across.
+
+Where it differs from the paper: post-norm is the default, as there; `PreNorm` can be had for the comparison.
+Masks, label smoothing (0.1), shared embeddings and the factor √d are the paper's.
+"""
+
+from dataclasses import dataclass, field
+from typing import Self
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from plmlab.example import IGNORE, Batch, PairBatch
+from plmlab.layers.attention import Cache
+from plmlab.layers.positions import Sinusoidal
+from plmlab.layers.transformer import DecoderLayer, LayerShape, PostNorm, TransformerLayer
+from plmlab.models.registry import model
+from plmlab.visibility import AttentionMask
+from plmlab.watching import Point
+
+
+@dataclass(frozen=True)
+class TransformerConfig:
+    """The size of an encoder-decoder; source and target share one vocabulary."""
+
+    vocab: int
+    layers: int = 2
+    model: int = 64
+    heads: int = 4
+    inner: int = 256
+    dropout: float = 0.1
+    smoothing: float = 0.1
+
+    @classmethod
+    def tiny(cls, vocab: int) -> Self:
+        """Trains in seconds on two cores. Too small to overfit in that time, so it needs no dropout."""
+        return cls(vocab, dropout=0.0, smoothing=0.0)
+
+    @classmethod
+    def base(cls) -> Self:
+        """The paper's base model: 65 million parameters (table 3)."""
+        return cls(vocab=37_000, layers=6, model=512, heads=8, inner=2048)
+
+    @property
+    def shape(self) -> LayerShape:
+        """Of each layer: ReLU inside; the paper drops out sublayers and embeddings, not attention weights."""
+        return LayerShape(self.model, self.heads, self.inner, "relu", self.dropout, attention_dropout=0.0)
+
+
+class Embedded(nn.Module):
+    """Token vectors times √d, plus sinusoids (§3.4, §3.5)."""
+
+    def __init__(self, token: nn.Embedding, dropout: float) -> None:
+        super().__init__()
+        self.token = token
+        self.position = Sinusoidal(token.embedding_dim)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
+        """The vector that each slot starts with."""
+        x = self.token(batch.tokens) * self.token.embedding_dim**0.5
+        return self.dropout(x + self.position(batch.positions[:, 0]))
+
+
+class Encoder(nn.Module):
+    """N layers of looking and thinking."""
+
+    def __init__(self, config: TransformerConfig, token: nn.Embedding, around: type[PostNorm]) -> None:
+        super().__init__()
+        self.embed, self.embedded = Embedded(token, config.dropout), Point()
+        self.layers = nn.ModuleList(TransformerLayer(config.shape, around) for _ in range(config.layers))
+        self.finish = finishing_norm(config, around)
+
+    def forward(self, source: Batch) -> Float[Tensor, "batch key model"]:
+        """What the encoder makes of each slot of the source: the decoder's memory."""
+        x = self.embedded(self.embed(source))
+        for layer in self.layers:
+            x = layer(x, source.visible)
+        return self.finish(x)
+
+
+class Decoder(nn.Module):
+    """N layers that look back at what was written, across at what was read, and think."""
+
+    def __init__(self, config: TransformerConfig, token: nn.Embedding, around: type[PostNorm]) -> None:
+        super().__init__()
+        self.embed, self.embedded = Embedded(token, config.dropout), Point()
+        self.layers = nn.ModuleList(DecoderLayer(config.shape, around) for _ in range(config.layers))
+        self.finish = finishing_norm(config, around)
+
+    def forward(
+        self, target: Batch, memory: Float[Tensor, "batch key model"], across: AttentionMask,
+        caches: list[tuple[Cache, Cache]] | None = None,
+    ) -> Float[Tensor, "batch time model"]:
+        """What the decoder makes of each slot of the target."""
+        x = self.embedded(self.embed(target))
+        for i, layer in enumerate(self.layers):
+            own, cross = (None, None) if caches is None else caches[i]
+            x = layer(x, target.visible, memory, across, own, cross)
+        return self.finish(x)
+
+
+@dataclass
+class Writing:
+    """A target half written: the source as read, and what the decoder remembers of its own words."""
+
+    memory: Float[Tensor, "batch key model"]
+    across: AttentionMask
+    caches: list[tuple[Cache, Cache]] = field(default_factory=list)
+
+    def select(self, rows: Int[Tensor, "rows"]) -> None:
+        """Keep these rows of the batch, in this order."""
+        self.memory = self.memory[rows]
+        self.across = AttentionMask(keys=None if self.across.keys is None else self.across.keys[rows])
+        for own, cross in self.caches:
+            own.select(rows)
+            cross.select(rows)
+
+
+@model("transformer", TransformerConfig)
+class Transformer(nn.Module):
+    """The encoder-decoder. One matrix embeds the source, embeds the target and names the output (§3.4)."""
+
+    def __init__(self, config: TransformerConfig, around: type[PostNorm] = PostNorm) -> None:
+        super().__init__()
+        self.config = config
+        self.token = nn.Embedding(config.vocab, config.model)
+        self.encoder = Encoder(config, self.token, around)
+        self.decoder = Decoder(config, self.token, around)
+        for parameter in self.parameters():
+            if parameter.dim() > 1:
+                nn.init.xavier_uniform_(parameter)
+        nn.init.normal_(self.token.weight, std=config.model**-0.5)
+
+    def forward(self, batch: PairBatch) -> Float[Tensor, "batch time vocab"]:
+        """The logits of each target slot's prediction."""
+        hidden = self.decoder(batch.target, self.encoder(batch.source), batch.cross)
+        return F.linear(hidden, self.token.weight)
+
+    def loss(self, batch: PairBatch) -> Float[Tensor, ""]:
+        """Mean cross-entropy in nats a target, against smoothed labels (§5.4)."""
+        return F.cross_entropy(self(batch).flatten(0, 1), batch.targets.flatten(), ignore_index=IGNORE,
+                               label_smoothing=self.config.smoothing)
+
+    def writing(self, source: Batch) -> Writing:
+        """Read the source, and be ready to write."""
+        empty = [(Cache(), Cache()) for _ in self.decoder.layers]
+        return Writing(self.encoder(source), AttentionMask(keys=source.visible.keys), empty)
+
+    def next(self, tokens: Int[Tensor, "batch time"], writing: Writing) -> Float[Tensor, "batch vocab"]:
+        """Write on after what ``writing`` remembers, and give the logits of the token that comes next."""
+        before = writing.caches[0][0].time
+        place = torch.arange(before, before + tokens.shape[1], device=tokens.device).expand(len(tokens), 1, -1)
+        target = Batch(tokens, place, torch.zeros_like(tokens), AttentionMask(causal=True),
+                       torch.full_like(tokens, IGNORE))
+        hidden = self.decoder(target, writing.memory, writing.across, writing.caches)
+        return F.linear(hidden[:, -1], self.token.weight)
+
+
+def finishing_norm(config: TransformerConfig, around: type[PostNorm]) -> nn.Module:
+    """With the norm before each sublayer, the last output is still to be normed; with it after, it has been."""
+    return nn.Identity() if around is PostNorm else nn.LayerNorm(config.model, eps=config.shape.eps)

@@ -1,0 +1,7 @@
+"""Objectives: pure functions from tokens to an Example. What is damaged, who sees whom, where each stands."""
+
+from plmlab.objectives.causal import causal
+from plmlab.objectives.masked import masked
+from plmlab.objectives.registry import OBJECTIVES, Choice, Objective
+
+__all__ = ["OBJECTIVES", "Choice", "Objective", "causal", "masked"]

@@ -1,0 +1,63 @@
+"""The masked language model: say what stood under the masks (掩码语言模型)."""
+
+from collections.abc import Mapping, Sequence
+from random import Random
+
+import torch
+
+from plmlab.example import IGNORE, Example
+from plmlab.objectives.draw import below, shuffled
+from plmlab.objectives.registry import Choice, objective
+from plmlab.text.vocabulary import Vocabulary
+from plmlab.visibility import Visibility
+
+
+@objective(
+    title="masked language model (BERT)",
+    chinese="掩码语言模型",
+    paper="Devlin et al. 2019, §3.1",
+    choices=(Choice("rate", "share of slots to predict", 0.15, 0.05, 0.6, 0.05),),
+    question="Two words are hidden. May the slot of the one look at the slot of the other?",
+    answer="Yes, everyone sees everyone. But all it finds there is [MASK], so each guess is made "
+           "without knowing the other: the independence assumption of BERT.",
+)
+def masked(
+    tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pair: Sequence[int] = (), rate: float = 0.15,
+    select: Sequence[int] | None = None, replace: Mapping[int, int] | None = None,
+) -> Example:
+    """[CLS] A [SEP], or [CLS] A [SEP] B [SEP]; some slots are selected, and all that are selected are predicted.
+
+    As in BERT's own code, ``round(rate · time)`` slots are selected, at least one, never a special token; a
+    selected slot shows [MASK] eight times in ten, a random word once, itself once. Positions count from 0.
+
+    ``select`` gives the selected slots instead of drawing them, and ``replace`` what a slot shows instead.
+    """
+    if not 0 < rate <= 1:
+        raise ValueError(f"rate is the share of slots to predict, above 0 and at most 1; {rate} was given")
+    cls, sep, mask = vocab.need("cls"), vocab.need("sep"), vocab.need("mask")
+    first = [cls, *tokens, sep]
+    second = [*pair, sep] if pair else []
+    whole = first + second
+    if select is None:
+        candidates = [t for t, token in enumerate(whole) if token not in (cls, sep)]
+        chosen = sorted(candidates[i] for i in shuffled(rng, len(candidates))[: max(1, round(rate * len(whole)))])
+    else:
+        chosen = sorted(select)
+    shown, targets = list(whole), [IGNORE] * len(whole)
+    for t in chosen:
+        targets[t] = whole[t]
+        if replace is not None and t in replace:
+            shown[t] = replace[t]
+            continue
+        dice = rng.random()
+        if dice < 0.8:
+            shown[t] = mask
+        elif dice < 0.9:
+            shown[t] = vocab.words[below(rng, len(vocab.words))]
+    return Example(
+        tokens=torch.tensor(shown),
+        positions=torch.arange(len(whole))[None],
+        segments=torch.tensor([0] * len(first) + [1] * len(second)),
+        visible=Visibility.full(len(whole)),
+        targets=torch.tensor(targets),
+    )

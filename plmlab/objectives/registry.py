@@ -1,0 +1,54 @@
+"""The list of objectives: how each is called, by a person and by a lab's controls."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from plmlab.example import Example
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A number that an objective lets one choose, with the range that makes sense."""
+
+    name: str
+    title: str
+    default: float
+    low: float
+    high: float
+    step: float
+
+
+Make = TypeVar("Make", bound=Callable[..., Example])
+MakesExamples = Callable[..., Example]
+"""What every objective is: ``(tokens, *, vocab: Vocabulary, rng: Random, **choices) -> Example``, a pure function."""
+
+
+@dataclass(frozen=True)
+class Objective:
+    """An objective as a reader meets it: its names, its paper, and what can be chosen."""
+
+    name: str
+    title: str
+    chinese: str
+    paper: str
+    make: MakesExamples
+    choices: tuple[Choice, ...] = ()
+    question: str = ""
+    answer: str = ""
+
+
+OBJECTIVES: dict[str, Objective] = {}
+
+
+def objective(*, title: str, chinese: str, paper: str, choices: tuple[Choice, ...] = (),
+              question: str = "", answer: str = "") -> Callable[[Make], Make]:
+    """Register the function below under its own name.
+
+    ``question`` and ``answer`` are the guess that the Mask Lab invites before it reveals.
+    """
+    def register(make: Make) -> Make:
+        name = make.__name__
+        OBJECTIVES[name] = Objective(name, title, chinese, paper, make, choices, question, answer)
+        return make
+    return register

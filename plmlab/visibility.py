@@ -1,0 +1,180 @@
+"""Who may look at whom, and why: the attention mask as a union of named rules."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, Self
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+NO_RULE = -1000
+BY_HAND = 1000
+
+Pattern = Literal["full", "causal", "other"]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One reason to look: a query in ``queries`` may look at a key in ``keys`` whose rank is at most its own.
+
+    ``why`` and ``unless`` are the sentences for a pair that the rule lets look, and for one that only the
+    ranks keep apart; ``{query}`` and ``{key}`` stand in them for the two tokens. Ranks of zero order nothing.
+    """
+
+    name: str
+    why: str
+    queries: Bool[Tensor, "query"]
+    keys: Bool[Tensor, "key"]
+    query_rank: Int[Tensor, "query"]
+    key_rank: Int[Tensor, "key"]
+    unless: str = ""
+
+    @classmethod
+    def between(cls, name: str, why: str, queries: Bool[Tensor, "query"], keys: Bool[Tensor, "key"]) -> Self:
+        """Every query of one group looks at every key of another."""
+        return cls(name, why, queries, keys, torch.zeros_like(queries, dtype=torch.long),
+                   torch.zeros_like(keys, dtype=torch.long))
+
+    def covers(self) -> Bool[Tensor, "query key"]:
+        """The pairs that the rule speaks of, whatever their ranks."""
+        return self.queries[:, None] & self.keys[None, :]
+
+    def allows(self) -> Bool[Tensor, "query key"]:
+        """The pairs that the rule lets look."""
+        return self.covers() & (self.key_rank[None, :] <= self.query_rank[:, None])
+
+
+@dataclass(frozen=True)
+class Visibility:
+    """Who may look at whom in one example: True = may look.
+
+    ``otherwise`` is the sentence for a pair that no rule covers. ``edits`` are changes made by hand, the
+    last one for a pair counts. ``pattern`` keeps what is known of the whole, so that a batch of it can take
+    the fast paths of ``scaled_dot_product_attention``.
+    """
+
+    rules: tuple[Rule, ...]
+    otherwise: str = "no rule lets {query} look at {key}."
+    edits: tuple[tuple[int, int, bool], ...] = ()
+    pattern: Pattern = "other"
+
+    @classmethod
+    def full(cls, queries: int, keys: int | None = None, *, name: str = "everyone sees everyone",
+             why: str = "nothing is hidden: {query} may look to both sides.") -> Self:
+        """Every query sees every key, as in BERT's encoder, or from a decoder across to its encoder."""
+        rule = Rule.between(name, why, torch.ones(queries, dtype=torch.bool),
+                            torch.ones(queries if keys is None else keys, dtype=torch.bool))
+        return cls((rule,), pattern="full")
+
+    @classmethod
+    def causal(cls, time: int) -> Self:
+        """Every slot sees itself and what stands before it, as in GPT."""
+        everyone, place = torch.ones(time, dtype=torch.bool), torch.arange(time)
+        rule = Rule(
+            "what was read before",
+            "{key} was read by the time {query} must say what comes next.",
+            everyone, everyone, place, place,
+            unless="{key} comes later: to see it would be to see the answer.",
+        )
+        return cls((rule,), pattern="causal")
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many queries and how many keys."""
+        return len(self.rules[0].queries), len(self.rules[0].keys)
+
+    def dense(self) -> Bool[Tensor, "query key"]:
+        """The mask itself: True where the query may look at the key."""
+        looks = torch.zeros(self.shape, dtype=torch.bool)
+        for rule in self.rules:
+            looks |= rule.allows()
+        for query, key, look in self.edits:
+            looks[query, key] = look
+        return looks
+
+    def causes(self) -> Int[Tensor, "query key"]:
+        """What decides each pair: ``i + 1`` where rule i lets it look, ``-(i + 1)`` where only rule i's ranks
+        forbid it, ``NO_RULE`` where no rule covers it, ``±BY_HAND`` where it was edited."""
+        cause = torch.full(self.shape, NO_RULE)
+        for i, rule in reversed(list(enumerate(self.rules))):
+            cause[rule.covers() & (cause < 0)] = -(i + 1)
+            cause[rule.allows()] = i + 1
+        for query, key, look in self.edits:
+            cause[query, key] = BY_HAND if look else -BY_HAND
+        return cause
+
+    def sentence(self, cause: int) -> str:
+        """The sentence behind one of the ``causes``, with ``{query}`` and ``{key}`` still to be filled in."""
+        if abs(cause) == BY_HAND:
+            return "you opened this cell by hand." if cause > 0 else "you closed this cell by hand."
+        if cause == NO_RULE:
+            return self.otherwise
+        rule = self.rules[abs(cause) - 1]
+        return rule.why if cause > 0 else rule.unless or self.otherwise
+
+    def reason(self, query: int, key: int, words: Sequence[str] | None = None) -> str:
+        """Why ``query`` may, or may not, look at ``key``, in words; slots are named by ``words`` if given."""
+        cause = int(self.causes()[query, key])
+        q, k = (words[query], words[key]) if words else (f"slot {query}", f"slot {key}")
+        verdict = "may look at" if cause > 0 else "may not look at"
+        because = self.sentence(cause).replace("{query}", q).replace("{key}", k)
+        return f"{q} {verdict} {k}: {because}"
+
+    def edited(self, query: int, key: int, look: bool) -> Self:
+        """The same, but for one pair that a person set by hand."""
+        queries, keys = self.shape
+        if not (0 <= query < queries and 0 <= key < keys):
+            raise ValueError(f"there is no cell ({query}, {key}) in a mask of {queries} queries × {keys} keys")
+        return replace(self, edits=(*self.edits, (query, key, look)), pattern="other")
+
+
+@dataclass(frozen=True)
+class AttentionMask:
+    """Who may look at whom in a batch, in the cheapest form that says it.
+
+    A pair may look where all three agree: ``causal`` (no key later than the query), ``keys`` (real keys, not
+    padding) and ``pairs`` (a mask of its own for each example). A query that may look nowhere gets zeros.
+    """
+
+    causal: bool = False
+    keys: Bool[Tensor, "batch key"] | None = None
+    pairs: Bool[Tensor, "batch query key"] | None = None
+
+    @classmethod
+    def of(cls, visible: Sequence[Visibility]) -> Self:
+        """The mask of a batch of examples, padded on the right to the longest.
+
+        Padding is never seen, with one exception that costs nothing: in a causal batch it stands to the
+        right of every real slot, which sees nothing there anyhow, so that no mask is needed at all.
+        """
+        queries, keys = (max(sizes) for sizes in zip(*(v.shape for v in visible), strict=True))
+        patterns = {v.pattern for v in visible}
+        if patterns == {"causal"}:
+            return cls(causal=True)
+        if patterns == {"full"}:
+            lengths = torch.tensor([v.shape[1] for v in visible])
+            real = torch.arange(keys)[None, :] < lengths[:, None]
+            return cls(keys=None if bool(real.all()) else real)
+        pairs = torch.zeros(len(visible), queries, keys, dtype=torch.bool)
+        for row, v in zip(pairs, visible, strict=True):
+            row[: v.shape[0], : v.shape[1]] = v.dense()
+        return cls(pairs=pairs)
+
+    def dense(self, query: int, key: int) -> Bool[Tensor, "#batch #head query key"] | None:
+        """The mask for ``query`` queries that are the last of ``key`` slots, or None where all may look."""
+        mask = None if self.pairs is None else self.pairs[:, None]
+        if self.keys is not None:
+            real = self.keys[:, None, None, :].expand(-1, 1, query, -1)
+            mask = real if mask is None else mask & real
+        if self.causal:
+            device = None if mask is None else mask.device
+            before = torch.ones(1, 1, query, key, dtype=torch.bool, device=device).tril(key - query)
+            mask = before if mask is None else mask & before
+        return mask
+
+    def to(self, device: torch.device | str) -> Self:
+        """The same on another device."""
+        def move(t: Tensor | None) -> Tensor | None:
+            return None if t is None else t.to(device, non_blocking=True)
+        return replace(self, keys=move(self.keys), pairs=move(self.pairs))
