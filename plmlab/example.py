@@ -104,11 +104,15 @@ class Batch:
 
     def to(self, device: torch.device | str) -> Self:
         """The same on another device."""
-        moved = {name: getattr(self, name).to(device, non_blocking=True)
-                 for name in ("tokens", "positions", "segments", "visible", "targets")}
-        second = None if self.query_visible is None else self.query_visible.to(device)
-        labels = {name: t.to(device, non_blocking=True) for name, t in self.labels.items()}
-        return replace(self, **moved, labels=labels, query_visible=second)
+        def move(t: Tensor) -> Tensor:
+            return t.to(device, non_blocking=True)
+
+        return replace(
+            self, tokens=move(self.tokens), positions=move(self.positions), segments=move(self.segments),
+            visible=self.visible.to(device), targets=move(self.targets),
+            labels={name: move(t) for name, t in self.labels.items()},
+            query_visible=None if self.query_visible is None else self.query_visible.to(device),
+        )
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,72 @@
+"""The chapters of the course, and the family tree of the models that they build."""
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+
+from plmlab.paths import DATA, ROOT
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """One chapter: its number, file name, title, and the question that it answers."""
+
+    number: int
+    slug: str
+    title: str
+    chinese: str
+    question: str
+
+    @property
+    def file(self) -> str:
+        """The notebook's name, whether it is written yet or not."""
+        return f"{self.number:02d}_{self.slug}.ipynb"
+
+    def written(self, folder: Path = ROOT / "notebooks") -> bool:
+        """Whether the chapter can be opened."""
+        return (folder / self.file).exists()
+
+
+CHAPTERS = tuple(Chapter(n, *row) for n, row in enumerate((
+    ("start_here", "Start here", "从这里开始", "What is in this course, and does it run on my machine?"),
+    ("rnn", "RNN, LSTM, GRU", "循环神经网络", "How can a network remember?"),
+    ("word_vectors", "Word vectors", "词向量", "How does a word get its place in space?"),
+    ("language_models", "Language models and decoding", "语言模型与解码", "How does one write with probabilities?"),
+    ("seq2seq", "Seq2seq and attention", "编码器–解码器与注意力", "Why is one vector not enough for a sentence?"),
+    ("elmo", "ELMo", "上下文词向量", "How can one word have many vectors?"),
+    ("transformer", "The Transformer", "自注意力", "What if every word looks at every other?"),
+    ("gpt", "GPT", "生成式预训练", "What does a model know that only predicts the next word?"),
+    ("bert", "BERT", "双向编码器", "What is gained by seeing both sides?"),
+    ("bert_family", "BERT's family", "BERT 的变体", "Which of BERT's choices mattered?"),
+    ("transformer_xl", "Transformer-XL", "段级循环", "How does attention reach beyond its window?"),
+    ("xlnet", "XLNet and MPNet", "排列语言模型", "Can one predict in any order?"),
+    ("unilm_glm", "UniLM and GLM", "统一预训练", "Can one model both read and write?"),
+    ("encoder_decoders", "Encoder–decoders", "MASS、T5、BART", "What should be damaged, and what given back?"),
+    ("cogqa", "CogQA", "认知图谱", "How does one answer in several hops?"),
+    ("cogltx", "CogLTX", "长文本", "How does one read a book through a keyhole?"),
+    ("realm", "REALM", "检索增强预训练", "Can a model learn to look things up?"),
+    ("rag", "RAG", "检索增强生成", "Can it look things up while it writes?"),
+    ("entity_memories", "Entity memories", "实体记忆", "Can facts be kept apart from words, and edited?"),
+    ("fast_transformer_audit", "An audit", "一次审查", "What does a claim look like that cannot be computed?"),
+    ("which_model_when", "Which model when", "迁移学习", "Which model for which task, and which claims held?"),
+)))
+
+
+@dataclass(frozen=True)
+class Relative:
+    """A model in the family tree: when it came, to which branch it belongs, and from what it grew."""
+
+    name: str
+    year: float
+    branch: str
+    parents: tuple[str, ...]
+    chapter: int
+    idea: str
+
+
+def family() -> list[Relative]:
+    """The models of the course by date, from ``data/family_tree.tsv``."""
+    with (DATA / "family_tree.tsv").open(encoding="utf-8", newline="") as file:
+        rows = csv.DictReader((line for line in file if not line.startswith("#")), delimiter="\t")
+        return [Relative(r["name"], float(r["year"]), r["branch"], tuple(filter(None, r["parents"].split(", "))),
+                         int(r["chapter"]), r["idea"]) for r in rows]

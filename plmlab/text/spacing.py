@@ -1,0 +1,34 @@
+"""How words are put back together for a person: where a space belongs, and where it does not."""
+
+import re
+from collections.abc import Iterable
+
+HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+WIDE = f"{HAN}\u3000-\u303f\uff00-\uffef"
+
+SHUT = re.compile(r" (?=[.,;:!?%)\]}”…]+(?:\s|$))")
+OPEN = re.compile(r"(?<=[(\[{“$]) ")
+WITHIN = re.compile(r"(?<=[\w\]]) (['’]) (?=(?:s|t|m|d|re|ve|ll)\b)", re.IGNORECASE)
+HYPHEN = re.compile(r"(?<=[^\W\d_]) ([-–/]) (?=[^\W\d_])")
+DECIMAL = re.compile(r"(?<=\d) (\.(?= \d)|,(?= \d{3}\b)) ")
+BETWEEN_HAN = re.compile(f"(?<=[{WIDE}]) (?=[{WIDE}])")
+QUOTED = re.compile(r'(?<!\S)" (?=\S)([^"]*\S) "(?!\S)')
+
+
+def readable(words: Iterable[str], prefix: str = "##") -> str:
+    """Words and pieces as running text.
+
+    A piece that begins with ``prefix`` is glued to what stands before it. Punctuation loses the space that a
+    tokenizer put before it, Chinese characters all spaces between them. A special token such as [MASK] keeps
+    its spaces. What the text looked like before it was cut up cannot be known in every case.
+    """
+    text = ""
+    for word in words:
+        glued = word.startswith(prefix) and len(word) > len(prefix) and text
+        text += word.removeprefix(prefix) if glued else (" " if text else "") + word
+    for pattern in (DECIMAL, WITHIN, HYPHEN):
+        text = pattern.sub(r"\1", text)
+    text = QUOTED.sub(r'"\1"', text)
+    for pattern in (SHUT, OPEN, BETWEEN_HAN):
+        text = pattern.sub("", text)
+    return text

@@ -1,0 +1,189 @@
+"""What a model is trained on: a long stream of tokens, or many texts; every step's batch at random access.
+
+The batch of a step depends on the seed and the step alone. So a training that stopped at step 1,000 goes on
+with step 1,001 and nothing has to be replayed, and every machine draws the same.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any, Self
+
+import numpy as np
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+from plmlab.example import Batch, PairBatch, PairExample
+from plmlab.text import tokenfile
+from plmlab.text.corpora import CorpusError
+from plmlab.text.tokenizers import Tokenizer
+
+END = "[END]"
+
+
+@dataclass(frozen=True)
+class TokenStream:
+    """Tokens one after the other, in memory or in a file larger than memory."""
+
+    ids: np.ndarray
+
+    @classmethod
+    def of(cls, ids: Iterable[int]) -> Self:
+        """A stream in memory."""
+        return cls(np.fromiter(ids, dtype=np.int64))
+
+    @classmethod
+    def from_texts(cls, texts: Iterable[str], tokenizer: Tokenizer, separator: str | None = END) -> Self:
+        """A stream in memory of all texts, ``separator`` after each."""
+        return cls(np.concatenate([np.empty(0, np.uint32), *tokenfile.encoded(texts, tokenizer, separator)]))
+
+    @classmethod
+    def build(cls, texts: Iterable[str], tokenizer: Tokenizer, path: str | Path, separator: str | None = END, *,
+              progress: bool = True) -> Self:
+        """Write the tokens of all texts, ``separator`` after each, to ``path``, and beside it a
+        header, ``path`` + ".json".
+
+        Only a small part of the texts is in memory at a time. Whatever fails, a file that stood there stays as
+        it was. "[MASK]" and the like in a text are text, not special tokens.
+        """
+        tokenfile.write(texts, tokenizer, Path(path), separator, progress)
+        return cls.open(path, tokenizer)
+
+    @classmethod
+    def open(cls, path: str | Path, tokenizer: Tokenizer | None = None, *, check: bool = True) -> Self:
+        """The stream in a file, without reading it into memory.
+
+        ``check`` reads it through once and compares its checksum; without, only its length is compared. With
+        ``tokenizer`` it is an error if another one wrote the file.
+        """
+        return cls(tokenfile.read(Path(path), tokenizer, check))
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __getitem__(self, place: slice) -> Int[Tensor, "time"]:
+        return torch.from_numpy(self.ids[place].astype(np.int64))
+
+    def split(self, held_out: float = 0.1) -> tuple["TokenStream", "TokenStream"]:
+        """The stream's beginning to train on, and its end, a share of ``held_out``, to validate on."""
+        if not 0 < held_out < 1:
+            raise CorpusError(f"held_out is a share of the stream, between 0 and 1; {held_out} was given")
+        cut = len(self) - round(held_out * len(self))
+        if not 0 < cut < len(self):
+            raise CorpusError(f"a stream of {len(self)} tokens is too short to hold out {held_out:.0%} of it")
+        return TokenStream(self.ids[:cut]), TokenStream(self.ids[cut:])
+
+    def windows(self, batch: int, time: int, seed: int) -> "Windows":
+        """Batches of ``batch`` windows of ``time`` slots, cut at random places: a batch for any step."""
+        return Windows(self, batch, time, seed)
+
+    def sequential(self, batch: int, time: int) -> "Sequential":
+        """The whole stream once, in order: every token but the first is predicted exactly once."""
+        return Sequential(self, batch, time)
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Random windows of a stream: ``windows(step)`` is the causal batch of that step."""
+
+    stream: TokenStream
+    batch: int
+    time: int
+    seed: int
+
+    def __post_init__(self) -> None:
+        _positive(batch=self.batch, time=self.time)
+        if len(self.stream) <= self.time:
+            raise CorpusError(
+                f"a window of {self.time} slots needs {self.time + 1} tokens, and the stream has {len(self.stream)}; "
+                "take a shorter window, or more text"
+            )
+
+    def __call__(self, step: int) -> Batch:
+        rng = Random(f"{self.seed}:{step}")
+        places = len(self.stream) - self.time
+        starts = np.array([int(rng.random() * places) for _ in range(self.batch)])
+        return _windows_at(self.stream, starts, self.time)
+
+
+@dataclass(frozen=True)
+class Sequential:
+    """A stream in order, for evaluation: causal batches of windows side by side, and what is left at its end."""
+
+    stream: TokenStream
+    batch: int
+    time: int
+
+    def __post_init__(self) -> None:
+        _positive(batch=self.batch, time=self.time)
+        if len(self.stream) < 2:
+            raise CorpusError(f"there is nothing to predict in a stream of {len(self.stream)} tokens; it needs two")
+
+    def __len__(self) -> int:
+        whole, left = divmod(len(self.stream) - 1, self.time)
+        return -(-whole // self.batch) + (left > 0)
+
+    def __iter__(self) -> Iterator[Batch]:
+        whole, left = divmod(len(self.stream) - 1, self.time)
+        for first in range(0, whole, self.batch):
+            starts = np.arange(first, min(first + self.batch, whole)) * self.time
+            yield _windows_at(self.stream, starts, self.time)
+        if left:
+            yield _windows_at(self.stream, np.array([whole * self.time]), left)
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Texts under an objective: ``examples(step)`` is the batch of that step."""
+
+    texts: Sequence[np.ndarray]
+    make: Callable[[list[int], Random], Any]
+    batch: int
+    seed: int
+    pad: int
+
+    def __call__(self, step: int) -> Batch | PairBatch:
+        rng = Random(f"{self.seed}:{step}")
+        drawn = [self.texts[int(rng.random() * len(self.texts))].tolist() for _ in range(self.batch)]
+        made = [self.make(text, rng) for text in drawn]
+        if isinstance(made[0], PairExample):
+            return PairBatch.of(made, pad=self.pad)
+        return Batch.of(made, pad=self.pad)
+
+
+def examples(texts: Iterable[str], tokenizer: Tokenizer, objective: str, batch: int, seed: int, max_tokens: int,
+             **choices) -> Examples:
+    """Batches of a registered objective, by its name ("masked", …), for any step.
+
+    A text longer than ``max_tokens`` is cut into several; the tokens that the objective adds ([CLS], [SEP], …)
+    come on top. ``choices`` are the objective's own. All tokens are held in memory.
+    """
+    from plmlab.objectives import OBJECTIVES  # objectives know the vocabulary, which is part of this package
+
+    _positive(batch=batch, max_tokens=max_tokens)
+    if objective not in OBJECTIVES:
+        raise CorpusError(f"there is no objective {objective!r}; there are {', '.join(sorted(OBJECTIVES))}")
+    rows = (row for chunk in tokenfile.chunks(texts) for row in tokenizer.encode_all(chunk, plain=True))
+    pieces = [np.array(row[i : i + max_tokens], np.uint32) for row in rows for i in range(0, len(row), max_tokens)]
+    if not pieces:
+        raise CorpusError("the corpus is empty: there is no text to make examples of")
+    make, vocab = OBJECTIVES[objective].make, tokenizer.vocab
+
+    def one(ids: list[int], rng: Random) -> Any:
+        return make(ids, vocab=vocab, rng=rng, **choices)
+
+    return Examples(pieces, one, batch, seed, vocab.need("pad"))
+
+
+def _positive(**numbers: int) -> None:
+    for name, number in numbers.items():
+        if number < 1:
+            raise CorpusError(f"{name} must be at least 1; {number} was given")
+
+
+def _windows_at(stream: TokenStream, starts: np.ndarray, time: int) -> Batch:
+    """The causal batch of the windows that begin at ``starts``: each slot predicts the token after it."""
+    rows = stream.ids[starts[:, None] + np.arange(time + 1)]
+    return Batch.causal(torch.from_numpy(rows.astype(np.int64)))

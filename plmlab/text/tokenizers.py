@@ -1,0 +1,302 @@
+"""Tokenizers: from text to ids and back. By words, by bytes that often stand together, by pieces of words."""
+
+import hashlib
+import os
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from pathlib import Path
+from typing import Self
+
+import tokenizers
+from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers, trainers
+
+from plmlab.text.spacing import readable
+from plmlab.text.vocabulary import SENTINELS, SPECIALS, Vocabulary
+
+OURS = (*SPECIALS, *SENTINELS)
+BYTES = sorted(pre_tokenizers.ByteLevel.alphabet())
+SPACE = "␣"
+"""How a space at the beginning of a byte-level piece is shown."""
+
+ROLES = ("pad", "unk", "cls", "sep", "mask", "start", "end")
+USUAL_NAMES = {
+    "pad": ("[PAD]", "<pad>"), "unk": ("[UNK]", "<unk>"), "cls": ("[CLS]", "<s>"), "sep": ("[SEP]", "</s>"),
+    "mask": ("[MASK]", "<mask>"), "start": ("[START]", "<s>", "<|endoftext|>"),
+    "end": ("[END]", "</s>", "<|endoftext|>"),
+}
+LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class TokenizerError(ValueError):
+    """A tokenizer that cannot be trained, read, or asked for that."""
+
+
+@dataclass(frozen=True)
+class ForeignVocabulary(Vocabulary):
+    """The vocabulary of a tokenizer from elsewhere, with the ids that it keeps for no word at all."""
+
+    reserved: frozenset[int] = frozenset()
+
+    @cached_property
+    def special(self) -> frozenset[int]:
+        """Every id that is not a word or a piece of one, BERT's [unused1] … among them."""
+        return super().special | self.reserved
+
+
+class Tokenizer:
+    """A Hugging Face tokenizer, and the Vocabulary that says which of its ids are special.
+
+    ``encode`` adds no special token: that is the objective's part.
+    """
+
+    def __init__(self, backend: tokenizers.Tokenizer, vocab: Vocabulary) -> None:
+        self.backend = backend
+        self.vocab = vocab
+
+    def __len__(self) -> int:
+        return self.vocab.size
+
+    def __repr__(self) -> str:
+        return f"Tokenizer({type(self.backend.model).__name__}, {self.vocab.size:,} tokens)"
+
+    @classmethod
+    def words(cls, lines: Iterable[str], size: int) -> Self:
+        """One token a word or punctuation mark; the rarer words, beyond ``size`` tokens in all, are [UNK]."""
+        backend = tokenizers.Tokenizer(models.WordLevel(unk_token="[UNK]"))
+        backend.normalizer = normalizers.NFC()
+        backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+        backend.decoder = decoders.WordPiece()
+        trainer = trainers.WordLevelTrainer(vocab_size=size, special_tokens=[*OURS], show_progress=False)
+        backend.train_from_iterator(_corpus(lines, size, len(OURS) + 1), trainer)
+        return cls(backend, Vocabulary(backend.get_vocab_size()))
+
+    @classmethod
+    def bpe(cls, lines: Iterable[str], size: int) -> Self:
+        """Byte pair encoding over bytes (Sennrich et al. 2016; Radford et al. 2019, §2.2): nothing is unknown,
+        and ``decode(encode(text)) == text`` for any text."""
+        backend = tokenizers.Tokenizer(models.BPE())
+        backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        backend.decoder = decoders.ByteLevel()
+        trainer = trainers.BpeTrainer(
+            vocab_size=size, special_tokens=[*OURS], initial_alphabet=BYTES, show_progress=False
+        )
+        backend.train_from_iterator(_corpus(lines, size, len(OURS) + len(BYTES)), trainer)
+        return cls(backend, Vocabulary(backend.get_vocab_size()))
+
+    @classmethod
+    def wordpiece(cls, lines: Iterable[str], size: int, lowercase: bool = True) -> Self:
+        """BERT's tokenizer (Devlin et al. 2019, §3): words cut into pieces, Chinese into single characters.
+
+        With ``lowercase`` accents are dropped too, as in BERT. A word with a character too rare for the
+        vocabulary is [UNK].
+        """
+        normalizer = normalizers.BertNormalizer(lowercase=lowercase)
+        corpus = [normalizer.normalize_str(line) for line in _corpus(lines, size, len(OURS) + 2)]
+        backend = tokenizers.Tokenizer(models.WordPiece(_pieces(corpus, size), unk_token="[UNK]"))
+        backend.add_special_tokens([AddedToken(name, special=True, normalized=False) for name in OURS])
+        backend.normalizer = normalizer
+        backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+        backend.decoder = decoders.WordPiece()
+        return cls(backend, Vocabulary(backend.get_vocab_size()))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """A tokenizer.json, or the folder it lies in; one that is not ours as well (see ``from_hf``)."""
+        return cls.of(_read(path))
+
+    @classmethod
+    def from_hf(cls, pretrained) -> Self:
+        """Another's tokenizer: a fast tokenizer of ``transformers``, a tokenizer.json, or the folder it lies in.
+
+        The special tokens are those the tokenizer names, or those usually named so ([MASK], <mask>, …); None
+        for what it lacks. Truncation and padding are switched off.
+        """
+        if isinstance(pretrained, str | Path):
+            return cls.load(pretrained)
+        backend = getattr(pretrained, "backend_tokenizer", None)
+        if not isinstance(backend, tokenizers.Tokenizer):
+            raise TokenizerError(
+                f"from_hf wants a fast tokenizer of transformers, or where its tokenizer.json lies; a "
+                f"{type(pretrained).__name__} was given"
+            )
+        attributes = {**{role: role for role in ROLES}, "start": "bos", "end": "eos"}
+        named = {role: getattr(pretrained, f"{name}_token", None) for role, name in attributes.items()}
+        return cls.of(tokenizers.Tokenizer.from_str(backend.to_str()),
+                      {role: (name,) if name else () for role, name in named.items()})
+
+    @classmethod
+    def of(cls, backend: tokenizers.Tokenizer, names: Mapping[str, Sequence[str]] = USUAL_NAMES) -> Self:
+        """Wrap a backend; ``names`` says what each special token may be called."""
+        backend.no_truncation()
+        backend.no_padding()
+        if all(backend.token_to_id(name) == id for id, name in enumerate(OURS)):
+            return cls(backend, Vocabulary(backend.get_vocab_size()))
+        known = backend.get_vocab()
+        roles = {role: next((known[name] for name in names[role] if name in known), None) for role in ROLES}
+        unused = {id for token, id in known.items() if re.fullmatch(r"\[unused\d+\]", token)}
+        added = {id for id, token in backend.get_added_tokens_decoder().items() if token.special}
+        size = max(known.values()) + 1
+        holes = set(range(size)) - set(known.values())
+        return cls(backend, ForeignVocabulary(size, sentinels=(), reserved=frozenset(unused | added | holes), **roles))
+
+    def encode(self, text: str, *, plain: bool = False) -> list[int]:
+        """The ids of a text, without any special token added.
+
+        "[MASK]" in the text is the special token, since that is how a person types it; with ``plain`` it is
+        text like any other.
+        """
+        return self._encoding(text, plain).ids
+
+    def encode_all(self, texts: Sequence[str], *, plain: bool = False) -> list[list[int]]:
+        """The ids of many texts, on all cores."""
+        backend = self._plain if plain else self.backend
+        encodings = backend.encode_batch_fast([_sound(text) for text in texts], add_special_tokens=False)
+        return [encoding.ids for encoding in encodings]
+
+    def offsets(self, text: str, *, plain: bool = False) -> list[tuple[int, int]]:
+        """Where each token of ``encode(text)`` stands: ``text[start:end]``, in characters."""
+        return self._encoding(text, plain).offsets
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of some ids, special tokens included; spaces go where a reader expects them."""
+        if self._bytes:
+            return self.backend.decode(list(ids), skip_special_tokens=False)
+        return readable(self._name(id) for id in ids)
+
+    def tokens(self, ids: Sequence[int]) -> list[str]:
+        """Each token as a label: "##ing", "[MASK]"; of bytes "␣the", and ⟨e4 bd⟩ for a part of a character."""
+        return [self._label(self._name(id)) if self._bytes else self._name(id) for id in ids]
+
+    def id(self, token: str) -> int:
+        """The id of one token, written as ``tokens`` shows it."""
+        found = self._by_label.get(token)
+        if found is None:
+            pieces = " ".join(self.tokens(self.encode(token))) or "nothing"
+            raise TokenizerError(f"{token!r} is not one token of this vocabulary of {len(self):,}; "
+                                 f"it is written as {pieces}")
+        return found
+
+    def save(self, folder: str | Path) -> Path:
+        """Write ``folder/tokenizer.json``, which ``transformers`` can read too."""
+        path = Path(folder) / "tokenizer.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = path.with_name(f".tokenizer.{os.getpid()}.json")
+        unfinished.write_text(self.backend.to_str(pretty=True), encoding="utf-8")
+        unfinished.replace(path)
+        return path
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Changes when the tokenizer does: what was encoded with one cannot be read with another."""
+        return hashlib.sha256(self.backend.to_str().encode()).hexdigest()[:16]
+
+    @cached_property
+    def _plain(self) -> tokenizers.Tokenizer:
+        backend = tokenizers.Tokenizer.from_str(self.backend.to_str())
+        backend.encode_special_tokens = True
+        return backend
+
+    @cached_property
+    def _bytes(self) -> bool:
+        return isinstance(self.backend.decoder, decoders.ByteLevel)
+
+    @cached_property
+    def _by_label(self) -> dict[str, int]:
+        ids = sorted(self.backend.get_vocab().values(), reverse=True)
+        return dict(zip(self.tokens(ids), ids, strict=True))
+
+    def _encoding(self, text: str, plain: bool) -> tokenizers.Encoding:
+        backend = self._plain if plain else self.backend
+        return backend.encode(_sound(text), add_special_tokens=False)
+
+    def _name(self, id: int) -> str:
+        name = self.backend.id_to_token(int(id))
+        if name is None:
+            raise TokenizerError(f"there is no token {id}; the ids of this vocabulary are 0 … {len(self) - 1}")
+        return name
+
+    def _label(self, name: str) -> str:
+        if any(letter not in BYTE_OF for letter in name):
+            return name
+        raw = bytes(BYTE_OF[letter] for letter in name)
+        try:
+            shown = raw.decode()
+        except UnicodeDecodeError:
+            return f"⟨{raw.hex(' ')}⟩"
+        return SPACE * (len(shown) - len(shown.lstrip(" "))) + shown.lstrip(" ")
+
+
+def _byte_letters() -> dict[str, int]:
+    """The byte behind each letter that GPT-2 writes it as: itself where it can be printed, else the next
+    character from U+0100 on."""
+    printed = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
+    others = [byte for byte in range(256) if byte not in printed]
+    return {chr(b): b for b in printed} | {chr(256 + i): b for i, b in enumerate(others)}
+
+
+BYTE_OF = _byte_letters()
+
+
+def _sound(text: str) -> str:
+    """Half a surrogate pair, which a browser may send but UTF-8 cannot hold, becomes U+FFFD."""
+    return LONE_SURROGATE.sub("\ufffd", text)
+
+
+def _corpus(lines: Iterable[str], size: int, least: int) -> list[str]:
+    """The lines to train on, held in memory, once it is sure that something can be learnt from them."""
+    if size < least:
+        raise TokenizerError(f"size must be at least {least}: {len(OURS)} special tokens, and what every text needs "
+                             f"(bytes, characters, or words); {size} was given")
+    if isinstance(lines, str):
+        raise TokenizerError("the corpus is one string; give a list of lines or paragraphs, such as [text]")
+    corpus = [_sound(line) for line in lines]
+    if not any(line.strip() for line in corpus):
+        raise TokenizerError("the corpus is empty: there is no text to learn a vocabulary from")
+    return corpus
+
+
+def _pieces(corpus: Sequence[str], size: int) -> dict[str, int]:
+    """WordPiece's vocabulary, the same for the same text.
+
+    The library numbers characters in an order that changes from run to run, and merges depend on it; so the
+    characters, at the beginning of a word and inside, get their numbers beforehand, the commonest first.
+    """
+    split = pre_tokenizers.BertPreTokenizer().pre_tokenize_str
+    distinct = {chunk for line in corpus for chunk in line.split()}
+    inside = {letter for chunk in distinct for word, _ in split(chunk) for letter in word[1:]}
+    common = _common_letters(corpus, (size - len(OURS)) // 2)
+    numbered = [*OURS, *common, *(f"##{letter}" for letter in common if letter in inside)]
+    learner = tokenizers.Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    learner.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=size, special_tokens=numbered, initial_alphabet=common, limit_alphabet=len(common),
+        show_progress=False,
+    )
+    learner.train_from_iterator(corpus, trainer)
+    return learner.get_vocab()
+
+
+def _common_letters(corpus: Sequence[str], most: int) -> list[str]:
+    """The commonest characters, as few as make up 99.95 % of the text (the coverage that SentencePiece takes)."""
+    counts = Counter(letter for line in corpus for letter in line if not letter.isspace())
+    ranked = sorted(counts, key=lambda letter: (-counts[letter], letter))[:most]
+    running = list(accumulate(counts[letter] for letter in ranked))
+    return ranked[: bisect_left(running, 0.9995 * counts.total()) + 1]
+
+
+def _read(path: str | Path) -> tokenizers.Tokenizer:
+    """The backend in a tokenizer.json."""
+    file = Path(path)
+    file = file / "tokenizer.json" if file.is_dir() else file
+    if not file.is_file():
+        raise TokenizerError(f"there is no tokenizer at {file}; give a tokenizer.json, or a folder with one in it")
+    try:
+        return tokenizers.Tokenizer.from_file(str(file))
+    except Exception as error:  # the library raises a bare Exception
+        raise TokenizerError(f"{file} is not a tokenizer.json ({error}); "
+                             "save one with Tokenizer.save(folder)") from None

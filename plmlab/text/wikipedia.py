@@ -1,0 +1,152 @@
+"""A sample of English Wikipedia, cleaned: some hundred articles that ship with gensim (CC BY-SA 3.0).
+
+Wiki markup is recursive (a link in a caption in a template), so it is undone from the inside outwards:
+what holds no further markup is replaced by its text, until nothing is left to replace.
+"""
+
+import bz2
+import html
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from plmlab.text.templates import SUBSCRIPT, SUPERSCRIPT, template_text
+
+SAMPLE = "enwiki-latest-pages-articles1.xml-p000000010p000030302-shortened.bz2"
+LEAST_WORDS = 6
+
+HIDDEN = re.compile(
+    r"<!--.*?-->|<ref\b[^<>]*/>|<ref\b.*?</ref\s*>"
+    r"|<(gallery|source|timeline|syntaxhighlight|references)\b[^<>]*>.*?</\1\s*>",
+    re.DOTALL | re.IGNORECASE,
+)
+FORMULA = re.compile(r"<math\b.*?</math\s*>", re.DOTALL | re.IGNORECASE)
+NOWIKI = re.compile(r"</?nowiki\s*/?>", re.IGNORECASE)
+BREAK = re.compile(r"<(?:br|hr)\s*/?\s*>", re.IGNORECASE)
+BLOCK = re.compile(r"</?(?:blockquote|poem|div|center|p|ol|ul|li)\b[^<>]*>", re.IGNORECASE)
+RAISED = re.compile(r"<(su[bp])\b[^<>]*>([^<>]*)</\1\s*>", re.IGNORECASE)
+TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
+
+PLAIN = r"(?:[^\[\]{}]|\[[^\[\]{}]*\]|\[(?!\[)|\](?!\])|\{(?![{|])|\}(?!\})|(?<!\|)\}(?!\}))*?"
+LINK = re.compile(rf"\[\[({PLAIN})\]\]")
+TEMPLATE = re.compile(rf"\{{\{{({PLAIN})\}}\}}")
+TABLE = re.compile(r"^[:*\s]*\{\|(?:(?!\{\|).)*?^\s*\|\}", re.DOTALL | re.MULTILINE)
+OUTWARD = re.compile(r"\[(?:https?:|ftp:)?//[^\s\[\]]+ *([^\[\]]*)\]")
+NOT_A_WORD = re.compile(r"\s*(?:(?i:file|image|category|media)|[a-z]{2,3}(?:-[a-z]+)*)\s*:")
+
+POSSESSIVE = re.compile(r"(?<!')''([^'\n]+)'''s\b")
+QUOTES = re.compile(r"'{2,5}")
+HEADING = re.compile(r"(={2,6})\s*(.*?)\s*\1\s*$")
+BACK_MATTER = re.compile(
+    r"(?:see also|references?|notes?|footnotes|citations|sources|external links|further reading|bibliography|"
+    r"works cited|literature|publications|selected works|filmography|gallery|notes and references|"
+    r"(?:cited |general |primary |secondary )?(?:references|sources|works)|explanatory notes)\b.*", re.IGNORECASE
+)
+HOLES = (
+    (re.compile(r"[ \t\u00a0\u2000-\u200b]+"), " "),
+    (re.compile(r"(?<=[(\[]) ?(?:[;,:/–] ?|(?:or|and) (?=[)\]]))+"), ""),
+    (re.compile(r"(?: ?[;,:/])+ ?(?=[)\]])"), ""),
+    (re.compile(r" ?(?:\( ?\)|\[ ?\]|\"\"|“”)"), ""),
+    (re.compile(r"([;,])(?: ?[;,])+"), r"\1"),
+    (re.compile(r" ?[;,](?= ?[.](?:\s|$))"), ""),
+    (re.compile(r"(?<=[(\[]) | (?=[)\],.;:!?](?![.\w]))"), ""),
+    (re.compile(r" {2,}"), " "),
+)
+SENTENCE_END = re.compile(r"[.!?:…][\"'”’)\]]*$")
+LEFTOVER = re.compile(r"\[\[|\]\]|\{\{|\}\}|\{\||\|\}|^[|!]|https?://|\x00")
+
+
+@dataclass(frozen=True)
+class Article:
+    """A title, and the paragraphs of running text below it."""
+
+    title: str
+    paragraphs: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The paragraphs, an empty line between them."""
+        return "\n\n".join(self.paragraphs)
+
+
+def articles() -> list[Article]:
+    """The articles of the sample that hold running text, in the order of the file.
+
+    Kept are paragraphs and list items that are sentences. Left out are tables, captions, headings, footnotes,
+    the sections at the end (references, external links, …), and paragraphs around a formula. Pages that only
+    say what a name may refer to have none left. Read once in a process, in about a second.
+    """
+    return list(_articles())
+
+
+def paragraphs() -> list[str]:
+    """Every paragraph of the sample."""
+    return [paragraph for article in _articles() for paragraph in article.paragraphs]
+
+
+@cache
+def _articles() -> tuple[Article, ...]:
+    from gensim.corpora.wikicorpus import extract_pages
+    from gensim.test.utils import datapath
+
+    with bz2.open(datapath(SAMPLE)) as file:
+        pages = [(title, text) for title, text, _ in extract_pages(file, ["0"])
+                 if ":" not in title and not text.lower().startswith("#redirect")]
+    cleaned = (Article(title, tuple(clean(text))) for title, text in pages)
+    return tuple(article for article in cleaned if article.paragraphs)
+
+
+def clean(markup: str) -> list[str]:
+    """The paragraphs of running text in a page of wiki markup."""
+    return [paragraph for line in _body(_without_markup(markup)) if (paragraph := _paragraph(line))]
+
+
+def _without_markup(markup: str) -> str:
+    """The text with its headings and line breaks, all other markup undone. NUL stands for a formula."""
+    text = HIDDEN.sub("", markup)
+    text = FORMULA.sub("\x00", text)
+    text = NOWIKI.sub("", BLOCK.sub("\n", BREAK.sub(" ", text)))
+    text = RAISED.sub(_raised, text)
+    text = OUTWARD.sub(r"\1", text)
+    before = None
+    while before != text:
+        before = text
+        text = TEMPLATE.sub(lambda found: template_text(found[1]), LINK.sub(_link_text, text))
+    while before != (text := TABLE.sub("", text)):
+        before = text
+    text = TAG.sub("", RAISED.sub(_raised, text))
+    text = QUOTES.sub("", POSSESSIVE.sub(r"\1's", text))
+    return html.unescape(html.unescape(text))
+
+
+def _raised(found: re.Match[str]) -> str:
+    return found[2].translate(SUPERSCRIPT if found[1].lower() == "sup" else SUBSCRIPT)
+
+
+def _link_text(found: re.Match[str]) -> str:
+    """[[page|text]] → text; a picture, a category or another language's page → nothing."""
+    target, _, text = found[1].rpartition("|")
+    return "" if NOT_A_WORD.match(target or text) else text.removeprefix(":")
+
+
+def _body(text: str) -> Iterator[str]:
+    """The lines of a page without headings, and without the sections at its end."""
+    skipped = 0
+    for line in text.split("\n"):
+        if heading := HEADING.match(line.strip()):
+            level = len(heading[1])
+            if not skipped or level <= skipped:
+                skipped = level if BACK_MATTER.fullmatch(heading[2]) else 0
+        elif not skipped:
+            yield line
+
+
+def _paragraph(line: str) -> str:
+    """A line as a paragraph, or nothing where it is no running text."""
+    text = line.strip().lstrip("*#:; ")
+    for hole, filling in HOLES:
+        text = hole.sub(filling, text)
+    text = text.strip()
+    whole = len(text.split()) >= LEAST_WORDS and SENTENCE_END.search(text) and text.count("(") == text.count(")")
+    return "" if not whole or LEFTOVER.search(text) else text
