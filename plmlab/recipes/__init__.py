@@ -1,0 +1,86 @@
+"""Recipes: what needs several seeds, sizes or minutes is computed once, by committed code, and recorded.
+
+A recipe is a module ``plmlab/recipes/recipe_NN.py`` for chapter NN with a function ``main() -> dict`` that
+gives its numbers, made with ``spread``. The chapter draws what was recorded and re-runs one point of it live.
+"""
+
+import importlib
+import json
+import pkgutil
+import platform
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from statistics import mean, stdev
+from typing import Any
+
+from plmlab.paths import DATA
+
+PREFIX = "recipe_"
+RECORDED_PACKAGES = ("plmlab", "torch", "tokenizers", "transformers", "accelerate", "numpy")
+
+
+def spread(values: Mapping[int, float]) -> dict[str, Any]:
+    """One number measured with several seeds (seed → value): mean, standard deviation, extremes, and all.
+
+    The deviation is None where there is a single seed.
+    """
+    if not values:
+        raise ValueError("a number needs at least one seed to be measured with; none was given")
+    told = list(values.values())
+    return {
+        "mean": mean(told), "deviation": stdev(told) if len(told) > 1 else None,
+        "low": min(told), "high": max(told), "seeds": list(values), "values": told,
+    }
+
+
+def chapters() -> list[str]:
+    """The chapters that have a recipe: their numbers, two digits each."""
+    return sorted(room.name.removeprefix(PREFIX) for room in pkgutil.iter_modules(__path__)
+                  if room.name.startswith(PREFIX))
+
+
+def run(chapter: str, results: Path | None = None) -> Path:
+    """Compute a chapter's recipe and record it in ``results/NN.json``, which is returned.
+
+    ``results`` is the course's ``data/results`` unless another folder is given. ValueError if there is no such
+    recipe, with those that there are.
+    """
+    if chapter not in chapters():
+        there = ", ".join(chapters()) or "none yet"
+        raise ValueError(f"there is no recipe for chapter {chapter!r}; there is one for: {there}")
+    start = time.monotonic()
+    numbers = importlib.import_module(f"{__name__}.{PREFIX}{chapter}").main()
+    return record(chapter, numbers, time.monotonic() - start, results or DATA / "results")
+
+
+def record(chapter: str, numbers: Mapping[str, Any], seconds: float, results: Path) -> Path:
+    """Write the numbers, and where and when they were measured."""
+    told = {
+        "chapter": chapter, "numbers": dict(numbers), "device": device(), "seconds": round(seconds, 1),
+        "versions": {"python": platform.python_version()}
+        | {name: metadata.version(name) for name in RECORDED_PACKAGES},
+        "date": datetime.now(UTC).date().isoformat(),
+    }
+    results.mkdir(parents=True, exist_ok=True)
+    path = results / f"{chapter}.json"
+    path.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return path
+
+
+def device() -> str:
+    """What the numbers were computed on, in words."""
+    import torch
+    if torch.cuda.is_available():
+        return torch.cuda.get_device_name()
+    return f"CPU, {torch.get_num_threads()} threads"
+
+
+def recorded(chapter: str, results: Path | None = None) -> dict[str, Any]:
+    """What was recorded for a chapter; ValueError with the command that records it if nothing was."""
+    path = (results or DATA / "results") / f"{chapter}.json"
+    if not path.is_file():
+        raise ValueError(f"nothing is recorded for chapter {chapter!r}; `plmlab recipe {chapter}` computes it")
+    return json.loads(path.read_text(encoding="utf-8"))

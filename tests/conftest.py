@@ -1,0 +1,32 @@
+"""What holds for every test: shapes are checked at run time, nothing is fetched, two workers share the cores."""
+
+import os
+
+import pytest
+from jaxtyping import install_import_hook
+
+install_import_hook("plmlab", "typecheck.check")
+
+os.environ.update(HF_HUB_OFFLINE="1", HF_DATASETS_OFFLINE="1")
+workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // workers)))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """A browser test is skipped where no Chromium is found, and fails for it in continuous integration."""
+    if item.get_closest_marker("browser") is None:
+        return
+    from plmlab.doctor import find_browser
+    if find_browser() is not None:
+        return
+    lack = "no Chromium or Chrome was found; install one (Debian: apt install chromium)"
+    if os.environ.get("CI"):
+        pytest.fail(lack, pytrace=False)
+    pytest.skip(lack)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """Where the browser of the browser tests lies."""
+    from plmlab.doctor import find_browser
+    return find_browser() or ""

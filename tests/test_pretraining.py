@@ -1,0 +1,99 @@
+"""`plmlab pretrain` from a text to a checkpoint that loads, and what it says where it can't."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from plmlab import cli
+from plmlab.checkpoints import load
+from plmlab.pretraining import Plan, divide
+
+TEXT = "\n\n".join(f"the {a} {b} the {c}." for a in ("cat", "dog", "bird", "fox") for b in ("sees", "hears", "likes")
+                   for c in ("house", "river", "garden", "moon", "street"))
+SMALL = ["--steps", "30", "--batch", "8", "--time", "8", "--vocab", "330", "--layers", "1", "--width", "16",
+         "--heads", "2", "--lr", "0.02"]
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    file = tmp_path / "little.txt"
+    file.write_text(TEXT, encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize(("name", "kind"), [("gpt", "gpt"), ("gpt2", "gpt2"), ("bert", "bert-pretraining")])
+def test_a_text_becomes_a_checkpoint(name: str, kind: str, corpus: Path, tmp_path: Path, capsys) -> None:
+    out = tmp_path / "made"
+    assert cli.main(["pretrain", name, "--corpus", str(corpus), "--out", str(out), *SMALL]) == 0
+    model, tokenizer = load(out, expect=kind)
+    assert model.config.layers == 1 and model.config.vocab == len(tokenizer)
+    assert str(out) in capsys.readouterr().out
+    readme = (out / "README.md").read_text(encoding="utf-8")
+    assert f"plmlab pretrain {name}" in readme
+    perplexity = float(re.search(r"perplexity \| ([\d.]+)", readme)[1])  # type: ignore[index]
+    assert perplexity < len(tokenizer) / 3
+    assert not list(tmp_path.glob("made.run-*"))
+
+
+def test_an_interrupted_run_goes_on_and_ends_as_if_it_had_not_been(corpus: Path, tmp_path: Path, monkeypatch,
+                                                                 capsys) -> None:
+    from plmlab import pretraining
+    plain = ["pretrain", "gpt2", "--corpus", str(corpus), *SMALL]
+    assert cli.main([*plain, "--out", str(tmp_path / "straight")]) == 0
+    monkeypatch.setattr(pretraining, "SAVE_EVERY", 10)
+    through = pretraining.batches
+
+    def stops_at_20(*told):
+        made = through(*told)
+
+        def batch(i: int):
+            if i == 20:
+                raise KeyboardInterrupt
+            return made(i)
+        return batch
+    monkeypatch.setattr(pretraining, "batches", stops_at_20)
+    broken = [*plain, "--out", str(tmp_path / "broken")]
+    assert cli.main(broken) == 0
+    assert "goes on" in capsys.readouterr().out and not (tmp_path / "broken").exists()
+    monkeypatch.setattr(pretraining, "batches", through)
+    assert cli.main(broken) == 0
+    one, other = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("straight", "broken"))
+    assert one == other
+
+
+def refusal(capsys, *arguments: str) -> str:
+    """The one line that a refused request gets."""
+    assert cli.main(["pretrain", *arguments]) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1 and told.startswith("plmlab: ")
+    return told
+
+
+def test_requests_that_cannot_be_met(corpus: Path, tmp_path: Path, capsys) -> None:
+    to = ["--out", str(tmp_path / "new")]
+    text = ["--corpus", str(corpus)]
+    assert "xlnet" in refusal(capsys, "xlnet", *text, *to)
+    assert "nowhere.txt" in refusal(capsys, "gpt", "--corpus", str(tmp_path / "nowhere.txt"), *to)
+    assert "--steps is 0" in refusal(capsys, "gpt", *text, *to, "--steps", "0")
+    assert "3 heads" in refusal(capsys, "gpt", *text, *to, "--heads", "3")
+    assert "at least" in refusal(capsys, "gpt", *text, *to, "--vocab", "10")
+    assert "window" in refusal(capsys, "gpt", *text, *to, "--time", "100000")
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_folder_with_something_in_it_is_never_replaced(corpus: Path, tmp_path: Path, capsys) -> None:
+    assert "is there already" in refusal(capsys, "gpt", "--corpus", str(corpus), "--out", str(tmp_path))
+    assert corpus.read_text(encoding="utf-8") == TEXT
+
+
+def test_a_single_paragraph_can_not_be_judged() -> None:
+    with pytest.raises(ValueError, match="single paragraph"):
+        divide(["all of it"])
+
+
+def test_the_command_of_a_plan_is_that_plan() -> None:
+    plan = Plan("bert", "my file.txt", "out/bert small", steps=7, lr=3e-4)
+    asked = cli.parser().parse_args(shlex.split(plan.command)[1:])
+    assert Plan(**{name: value for name, value in vars(asked).items() if name != "run"}) == plan
