@@ -25,9 +25,12 @@ lab: $(VENV)/course.stamp
 test: $(VENV)/tests.stamp
 	$(BIN)/python tests/run.py $(PARTS)
 
-$(VENV)/course.stamp: pyproject.toml constraints.txt | $(BIN)/python
+# jupyterlab.json: labs stay alive when scrolled out of sight, and JupyterLab asks nobody for news.
+$(VENV)/course.stamp: pyproject.toml constraints.txt jupyterlab.json | $(BIN)/python
 	@echo "Installing the course into $(VENV): some minutes the first time …"
 	$(INSTALL) -e .
+	@mkdir -p $(VENV)/share/jupyter/lab/settings
+	@cp jupyterlab.json $(VENV)/share/jupyter/lab/settings/overrides.json
 	@touch $@
 
 $(VENV)/tests.stamp: $(VENV)/course.stamp

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-NO_RULE = -1000
+NO_RULE = -2000
 BY_HAND = 1000
 
 Pattern = Literal["full", "causal", "other"]

@@ -1,0 +1,110 @@
+"""How fast the Mask Lab answers in a real JupyterLab, warm: ``python benchmarks/labs.py`` prints a table.
+
+Times run from the reader's act to the frame that shows its effect, medians of 30; the first paint from the
+cell's start to the drawn matrix, median of 5. The kernel is warm: torch and the lab are imported.
+"""
+
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+from playwright.sync_api import Page, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "tests" / "browser"), str(ROOT / "tests" / "labs")]
+
+from conftest import FLAGS, Jupyter  # noqa: E402
+
+from plmlab.labs.picture import browser_path  # noqa: E402
+
+WARM = "from standin import words, SENTENCES\nfrom plmlab.labs import MaskLab\nMaskLab(words(), 'the cat')"
+SHOWN = "lab = MaskLab(words(), SENTENCES[{size}], 'masked', choices={{'rate': 0.15}})\nlab"
+
+TIMED = """async ({ act, where, count }) => {
+    const lab = [...document.querySelectorAll('.plm-lab')].at(-1), spent = [];
+    const acts = {
+        hover: (i) => {
+            const box = lab.querySelector('.matrix').getBoundingClientRect();
+            const [x, y] = i % 2 ? [0.2, 0.3] : [0.8, 0.7];
+            lab.querySelector('.matrix').dispatchEvent(new PointerEvent('pointermove', { bubbles: true,
+                clientX: box.left + box.width * x, clientY: box.top + box.height * y }));
+        },
+        click: (i) => {
+            const box = lab.querySelector('.matrix').getBoundingClientRect();
+            lab.querySelector('.matrix').dispatchEvent(new MouseEvent('click', { bubbles: true,
+                clientX: box.left + box.width * 0.4, clientY: box.top + box.height * 0.4 }));
+        },
+        slider: (i) => {
+            const slider = lab.querySelector('input[type=range]');
+            slider.value = i % 2 ? 0.3 : 0.5;
+            slider.dispatchEvent(new Event('input', { bubbles: true }));
+        },
+        draw: () => [...lab.querySelectorAll('button')].find((b) => b.textContent === 'draw again').click(),
+    };
+    const painted = () => new Promise((done) => requestAnimationFrame(() => {
+        const channel = new MessageChannel();
+        channel.port1.onmessage = done;
+        channel.port2.postMessage(0);
+    }));
+    for (let i = 0; i < count; i++) {
+        const start = performance.now();
+        const changed = new Promise((done) => {
+            const watch = new MutationObserver(() => { watch.disconnect(); done(); });
+            watch.observe(lab.querySelector(where), { childList: true, subtree: true, attributes: true });
+        });
+        acts[act](i);
+        await changed;
+        await painted();
+        spent.push(performance.now() - start);
+        await new Promise((done) => setTimeout(done, 60));
+    }
+    return spent;
+}"""
+
+def first_paint(page: Page, cell: int) -> float:
+    """Milliseconds from running a cell to its drawn matrix."""
+    page.locator(".jp-CodeCell").nth(cell).locator(".cm-content").click()
+    page.evaluate("""() => {
+        for (const old of document.querySelectorAll('.matrix')) old.dataset.seen = '1';
+        window.paint = new Promise((done) => document.addEventListener('keydown', () => {
+            const start = performance.now();
+            const look = () => (document.querySelector('.matrix:not([data-seen])')
+                ? requestAnimationFrame(() => done(performance.now() - start)) : requestAnimationFrame(look));
+            look();
+        }, { once: true, capture: true }));
+    }""")
+    page.keyboard.press("Control+Enter")
+    return page.evaluate("() => window.paint")
+
+
+def measure(page: Page, jupyter: Jupyter, size: int) -> dict[str, float]:
+    """All medians for a sentence of so many tokens."""
+    jupyter.run(page, WARM, SHOWN.format(size=size), until=".jp-Notebook-cell:nth-of-type(2) .plm-lab .matrix")
+    row = {"first paint": statistics.median(first_paint(page, 1) for _ in range(5))}
+    for name, act, where in (("hover", "hover", ".why"), ("click a cell", "click", ".matrix svg g"),
+                             ("slider, kernel", "slider", ".body"), ("draw again, kernel", "draw", ".body")):
+        spent = page.evaluate(TIMED, {"act": act, "where": where, "count": 30})
+        row[name] = statistics.median(spent)
+    return row
+
+
+def main() -> None:
+    """Measure and print."""
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        jupyter = Jupyter(Path(folder))
+        try:
+            browser = playwright.chromium.launch(executable_path=browser_path(), args=FLAGS)
+            page = browser.new_page(viewport={"width": 1400, "height": 1200})
+            rows = {size: measure(page, jupyter, size) for size in (12, 64)}
+            browser.close()
+        finally:
+            jupyter.close()
+    print("| Mask Lab, median ms | " + " | ".join(next(iter(rows.values()))) + " |")
+    print("|---|" + "---|" * len(next(iter(rows.values()))))
+    for size, row in rows.items():
+        print(f"| {size} tokens | " + " | ".join(f"{value:.0f}" for value in row.values()) + " |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+// A matrix of cells, one row a query and one column a key, that mouse and keyboard walk alike.
+
+const GAP = 2;
+
+/**
+ * Where everything stands: `words` are the widths of the tokens in px, `label` that of the widest label,
+ * `room` the width at hand. Words stand upright while they fit, beside the notes or above them; else they
+ * turn and the columns share what there is; where they stand dense, only each fifth number is written.
+ */
+export function layout(words, label, room, side = 248) {
+  const upright = words.map((w) => clamp(Math.ceil(w) + 11, 32, 112));
+  const widths = (all) => label + all.reduce((sum, w) => sum + w, 0);
+  for (const [beside, taken] of [[true, side], [false, 0]]) {
+    if (widths(upright) + taken <= room) return place(upright, 30, { label, turned: false, beside, dense: false });
+  }
+  const share = (taken) => Math.floor((room - taken - label) / words.length);
+  const beside = share(side) >= 22;
+  const pitch = clamp(share(beside ? side : 0), 12, 30);
+  return place(words.map(() => pitch), Math.max(pitch - 1, 12), { label, turned: true, beside, dense: pitch < 18 });
+}
+
+function place(columns, height, rest) {
+  const x = [0];
+  for (const width of columns) x.push(x.at(-1) + width);
+  return { ...rest, columns, x, height, width: x.at(-1), tall: height * columns.length };
+}
+
+/** The SVG path of some cells, [[query, key], …], as rounded boxes `inset` px inside their place. */
+export function boxes(cells, at, inset = 0) {
+  const edge = GAP / 2 + inset;
+  const round = clamp(at.height / 6, 1.5, 5);
+  let path = "";
+  for (const [q, k] of cells) {
+    const w = at.x[k + 1] - at.x[k] - 2 * edge - 2 * round;
+    const h = at.height - 2 * edge - 2 * round;
+    const a = (dx, dy) => `a${round} ${round} 0 0 1 ${dx} ${dy}`;
+    path += `M${at.x[k] + edge + round} ${q * at.height + edge}h${w}${a(round, round)}v${h}${a(-round, round)}` +
+      `h${-w}${a(-round, -round)}v${-h}${a(round, -round)}z`;
+  }
+  return path;
+}
+
+/** Dots in the middle of some cells. */
+export function dots(cells, at) {
+  const r = clamp(at.height / 9, 1.6, 3);
+  return cells.map(([q, k]) => {
+    const [x, y] = [(at.x[k] + at.x[k + 1]) / 2 - r, (q + 0.5) * at.height];
+    return `M${x} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`;
+  }).join("");
+}
+
+/** The cell under a point, or null. */
+export function cellAt(px, py, at) {
+  const q = Math.floor(py / at.height);
+  const k = at.x.findIndex((edge, i) => px >= edge && px < at.x[i + 1]);
+  return q < 0 || q >= at.columns.length || k < 0 ? null : { q, k };
+}
+
+/** Where a key leads from a cell of a grid of `count` × `count`, or null if it leads nowhere. */
+export function step(key, { q, k }, count, control = false) {
+  const last = count - 1;
+  const to = {
+    ArrowLeft: [q, k - 1], ArrowRight: [q, k + 1], ArrowUp: [q - 1, k], ArrowDown: [q + 1, k],
+    Home: [control ? 0 : q, 0], End: [control ? last : q, last], PageUp: [0, k], PageDown: [last, k],
+  }[key];
+  return to ? { q: clamp(to[0], 0, last), k: clamp(to[1], 0, last) } : null;
+}
+
+let patterns = 0;
+
+/**
+ * The matrix. `paint(layers)` draws cells, a list a layer; `point(cell, said)` moves the crosshair;
+ * `onCell(cell)` hears where the reader goes, `onAct(cell)` what the reader clicks.
+ */
+export function matrix({ at, onCell, onAct, rows }) {
+  const count = at.columns.length;
+  const hatch = `plm-hatch-${patterns++}`;
+  const layers = svg("g");
+  const row = svg("path", { class: "ring query" });
+  const column = svg("path", { class: "ring key" });
+  const canvas = svg("svg", { width: at.width, height: at.tall, "aria-hidden": "true" },
+    svg("defs", {}, svg("pattern",
+      { id: hatch, width: 5, height: 5, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
+      svg("path", { class: "hatching", d: "M0.5 0V5" }))),
+    layers, row, column);
+  const cross = el("div", { class: "cross", role: "gridcell", tabindex: "0" });
+  const line = el("div", { role: "row" }, cross);
+  const node = el("div",
+    { class: "matrix", role: "grid", "aria-label": "who may look at whom", "aria-rowcount": count,
+      "aria-colcount": count, style: `width:${at.width}px;height:${at.tall}px` }, canvas, line);
+  let now = { q: 0, k: 0 };
+
+  const point = (cell, said) => {
+    now = cell;
+    const { q, k } = cell;
+    const all = [...Array(count).keys()];
+    row.setAttribute("d", boxes(all.filter((i) => i !== k).map((i) => [q, i]), at, 1));
+    column.setAttribute("d", boxes(all.filter((i) => i !== q).map((i) => [i, k]), at, 1));
+    cross.style.cssText = `left:${at.x[k]}px;top:${q * at.height}px;` +
+      `width:${at.columns[k]}px;height:${at.height}px`;
+    cross.setAttribute("aria-label", said);
+    cross.setAttribute("aria-colindex", k + 1);
+    line.setAttribute("aria-rowindex", q + 1);
+    rows?.(cell);
+  };
+  const paint = (painted) => layers.replaceChildren(...painted.map(({ cells, fill, dotted }) => svg("path",
+    { class: `cells ${fill}`, d: dotted ? dots(cells, at) : boxes(cells, at),
+      style: fill === "blocked" ? `fill:url(#${hatch})` : null })));
+
+  const under = (event) => {
+    const box = canvas.getBoundingClientRect();
+    return cellAt(event.clientX - box.left, event.clientY - box.top, at);
+  };
+  node.addEventListener("pointermove", (event) => {
+    const cell = under(event);
+    if (cell && (cell.q !== now.q || cell.k !== now.k)) onCell(cell);
+  });
+  node.addEventListener("click", (event) => {
+    const cell = under(event);
+    if (!cell) return;
+    cross.focus({ preventScroll: true });
+    onCell(cell);
+    onAct(cell);
+  });
+  cross.addEventListener("keydown", (event) => {
+    const to = step(event.key, now, count, event.ctrlKey || event.metaKey);
+    if (to) {
+      onCell(to);
+      cross.scrollIntoView({ block: "nearest", inline: "nearest" });
+    } else if (event.key === "Enter" || event.key === " ") onAct(now);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  return { node, paint, point };
+}

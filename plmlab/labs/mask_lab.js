@@ -1,0 +1,248 @@
+// The Mask Lab: draws an Example, and says of any two slots whether the one may look at the other, and why.
+
+const BY_HAND = 1000;
+const FILLS = 5;
+
+/** What decides each pair of one mask after the edits, [[which, query, key, look], …]; the last edit counts. */
+export function decided(mask, edits, which, count) {
+  const causes = mask.causes.slice();
+  for (const [of, q, k, look] of edits) if (of === which) causes[q * count + k] = look ? BY_HAND : -BY_HAND;
+  return causes;
+}
+
+/** The edits after a click on one cell: what was edited goes back, what was not is turned over. */
+export function turned(edits, which, q, k, mask, count) {
+  const others = edits.filter(([of, eq, ek]) => of !== which || eq !== q || ek !== k);
+  if (others.length < edits.length) return others;
+  return [...edits, [which, q, k, mask.causes[q * count + k] < 0]];
+}
+
+/** How a cell is drawn: its rule's fill, "by-hand", or "blocked". */
+export const fillOf = (cause) =>
+  cause < 0 ? "blocked" : cause === BY_HAND ? "by-hand" : `rule-${(cause - 1) % FILLS}`;
+
+/** The layers to paint: the cells of each fill, and a dot on each cell that was set by hand. */
+export function layersOf(causes, count) {
+  const layers = new Map();
+  const touched = [];
+  causes.forEach((cause, i) => {
+    const cell = [Math.floor(i / count), i % count];
+    const fill = fillOf(cause);
+    if (!layers.has(fill)) layers.set(fill, []);
+    layers.get(fill).push(cell);
+    if (Math.abs(cause) === BY_HAND) touched.push(cell);
+  });
+  const painted = [...layers].map(([fill, cells]) => ({ fill, cells }));
+  return touched.length ? [...painted, { fill: "touched", cells: touched, dotted: true }] : painted;
+}
+
+/** The sentence on one pair, in pieces: which query, which key, may it look, and why. */
+export function sentence(mask, cause, names, { q, k }) {
+  const verdict = cause > 0 ? "may look at" : "may not look at";
+  return fill(`{query} ${verdict} {key}: ${mask.sentences[cause]}`, { query: names[q], key: names[k] });
+}
+
+/** Where the crosshair begins: a slot in the middle that must say something, looking one slot ahead. */
+export function firstCell(targets) {
+  const asked = targets.map((t, i) => (t === null ? -1 : i)).filter((i) => i >= 0);
+  const q = asked[Math.floor((asked.length - 1) / 2)] ?? 0;
+  return { q, k: Math.min(q + 1, targets.length - 1) };
+}
+
+let groups = 0;
+
+const MARKS = {
+  mask: "hidden", changed: "another word put in its place", kept: "left in sight, and still to be said",
+  unknown: "not in the vocabulary",
+};
+
+/** The legend's lines, [{ fill | chip, text }]: only what is there to be seen. */
+export function legendOf(mask, causes, marks) {
+  const fills = mask.rules
+    .map((text, i) => ({ fill: `rule-${i % FILLS}`, text, cause: i + 1 }))
+    .filter(({ cause }) => causes.includes(cause));
+  const hand = causes.some((c) => Math.abs(c) === BY_HAND);
+  const blocked = causes.some((c) => c < 0) ? [{ fill: "blocked", text: "blocked" }] : [];
+  const chips = Object.entries(MARKS).filter(([mark]) => marks.includes(mark));
+  return [
+    ...fills.map(({ fill, text }) => ({ fill, text })), ...blocked,
+    ...(hand ? [{ fill: "by-hand", text: "set by hand" }] : []),
+    ...chips.map(([chip, text]) => ({ chip, text })),
+  ];
+}
+
+function measure(node) {
+  const context = document.createElement("canvas").getContext("2d");
+  context.font = `600 13px ${getComputedStyle(node).fontFamily}`;
+  return (text) => context.measureText(text).width;
+}
+
+function controls(model, view, signal) {
+  const { objectives, presets } = model.get("menu");
+  const disabled = model.get("alone");
+  const select = el("select", { "aria-label": "objective", disabled },
+    ...objectives.map(({ name, title }) => el("option", { value: name }, title)));
+  select.addEventListener("change", () => tell(model, { objective: select.value, choices: {} }));
+  const begin = () => tell(model, disabled ? { edits: [] } : { edits: [], choices: {}, draws: 0 });
+  const again = () => tell(model, { draws: model.get("draws") + 1 });
+  const sliders = el("span", { class: "sliders" });
+  const presetButton = ({ title, ...traits }) => el("button", {
+    type: "button", class: "preset", disabled, on: { click: () => tell(model, { choices: {}, ...traits }) },
+  }, title);
+
+  let drawn = null;
+  const follow = () => {
+    select.value = model.get("objective");
+    const { objective, choices = [] } = model.get("state");
+    const wanted = JSON.stringify([objective, choices]);
+    if (wanted === drawn || sliders.contains(document.activeElement)) return;
+    drawn = wanted;
+    sliders.replaceChildren(...choices.map((choice) => slider({ ...choice, disabled },
+      (value) => tell(model, { choices: { ...model.get("choices"), [choice.name]: value } }))));
+  };
+  observe(model, ["objective", "state"], follow, signal);
+  follow();
+  return [
+    el("div", { class: "bar" }, textField(model, "your sentence", signal), select,
+      el("button", { type: "button", disabled, on: { click: again } }, "draw again"),
+      el("button", { type: "button", on: { click: begin } }, "reset")),
+    el("div", { class: "bar quiet" }, sliders, view.streams,
+      el("span", { class: "presets" }, "try this ", ...presets.map(presetButton))),
+  ];
+}
+
+function chipRow(name, cells, extra = "") {
+  return el("div", { class: `row ${extra}`, role: "group", "aria-label": name },
+    el("div", { class: "name" }, name), ...cells);
+}
+
+function header(state, at) {
+  const cell = (className, text) => el("div", { class: className }, el("bdi", {}, text));
+  const axes = state.positions.map((axis, i) =>
+    chipRow(state.positions.length > 1 ? `position ${i + 1}` : "position", axis.map((p) => cell("number", p))));
+  const chips = state.tokens.map((token, i) =>
+    el("div", { class: `chip ${state.marks[i]}`, "data-slot": i, title: state.names[i] },
+      el("bdi", {}, token)));
+  return [
+    ...axes,
+    chipRow("segment", state.segments.map((s) => cell("number", String.fromCharCode(65 + s)))),
+    chipRow("must say", state.targets.map((t) => cell(t === null ? "target none" : "target", t ?? "·")),
+      at.turned ? "tall" : ""),
+    chipRow("reads", chips, `reads ${at.turned ? "tall" : ""}`),
+  ];
+}
+
+function render({ model, el: root }) {
+  const life = new AbortController();
+  const { signal } = life;
+  const view = { which: 0, cell: null, open: false, streams: el("span", { class: "streams" }) };
+  const parts = frame(model, root, {
+    title: "Who may look at whom?",
+    lead: "One sentence, one objective. Move over a cell or walk with the arrow keys; click, or press Enter, " +
+      "to change it.",
+    signal,
+  });
+  parts.controls.prepend(...controls(model, view, signal));
+  const why = el("p", { class: "why", role: "status", "aria-live": "polite" });
+  const legend = el("ul", { class: "legend" });
+  let repaint = () => {};
+
+  const ask = (state) => {
+    const node = el("details", { class: "ask", open: view.open === state.objective },
+      el("summary", {}, el("b", {}, "Predict, then look. "), state.question,
+        el("span", {}, "Show the answer")),
+      el("p", {}, state.answer));
+    node.addEventListener("toggle", () => { view.open = node.open && state.objective; });
+    return node;
+  };
+
+  const choose = (which) => {
+    view.which = which;
+    repaint();
+  };
+  const streams = (state) => {
+    if (state.masks.length < 2) return [];
+    const name = `plm-stream-${groups++}`;
+    return state.masks.map(({ title }, i) => el("label", {},
+      el("input", { type: "radio", name, checked: i === view.which, on: { change: () => choose(i) } }), title));
+  };
+
+  const draw = () => {
+    const state = model.get("state");
+    if (!state.tokens) return parts.body.replaceChildren();
+    const count = state.tokens.length;
+    const width = measure(parts.node);
+    const words = state.tokens.map((t, i) => Math.max(width(t), width(state.targets[i] ?? "")));
+    const label = clamp(Math.ceil(Math.max(...state.tokens.map(width))) + 12, 84, 150);
+    const at = layout(words, label, parts.body.clientWidth);
+    if (!(view.which < state.masks.length)) view.which = 0;
+    if (view.count !== count) Object.assign(view, { count, cell: firstCell(state.targets) });
+    const mask = () => state.masks[view.which];
+    const causes = () => decided(mask(), model.get("edits"), view.which, count);
+    const head = header(state, at);
+    const queries = state.tokens.map((token, i) =>
+      el("div", { class: "query-name", "data-slot": i, style: `height:${at.height}px` }, el("bdi", {}, token)));
+
+    const go = (cell) => {
+      const cause = causes()[cell.q * count + cell.k];
+      const pieces = sentence(mask(), cause, state.names, cell);
+      view.cell = cell;
+      why.replaceChildren(...written(pieces));
+      grid.point(cell, pieces.map((piece) => piece.text).join(""));
+    };
+    const mark = ({ q, k }) => {
+      for (const node of table.querySelectorAll(".is-query, .is-key")) node.classList.remove("is-query", "is-key");
+      queries[q].classList.add("is-query");
+      for (const row of head) row.children[k + 1].classList.add("is-key");
+    };
+    const grid = matrix({
+      at, onCell: go, rows: mark,
+      onAct: ({ q, k }) => tell(model, { edits: turned(model.get("edits"), view.which, q, k, mask(), count) }),
+    });
+    repaint = () => {
+      grid.paint(layersOf(causes(), count));
+      legend.replaceChildren(...legendOf(mask(), causes(), state.marks).map(({ fill, chip, text }) => el("li", {},
+        el("span", { class: fill ? `swatch ${fill}` : `chip ${chip}`, "aria-hidden": "true" }), text)));
+      go(view.cell);
+    };
+    const corner = el("div", { class: "queries" }, ...queries);
+    const table = el("div", {
+      class: `table${at.turned ? " turned" : ""}${at.dense ? " dense" : ""}`,
+      style: `--pitch:${at.columns[0]}px;grid-template-columns:${[label, ...at.columns].join("px ")}px`,
+    }, ...head, corner, grid.node);
+    table.addEventListener("pointerover", (event) => {
+      const slot = event.target.closest("[data-slot]");
+      if (slot) go({ ...view.cell, [slot.classList.contains("chip") ? "k" : "q"]: Number(slot.dataset.slot) });
+    });
+    const walked = parts.body.contains(document.activeElement) && document.activeElement.matches(".cross");
+    view.streams.replaceChildren(...streams(state));
+    parts.body.replaceChildren(el("div", { class: `stage${at.beside ? "" : " stacked"}` },
+      why, el("div", { class: "scroll", style: `max-width:${label + at.width + 16}px` }, table),
+      el("div", { class: "notes" },
+        el("div", {}, el("p", { class: "axes" }, el("b", { class: "query" }, "query"), " ↓ looks at ",
+          el("b", { class: "key" }, "key"), " →"), legend),
+        ...(state.question ? [ask(state)] : []))));
+    repaint();
+    if (walked) table.querySelector(".cross").focus({ preventScroll: true });
+  };
+
+  observe(model, ["state"], draw, signal);
+  observe(model, ["edits"], () => repaint(), signal);
+  let room = 0;
+  const sized = eachFrame(() => {
+    if (parts.body.clientWidth !== room) {
+      room = parts.body.clientWidth;
+      draw();
+    }
+  });
+  const watch = new ResizeObserver(sized);
+  watch.observe(parts.body);
+  room = parts.body.clientWidth;
+  draw();
+  return () => {
+    watch.disconnect();
+    life.abort();
+  };
+}
+
+const lab = { render };

@@ -1,0 +1,134 @@
+"""Pictures of labs, so that a notebook that nobody has opened still teaches.
+
+    python -m plmlab.labs.picture notebooks/00_start_here.ipynb
+
+runs the notebook and stores it with a PNG in place of each lab's widget, beside the lab's text.
+"""
+
+import argparse
+import base64
+import json
+import sys
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from plmlab.doctor import find_browser
+
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+         "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+WIDGET = "application/vnd.jupyter.widget-view+json"
+LIMIT = 300_000
+
+COLLECT = """
+import json as _json
+from ipywidgets.widgets.widget import _instances as _living
+from plmlab.labs.base import Lab as _Lab
+with open({path!r}, "w", encoding="utf-8") as _file:
+    _json.dump({{name: lab.html() for name, lab in _living.items() if isinstance(lab, _Lab)}}, _file)
+"""
+
+
+def browser_path() -> str:
+    """Where a Chromium is installed; a LookupError says how to get one."""
+    if path := find_browser():
+        return path
+    raise LookupError("no Chromium was found, and a lab's picture is taken in one: install it "
+                      "(Debian: apt install chromium), or open the notebook to see the lab itself")
+
+
+def _shoot(pages: Sequence[str], width: int, scale: float) -> list[bytes]:
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError as error:
+        raise LookupError("the package playwright, which drives the browser that takes a lab's picture, is "
+                          "missing: pip install playwright") from error
+    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
+        browser = playwright.chromium.launch(executable_path=browser_path(), args=FLAGS)
+        page = browser.new_page(viewport={"width": width + 24, "height": 900}, device_scale_factor=scale)
+        shots = []
+        for html in pages:
+            file = Path(folder, "lab.html")
+            file.write_text(html, encoding="utf-8")
+            page.goto(file.as_uri())
+            page.wait_for_selector("html[data-drawn]", timeout=20_000)
+            page.add_style_tag(content=".plm-lab .scroll { max-height: none } .plm-lab .alone { display: none }")
+            shots.append(page.locator(".plm-lab").screenshot(animations="disabled"))
+        browser.close()
+    return shots
+
+
+def pictures(pages: Sequence[str], *, width: int = 960, scale: float = 1.0) -> list[bytes]:
+    """A PNG of the lab on each page, ``width`` CSS pixels wide at most; a LookupError says what is missing.
+
+    It runs in a thread of its own, because Playwright refuses to start where a notebook's event loop runs.
+    """
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(_shoot, pages, width, scale).result()
+
+
+def lab_pages(notebook: Any, folder: Path, timeout: int) -> dict[str, str]:
+    """Run a notebook in place, and give the page of each lab that it made, by the widget's id."""
+    import nbformat
+    from nbclient import NotebookClient
+    with tempfile.TemporaryDirectory() as scratch:
+        path = Path(scratch, "labs.json")
+        notebook.cells.append(nbformat.v4.new_code_cell(COLLECT.format(path=str(path))))
+        client = NotebookClient(notebook, timeout=timeout, resources={"metadata": {"path": str(folder)}},
+                                store_widget_state=False, record_timing=False)
+        try:
+            client.execute()
+        finally:
+            notebook.cells.pop()
+        return json.loads(path.read_text(encoding="utf-8"))
+
+
+def lab_outputs(notebook: Any) -> list[tuple[Any, str]]:
+    """Every output that holds a widget, with the widget's id."""
+    outputs = [out for cell in notebook.cells for out in cell.get("outputs", []) if WIDGET in out.get("data", {})]
+    return [(out, out["data"][WIDGET]["model_id"]) for out in outputs]
+
+
+def store_pictures(path: Path, *, timeout: int = 600, width: int = 960) -> int:
+    """Run a notebook and write it back with a picture for each lab and no widget in it; how many labs.
+
+    A notebook of 300 kB or more is refused with a ValueError, and the file stays as it was.
+    """
+    import nbformat
+    notebook = nbformat.read(path, as_version=4)
+    pages = lab_pages(notebook, path.parent, timeout)
+    found = lab_outputs(notebook)
+    shown = sorted({name for _, name in found if name in pages})
+    shots = dict(zip(shown, pictures([pages[name] for name in shown], width=width), strict=True))
+    for output, name in found:
+        del output["data"][WIDGET]
+        if name in shots:
+            output["data"]["image/png"] = base64.b64encode(shots[name]).decode()
+    notebook.metadata.pop("widgets", None)
+    text = nbformat.writes(notebook)
+    if len(text.encode()) >= LIMIT:
+        raise ValueError(f"{path.name} would be {len(text.encode()) // 1000} kB with its {len(shown)} pictures, and "
+                         f"a stored notebook stays under {LIMIT // 1000} kB: show fewer labs, or smaller ones")
+    path.write_text(text, encoding="utf-8")
+    return len(shown)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m plmlab.labs.picture", description=__doc__)
+    parser.add_argument("notebooks", nargs="+", type=Path)
+    parser.add_argument("--timeout", type=int, default=600, help="seconds that one cell may take")
+    chosen = parser.parse_args(arguments)
+    for path in chosen.notebooks:
+        try:
+            print(f"{path}: {store_pictures(path, timeout=chosen.timeout)} pictures")
+        except (LookupError, ValueError) as error:
+            print(f"{path}: {error}", file=sys.stderr)
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,130 @@
+"""The labs in a real JupyterLab: what goes to the kernel and comes back, by mouse and by keyboard."""
+
+import statistics
+
+import pytest
+from playwright.sync_api import Page, expect
+from standin import HOSTILE
+
+pytestmark = pytest.mark.browser
+
+LAB = """
+from standin import words, SENTENCES
+from plmlab.labs import MaskLab, Curve
+lab = MaskLab(words(), SENTENCES[12], "masked", seed=3)
+lab
+"""
+TOLD = "print(lab.objective, len(lab.example.tokens), int((~lab.example.visible.dense()).sum()), repr(lab.text[:12]))"
+SENTENCE = ".plm-lab .sentence"
+CHIPS = ".plm-lab .reads > .chip"
+
+
+def test_the_mask_lab_and_the_kernel_talk(page: Page, jupyter) -> None:
+    jupyter.run(page, LAB, TOLD, until=CHIPS)
+    expect(page.locator(CHIPS)).to_have_count(12)
+
+    page.select_option("[aria-label=objective]", "causal")
+    expect(page.locator(CHIPS).first).to_have_text("[START]")
+    expect(page.locator(".sliders input")).to_have_count(0)
+    page.fill(SENTENCE, "the cat sat")
+    expect(page.locator(CHIPS)).to_have_count(4)
+    page.focus(".cross")
+    page.keyboard.press("Control+Home")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(page.locator(".why")).to_contain_text("you opened this cell by hand")
+    assert jupyter.run_cell(page, 1) == "causal 4 5 'the cat sat'"
+
+    page.click("button:text-is('hide half the words')")
+    expect(page.locator(".chip.mask, .chip.changed, .chip.kept").first).to_be_visible()
+    slider = page.locator(".sliders input")
+    assert slider.input_value() == "0.5"
+    page.fill(SENTENCE, "the quick brown fox jumps over the lazy dog")
+    expect(page.locator(CHIPS)).to_have_count(11)
+    slider.focus()
+    for _ in range(9):
+        page.keyboard.press("ArrowLeft")
+    expect(page.locator(".sliders output")).to_have_text("0.05")
+    expect(page.locator(".plm-lab .target:not(.none)")).to_have_count(1)
+    before = page.locator(".reads").inner_text() + page.locator(".row").nth(2).inner_text()
+    for _ in range(3):
+        page.click("button:text-is('draw again')")
+    page.wait_for_function("was => document.querySelector('.reads').innerText"
+                           " + document.querySelectorAll('.row')[2].innerText !== was", arg=before)
+    page.click("button:text-is('reset')")
+    expect(page.locator(".sliders output")).to_have_text("0.15")
+    assert page.input_value(SENTENCE) == "the quick brown fox jumps over the lazy dog"
+    assert jupyter.run_cell(page, 1) == "masked 11 0 'the quick br'"
+
+
+def test_hostile_sentences_typed_into_the_lab(page: Page, jupyter) -> None:
+    jupyter.run(page, LAB, TOLD, until=CHIPS)
+    for text in HOSTILE.values():
+        page.fill(SENTENCE, text)
+        page.wait_for_function("() => /vocabulary|longer/.test(document.querySelector('.message').textContent)")
+        assert page.input_value(SENTENCE) == text
+        assert page.locator(".plm-lab img, .plm-lab script").count() == 0
+        page.fill(SENTENCE, "")
+        expect(page.locator(".message.error")).to_contain_text("empty")
+        assert page.locator(CHIPS).count() > 2
+        page.fill(SENTENCE, "the cat")
+        expect(page.locator(CHIPS)).to_have_count(4)
+        expect(page.locator(".message")).to_be_empty()
+    page.keyboard.press("Escape")
+    assert jupyter.run_cell(page, 1) == "masked 4 0 'the cat'"
+
+
+def test_the_dark_theme_and_the_time_to_repaint(page: Page, jupyter) -> None:
+    """A round trip to the kernel takes at most 100 ms, with room for a busy machine."""
+    jupyter.setting("themes", theme="JupyterLab Dark")
+    jupyter.run(page, LAB, "from standin import SENTENCES\nlab.text = SENTENCES[64]", until=CHIPS)
+    jupyter.setting("themes", theme="JupyterLab Light")
+    expect(page.locator(CHIPS)).to_have_count(64)
+    ground = page.evaluate("getComputedStyle(document.querySelector('.plm-lab')).backgroundColor")
+    assert ground == "rgb(33, 33, 33)"
+    spent = page.evaluate("""async () => {
+        const again = [...document.querySelectorAll('.plm-lab button')].find((b) => b.textContent === 'draw again');
+        const body = document.querySelector('.plm-lab .body');
+        const spent = [];
+        for (let i = 0; i < 12; i++) {
+            const start = performance.now();
+            const drawn = new Promise((done) => {
+                const watch = new MutationObserver(() => { watch.disconnect(); requestAnimationFrame(done); });
+                watch.observe(body, { childList: true });
+            });
+            again.click();
+            await drawn;
+            spent.push(performance.now() - start);
+        }
+        return spent; }""")
+    assert statistics.median(spent) <= 200
+
+
+CURVE = """
+import time
+from plmlab.labs import Curve
+curve = Curve("a run", floor=2.0, steps=60)
+display(curve)
+"""
+RUN = """
+for step in range(1, 61):
+    time.sleep(0.02)
+    curve.add(step, 2.1 + 5 / step, validation=2.5 if step % 20 == 0 else None)
+curve.finish("it ended here")
+"""
+
+
+def test_a_curve_moves_while_the_cell_runs(page: Page, jupyter) -> None:
+    jupyter.run(page, CURVE, RUN, until=".plm-lab .plot svg")
+    seen = set()
+    for _ in range(200):
+        seen.add(page.inner_text(".plm-lab .numbers dd >> nth=0"))
+        if "it ended here" in page.inner_text(".plm-lab .read"):
+            break
+        page.wait_for_timeout(30)
+    assert len(seen) >= 5
+    assert page.inner_text(".plm-lab .numbers dd >> nth=0") == "60 of 60"
+    assert page.locator(".plm-lab circle.held-out").count() == 3
+    page.focus(".plm-lab .plot")
+    page.keyboard.press("Home")
+    expect(page.locator(".plm-lab .read")).to_contain_text("step 1")

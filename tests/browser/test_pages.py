@@ -1,0 +1,215 @@
+"""The labs on pages of their own: drawn, walked by mouse and by keyboard, light and dark, with any text."""
+
+import math
+import re
+import statistics
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from playwright.sync_api import Page, expect
+from standin import CHINESE, HOSTILE, SENTENCES, Words, words
+
+from plmlab.example import Example
+from plmlab.labs import Curve, Lab, MaskLab
+from plmlab.objectives import OBJECTIVES, Objective
+from plmlab.visibility import Visibility
+
+pytestmark = pytest.mark.browser
+
+Show = Callable[..., Page]
+WHY = ".plm-lab .why"
+CROSS = ".plm-lab .cross"
+
+
+def live_curve() -> Curve:
+    curve = Curve("a run", floor=2.1, steps=300)
+    for step in range(1, 201):
+        curve.add(step, 2.2 + 5 * math.exp(-step / 40), validation=2.6 if step % 50 == 0 else None)
+    curve.finish("200 steps")
+    return curve
+
+
+def over(page: Page, query: int, key: int) -> tuple[float, float]:
+    """The point on the screen where a cell is, of a grid whose rows and columns the crosshair measures."""
+    return tuple(page.evaluate("""([q, k]) => {
+        const box = document.querySelector('.matrix').getBoundingClientRect();
+        const chips = document.querySelectorAll('.reads > .chip');
+        const names = document.querySelectorAll('.query-name');
+        const [c, r] = [chips[k].getBoundingClientRect(), names[q].getBoundingClientRect()];
+        return [c.left + c.width / 2, r.top + r.height / 2];
+    }""", [query, key]))
+
+
+def test_the_pointer_learns_who_sees_whom_and_why(show: Show) -> None:
+    lab = MaskLab(words(), SENTENCES[12], "causal")
+    page = show(lab)
+    names = lab.state["names"]
+    for query, key in ((5, 2), (2, 5), (0, 0), (10, 10)):
+        page.mouse.move(*over(page, query, key))
+        assert page.inner_text(WHY) == lab.example.visible.reason(query, key, names)
+        assert page.inner_text(".query-name.is-query") == lab.state["tokens"][query]
+        assert page.inner_text(".chip.is-key") == lab.state["tokens"][key]
+
+
+def test_a_click_edits_and_reset_clears(show: Show) -> None:
+    page = show(MaskLab(words(), SENTENCES[12], "causal"))
+    assert page.locator(".cells.blocked").count() == 1
+    page.mouse.click(*over(page, 0, 4))
+    assert "you opened this cell by hand" in page.inner_text(WHY)
+    assert "set by hand" in page.inner_text(".legend")
+    page.mouse.click(*over(page, 4, 0))
+    assert "you closed this cell by hand" in page.inner_text(WHY)
+    page.mouse.click(*over(page, 4, 0))
+    assert "by hand" not in page.inner_text(WHY)
+    page.click("text=reset")
+    assert "set by hand" not in page.inner_text(".legend")
+
+
+def test_a_walk_by_keyboard_alone(show: Show) -> None:
+    lab = MaskLab(words(), SENTENCES[12], "causal")
+    page = show(lab)
+    stops = []
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        stops.append(page.evaluate("""() => { const e = document.activeElement;
+            return e === document.body ? 'end' : `${e.tagName.toLowerCase()}.${e.className}` }"""))
+    stops = stops[:stops.index("end")]
+    assert stops.count("div.cross") == 1
+    assert "summary." in stops
+    assert "button." in stops
+    quiet = """() => [...document.querySelectorAll('.plm-lab :is(button, input, select, summary, [tabindex])')]
+        .filter(e => e.dataset.lmSuppressShortcuts !== 'true').length"""
+    assert page.evaluate(quiet) == 0
+
+    page.focus(CROSS)
+    names, place = lab.state["names"], [5, 6]
+    for key, move in (("ArrowLeft", (0, -1)), ("ArrowUp", (-1, 0)), ("ArrowDown", (1, 0)), ("ArrowRight", (0, 1))):
+        page.keyboard.press(key)
+        place = [place[0] + move[0], place[1] + move[1]]
+        assert page.inner_text(WHY) == lab.example.visible.reason(*place, names)
+        assert page.get_attribute(CROSS, "aria-label") == page.inner_text(WHY)
+        assert page.evaluate("document.activeElement.className") == "cross"
+    page.keyboard.press("Home")
+    page.keyboard.press("Enter")
+    assert "you closed this cell by hand" in page.inner_text(WHY)
+    page.keyboard.press(" ")
+    assert "by hand" not in page.inner_text(WHY)
+    page.keyboard.press("Control+End")
+    assert page.get_attribute(CROSS, "aria-colindex") == "11"
+    page.focus(".ask summary")
+    page.keyboard.press("Enter")
+    assert page.inner_text(".ask p") == OBJECTIVES["causal"].answer
+
+
+def test_two_streams_are_shown_one_at_a_time(show: Show, monkeypatch: pytest.MonkeyPatch) -> None:
+    def two_streams(tokens, *, vocab, rng) -> Example:
+        made = OBJECTIVES["causal"].make(tokens, vocab=vocab, rng=rng)
+        return replace(made, query_visible=Visibility.full(len(made.tokens)))
+    monkeypatch.setitem(OBJECTIVES, "two", Objective("two", "two streams", "双流", "a test", two_streams))
+    lab = MaskLab(words(), SENTENCES[6], "two")
+    page = show(lab)
+    assert page.locator(".cells.blocked").count() == 1
+    page.focus(".streams input")
+    page.keyboard.press("ArrowDown")
+    assert page.locator(".cells.blocked").count() == 0
+    page.mouse.click(*over(page, 0, 1))
+    assert page.locator(".cells.blocked").count() == 1
+    page.keyboard.press("Shift+Tab")
+    page.click(".streams label >> nth=0")
+    assert "by hand" not in page.inner_text(".legend")
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_a_person_types_is_text(show: Show, name: str) -> None:
+    lab = MaskLab(words(HOSTILE[name]), HOSTILE[name], "masked")
+    page = show(lab)
+    assert page.locator(".plm-lab img, .plm-lab script").count() == 0
+    assert [chip.inner_text().strip() for chip in page.locator(".reads > .chip").all()] == lab.state["tokens"]
+    page.focus(CROSS)
+    page.keyboard.press("ArrowRight")
+    assert page.inner_text(WHY)
+
+
+CONTRAST = """() => {
+    const lab = document.querySelector('.plm-lab');
+    const probe = lab.appendChild(document.createElement('i'));
+    const context = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+    const paint = (name) => {
+        probe.style.color = `var(--${name})`;
+        context.fillStyle = getComputedStyle(probe).color;
+        context.fillRect(0, 0, 1, 1);
+        const [r, g, b] = [...context.getImageData(0, 0, 1, 1).data].slice(0, 3).map((v) => v / 255)
+            .map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const ratio = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    const found = {};
+    for (const text of ['ink', 'soft', 'query-text', 'key-text', 'target-text', 'bad-text'])
+        for (const ground of ['paper', 'shade']) found[`${text} on ${ground}`] = ratio(paint(text), paint(ground));
+    found['amber-text on amber-fill'] = ratio(paint('amber-text'), paint('amber-fill'));
+    found.ground = paint('paper');
+    probe.remove();
+    return found;
+}"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_text_can_be_read(show: Show, theme: str) -> None:
+    found = show(MaskLab(words(), SENTENCES[6]), theme).evaluate(CONTRAST)
+    assert (found.pop("ground") < 0.2) == (theme == "dark")
+    assert {name: ratio for name, ratio in found.items() if ratio < 4.5} == {}
+
+
+@pytest.mark.parametrize("width", [420, 800, 1280])
+def test_nothing_overflows_and_nothing_is_cut(show: Show, page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    chinese = Words(CHINESE.values())
+    labs: list[Lab] = [MaskLab(words(), text, "causal") for text in SENTENCES.values()]
+    labs += [MaskLab(chinese, text) for text in CHINESE.values()] + [live_curve()]
+    for lab in labs:
+        show(lab)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, lab
+        assert page.evaluate("""() => { const lab = document.querySelector('.plm-lab').getBoundingClientRect();
+            return [...document.querySelectorAll('.plm-lab :is(.why, .notes, .scroll, .bar, .numbers, .plot)')]
+                .every((e) => e.getBoundingClientRect().right <= lab.right) }"""), lab
+
+
+def test_the_crosshair_of_64_tokens_moves_within_30_ms(show: Show) -> None:
+    page = show(MaskLab(words(), SENTENCES[64], "causal"))
+    page.focus(CROSS)
+    spent = page.evaluate("""async () => {
+        const cross = document.querySelector('.cross'), spent = [];
+        for (let i = 0; i < 40; i++) {
+            const start = performance.now();
+            cross.dispatchEvent(new KeyboardEvent('keydown', { key: i % 2 ? 'ArrowRight' : 'ArrowUp', bubbles: true }));
+            document.querySelector('.why').getBoundingClientRect();
+            spent.push(performance.now() - start);
+            await new Promise(requestAnimationFrame);
+        }
+        return spent; }""")
+    assert statistics.median(spent) <= 30
+
+
+def test_a_curve_is_read_by_keyboard_and_as_a_table(show: Show) -> None:
+    page = show(live_curve())
+    page.focus(".plot")
+    page.keyboard.press("Home")
+    expect(page.locator(".read")).to_contain_text("step 1: training")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".plot")).to_have_attribute("aria-valuetext", re.compile("^step 2, training loss"))
+    page.keyboard.press("End")
+    expect(page.locator(".read")).to_contain_text("step 200")
+    expect(page.locator(".read")).to_contain_text("held-out 2.600")
+    page.focus(".table-of summary")
+    page.keyboard.press("Enter")
+    expect(page.locator(".table-of tbody tr")).to_have_count(12)
+    assert page.locator(".table-of tbody tr").last.inner_text().split()[0] == "200"
+
+
+def test_a_curve_with_nothing_yet_is_drawn(show: Show) -> None:
+    page = show(Curve("<b>nothing</b>", steps=10))
+    assert page.inner_text("h3") == "<b>nothing</b>"
+    assert page.locator(".plot svg path").count() > 0
+    page.focus(".plot")
+    page.keyboard.press("ArrowRight")

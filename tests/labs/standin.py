@@ -1,0 +1,49 @@
+"""A tokenizer small enough to know by heart: one id a word, in the order in which words come."""
+
+from collections.abc import Sequence
+
+from plmlab.text.vocabulary import SENTINELS, SPECIALS, Vocabulary
+
+SENTENCES = {
+    6: "the cat sat down",
+    12: "the quick brown fox jumps over the lazy dog .",
+    30: "when the old baker of the town had closed his shop , he walked along the river and told "
+        "the ferryman an extraordinarily long story about the bear .",
+    64: " ".join(["the old baker told the ferryman a long story about the bear and the spring ."] * 4),
+}
+CHINESE = {6: "我 喜欢 红 苹果", 12: "小镇 上 的 面包师 每天 早上 沿着 河 散步 。",
+           64: " ".join(["小镇 上 的 面包师 每天 早上 沿着 河 散步 ， 遇见 了 摆渡人 。"] * 5)}
+
+
+class Words:
+    """Words between spaces."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        words = dict.fromkeys(word for line in lines for word in line.split())
+        self.names = [*SPECIALS, *SENTINELS, *words]
+        self.ids = {name: i for i, name in enumerate(self.names)}
+
+    @property
+    def vocab(self) -> Vocabulary:
+        return Vocabulary(len(self.names))
+
+    def encode(self, text: str) -> list[int]:
+        return [self.ids.get(word, 1) for word in text.split()]
+
+    def tokens(self, ids: Sequence[int]) -> list[str]:
+        return [self.names[i] for i in ids]
+
+
+HOSTILE = {
+    "script": "<img src=x onerror=alert(1)> </script><script>alert(2)</script> sat",
+    "emoji": "🦊 👩‍👩‍👧 sat 🇨🇳",
+    "right to left": "שלום مرحبا sat",
+    "Chinese": "我 喜欢 苹果",
+    "long": "the cat " * 1250,
+    "braces": "{key} {query} ${1} `x` sat",
+}
+
+
+def words(*more: str) -> Words:
+    """A tokenizer that knows the English sentences above, and more if given."""
+    return Words([*SENTENCES.values(), *more])

@@ -1,0 +1,126 @@
+"""The base of the labs: one module of JavaScript, a page that needs nothing else, errors in words."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+from standin import HOSTILE, words
+
+from plmlab.labs import Curve, Lab, MaskLab, picture
+from plmlab.labs.base import script_json
+
+LABS = (Curve, MaskLab)
+
+
+@pytest.mark.parametrize("cls", LABS)
+def test_a_module_imports_nothing_and_makes_no_html_of_text(cls: type[Lab]) -> None:
+    module = cls.module()
+    assert not re.search(r"^\s*import\b|\bimport\(|https?://(?!www\.w3\.org/2000/svg)", module, re.MULTILINE)
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(", module)
+    assert "</script" not in module
+    assert module.count("export default") == 1
+
+
+def test_the_style_touches_labs_only() -> None:
+    rules = re.sub(r"/\*.*?\*/", "", Lab._css, flags=re.DOTALL)
+    for selector in re.findall(r"([^{}]+)\{", rules):
+        assert ".plm-lab" in selector, selector
+
+
+def test_json_in_a_script_cannot_end_it() -> None:
+    text = script_json({"a": HOSTILE["script"] + "<!-- \u2028"})
+    assert "<" not in text
+    assert json.loads(text)["a"] == HOSTILE["script"] + "<!-- \u2028"
+
+
+def test_a_page_holds_the_lab_and_reaches_for_nothing() -> None:
+    lab = MaskLab(words(HOSTILE["script"]), HOSTILE["script"])
+    page = lab.html()
+    assert page.count("</script>") == 2
+    assert not re.search(r"""(src|href)=["']?(http|//)""", page)
+    traits = json.loads(re.search(r'id="traits">(.*?)</script>', page, re.DOTALL).group(1))
+    assert traits["text"] == HOSTILE["script"]
+    assert traits["state"]["tokens"] == lab.state["tokens"]
+    assert not [name for name in traits if name.startswith("_")]
+    assert 'data-jp-theme-light="false"' in lab.html("dark")
+
+
+def test_a_title_is_text() -> None:
+    assert "<title>a &lt;b&gt;</title>" in Curve("a <b>").html()
+
+
+def test_a_lab_is_told_by_its_content_and_not_by_its_address() -> None:
+    one, two = (repr(MaskLab(words(), "the cat", "causal")) for _ in range(2))
+    assert one == two == "<MaskLab: causal language model (GPT): [START] the cat>"
+
+
+def test_an_error_in_a_handler_becomes_a_message() -> None:
+    lab = Lab()
+    with lab.telling():
+        raise ValueError("ten words at most, eleven were given")
+    assert (lab.message, lab.stale) == ("ten words at most, eleven were given", True)
+    with lab.telling():
+        raise KeyError("x")
+    assert "went wrong" in lab.message
+    assert "KeyError" in lab.message
+
+
+def test_a_missing_browser_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(picture, "find_browser", lambda: None)
+    with pytest.raises(LookupError, match="apt install chromium"):
+        Curve("x").picture()
+
+
+def test_a_missing_playwright_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "playwright.sync_api", None)
+    with pytest.raises(LookupError, match="pip install playwright"):
+        Curve("x").picture()
+
+
+@pytest.mark.browser
+def test_a_picture_is_a_png_as_wide_as_asked() -> None:
+    shot = Curve("x").picture(width=700, scale=1.0)
+    assert shot.startswith(b"\x89PNG")
+    assert int.from_bytes(shot[16:20], "big") == 700
+
+
+NOTEBOOK = """
+from plmlab.labs import Curve
+curve = Curve("a run", steps=3)
+curve
+"""
+
+
+@pytest.mark.browser
+def test_a_stored_notebook_has_pictures_and_no_widgets(tmp_path: Path) -> None:
+    path = tmp_path / "labs.ipynb"
+    cells = [new_code_cell(NOTEBOOK), new_code_cell("for s in (1, 2, 3): curve.add(s, 3.0 / s)\ncurve.finish()"),
+             new_code_cell("import ipywidgets\nprint('2 + 2 =', 2 + 2)\nipywidgets.IntSlider(3)")]
+    nbformat.write(new_notebook(cells=cells), path)
+    run = subprocess.run([sys.executable, "-m", "plmlab.labs.picture", str(path)], capture_output=True, text=True,
+                         check=False)
+    assert run.returncode == 0, run.stderr
+    stored = nbformat.read(path, as_version=4)
+    nbformat.validate(stored)
+    assert len(stored.cells) == 3
+    lab, _, rest = (cell.outputs for cell in stored.cells)
+    assert set(lab[0].data) == {"text/plain", "image/png"}
+    assert lab[0].data["text/plain"].startswith("<Curve: a run")
+    assert rest[0].text == "2 + 2 = 4\n"
+    assert picture.WIDGET not in path.read_text(encoding="utf-8")
+    assert "widgets" not in stored.metadata
+
+
+@pytest.mark.browser
+def test_a_notebook_that_would_be_too_heavy_stays_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "heavy.ipynb"
+    nbformat.write(new_notebook(cells=[new_code_cell("print('x' * 400_000)")]), path)
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match="stays under 300 kB"):
+        picture.store_pictures(path)
+    assert path.read_bytes() == before
