@@ -2,7 +2,7 @@
 
     python -m plmlab.labs.picture notebooks/00_start_here.ipynb
 
-runs the notebook and stores it with a PNG in place of each lab's widget, beside the lab's text.
+runs the notebook and stores it with a PNG in place of each lab's widget and each bertviz view, beside its text.
 """
 
 import argparse
@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -91,21 +92,37 @@ def lab_outputs(notebook: Any) -> list[tuple[Any, str]]:
     return [(out, out["data"][WIDGET]["model_id"]) for out in outputs]
 
 
+def view_outputs(notebook: Any) -> list[tuple[Any, str]]:
+    """Every output that holds a view in a frame, such as bertviz's, with the page inside the frame."""
+    framed = [(out, re.search(r'<iframe class="plm-view".*? srcdoc="([^"]*)"', "".join(out["data"]["text/html"])))
+              for cell in notebook.cells for out in cell.get("outputs", []) if "text/html" in out.get("data", {})]
+    return [(out, unescape(found[1])) for out, found in framed if found]
+
+
+def few_colours(png: bytes) -> bytes:
+    """The same picture in 64 colours, which is all that a lab's drawing needs, and a third of the bytes."""
+    from PIL import Image
+    small = io.BytesIO()
+    Image.open(io.BytesIO(png)).convert("RGB").quantize(64).save(small, "PNG", optimize=True)
+    return small.getvalue()
+
+
 def store_pictures(path: Path, *, timeout: int = 600, width: int = 960) -> int:
-    """Run a notebook and write it back with a picture for each lab and no widget in it; how many labs.
+    """Run a notebook and write it back with a picture for each lab and view, and no widget in it; how many.
 
     A notebook of 300 kB or more is refused with a ValueError, and the file stays as it was.
     """
     import nbformat
     notebook = nbformat.read(path, as_version=4)
     pages = lab_pages(notebook, path.parent, timeout)
-    found = lab_outputs(notebook)
-    shown = sorted({name for _, name in found if name in pages})
-    shots = dict(zip(shown, pictures([pages[name] for name in shown], width=width), strict=True))
-    for output, name in found:
-        del output["data"][WIDGET]
-        if name in shots:
-            output["data"]["image/png"] = base64.b64encode(shots[name]).decode()
+    found = [(out, WIDGET, pages.get(name)) for out, name in lab_outputs(notebook)]
+    found += [(out, "text/html", page) for out, page in view_outputs(notebook)]
+    shown = sorted({page for _, _, page in found if page})
+    shots = dict(zip(shown, map(few_colours, pictures(shown, width=width)), strict=True))
+    for output, drawn_as, page in found:
+        del output["data"][drawn_as]
+        if page:
+            output["data"]["image/png"] = base64.b64encode(shots[page]).decode()
     notebook.metadata.pop("widgets", None)
     text = nbformat.writes(notebook)
     if len(text.encode()) >= LIMIT:
