@@ -7,7 +7,9 @@ runs the notebook and stores it with a PNG in place of each lab's widget and eac
 
 import argparse
 import base64
+import io
 import json
+import re
 import sys
 import tempfile
 from collections.abc import Sequence

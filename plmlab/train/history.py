@@ -1,0 +1,116 @@
+"""What happened in a training run: the curve, and how it ended."""
+
+import json
+from dataclasses import asdict, dataclass, field, fields
+from itertools import accumulate
+from math import isfinite
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, Self
+
+Ending = Literal["running", "completed", "interrupted", "stopped early", "out of batches", "diverged"]
+
+
+@dataclass
+class History:
+    """A run, step by step. Losses are means over targets, in nats.
+
+    ``losses[i]``, ``rates[i]`` and ``norms[i]`` are the loss, the learning rate and the gradient norm (before
+    clipping) of update i + 1; the loss is the one before that update. ``validation`` holds (updates made,
+    validation loss). ``tokens`` counts the slots read, padding too; ``seconds`` is wall time, of which
+    ``aside`` went into evaluating and saving. A resumed run goes on counting. ``floor`` is the loss that no
+    honest model can beat, where it is known. ``ended`` says how the run ended and ``reason`` says it in a
+    sentence; ``notes`` tells what went wrong on the way without ending it.
+    """
+
+    steps: int
+    device: str = "cpu"
+    precision: str = "float32"
+    processes: int = 1
+    floor: float | None = None
+    losses: list[float] = field(default_factory=list)
+    rates: list[float] = field(default_factory=list)
+    norms: list[float] = field(default_factory=list)
+    validation: list[tuple[int, float]] = field(default_factory=list)
+    tokens: int = 0
+    seconds: float = 0.0
+    aside: float = 0.0
+    ended: Ending = "running"
+    reason: str = "still running"
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def tokens_per_second(self) -> float:
+        """Slots read a second of training, evaluating and saving not counted."""
+        spent = self.seconds - self.aside
+        return self.tokens / spent if spent > 0 else 0.0
+
+    @property
+    def best(self) -> tuple[int, float] | None:
+        """The first lowest validation point: updates made, loss."""
+        return min((point for point in self.validation if isfinite(point[1])), key=lambda point: point[1],
+                   default=None)
+
+    def smoothed(self, window: int = 20) -> list[float]:
+        """At each step the mean of the last ``window`` losses, of fewer at the start."""
+        if window < 1:
+            raise ValueError(f"window={window}: a mean needs at least one loss")
+        sums = [0.0, *accumulate(self.losses)]
+        return [(sums[i] - sums[max(0, i - window)]) / (i - max(0, i - window)) for i in range(1, len(sums))]
+
+    def finding(self) -> str:
+        """The curve in a sentence."""
+        if not self.losses:
+            return f"No step was made: {self.reason}"
+        first, last = self.losses[0], self.smoothed()[-1]
+        verb = "falls" if last < first else "does not fall: it goes"
+        text = f"The loss {verb} from {first:.2f} to {last:.2f} nats in {len(self.losses)} steps"
+        if self.floor is None:
+            return text
+        gap = last - self.floor
+        return text + (f", {gap:.2f} above the floor" if gap >= 0 else
+                       f", {-gap:.2f} below the floor: something leaks, or the floor is another text's")
+
+    def table(self, rows: int = 10) -> str:
+        """The run as text: about ``rows`` steps, evenly spread; what depends on the clock is left out.
+
+        The loss is the mean since the row above, the validation loss the last one known.
+        """
+        lines = [f"{'step':>7}{'loss':>9}{'validation':>12}{'learning rate':>15}{'gradient norm':>15}"]
+        before, total = 0, len(self.losses)
+        for step in sorted({round(total * (i + 1) / rows) for i in range(rows)} - {0}):
+            loss = sum(self.losses[before:step]) / (step - before)
+            known = [value for at, value in self.validation if at <= step]
+            held_out = f"{known[-1]:.3f}" if known else "–"
+            lines.append(f"{step:>7}{loss:>9.3f}{held_out:>12}{self.rates[step - 1]:>15.2e}"
+                         f"{self.norms[step - 1]:>15.3f}")
+            before = step
+        return "\n".join([*lines, self.reason, *self.notes])
+
+    def figure(self, title: str | None = None) -> Any:
+        """The curve as a plotly figure; its title states the finding unless another is given."""
+        from plmlab.train.figure import figure
+        return figure(self, title or self.finding())
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write it as JSON."""
+        Path(path).write_text(json.dumps(asdict(self)), encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Read what ``save`` wrote; a ValueError says what is wrong with a file that it did not write."""
+        try:
+            told = json.loads(Path(path).read_text(encoding="utf-8"))
+        except (json.JSONDecodeError, UnicodeDecodeError) as problem:
+            raise ValueError(f"{path} is not a history: it is not JSON ({problem})") from None
+        return cls.from_dict(told, str(path))
+
+    @classmethod
+    def from_dict(cls, told: Any, where: str) -> Self:
+        """A history from what ``dataclasses.asdict`` made of one; ``where`` names its source."""
+        names = {f.name for f in fields(cls)}
+        if not isinstance(told, dict) or set(told) != names:
+            odd = sorted(set(told) ^ names) if isinstance(told, dict) else [type(told).__name__]
+            raise ValueError(f"{where} is not a history of this version of plmlab; "
+                             f"it differs in {', '.join(odd)}")
+        return cls(**told | {"validation": [(step, loss) for step, loss in told["validation"]]})

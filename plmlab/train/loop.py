@@ -1,0 +1,254 @@
+"""The one training loop: on a CPU, on a GPU, or on many under ``accelerate launch``."""
+
+import importlib.util
+import time
+import warnings
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal
+
+import torch
+from torch import nn
+
+from plmlab.train.history import Ending, History
+from plmlab.train.interrupt import Interrupt
+from plmlab.train.judge import HeldOut, Judge
+from plmlab.train.progress import Progress, Silent, progress
+from plmlab.train.reading import Diverged, Reader
+from plmlab.train.schedule import rate
+from plmlab.train.settings import Decay, Precision, Settings
+from plmlab.train.source import Batches, Source
+from plmlab.train.state import Shelf, State, StateError, contrast, random_states, set_random_states, versions
+from plmlab.train.update import Update
+
+if TYPE_CHECKING:
+    from accelerate import Accelerator
+
+
+def fit(
+    model: nn.Module, batches: Batches, *, steps: int, lr: float,
+    warmup: int = 0, decay: Decay = "cosine", lr_end: float = 0.0,
+    clip: float | None = 1.0, accumulate: int = 1,
+    weight_decay: float = 0.01, betas: tuple[float, float] = (0.9, 0.95),
+    precision: Precision | Literal["auto"] = "auto", compile: bool | Literal["auto"] = "auto",
+    evaluate: HeldOut | None = None, evaluate_every: int = 100, patience: int | None = None,
+    save_to: str | PathLike[str] | None = None, save_every: int | None = None, resume: bool = False,
+    show: bool | Literal["auto"] = "auto", floor: float | None = None,
+) -> History:
+    """Train ``model`` for ``steps`` updates with AdamW, and tell what happened.
+
+    ``model.loss(batch)`` is the mean loss over the batch's targets. The model itself is trained; it is left
+    in evaluation mode, on the device that did the work.
+
+    ``batches``: a function i → batch; a list, gone round and round; or anything that yields batches, read
+    once. Update s takes the batches s · n … s · n + n − 1, where n = processes · ``accumulate``, and its
+    gradient is that of the mean over all their targets. So two processes give the curve of one with doubled
+    batches.
+
+    ``lr`` is reached after ``warmup`` steps and falls to ``lr_end`` by ``decay``. Gradients longer than
+    ``clip`` are scaled down to it (None: never). ``weight_decay`` spares biases and norms.
+
+    ``precision`` and ``compile``, "auto": bf16 autocast and ``torch.compile`` on a GPU; float32, uncompiled,
+    on a CPU. On a CPU the same seed, with as many threads, gives the same curve to the bit.
+
+    ``evaluate``: batches, or a function that makes them anew, for the validation loss every
+    ``evaluate_every`` steps and at the end. ``patience``: stop after so many evaluations without a better
+    one, and keep the best weights, however the run ends.
+
+    ``save_to``: a folder for the state of the run, saved every ``save_every`` steps (None: only at the end or
+    when interrupted). A failed save is told in a warning and in the history's notes; training goes on.
+    ``resume=True`` goes on from what is there, to the bit as if it had never stopped (torch's random state
+    included), or starts if nothing is.
+
+    ``show``: "auto" is a live curve in a notebook and a line elsewhere; True is the line; False is nothing.
+    ``floor`` is the loss that nothing honest can beat, drawn beside the curve.
+
+    An interrupt (Ctrl-C, a notebook's stop button) ends the run after the step in hand; a second one waits
+    for no batch and no evaluation either. Both leave whole weights and return the history. A loss or gradient
+    that is not finite raises Diverged, with the step and what to try; the model has the last weights known to
+    be good. ValueError for arguments that make no sense, StateError for a state that does not fit.
+    """
+    from accelerate import Accelerator, DistributedDataParallelKwargs
+    accelerator = Accelerator(kwargs_handlers=[DistributedDataParallelKwargs(find_unused_parameters=True)])
+    on_gpu = accelerator.device.type == "cuda"
+    chosen: Any = ("bf16" if on_gpu else "float32") if precision == "auto" else precision
+    settings = Settings(steps, lr, warmup, decay, lr_end, clip, accumulate, weight_decay,
+                        (betas[0], betas[1]), chosen, evaluate_every, patience, accelerator.num_processes)
+    if patience is not None and evaluate is None:
+        raise ValueError("patience= waits for a better validation loss: give evaluate= too")
+    if save_to is None and (save_every is not None or resume):
+        raise ValueError("save_every= and resume= need a folder: give save_to= too")
+    if compile == "auto":
+        compile = on_gpu and importlib.util.find_spec("triton") is not None
+    source = Source(batches, processes=accelerator.num_processes, rank=accelerator.process_index,
+                    accumulate=accumulate)
+    run = Run(model, settings, accelerator, source, compile=compile, floor=floor)
+    if evaluate is not None:
+        run.judge = Judge(evaluate, patience, run.update.loss, accelerator)
+    if save_to is not None:
+        run.prepare_saving(Shelf(save_to), save_every, resume)
+    if show and accelerator.is_main_process:
+        run.progress = progress(f"Training {type(model).__name__}", steps=steps, done=run.step, floor=floor,
+                                line=show is True)
+    return run()
+
+
+class Run:
+    """A training run under way. ``step`` counts the updates made."""
+
+    def __init__(self, model: nn.Module, settings: Settings, accelerator: "Accelerator", source: Source, *,
+                 compile: bool, floor: float | None) -> None:
+        self.model, self.settings, self.accelerator, self.source = model, settings, accelerator, source
+        self.update = Update(model, settings, accelerator, compile)
+        self.history = History(settings.steps, accelerator.device.type, settings.precision,
+                               accelerator.num_processes, floor)
+        self.reader = Reader(self.history, settings, self.update)
+        self.step = 0
+        self.judge: Judge | None = None
+        self.shelf: Shelf | None = None
+        self.save_every: int | None = None
+        self.saved: int | None = None
+        self.interrupt = Interrupt()
+        self.progress: Progress = Silent()
+        if accelerator.process_index:
+            torch.manual_seed((torch.initial_seed() + accelerator.process_index) % 2**63)
+
+    def __call__(self) -> History:
+        """Make the steps that are left."""
+        self.clock = time.monotonic() - self.history.seconds
+        self.update.loss.train()
+        try:
+            self.end(*self.guarded())
+        except Diverged as problem:
+            self.end("diverged", str(problem))
+            raise
+        except BaseException as problem:
+            self.progress.finish(f"stopped by {type(problem).__name__}")
+            raise
+        return self.history
+
+    def guarded(self) -> tuple[Ending, str]:
+        """The steps, with interrupts held back until the weights are whole."""
+        try:
+            with self.interrupt:
+                return self.steps()
+        except KeyboardInterrupt:
+            if self.accelerator.num_processes > 1:
+                raise
+            return self.interrupted()
+
+    def steps(self) -> tuple[Ending, str]:
+        """Step after step, until a reason to end."""
+        settings = self.settings
+        while self.step < settings.steps:
+            why = self.judge.enough(self.history) if self.judge else None
+            if why:
+                return self.close("stopped early", f"stopped early at step {self.step}: {why}")
+            batches = self.source.draw(self.step)
+            if not batches:
+                return self.close("out of batches",
+                                  f"the batches ran out after {self.step} of {settings.steps} steps")
+            with self.interrupt.whole():
+                self.reader.note(self.update(batches, rate(settings, self.step)), rate(settings, self.step))
+                self.step += 1
+            saving = self.save_every is not None and self.step % self.save_every == 0
+            judging = self.step % settings.evaluate_every == 0 or self.step == settings.steps
+            stop = self.interrupt.asked and self.accelerator.num_processes == 1
+            if self.reader.full or saving or judging or stop:
+                stop = self.read()
+            if self.judge and judging:
+                self.aside(self.validate)
+            if stop:
+                return self.interrupted()
+            if saving and self.step < settings.steps:
+                self.aside(self.save)
+        return self.close("completed", f"all {settings.steps} steps done")
+
+    def read(self) -> bool:
+        """Take the waiting losses into the history; whether somebody asked to stop."""
+        stop, fresh = self.reader.read(self.interrupt.asked)
+        self.history.seconds = time.monotonic() - self.clock
+        if fresh:
+            self.progress.losses(self.step, fresh)
+        return stop
+
+    def aside(self, work: Any) -> None:
+        """Do something that is not training, on another clock."""
+        start = time.monotonic()
+        work()
+        self.history.aside += time.monotonic() - start
+
+    def validate(self) -> None:
+        """A validation point."""
+        assert self.judge
+        self.judge.look(self.history, self.step)
+        self.progress.validation(self.step, self.history.validation[-1][1])
+
+    def interrupted(self) -> tuple[Ending, str]:
+        """The ending that a person asked for."""
+        return self.close("interrupted", f"interrupted after step {self.step} of {self.settings.steps}")
+
+    def close(self, ending: Ending, reason: str) -> tuple[Ending, str]:
+        """Save a last time, as a run that may still go on."""
+        self.read()
+        self.aside(self.save)
+        return ending, reason
+
+    def end(self, ending: Ending, reason: str) -> None:
+        """Say how it ended, and leave the model as it is to be used."""
+        if self.judge:
+            self.judge.settle()
+        self.update.optimizer.zero_grad(set_to_none=True)
+        self.update.loss.eval()
+        self.accelerator.wait_for_everyone()
+        self.history.seconds = time.monotonic() - self.clock
+        self.history.ended, self.history.reason = ending, reason
+        self.progress.finish(reason)
+
+    def save(self) -> None:
+        """Save the state; a disk that refuses is told, not raised."""
+        if not self.shelf or self.saved == self.step:
+            return
+        device = self.accelerator.device
+        random = {name: self.accelerator.gather(state[None].to(device)).cpu()
+                  for name, state in random_states(device).items()}
+        self.saved = self.step
+        if not self.accelerator.is_main_process:
+            return
+        best = self.judge.best if self.judge else {}
+        self.history.seconds = time.monotonic() - self.clock
+        try:
+            self.shelf.save(State.of(self.step, self.model, self.update.optimizer, best, random, self.history,
+                                     self.settings))
+        except OSError as problem:
+            self.complain(problem)
+
+    def complain(self, problem: OSError) -> None:
+        """Note that a save failed, and warn the first time."""
+        assert self.shelf
+        text = (f"step {self.step}: the state could not be saved to {self.shelf.folder} ({problem}); "
+                "training goes on, and what was saved before is still there")
+        if not any("could not be saved" in note for note in self.history.notes):
+            warnings.warn(text, stacklevel=2)
+        self.history.notes.append(text)
+
+    def prepare_saving(self, shelf: Shelf, every: int | None, resume: bool) -> None:
+        """Take the folder into use; with ``resume``, take up what is there."""
+        self.shelf, self.save_every = shelf, every
+        state = shelf.newest()
+        if state is None:
+            return
+        if not resume:
+            raise StateError(f"{shelf.folder} holds a run saved at step {state.step}: go on with it by "
+                             "resume=True, or save to another folder")
+        state.fit_for(self.model, self.settings)
+        state.restore(self.model, self.update.optimizer)
+        if self.judge:
+            self.judge.best = {name: t.to(self.accelerator.device) for name, t in state.part("best").items()}
+        state.history.steps, state.history.floor = self.settings.steps, self.history.floor
+        self.history = self.reader.history = state.history
+        self.step = self.saved = state.step
+        self.history.notes += [f"resumed at step {state.step} elsewhere: {difference}"
+                               for difference in contrast(state.versions, versions())]
+        self.source.skip(self.step)
+        rows = {name: rows[self.accelerator.process_index] for name, rows in state.part("random").items()}
+        set_random_states(rows, self.accelerator.device)

@@ -1,0 +1,56 @@
+"""The numbers that shape a training curve: the same ones, on the same batches, give the same curve."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
+
+Decay = Literal["cosine", "linear", "none"]
+Precision = Literal["bf16", "float32"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What ``fit`` was told, checked; it explains them. ``processes`` is how many share the work."""
+
+    steps: int
+    lr: float
+    warmup: int
+    decay: Decay
+    lr_end: float
+    clip: float | None
+    accumulate: int
+    weight_decay: float
+    betas: tuple[float, float]
+    precision: Precision
+    evaluate_every: int
+    patience: int | None
+    processes: int
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "accumulate", "evaluate_every", "patience"):
+            value = getattr(self, name)
+            if value is not None and not (isinstance(value, int) and value >= 1):
+                raise ValueError(f"{name}={value!r}: give a whole number, 1 or more")
+        for name in ("warmup", "lr_end", "weight_decay"):
+            if not getattr(self, name) >= 0:
+                raise ValueError(f"{name}={getattr(self, name)!r}: give 0 or more")
+        if not self.lr > 0:
+            raise ValueError(f"lr={self.lr!r}: the learning rate must be above 0 (3e-4 is a usual start)")
+        if self.clip is not None and not self.clip > 0:
+            raise ValueError(f"clip={self.clip!r}: give the largest gradient norm, above 0, "
+                             "or None for no clipping")
+        if self.decay not in get_args(Decay):
+            raise ValueError(f"decay={self.decay!r}: choose one of {', '.join(get_args(Decay))}")
+        if self.precision not in get_args(Precision):
+            raise ValueError(f"precision={self.precision!r}: choose auto, {' or '.join(get_args(Precision))}")
+        if not all(0 <= beta < 1 for beta in self.betas):
+            raise ValueError(f"betas={self.betas!r}: give two numbers from 0 up to, not including, 1")
+
+    def shaping(self) -> dict[str, Any]:
+        """Those that must be the same when a run is resumed.
+
+        Without decay, the length of the run shapes nothing: it may be made longer.
+        """
+        told = asdict(self) | {"betas": list(self.betas)}
+        if self.decay == "none":
+            del told["steps"]
+        return told

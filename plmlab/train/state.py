@@ -1,0 +1,166 @@
+"""The state of a run on disk, from which it goes on as if it had never stopped: safetensors and JSON."""
+
+import json
+import platform
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, is_dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, Self
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+from torch import Tensor, nn
+
+from plmlab.train.folders import clear, draft_of, place
+from plmlab.train.history import History
+from plmlab.train.settings import Settings
+from plmlab.train.weights import differences, put, weights
+
+FORMAT = 1
+TENSORS, FACTS = "state.safetensors", "state.json"
+
+
+class StateError(ValueError):
+    """A saved state that cannot be gone on from, and why."""
+
+
+def versions() -> dict[str, str]:
+    """What the curve's last digits depend on besides the settings."""
+    return {"python": platform.python_version(), "torch": torch.__version__, "machine": platform.machine(),
+            "threads": str(torch.get_num_threads())}
+
+
+def description(model: nn.Module) -> dict[str, Any]:
+    """What a model is: its class, and its config if it has one."""
+    config = getattr(model, "config", None)
+    told = asdict(config) if is_dataclass(config) and not isinstance(config, type) else {}
+    return json.loads(json.dumps({"type": type(model).__name__, "config": told}, default=str))
+
+
+def contrast(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Where two tables differ, a phrase each."""
+    return [f"{name} was {then.get(name, 'not there')}, and is now {now.get(name, 'not there')}"
+            for name in sorted({*then, *now}) if then.get(name) != now.get(name)]
+
+
+def random_states(device: torch.device) -> dict[str, Tensor]:
+    """Where torch's generators stand, which dropout draws from, on this process."""
+    states = {"cpu": torch.get_rng_state()}
+    if device.type == "cuda":
+        states["cuda"] = torch.cuda.get_rng_state(device)
+    return states
+
+
+def set_random_states(states: Mapping[str, Tensor], device: torch.device) -> None:
+    """Put them back; a device that the state was not saved on keeps its own.
+
+    Clones, because torch reads the wrong bytes from a tensor that begins in the middle of its storage.
+    """
+    torch.set_rng_state(states["cpu"].clone())
+    if device.type == "cuda" and "cuda" in states:
+        torch.cuda.set_rng_state(states["cuda"].clone(), device)
+
+
+@dataclass(frozen=True)
+class State:
+    """A run after ``step`` updates; the names of its ``tensors`` begin with model, optimizer, best or random."""
+
+    step: int
+    tensors: dict[str, Tensor]
+    history: History
+    settings: dict[str, Any]
+    model: dict[str, Any]
+    versions: dict[str, str]
+
+    @classmethod
+    def of(cls, step: int, model: nn.Module, optimizer: torch.optim.Optimizer, best: Mapping[str, Tensor],
+           random: Mapping[str, Tensor], history: History, settings: Settings) -> Self:
+        """What is to be saved now; ``random`` has a row for each process."""
+        names: dict[Tensor, str] = {parameter: name for name, parameter in model.named_parameters()}
+        moments = {f"optimizer.{kind}.{names[parameter]}": tensor
+                   for parameter, kinds in optimizer.state.items() for kind, tensor in kinds.items()}
+        tensors = (under("model", weights(model)) | moments | under("best", best) | under("random", random))
+        return cls(step, tensors, history, settings.shaping(), description(model), versions())
+
+    def part(self, name: str) -> dict[str, Tensor]:
+        """The tensors under one heading, without it."""
+        return {key.removeprefix(f"{name}."): tensor for key, tensor in self.tensors.items()
+                if key.startswith(f"{name}.")}
+
+    def fit_for(self, model: nn.Module, settings: Settings) -> None:
+        """A StateError names all that keeps this model, under these settings, from going on from here."""
+        then, now = self.model, description(model)
+        problems = contrast({"the model": then["type"]}, {"the model": now["type"]})
+        problems += contrast(then["config"], now["config"])
+        problems += contrast(self.settings, settings.shaping())
+        problems = problems or differences(model, self.part("model"))
+        if not problems and self.step > settings.steps:
+            problems = [f"it has made {self.step} steps already, more than steps={settings.steps}"]
+        if problems:
+            raise StateError("the saved run was another one: " + "; ".join(problems) +
+                             ". Call fit as then to go on with it, or save to another folder to start anew")
+
+    def restore(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
+        """Give the model its weights and the optimizer its moments."""
+        put(model, self.part("model"))
+        parameters = dict(model.named_parameters())
+        for name, tensor in self.part("optimizer").items():
+            kind, parameter = name.split(".", 1)
+            owner = parameters[parameter]
+            optimizer.state[owner][kind] = tensor.to(owner.device)
+
+
+def under(heading: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The same tensors with a heading before their names."""
+    return {f"{heading}.{name}": tensor for name, tensor in tensors.items()}
+
+
+class Shelf:
+    """The folder in which a run keeps its newest state, each in a folder of its own: ``step-00000120``."""
+
+    def __init__(self, folder: str | PathLike[str]) -> None:
+        self.folder = Path(folder)
+
+    def states(self) -> list[Path]:
+        """The complete states, oldest first."""
+        return sorted(self.folder.glob("step-*"))
+
+    def save(self, state: State) -> None:
+        """Write the state; the one before goes when this one is complete. OSError where the disk refuses."""
+        target = self.folder / f"step-{state.step:08d}"
+        facts = {"format": FORMAT, "step": state.step, "settings": state.settings, "model": state.model,
+                 "versions": state.versions, "history": asdict(state.history)}
+        tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in state.tensors.items()}
+        place(target, {TENSORS: save(tensors), FACTS: json.dumps(facts).encode()})
+        for leftover in self.folder.glob(".step-*"):
+            shutil.rmtree(leftover, ignore_errors=True)
+        for older in self.states():
+            if older != target:
+                self.discard(older)
+
+    def discard(self, state: Path) -> None:
+        """Remove a state without ever leaving half of it under its name."""
+        clear(draft_of(state))
+        state.rename(draft_of(state))
+        shutil.rmtree(draft_of(state), ignore_errors=True)
+
+    def newest(self) -> State | None:
+        """The state to go on from, or None; a StateError says why one that is there cannot be read."""
+        if not self.states():
+            return None
+        folder = self.states()[-1]
+        try:
+            facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
+            if facts["format"] > FORMAT:
+                raise StateError(f"{folder} was saved by a newer plmlab (format {facts['format']}; this one "
+                                 f"reads {FORMAT}): update plmlab to go on with it")
+            tensors = load((folder / TENSORS).read_bytes())
+            history = History.from_dict(facts["history"], str(folder))
+            return State(facts["step"], tensors, history, facts["settings"], facts["model"],
+                         facts["versions"])
+        except (OSError, json.JSONDecodeError, KeyError, TypeError, SafetensorError) as problem:
+            raise StateError(f"{folder} is damaged ({problem}): delete it, and the run starts again "
+                             "or from an older state beside it") from None

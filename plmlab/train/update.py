@@ -1,0 +1,138 @@
+"""One update of the weights, over however many batches and processes it takes."""
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from plmlab.example import IGNORE
+from plmlab.train.settings import Settings
+from plmlab.train.source import Trainable
+from plmlab.train.weights import put, snapshot, weights
+
+if TYPE_CHECKING:
+    from accelerate import Accelerator
+
+KEEP_EVERY = 50
+"""Updates between two copies of the weights that a run falls back to when it diverges."""
+
+
+class Loss(nn.Module):
+    """A model's loss as a forward pass, which is what DDP and ``torch.compile`` can wrap."""
+
+    def __init__(self, model: nn.Module, device: torch.device, settings: Settings) -> None:
+        super().__init__()
+        self.model, self.device_type, self.bf16 = model, device.type, settings.precision == "bf16"
+
+    def forward(self, batch: Trainable) -> Float[Tensor, ""]:
+        """The mean loss over the batch's targets."""
+        with torch.autocast(self.device_type, torch.bfloat16, enabled=self.bf16):
+            return self.model.loss(batch)  # type: ignore[operator]
+
+
+class Made(NamedTuple):
+    """What an update tells, still on its device: reading it would wait for the device."""
+
+    loss: Float[Tensor, ""]
+    norm: Float[Tensor, ""]
+    tokens: int
+
+
+def adamw(model: nn.Module, settings: Settings) -> torch.optim.AdamW:
+    """AdamW (Loshchilov & Hutter 2019), decaying matrices and embeddings only.
+
+    Biases and norms, the parameters with one axis, are not decayed, as in BERT and GPT.
+    """
+    trained = [p for p in model.parameters() if p.requires_grad]
+    if not trained:
+        raise ValueError(f"this {type(model).__name__} has nothing to train: "
+                         "each parameter has requires_grad=False")
+    groups = [
+        {"params": [p for p in trained if p.dim() >= 2], "weight_decay": settings.weight_decay},
+        {"params": [p for p in trained if p.dim() < 2], "weight_decay": 0.0},
+    ]
+    groups = [group for group in groups if group["params"]]
+    return torch.optim.AdamW(groups, lr=settings.lr, betas=settings.betas, fused=True)
+
+
+def measure(batch: Trainable) -> Float[Tensor, "2"]:
+    """How much a batch weighs: how many targets it has, and how many examples."""
+    targets = batch.targets
+    asked = (targets != IGNORE).sum()
+    return torch.stack([asked, asked.new_tensor(len(targets))]).double()
+
+
+class Update:
+    """Makes the updates of a run: ``update(batches, lr)`` is one."""
+
+    def __init__(self, model: nn.Module, settings: Settings, accelerator: "Accelerator",
+                 compile: bool) -> None:
+        self.model, self.accelerator, self.clip = model, accelerator, settings.clip
+        self.loss = Loss(model, accelerator.device, settings)
+        self.shared: Any = accelerator.prepare_model(self.loss)
+        if compile:
+            self.shared.compile()
+        self.optimizer = adamw(model, settings)
+        self.trained = [p for group in self.optimizer.param_groups for p in group["params"]]
+        self.bad = torch.zeros((), device=accelerator.device)
+        self.kept, self.made = snapshot(model), 0
+        self.optimizer.found_inf = self.bad  # type: ignore[attr-defined]
+
+    def __call__(self, batches: Sequence[Trainable], lr: float) -> Made:
+        """One update with the gradient of the mean loss over all targets of all batches, here and elsewhere.
+
+        Once a loss or a gradient is not finite, the weights stay as they are.
+        """
+        total = torch.zeros((), device=self.accelerator.device)
+        for i, (batch, share) in enumerate(zip(batches, self.shares(batches), strict=True)):
+            last = i == len(batches) - 1
+            with nullcontext() if last else self.accelerator.no_sync(self.shared):
+                loss = self.shared(batch.to(self.accelerator.device))
+                part = torch.where(share > 0, loss * share, 0.0)
+                (part * self.accelerator.num_processes).backward()
+            total += part.detach()
+        norm = self.gradient_norm()
+        self.bad.copy_(torch.maximum(self.bad, (~torch.isfinite(norm + total)).float()))
+        if self.made % KEEP_EVERY == 0:
+            self.keep()
+        for group in self.optimizer.param_groups:
+            group["lr"] = lr
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        self.made += 1
+        slots = sum(batch.targets.numel() for batch in batches)
+        return Made(total, norm, slots * self.accelerator.num_processes)
+
+    def shares(self, batches: Sequence[Trainable]) -> Float[Tensor, "batches"]:
+        """The part that each batch's mean has in the joint mean: they add up to 1 over all processes.
+
+        DDP divides gradients by the number of processes, so that the loss is multiplied by it. Batches
+        without any target, whose loss rests on labels, weigh by their examples.
+        """
+        sizes = torch.stack([measure(batch) for batch in batches])
+        if self.accelerator.num_processes == 1:
+            whole = sizes.sum(0)
+        else:
+            whole = self.accelerator.reduce(sizes.sum(0).to(self.accelerator.device))
+            sizes = sizes.to(self.accelerator.device)
+        shares = torch.where(whole[0] > 0, sizes[:, 0] / whole[0], sizes[:, 1] / whole[1])
+        return shares.float().to(self.accelerator.device, non_blocking=True)
+
+    def gradient_norm(self) -> Float[Tensor, ""]:
+        """The norm of the whole gradient, which is scaled down to ``clip`` where it is larger."""
+        if self.clip is not None:
+            return nn.utils.clip_grad_norm_(self.trained, self.clip)
+        return nn.utils.get_total_norm([p.grad for p in self.trained if p.grad is not None])
+
+    @torch.no_grad()
+    def keep(self) -> None:
+        """Remember the weights, unless they have just been found bad."""
+        for name, tensor in weights(self.model).items():
+            self.kept[name].copy_(torch.where(self.bad > 0, self.kept[name], tensor))
+
+    def fall_back(self) -> None:
+        """Give the model the last weights that are known to have had a finite loss."""
+        put(self.model, self.kept)

@@ -1,0 +1,41 @@
+"""A model's weights as a flat table of named tensors, tied ones once."""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor, nn
+
+
+def weights(model: nn.Module) -> dict[str, Tensor]:
+    """Every parameter and every buffer that is saved with the model, under its (first) name; no copies."""
+    saved = model.state_dict(keep_vars=True)
+    own = {**dict(model.named_parameters()), **dict(model.named_buffers())}
+    return {name: tensor.detach() for name, tensor in own.items() if name in saved}
+
+
+def snapshot(model: nn.Module) -> dict[str, Tensor]:
+    """A copy of the weights that later training does not change."""
+    return {name: tensor.clone() for name, tensor in weights(model).items()}
+
+
+def differences(model: nn.Module, tensors: Mapping[str, Tensor]) -> list[str]:
+    """What keeps the tensors from being weights of this model, a phrase each; empty if nothing does."""
+    own = weights(model)
+    lacks = [f"the file lacks {name}" for name in own if name not in tensors]
+    extra = [f"the model has no {name}" for name in tensors if name not in own]
+    shapes = [
+        f"{name} is {tuple(tensors[name].shape)} in the file and {tuple(tensor.shape)} in the model"
+        for name, tensor in own.items() if name in tensors and tensors[name].shape != tensor.shape
+    ]
+    return lacks + extra + shapes
+
+
+def put(model: nn.Module, tensors: Mapping[str, Tensor]) -> None:
+    """Copy the tensors into the model; a ValueError, and an untouched model, where they do not fit."""
+    problems = differences(model, tensors)
+    if problems:
+        more = f", and {len(problems) - 3} more" if len(problems) > 3 else ""
+        raise ValueError("these weights are not this model's: " + "; ".join(problems[:3]) + more)
+    with torch.no_grad():
+        for name, tensor in weights(model).items():
+            tensor.copy_(tensors[name])
