@@ -101,12 +101,17 @@ def view_outputs(notebook: Any) -> list[tuple[Any, str]]:
     return [(out, unescape(found[1])) for out, found in framed if found]
 
 
-def few_colours(png: bytes) -> bytes:
-    """The same picture in 64 colours, which is all that a lab's drawing needs, and a third of the bytes."""
+def light(png: bytes, most: int = 28_000) -> bytes:
+    """The same picture in 32 colours, which is all that a lab's drawing needs, and smaller until it is light enough."""
     from PIL import Image
-    small = io.BytesIO()
-    Image.open(io.BytesIO(png)).convert("RGB").quantize(64).save(small, "PNG", optimize=True)
-    return small.getvalue()
+    drawn = Image.open(io.BytesIO(png)).convert("RGB")
+    for shrink in (1.0, 0.8, 0.65, 0.5, 0.4):
+        size = (round(drawn.width * shrink), round(drawn.height * shrink))
+        kept = io.BytesIO()
+        drawn.resize(size, Image.Resampling.LANCZOS).quantize(32).save(kept, "PNG", optimize=True)
+        if len(kept.getvalue()) <= most:
+            break
+    return kept.getvalue()
 
 
 def store_pictures(path: Path, *, timeout: int = 600, width: int = 960) -> int:
@@ -120,7 +125,7 @@ def store_pictures(path: Path, *, timeout: int = 600, width: int = 960) -> int:
     found = [(out, WIDGET, pages.get(name)) for out, name in lab_outputs(notebook)]
     found += [(out, "text/html", page) for out, page in view_outputs(notebook)]
     shown = sorted({page for _, _, page in found if page})
-    shots = dict(zip(shown, map(few_colours, pictures(shown, width=width)), strict=True))
+    shots = dict(zip(shown, map(light, pictures(shown, width=width)), strict=True))
     for output, drawn_as, page in found:
         del output["data"][drawn_as]
         if page:

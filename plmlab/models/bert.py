@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 from plmlab.example import IGNORE, Batch
 from plmlab.layers.positions import Learned
-from plmlab.layers.transformer import LayerShape, TransformerLayer
+from plmlab.layers.transformer import ACTIVATIONS, LayerShape, TransformerLayer
 from plmlab.models.gpt import initialise
 from plmlab.models.registry import model
 from plmlab.watching import Point
@@ -111,8 +111,8 @@ class BERTPretraining(nn.Module):
         return self.name_words(self.bert(batch))
 
     def name_words(self, hidden: Float[Tensor, "*slots model"]) -> Float[Tensor, "*slots vocab"]:
-        """A layer, GELU and norm, then the embedding's own weights as classifier, with a bias."""
-        named = self.norm(F.gelu(self.transform(hidden)))
+        """A layer, its activation and norm, then the embedding's own weights as classifier, with a bias."""
+        named = self.norm(ACTIVATIONS[self.config.activation](self.transform(hidden)))
         return F.linear(named, self.bert.embeddings.token.weight, self.bias)
 
     def follows(self, hidden: Float[Tensor, "batch time model"]) -> Float[Tensor, "batch 2"]:

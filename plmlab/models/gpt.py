@@ -45,6 +45,21 @@ class GPTConfig:
         return LayerShape(self.model, self.heads, 4 * self.model, "gelu_tanh", self.dropout, self.dropout, self.eps)
 
 
+@dataclass
+class Reading:
+    """Texts half read, one a row: their tokens, and the keys and values that each layer made of them."""
+
+    caches: list[Cache]
+    tokens: Int[Tensor, "batch time"] | None = None
+
+    def select(self, rows: Int[Tensor, "rows"]) -> None:
+        """Keep these rows of the batch, in this order."""
+        if self.tokens is not None:
+            self.tokens = self.tokens[rows]
+        for cache in self.caches:
+            cache.select(rows)
+
+
 @model("gpt", GPTConfig)
 class GPT(nn.Module):
     """GPT-1: the norm after each sublayer, none at the end; the output shares the embedding's weights."""
@@ -78,19 +93,26 @@ class GPT(nn.Module):
         """Mean cross-entropy in nats a target (2018, eq. 1)."""
         return F.cross_entropy(self(batch).flatten(0, 1), batch.targets.flatten(), ignore_index=IGNORE)
 
-    def caches(self) -> list[Cache]:
-        """An empty memory for each layer."""
-        return [Cache() for _ in self.layers]
+    def begin(self) -> Reading:
+        """The memory of having read nothing."""
+        return Reading([Cache() for _ in self.layers])
 
-    def next(self, tokens: Int[Tensor, "batch time"], caches: list[Cache]) -> Float[Tensor, "batch vocab"]:
-        """Read on after what ``caches`` remember, and give the logits of the token that comes next."""
-        before, time = caches[0].time, tokens.shape[1]
-        if before + time > self.config.time:
-            raise ValueError(f"{before + time} tokens are more than the {self.config.time} positions of this model")
+    def next(self, tokens: Int[Tensor, "batch time"], reading: Reading) -> Float[Tensor, "batch vocab"]:
+        """Read on after what ``reading`` remembers, and give the logits of the token that comes next.
+
+        Where the text outgrows the positions, all but its last half window is forgotten, and that is read anew
+        from position 0. What is read at once must fit: Learned raises a ValueError where it does not.
+        """
+        reading.tokens = tokens if reading.tokens is None else torch.cat([reading.tokens, tokens], dim=1)
+        if reading.tokens.shape[1] > self.config.time > tokens.shape[1]:
+            half = max(self.config.time // 2, tokens.shape[1])
+            reading.tokens = tokens = reading.tokens[:, -half:]
+            reading.caches = [Cache() for _ in self.layers]
+        before, time = reading.caches[0].time, tokens.shape[1]
         place = torch.arange(before, before + time, device=tokens.device).expand(len(tokens), 1, -1)
         none = torch.full_like(tokens, IGNORE)
-        read = self.read(Batch(tokens, place, torch.zeros_like(tokens), AttentionMask(causal=True), none), caches)
-        return F.linear(read[:, -1], self.token.weight)
+        batch = Batch(tokens, place, torch.zeros_like(tokens), AttentionMask(causal=True), none)
+        return F.linear(self.read(batch, reading.caches)[:, -1], self.token.weight)
 
 
 @model("gpt2", GPTConfig)

@@ -1,0 +1,45 @@
+"""``to_hf``: a model of ours as one of ``transformers``, with the same weights and output; and its tokenizer."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
+
+from tokenizers import Tokenizer as Backend
+from torch import nn
+
+from plmlab.hf.bert import write_bert, write_pretraining
+from plmlab.hf.gpt import write_gpt, write_gpt2
+from plmlab.models.bert import BERT, BERTPretraining
+from plmlab.models.gpt import GPT, GPT2
+from plmlab.text.tokenizers import Tokenizer
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+WRITERS: dict[type[nn.Module], Callable[[Any], "PreTrainedModel"]] = {
+    BERT: write_bert, BERTPretraining: write_pretraining, GPT: write_gpt, GPT2: write_gpt2,
+}
+
+
+def to_hf(model: nn.Module) -> "PreTrainedModel":
+    """BERT → ``BertModel``, BERTPretraining → ``BertForPreTraining``, GPT → ``OpenAIGPTLMHeadModel``,
+    GPT2 → ``GPT2LMHeadModel``; precision, device and mode are kept. Its ``save_pretrained(folder)`` writes it for
+    others, and so does that of ``tokenizer_to_hf(tokenizer)``.
+
+    A ValueError for a model that ``transformers`` has no counterpart of.
+    """
+    if type(model) not in WRITERS:
+        names = ", ".join(kind.__name__ for kind in WRITERS)
+        raise ValueError(f"a {type(model).__name__} has no counterpart in transformers; these have one: {names}")
+    first = next(model.parameters())
+    theirs: nn.Module = WRITERS[type(model)](model)
+    return cast("PreTrainedModel", theirs.to(first.device, first.dtype).train(model.training))
+
+
+def tokenizer_to_hf(tokenizer: Tokenizer) -> "PreTrainedTokenizerFast":
+    """A tokenizer of ours as one of ``transformers``, which knows the same special tokens."""
+    from transformers import PreTrainedTokenizerFast
+
+    roles = {"pad": "pad", "unk": "unk", "cls": "cls", "sep": "sep", "mask": "mask", "bos": "start", "eos": "end"}
+    ids = {theirs: getattr(tokenizer.vocab, ours) for theirs, ours in roles.items()}
+    named = {f"{role}_token": tokenizer.backend.id_to_token(id) for role, id in ids.items() if id is not None}
+    return PreTrainedTokenizerFast(tokenizer_object=Backend.from_str(tokenizer.backend.to_str()), **named)

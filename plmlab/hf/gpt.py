@@ -1,0 +1,91 @@
+"""GPT and GPT-2: ours, and those of ``transformers``, whose linear layers are called Conv1D and lie on their side."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from torch import Tensor
+
+from plmlab.hf.links import Link, activation, affine, filled, read, require, written
+from plmlab.models.gpt import GPT, GPT2, GPTConfig
+from plmlab.train.weights import weights
+
+if TYPE_CHECKING:
+    from transformers import GPT2Config, GPT2LMHeadModel, OpenAIGPTConfig, OpenAIGPTLMHeadModel
+
+
+def layer_links(layers: int) -> list[Link]:
+    """The layers, which are named alike in both."""
+    links = []
+    for i in range(layers):
+        ours, theirs = f"layers.{i}", f"transformer.h.{i}"
+        for third, name in enumerate("qkv"):
+            links += affine(f"{ours}.attention.{name}", f"{theirs}.attn.c_attn", turned=True, third=third)
+        links += [
+            *affine(f"{ours}.attention.out", f"{theirs}.attn.c_proj", turned=True),
+            *affine(f"{ours}.around_attention.norm", f"{theirs}.ln_1"),
+            *affine(f"{ours}.feed_forward.widen", f"{theirs}.mlp.c_fc", turned=True),
+            *affine(f"{ours}.feed_forward.narrow", f"{theirs}.mlp.c_proj", turned=True),
+            *affine(f"{ours}.around_feed_forward.norm", f"{theirs}.ln_2"),
+        ]
+    return links
+
+
+def gpt_links(layers: int) -> list[Link]:
+    """All of GPT-1."""
+    return [Link("token.weight", "transformer.tokens_embed.weight"),
+            Link("position.weight", "transformer.positions_embed.weight"), *layer_links(layers)]
+
+
+def gpt2_links(layers: int) -> list[Link]:
+    """All of GPT-2."""
+    return [Link("token.weight", "transformer.wte.weight"), Link("position.weight", "transformer.wpe.weight"),
+            *layer_links(layers), *affine("finish", "transformer.ln_f")]
+
+
+def read_gpt(config: "OpenAIGPTConfig", theirs: Mapping[str, Tensor]) -> GPT:
+    """Our GPT with the weights of an ``OpenAIGPTLMHeadModel``."""
+    require(config, afn="gelu", tie_word_embeddings=True)
+    return filled(GPT(_size(config)), read(gpt_links(config.n_layer), theirs))
+
+
+def read_gpt2(config: "GPT2Config", theirs: Mapping[str, Tensor]) -> GPT2:
+    """Our GPT-2 with the weights of a ``GPT2LMHeadModel``."""
+    require(config, scale_attn_weights=True, scale_attn_by_inverse_layer_idx=False, add_cross_attention=False,
+            tie_word_embeddings=True)
+    if activation(config.activation_function) != "gelu_tanh" or config.n_inner not in (None, 4 * config.n_embd):
+        raise ValueError(f"this GPT-2 has {config.n_inner} inner units with {config.activation_function}; "
+                         "ours has four times its width, with GELU in its tanh form")
+    return filled(GPT2(_size(config)), read(gpt2_links(config.n_layer), theirs))
+
+
+def _size(config: "OpenAIGPTConfig | GPT2Config") -> GPTConfig:
+    return GPTConfig(vocab=config.vocab_size, time=config.n_positions, layers=config.n_layer, model=config.n_embd,
+                     heads=config.n_head, dropout=config.resid_pdrop, eps=config.layer_norm_epsilon)
+
+
+def _sizes(ours: GPTConfig) -> dict[str, Any]:
+    return {
+        "vocab_size": ours.vocab, "n_positions": ours.time, "n_layer": ours.layers, "n_embd": ours.model,
+        "n_head": ours.heads, "layer_norm_epsilon": ours.eps, "resid_pdrop": ours.dropout,
+        "embd_pdrop": ours.dropout, "attn_pdrop": ours.dropout, "bos_token_id": None, "eos_token_id": None,
+    }
+
+
+def write_gpt(model: GPT) -> "OpenAIGPTLMHeadModel":
+    """An ``OpenAIGPTLMHeadModel`` with our weights."""
+    from transformers import OpenAIGPTConfig, OpenAIGPTLMHeadModel
+
+    theirs = OpenAIGPTLMHeadModel(OpenAIGPTConfig(**_sizes(model.config)))
+    state = written(gpt_links(model.config.layers), weights(model))
+    theirs.load_state_dict(state | {"lm_head.weight": state["transformer.tokens_embed.weight"]})
+    return theirs
+
+
+def write_gpt2(model: GPT2) -> "GPT2LMHeadModel":
+    """A ``GPT2LMHeadModel`` with our weights."""
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    theirs = GPT2LMHeadModel(GPT2Config(**_sizes(model.config)))
+    state = written(gpt2_links(model.config.layers), weights(model))
+    theirs.load_state_dict(state | {"lm_head.weight": state["transformer.wte.weight"]})
+    return theirs

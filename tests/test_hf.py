@@ -1,0 +1,235 @@
+"""The bridge to Hugging Face: over, back, through a folder, and what is said when it cannot be done."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+from transformers import (
+    AlbertConfig,
+    AlbertModel,
+    AutoModel,
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    BertConfig,
+    BertForMaskedLM,
+    BertForPreTraining,
+    BertForSequenceClassification,
+    BertModel,
+    GPT2Config,
+    GPT2LMHeadModel,
+    GPT2Model,
+    OpenAIGPTConfig,
+    OpenAIGPTLMHeadModel,
+)
+
+from plmlab.example import Batch
+from plmlab.hf import NotLoadable, convert, from_hf, to_hf, tokenizer_to_hf
+from plmlab.hf.links import Link, read, written
+from plmlab.models.bert import BERT, BERTConfig, BERTPretraining
+from plmlab.models.gpt import GPT, GPT2, GPTConfig
+from plmlab.models.transformer import Transformer, TransformerConfig
+from plmlab.text import Tokenizer
+from plmlab.visibility import AttentionMask
+
+SMALL = {"vocab_size": 60, "hidden_size": 12, "num_hidden_layers": 2, "num_attention_heads": 3,
+         "intermediate_size": 20, "max_position_embeddings": 24}
+GPTS = {"vocab_size": 60, "n_embd": 12, "n_layer": 2, "n_head": 3, "n_positions": 24, "bos_token_id": None,
+        "eos_token_id": None}
+BERTS = BERTConfig(60, time=24, layers=2, model=12, heads=3, inner=20)
+OURS = {
+    "bert": (lambda: BERT(BERTS), BertModel), "pretraining": (lambda: BERTPretraining(BERTS), BertForPreTraining),
+    "gpt": (lambda: GPT(GPTConfig(60, time=24, layers=2, model=12, heads=3)), OpenAIGPTLMHeadModel),
+    "gpt2": (lambda: GPT2(GPTConfig(60, time=24, layers=2, model=12, heads=3, eps=1e-3)), GPT2LMHeadModel),
+}
+
+
+def shaken(model: nn.Module) -> nn.Module:
+    torch.manual_seed(9)
+    for parameter in model.parameters():
+        nn.init.normal_(parameter, std=0.3)
+    return model.eval()
+
+
+def batch(causal: bool) -> Batch:
+    tokens = torch.randint(0, 60, (2, 11), generator=torch.Generator().manual_seed(1))
+    place = torch.arange(11).expand(2, 1, -1)
+    return Batch(tokens, place, (place[:, 0] > 5).long(), AttentionMask(causal=causal), tokens)
+
+
+def asked(model: nn.Module) -> torch.Tensor:
+    """The first output of either kind of model on the same two texts."""
+    causal = isinstance(model, GPT | GPT2LMHeadModel | OpenAIGPTLMHeadModel | GPT2Model)
+    text = batch(causal)
+    with torch.no_grad():
+        if not hasattr(model.config, "model_type"):
+            return model(text)
+        return model(text.tokens)[0] if causal else model(text.tokens, token_type_ids=text.segments)[0]
+
+
+@pytest.mark.parametrize("precision", [torch.float32, torch.float64])
+@pytest.mark.parametrize("kind", OURS)
+def test_there_and_back(kind: str, precision: torch.dtype) -> None:
+    make, expected = OURS[kind]
+    ours = shaken(make()).to(precision)
+    theirs = to_hf(ours)
+    assert type(theirs) is expected and not theirs.training and theirs.dtype == precision
+    torch.testing.assert_close(asked(theirs), asked(ours), rtol=0, atol=1e-5 if precision == torch.float32 else 1e-10)
+    again = convert(theirs)
+    assert type(again) is type(ours) and not again.training
+    for (name, a), (_, b) in zip(again.named_parameters(), ours.named_parameters(), strict=True):
+        assert torch.equal(a, b), name
+    fields = {**vars(again.config)}
+    assert fields == {**vars(ours.config)}
+
+
+@pytest.mark.parametrize("kind", OURS)
+def test_through_a_folder(kind: str, tmp_path: Path) -> None:
+    """What ``to_hf`` saves, ``transformers`` and ``from_hf`` load, with the tokenizer, and both say the same."""
+    make, _ = OURS[kind]
+    ours = shaken(make())
+    tokenizer = Tokenizer.words(["the bank of the river"], 60)
+    to_hf(ours).save_pretrained(tmp_path)
+    tokenizer_to_hf(tokenizer).save_pretrained(tmp_path)
+    auto = AutoModelForCausalLM if "gpt" in kind else BertForPreTraining if kind == "pretraining" else AutoModel
+    torch.testing.assert_close(asked(auto.from_pretrained(tmp_path).eval()), asked(ours), rtol=0, atol=1e-5)
+    again, words = from_hf(tmp_path)
+    assert type(again) is type(ours) and not again.training
+    torch.testing.assert_close(asked(again), asked(ours), rtol=0, atol=1e-6)
+    theirs = AutoTokenizer.from_pretrained(tmp_path)
+    for text in ("the river bank", "unseen river [MASK]"):
+        assert words.encode(text) == tokenizer.encode(text) == theirs.encode(text, add_special_tokens=False)
+    assert (theirs.pad_token_id, theirs.mask_token_id, theirs.bos_token_id, theirs.eos_token_id) == (0, 4, 5, 6)
+    assert words.vocab.mask == tokenizer.vocab.mask == 4
+
+
+def test_heads_come_along_where_there_are_any(tmp_path: Path) -> None:
+    shaken(BertForPreTraining(BertConfig(**SMALL))).save_pretrained(tmp_path / "whole")
+    model, tokenizer = from_hf(tmp_path / "whole")
+    assert isinstance(model, BERTPretraining) and tokenizer is None
+    shaken(BertModel(BertConfig(**SMALL))).save_pretrained(tmp_path / "encoder")
+    assert isinstance(from_hf(str(tmp_path / "encoder"))[0], BERT)
+    shaken(GPT2Model(GPT2Config(**GPTS))).save_pretrained(tmp_path / "gpt2")
+    assert isinstance(from_hf(tmp_path / "gpt2")[0], GPT2)
+
+
+@pytest.mark.parametrize(("kind", "lacks", "becomes"), [
+    (BertForMaskedLM, "no bert.pooler and no next_sentence", BERTPretraining),
+    (lambda c: BertModel(c, add_pooling_layer=False), "no pooler", BERT),
+])
+def test_what_the_weights_lack_is_zero_and_said(kind, lacks: str, becomes: type, tmp_path: Path) -> None:
+    theirs = shaken(kind(BertConfig(**SMALL)))
+    theirs.save_pretrained(tmp_path)
+    for source in (theirs, tmp_path):
+        with pytest.warns(UserWarning, match=f"the weights hold {lacks}: ours is zero"):
+            model, _ = from_hf(source)
+        assert type(model) is becomes
+        torch.testing.assert_close(asked(model), asked(theirs), rtol=0, atol=1e-5)
+        encoder = model.bert if becomes is BERTPretraining else model
+        assert not encoder.pooler.weight.any()
+
+
+def test_a_fine_tuned_bert_gives_its_encoder(tmp_path: Path) -> None:
+    theirs = shaken(BertForSequenceClassification(BertConfig(**SMALL)))
+    theirs.save_pretrained(tmp_path)
+    for source in (theirs, tmp_path):
+        model, _ = from_hf(source)
+        assert isinstance(model, BERT)
+        torch.testing.assert_close(asked(model), asked(theirs.bert), rtol=0, atol=1e-5)
+
+
+def test_a_base_model_in_hand() -> None:
+    theirs = shaken(GPT2Model(GPT2Config(**GPTS)))
+    ours = convert(theirs)
+    text = batch(True)
+    torch.testing.assert_close(ours.read(text), theirs(text.tokens)[0], rtol=0, atol=1e-5)
+    assert convert(theirs.train()).training
+
+
+def test_an_old_folder_with_a_vocabulary_in_words(tmp_path: Path) -> None:
+    shaken(BertModel(BertConfig(**SMALL))).save_pretrained(tmp_path)
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "river", "##s"]
+    (tmp_path / "vocab.txt").write_text("\n".join(words), encoding="utf-8")
+    _, tokenizer = from_hf(tmp_path)
+    theirs = AutoTokenizer.from_pretrained(tmp_path)
+    assert tokenizer.encode("The rivers") == [5, 6, 7] == theirs.encode("The rivers", add_special_tokens=False)
+    assert tokenizer.vocab.cls == 2 and tokenizer.vocab.start is None
+
+
+SUPPORTED = "Supported are bert .*gpt2 .*openai-gpt"
+
+
+@pytest.mark.parametrize(("source", "message"), [
+    ("no-such/model", r"'no-such/model' is no folder here, and the hub cannot be reached.*work: plmlab.hf.minilm"),
+    ("./no/such/folder", r"there is no folder './no/such/folder'; give a folder with a saved model"),
+    (Path("nowhere"), r"there is no folder"), ("a/b/c", "there is no folder 'a/b/c'"), ("", "there is no folder ''"),
+])
+def test_what_cannot_be_had(source, message: str) -> None:
+    with pytest.raises(NotLoadable, match=message):
+        from_hf(source)
+
+
+def test_other_architectures() -> None:
+    config = AlbertConfig(vocab_size=30, hidden_size=8, num_attention_heads=2, intermediate_size=8, embedding_size=8)
+    with pytest.raises(NotLoadable, match=f"cannot run a model of type 'albert'. {SUPPORTED}"):
+        from_hf(AlbertModel(config))
+
+
+def test_broken_folders(tmp_path: Path) -> None:
+    with pytest.raises(NotLoadable, match=r"holds no config.json, so no model was saved there"):
+        from_hf(tmp_path)
+    whole = tmp_path / "whole"
+    shaken(BertModel(BertConfig(**SMALL))).save_pretrained(whole)
+
+    def copy(name: str) -> Path:
+        return Path(shutil.copytree(whole, tmp_path / name))
+
+    lost = copy("lost")
+    (lost / "model.safetensors").unlink()
+    short = copy("short")
+    data = (short / "model.safetensors").read_bytes()
+    (short / "model.safetensors").write_bytes(data[: len(data) // 2])
+    other = copy("other")
+    config = json.loads((other / "config.json").read_text())
+    (other / "config.json").write_text(json.dumps(config | {"hidden_size": 24}))
+    foreign = copy("foreign")
+    (foreign / "config.json").write_text(json.dumps({"model_type": "albert"}))
+    nonsense = copy("nonsense")
+    (nonsense / "config.json").write_text("{ not json")
+    for folder in (lost, short, other, nonsense):
+        with pytest.raises(NotLoadable, match=f"the model in '.*{folder.name}' cannot be loaded: ."):
+            from_hf(folder)
+    with pytest.raises(NotLoadable, match=SUPPORTED):
+        from_hf(foreign)
+
+
+@pytest.mark.parametrize(("make", "message"), [
+    (lambda: BertModel(BertConfig(**SMALL, hidden_act="silu")), "activation is 'silu'"),
+    (lambda: BertModel(BertConfig(**SMALL, is_decoder=True)), "is_decoder = True; ours can only do False"),
+    (lambda: GPT2LMHeadModel(GPT2Config(**GPTS, n_inner=13)), "13 inner units"),
+    (lambda: GPT2LMHeadModel(GPT2Config(**GPTS, activation_function="relu")), "with relu"),
+    (lambda: GPT2LMHeadModel(GPT2Config(**GPTS, scale_attn_by_inverse_layer_idx=True)), "scale_attn_by_inverse"),
+    (lambda: OpenAIGPTLMHeadModel(OpenAIGPTConfig(**GPTS, afn="relu")), "afn = 'relu'"),
+])
+def test_what_our_models_do_not_do_is_refused_not_ignored(make, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        convert(make())
+
+
+def test_what_has_no_counterpart() -> None:
+    with pytest.raises(ValueError, match=r"a Transformer has no counterpart.*: BERT, BERTPretraining, GPT, GPT2"):
+        to_hf(Transformer(TransformerConfig.tiny(20)))
+
+
+def test_links_read_and_write() -> None:
+    links = [Link("q", "qkv", turned=True, third=0), Link("k", "qkv", turned=True, third=1),
+             Link("v", "qkv", turned=True, third=2), Link("w", "x")]
+    theirs = {"qkv": torch.arange(18.0).view(3, 6), "x": torch.ones(1)}
+    ours = read(links, theirs)
+    assert ours["k"].tolist() == [[2, 8, 14], [3, 9, 15]]
+    back = written(links, ours)
+    assert torch.equal(back["qkv"], theirs["qkv"]) and torch.equal(back["x"], theirs["x"])
+    with pytest.raises(ValueError, match="2 tensors are missing, qkv among them"):
+        read(links, {})
