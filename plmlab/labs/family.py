@@ -5,7 +5,7 @@ from itertools import groupby
 import plotly.graph_objects as go
 
 from plmlab.course import CHAPTERS, Relative, family
-from plmlab.labs.palette import ACCENT, KEY, LINE, PINK, QUERY, SEE, SOFT, VALUE
+from plmlab.palette import ACCENT, KEY, LINE, PINK, QUERY, SEE, SOFT, VALUE
 
 LANES = {"decoder": QUERY, "one model for both": PINK, "encoder": KEY, "encoder–decoder": VALUE,
          "knowledge": ACCENT, "recurrent": SEE}

@@ -101,14 +101,14 @@ def view_outputs(notebook: Any) -> list[tuple[Any, str]]:
     return [(out, unescape(found[1])) for out, found in framed if found]
 
 
-def light(png: bytes, most: int = 28_000) -> bytes:
-    """The same picture in 32 colours, which is all that a lab's drawing needs, and smaller until it is light enough."""
+def light(png: bytes, most: int = 36_000) -> bytes:
+    """The same picture in 48 colours, which is all that a lab's drawing needs, and smaller until it is light enough."""
     from PIL import Image
     drawn = Image.open(io.BytesIO(png)).convert("RGB")
     for shrink in (1.0, 0.8, 0.65, 0.5, 0.4):
         size = (round(drawn.width * shrink), round(drawn.height * shrink))
         kept = io.BytesIO()
-        drawn.resize(size, Image.Resampling.LANCZOS).quantize(32).save(kept, "PNG", optimize=True)
+        drawn.resize(size, Image.Resampling.LANCZOS).quantize(48).save(kept, "PNG", optimize=True)
         if len(kept.getvalue()) <= most:
             break
     return kept.getvalue()

@@ -1,5 +1,6 @@
 """The base of the labs: one module of JavaScript, a page that needs nothing else, errors in words."""
 
+import io
 import json
 import re
 import subprocess
@@ -8,11 +9,15 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
+from PIL import Image
 from standin import HOSTILE, words
 
 from plmlab.labs import Curve, Lab, MaskLab, picture
 from plmlab.labs.base import script_json
+from plmlab.labs.bertviz import View
+from plmlab.labs.picture import light, view_outputs
 
 LABS = (Curve, MaskLab)
 
@@ -124,3 +129,18 @@ def test_a_notebook_that_would_be_too_heavy_stays_as_it_was(tmp_path: Path) -> N
     with pytest.raises(ValueError, match="stays under 300 kB"):
         picture.store_pictures(path)
     assert path.read_bytes() == before
+
+
+def test_a_view_in_a_frame_is_found_with_its_page() -> None:
+    page = '<!doctype html><p title="a &amp; b">x < y</p>'
+    framed = View("a view", page, 300)._repr_html_()
+    outputs = [{"data": {"text/html": framed}}, {"data": {"text/html": "<b>no view</b>"}}, {"data": {}}]
+    notebook = NotebookNode(cells=[NotebookNode(outputs=outputs), NotebookNode()])
+    assert view_outputs(notebook) == [(outputs[0], page)]
+
+
+def test_a_heavy_picture_becomes_a_light_one() -> None:
+    noise = io.BytesIO()
+    Image.effect_noise((900, 700), 90).convert("RGB").save(noise, "PNG")
+    kept = light(noise.getvalue(), most=90_000)
+    assert len(kept) <= 90_000 < len(noise.getvalue()) and Image.open(io.BytesIO(kept)).width < 900

@@ -62,9 +62,9 @@ def test_the_figure_has_units_a_floor_and_every_curve():
     assert figure.layout.title.text == "mine"
     assert "nats" in figure.layout.yaxis.title.text and "step" in figure.layout.xaxis.title.text
     curves = {trace.name: trace for trace in figure.data}
-    assert list(curves) == ["each step", "mean of the last 20", "validation", "floor: 1.50"]
-    assert list(curves["validation"].x) == [10, 20, 30] and set(curves["floor: 1.50"].y) == {1.5}
-    assert list(curves["each step"].y) == told().losses and curves["each step"].x[0] == 1
+    assert list(curves) == ["single steps", "mean of the last 20", "held-out", "floor: 1.50"]
+    assert list(curves["held-out"].x) == [10, 20, 30] and set(curves["floor: 1.50"].y) == {1.5}
+    assert list(curves["single steps"].y) == pytest.approx(told().losses, abs=1e-4) and curves["single steps"].x[0] == 1
     assert len(History(3).figure().data) == 2
 
 
