@@ -1,0 +1,103 @@
+"""Beam search (束搜索): keep the few likeliest texts open, and go on with all of them."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from plmlab.decode.hypothesis import Hypothesis, Task
+from plmlab.decode.writers import Writer
+from plmlab.text.vocabulary import Vocabulary
+
+
+def length_penalty(length: int, alpha: float) -> float:
+    """What a log-probability is divided by: ((5 + length) / 6)^α, so that long texts stand a chance (Wu et al.
+    2016, eq. 14). α = 0 leaves the log-probability as it is; the paper finds 0.6 to 0.7 best for translation."""
+    return ((5 + length) / 6) ** alpha
+
+
+@torch.no_grad()
+def beam_search(model: Writer[Any], prompt: Int[Tensor, "batch time"], vocab: Vocabulary, *, length: int,
+                beam: int = 4, alpha: float = 0.0, banned: Collection[int] | None = None) -> list[list[Hypothesis]]:
+    """For each prompt, the up to ``beam`` best texts that were found, the best first.
+
+    Each step keeps the ``beam`` likeliest open texts. A text is finished when [END] stands among the ``beam``
+    best next steps, or when it has ``length`` tokens. A prompt's search stops when it has ``beam`` finished
+    texts and no open one can still beat the worst of them, so never too early. ``alpha`` is that of
+    `length_penalty`; without it, a beam of 1 is `greedy`, and one as wide as there are texts is exhaustive.
+    ``banned`` ids are never written: those of all special tokens, if None.
+    """
+    task = Task(prompt, vocab, length, banned)
+    beams = [Beam(beam, alpha, length, vocab.end) for _ in prompt]
+    memory, read = task.begin(model), prompt
+    while True:
+        sizes = [len(search.open) for search in beams]
+        rows, first = [], 0
+        for search, logprobs in zip(beams, task.look(model, read, memory).split(sizes), strict=True):
+            rows += [first + row for row in search.grow(logprobs)]
+            first += len(logprobs)
+        if not rows:
+            return [search.best() for search in beams]
+        memory.select(torch.tensor(rows, device=prompt.device))
+        read = torch.tensor([[text.tokens[-1]] for search in beams for text in search.open], device=prompt.device)
+
+
+@dataclass
+class Beam:
+    """The search from one prompt: the texts that are still open, the likeliest first, and the best finished ones."""
+
+    width: int
+    alpha: float
+    length: int
+    end: int | None
+    open: list[Hypothesis] = field(default_factory=lambda: [Hypothesis()])
+    finished: list[Hypothesis] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.width < 1:
+            raise ValueError(f"beam={self.width}: keep 1 text open or more (1 is greedy)")
+        if self.alpha < 0:
+            raise ValueError(f"alpha={self.alpha}: the length penalty's power must be 0 or more; 0 is no penalty")
+
+    def grow(self, logprobs: Float[Tensor, "open vocab"]) -> list[int]:
+        """One step: ``logprobs`` are those of each next token after each open text. Returns, for each text that is
+        open now, the row of the one that it went on from."""
+        going: list[tuple[int, Hypothesis]] = []
+        for rank, (row, text) in enumerate(self.candidates(logprobs)):
+            if text.tokens[-1] == self.end or len(text.tokens) == self.length:
+                if rank < self.width:
+                    self.finished.append(text)
+            elif len(going) < self.width:
+                going.append((row, text))
+        self.finished = self.best()
+        if len(self.finished) == self.width and going and self.hope(going[0][1]) <= self.score(self.finished[-1]):
+            going = []
+        self.open = [text for _, text in going]
+        return [row for row, _ in going]
+
+    def candidates(self, logprobs: Float[Tensor, "open vocab"]) -> list[tuple[int, Hypothesis]]:
+        """The likeliest next steps with the rows that they come from, the best first; twice the width of them, so
+        that enough stay open even if each open text could end."""
+        if not self.open:
+            return []
+        before = torch.tensor([text.logprob for text in self.open], dtype=torch.float64)
+        totals = (before[:, None] + logprobs.cpu().double()).flatten()
+        best = totals.topk(min(2 * self.width, len(totals)))
+        steps = [(*divmod(place, logprobs.shape[1]), total) for place, total
+                 in zip(best.indices.tolist(), best.values.tolist(), strict=True) if total > float("-inf")]
+        return [(row, Hypothesis((*self.open[row].tokens, token), total)) for row, token, total in steps]
+
+    def score(self, text: Hypothesis) -> float:
+        """What finished texts are ranked by."""
+        return text.logprob / length_penalty(len(text.tokens), self.alpha)
+
+    def hope(self, text: Hypothesis) -> float:
+        """The best score that an open text could still reach: every token to come certain, to the full length."""
+        return text.logprob / length_penalty(self.length, self.alpha)
+
+    def best(self) -> list[Hypothesis]:
+        """The finished texts, the best first."""
+        return sorted(self.finished, key=self.score, reverse=True)[: self.width]

@@ -1,0 +1,74 @@
+"""What decoding is asked, and what it gives back."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from plmlab.decode.writers import Writer
+from plmlab.text.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """What was written after a prompt, [END] included where it was reached; and the log-probability of that.
+
+    ``logprob`` is Σ log p(token | all before it) in nats, under the model itself: neither temperature nor a
+    cut nor what was banned changes it.
+    """
+
+    tokens: tuple[int, ...] = ()
+    logprob: float = 0.0
+
+    def then(self, token: int, logprob: float) -> Self:
+        """The same with one more token."""
+        return type(self)((*self.tokens, token), self.logprob + logprob)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What every way of decoding is asked: after ``prompt``, write up to ``length`` tokens, or until [END].
+
+    ``banned`` ids are never written; None bans the special ids of ``vocab``. [END] is never banned.
+    """
+
+    prompt: Int[Tensor, "batch time"]
+    vocab: Vocabulary
+    length: int
+    banned: Collection[int] | None = None
+
+    def __post_init__(self) -> None:
+        if self.prompt.numel() == 0:
+            raise ValueError("the prompt is empty, and a model can only say what comes next after something: "
+                             "begin with [START], as in torch.tensor([[vocab.start]])")
+        if self.length < 1:
+            raise ValueError(f"length={self.length}: the most tokens to write must be 1 or more")
+        if not self.allowed:
+            raise ValueError(f"all {self.vocab.size} tokens are banned; leave at least one to be written")
+
+    @cached_property
+    def allowed(self) -> list[int]:
+        """The ids that may be written, ascending."""
+        banned = set(self.vocab.special if self.banned is None else self.banned) - {self.vocab.end}
+        return [id for id in range(self.vocab.size) if id not in banned]
+
+    def begin(self, model: Writer[Any]) -> Any:
+        """The model's empty memory. A ValueError where its dropout is on."""
+        if getattr(model, "training", False):
+            raise ValueError("the model is in training mode, where dropout changes what it says: "
+                             "call model.eval() first")
+        return model.begin()
+
+    def look(self, model: Writer[Any], tokens: Int[Tensor, "batch time"], memory: Any) -> Float[Tensor, "batch vocab"]:
+        """Read on: the log-probability of each next token, −inf for those that may not be written."""
+        logprobs = model.next(tokens, memory).log_softmax(-1)
+        if logprobs.shape[-1] < self.vocab.size:
+            raise ValueError(f"the model names {logprobs.shape[-1]} tokens and the vocabulary has {self.vocab.size}: "
+                             "give the vocabulary of the tokenizer that the model was trained with")
+        banned = torch.ones(logprobs.shape[-1], dtype=torch.bool)
+        banned[self.allowed] = False
+        return logprobs.masked_fill(banned.to(logprobs.device), float("-inf"))
