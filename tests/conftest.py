@@ -7,7 +7,7 @@ from jaxtyping import install_import_hook
 
 install_import_hook("plmlab", "typecheck.check")
 
-os.environ.update(HF_HUB_OFFLINE="1", HF_DATASETS_OFFLINE="1")
+os.environ.update(HF_HUB_OFFLINE="1", HF_DATASETS_OFFLINE="1", OMP_WAIT_POLICY="PASSIVE")
 workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
 os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // workers)))
 
