@@ -9,7 +9,7 @@ import os
 
 __version__ = "0.1.0"
 
-# Threads that wait for each other by spinning make a small model thirty times slower as soon as anything else, a browser
-# for instance, wants a core. Sleeping costs a quarter of the speed on an idle machine, and that is the better bargain.
+# Threads that wait for each other by spinning make a small model thirty times slower as soon as anything else, such as
+# a browser, wants a core. Sleeping costs a quarter of the speed on an idle machine, and that is the better bargain.
 # It must be said before torch loads; whoever sets the variable decides.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
