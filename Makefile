@@ -8,6 +8,7 @@ PARTS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --quiet -c constraints.txt
+QUIET := --LabApp.news_url=None --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .PHONY: help lab test clean
@@ -20,17 +21,14 @@ help:
 	@echo "make lab PYTHON=python3.12    with another Python, 3.11 or newer"
 
 lab: $(VENV)/course.stamp
-	$(BIN)/jupyter lab --ServerApp.ip=127.0.0.1 $(AS_ROOT) $(NOTEBOOK)
+	$(BIN)/jupyter lab --ServerApp.ip=127.0.0.1 $(QUIET) $(AS_ROOT) $(NOTEBOOK)
 
 test: $(VENV)/tests.stamp
 	$(BIN)/python tests/run.py $(PARTS)
 
-# jupyterlab.json: labs stay alive when scrolled out of sight, and JupyterLab asks nobody for news.
-$(VENV)/course.stamp: pyproject.toml constraints.txt jupyterlab.json | $(BIN)/python
+$(VENV)/course.stamp: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing the course into $(VENV): some minutes the first time …"
 	$(INSTALL) -e .
-	@mkdir -p $(VENV)/share/jupyter/lab/settings
-	@cp jupyterlab.json $(VENV)/share/jupyter/lab/settings/overrides.json
 	@touch $@
 
 $(VENV)/tests.stamp: $(VENV)/course.stamp

@@ -82,7 +82,7 @@ def test_everything_is_installed_under_the_constraints() -> None:
 
 
 def test_make_works_where_no_notebook_is_yet(tmp_path: Path) -> None:
-    for name in ("Makefile", "pyproject.toml", "constraints.txt", "jupyterlab.json"):
+    for name in ("Makefile", "pyproject.toml", "constraints.txt"):
         shutil.copy(ROOT / name, tmp_path)
     assert dry("lab", folder=tmp_path).splitlines()[-1].endswith(" .")
     (tmp_path / "notebooks").mkdir()
@@ -96,7 +96,7 @@ def test_make_works_where_no_notebook_is_yet(tmp_path: Path) -> None:
     ("Python 3.12.1", '[ "$1" = -c ]', "sudo apt install python3-venv"),
 ])
 def test_make_says_what_is_wrong_with_a_python(tmp_path: Path, says: str, exits: str, told: str) -> None:
-    for name in ("Makefile", "pyproject.toml", "constraints.txt", "jupyterlab.json"):
+    for name in ("Makefile", "pyproject.toml", "constraints.txt"):
         shutil.copy(ROOT / name, tmp_path)
     fake = tmp_path / "somepython"
     fake.write_text(f'#!/bin/sh\n[ "$1" = --version ] && echo "{says}" && exit 0\n{exits}\n')
