@@ -1,0 +1,203 @@
+"""An acyclic weighted automaton over words: the sentence grammar, compiled; every figure of it is exact."""
+
+import math
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from random import Random
+from typing import Any, NamedTuple
+
+END = "[END]"
+FINAL = 0
+
+
+class Arc(NamedTuple):
+    """One step: the word it reads, what is known of that word, the state it leads to, its weight there."""
+
+    word: str
+    label: Any
+    target: int
+    weight: int
+
+
+class Start(NamedTuple):
+    """A way to begin: what is known of the whole sentence (its pattern), the first state, the weight."""
+
+    label: Any
+    state: int
+    weight: int
+
+
+class Path(NamedTuple):
+    """A derivation: the label it began with, and its arcs."""
+
+    label: Any
+    arcs: tuple[Arc, ...]
+
+
+@dataclass(frozen=True)
+class Entropy:
+    """Of a distribution over sentences, in nats."""
+
+    sentence: float       # −E log p(sentence)
+    tokens: float         # the expected number of predictions: words and the end of the sentence
+
+    @property
+    def token(self) -> float:
+        """Nats a prediction: no reader's mean loss on this text is lower."""
+        return self.sentence / self.tokens
+
+
+class Builder:
+    """Builds an automaton backwards: a state is its arcs, so states that go on alike are one state."""
+
+    def __init__(self) -> None:
+        self.arcs: list[tuple[Arc, ...]] = [()]
+        self._states: dict[tuple[Arc, ...], int] = {(): FINAL}
+
+    def state(self, arcs: Iterable[Arc]) -> int:
+        """The state with these arcs; their weights are divided by what they have in common."""
+        arcs = tuple(arcs)
+        common = math.gcd(*(arc.weight for arc in arcs))
+        if common > 1:
+            arcs = tuple(arc._replace(weight=arc.weight // common) for arc in arcs)
+        found = self._states.get(arcs)
+        if found is None:
+            found = self._states[arcs] = len(self.arcs)
+            self.arcs.append(arcs)
+        return found
+
+    def automaton(self, starts: Iterable[Start]) -> "Automaton":
+        return Automaton(list(starts), self.arcs)
+
+
+class Automaton:
+    """States 0 (the end of the sentence), 1, 2, …; every arc leads from a state to one with a lower number.
+
+    An arc's probability is its weight divided by the weights of its state's arcs together: whole numbers, so that
+    sampling does the same arithmetic on every machine. Several arcs of a state may read one word.
+    """
+
+    def __init__(self, starts: list[Start], arcs: list[tuple[Arc, ...]]):
+        if not starts:
+            raise ValueError("an automaton without a start has no sentence: no pattern could be filled")
+        self.starts = starts
+        self.arcs = arcs
+        self.totals = [sum(arc.weight for arc in state) for state in arcs]
+        self._start_total = sum(start.weight for start in starts)
+
+    @property
+    def states(self) -> int:
+        return len(self.arcs)
+
+    @cached_property
+    def size(self) -> int:
+        """The number of arcs."""
+        return sum(len(state) for state in self.arcs)
+
+    @cached_property
+    def vocabulary(self) -> list[str]:
+        return sorted({arc.word for state in self.arcs for arc in state})
+
+    def initial(self) -> dict[int, float]:
+        """State → probability of starting there."""
+        found: dict[int, float] = {}
+        for start in self.starts:
+            found[start.state] = found.get(start.state, 0.0) + start.weight / self._start_total
+        return found
+
+    def advance(self, states: dict[int, float], word: str | None) -> dict[int, float]:
+        """One step forward: the states after reading ``word``, or any word where it is None."""
+        found: dict[int, float] = {}
+        for state, mass in states.items():
+            total = self.totals[state]
+            for arc in self.arcs[state]:
+                if word is None or arc.word == word:
+                    found[arc.target] = found.get(arc.target, 0.0) + mass * arc.weight / total
+        return found
+
+    def read(self, words: Sequence[str]) -> dict[int, float]:
+        """State → probability of saying ``words`` and being there."""
+        states = self.initial()
+        for word in words:
+            states = self.advance(states, word)
+        return states
+
+    def logprob(self, words: Sequence[str]) -> float:
+        """The natural logarithm of the sentence's probability; −inf outside the grammar."""
+        mass = self.read(words).get(FINAL, 0.0)
+        return math.log(mass) if mass > 0 else -math.inf
+
+    def next_words(self, prefix: Sequence[str]) -> dict[str, float]:
+        """Word or END → its exact probability after ``prefix``, likeliest first; empty if no sentence begins so."""
+        states = self.read(prefix)
+        mass = sum(states.values())
+        found: dict[str, float] = {}
+        for state, part in states.items():
+            if state == FINAL:
+                found[END] = found.get(END, 0.0) + part / mass
+            for arc in self.arcs[state]:
+                found[arc.word] = found.get(arc.word, 0.0) + part / mass * arc.weight / self.totals[state]
+        return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
+    @cached_property
+    def entropy(self) -> Entropy:
+        """Exact, by one sweep: the entropy of derivations, which is that of sentences where none is ambiguous."""
+        surprise, length = [0.0], [0.0]
+        for state in range(1, self.states):
+            total = self.totals[state]
+            nats = words = 0.0
+            for arc in self.arcs[state]:
+                p = arc.weight / total
+                nats += p * (surprise[arc.target] - math.log(p))
+                words += p * (1 + length[arc.target])
+            surprise.append(nats)
+            length.append(words)
+        nats = words = 0.0
+        for start in self.starts:
+            p = start.weight / self._start_total
+            nats += p * (surprise[start.state] - math.log(p))
+            words += p * length[start.state]
+        return Entropy(nats, words + 1)
+
+    def paths(self, words: Sequence[str]) -> list[Path]:
+        """All derivations of a sentence (one, if the grammar is unambiguous)."""
+        layers: list[set[int]] = [set(self.initial())]
+        for word in words:
+            layers.append({arc.target for state in layers[-1] for arc in self.arcs[state] if arc.word == word})
+        tails: dict[int, list[tuple[Arc, ...]]] = {FINAL: [()]} if FINAL in layers[-1] else {}
+        for word, layer in zip(reversed(words), reversed(layers[:-1]), strict=True):
+            tails = {state: [(arc, *tail) for arc in self.arcs[state] if arc.word == word
+                             for tail in tails.get(arc.target, ())] for state in sorted(layer)}
+        return [Path(start.label, tail) for start in self.starts for tail in tails.get(start.state, ())]
+
+    @cached_property
+    def counts(self) -> list[int]:
+        """State → how many derivations lead from it to the end."""
+        found = [1]
+        for state in self.arcs[1:]:
+            found.append(sum(found[arc.target] for arc in state))
+        return found
+
+    @cached_property
+    def _wheels(self) -> tuple[list[int], list[list[int]]]:
+        return (list(accumulate(start.weight for start in self.starts)),
+                [list(accumulate(arc.weight for arc in state)) for state in self.arcs])
+
+    def draw_start(self, rng: Random) -> Start:
+        """A way to begin, drawn by its weight."""
+        starts, _ = self._wheels
+        return self.starts[bisect_right(starts, int(rng.random() * starts[-1]))]
+
+    def walk(self, start: Start, rng: Random) -> list[Arc]:
+        """A derivation from here to the end, drawn by its probability."""
+        draw, arcs, (_, wheels) = rng.random, self.arcs, self._wheels
+        state, path = start.state, []
+        while state:
+            wheel = wheels[state]
+            arc = arcs[state][bisect_right(wheel, int(draw() * wheel[-1])) if len(wheel) > 1 else 0]
+            path.append(arc)
+            state = arc.target
+        return path

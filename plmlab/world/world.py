@@ -1,0 +1,221 @@
+"""The Small World: facts drawn from a seed, and a grammar that writes about them with every figure exact."""
+
+import tomllib
+from collections.abc import Collection, Iterator, Sequence
+from functools import cache, cached_property
+from pathlib import Path as Folder
+from random import Random
+
+from plmlab.world.ambiguity import SelfProduct
+from plmlab.world.automaton import Arc, Automaton, Entropy, Path, Start
+from plmlab.world.checksum import Parts, parts
+from plmlab.world.explain import Explanation, explain
+from plmlab.world.facts import Facts
+from plmlab.world.fate import Fate
+from plmlab.world.floors import OBJECTIVES, Floor, FloorError, Steps, estimated
+from plmlab.world.grammar import Token, compile_grammar
+from plmlab.world.lexicon import read_lexicon
+from plmlab.world.naming import draw_entities
+from plmlab.world.patterns import read_patterns
+from plmlab.world.reader import NotInGrammar, joint, posterior
+from plmlab.world.relations import read_relations
+from plmlab.world.sentence import Annotator, Sentence
+from plmlab.world.splits import Allowed, checked, draw_held_out, is_test, open_patterns
+from plmlab.world.tables import TABLES, TableError, clash
+
+
+class World:
+    """A world of one size and seed.
+
+    Attributes:
+        lexicon, facts, patterns: what it is made of.
+        held: what training text never says (:class:`plmlab.world.splits.HeldOut`).
+
+    Raises:
+        TableError: the tables have a gap, a duplicate, an unknown reference; it names file and rows.
+    """
+
+    def __init__(self, name: str = "full", seed: int = 1, folder: Folder = TABLES):
+        size = read_size(name, folder)
+        rng = Random(seed)
+        self.name, self.seed = name, seed
+        relations = read_relations(folder)
+        full = read_lexicon(folder)
+        self.lexicon = full.restricted(size["words"]) if "words" in size else full
+        first, last = size["years"]
+        years = range(first, last + 1, size.get("year_step", 1))
+        entities = draw_entities(size["entities"], years, self.lexicon, rng, folder)
+        self.facts = Facts(relations, entities, Fate(entities, rng).draw())
+        self.held = draw_held_out(self.facts, self.lexicon, size["held_out"], rng)
+        patterns = read_patterns(full, relations, folder)
+        wanted = size.get("patterns", [pattern.id for pattern in patterns])
+        unknown = set(wanted) - {pattern.id for pattern in patterns}
+        if unknown:
+            raise TableError(f"sizes.toml lists unknown patterns for '{name}': {', '.join(sorted(unknown))}")
+        self.patterns = [pattern for pattern in patterns if pattern.id in wanted]
+        self._annotator = Annotator(self.patterns, self.facts, self.lexicon)
+        self._automata: dict[str, Automaton] = {}
+
+    def automaton(self, split: str = "train") -> Automaton:
+        """The grammar of a split, compiled. The plain test is written by the training grammar."""
+        split = "train" if checked(split) == "test" else split
+        if split not in self._automata:
+            allowed = Allowed(self.held, split)
+            self._automata[split] = compile_grammar(self.patterns, self.facts, self.lexicon, allowed)
+        return self._automata[split]
+
+    def prove_unambiguous(self, split: str = "train") -> int:
+        """Proves that no sentence has two derivations; gives the number of pairs of states that were looked at.
+
+        Raises:
+            TableError: it shows the sentence and names the rows of the two patterns.
+        """
+        product = SelfProduct(self.automaton(split))
+        found = product.clash()
+        if found is None:
+            return product.pairs
+        one, other = found
+        said = " ".join(arc.word for arc in one.arcs)
+        labels = [(arc.word, arc.label, twin.label) for arc, twin in zip(one.arcs, other.arcs, strict=True)
+                  if arc.label != twin.label]
+        differ = [f"'{word}' is {reading(a)} or {reading(b)}" for word, a, b in labels if reading(a) != reading(b)]
+        patterns = {pattern.id: pattern.row for pattern in self.patterns}
+        rows = [patterns[name] for name in dict.fromkeys((str(one.label), str(other.label)))]
+        rows += [self.lexicon[key].row for key in dict.fromkeys(reading(label) for _, *pair in labels for label in pair)
+                 if key in self.lexicon]
+        raise clash(f"two readings of '{said}', by the patterns {one.label} and {other.label}"
+                    f"{': ' if differ else ''}{'; '.join(differ)}", *rows)
+
+    @cached_property
+    def vocabulary(self) -> list[str]:
+        """All English words of the sentence grammar, held-out ones too, sorted."""
+        words = set(self.automaton("train").vocabulary)
+        for split in ("facts", "entities", "combinations"):
+            words.update(self.automaton(split).vocabulary)
+        return sorted(words)
+
+    @cached_property
+    def open_patterns(self) -> frozenset[str]:
+        """The patterns of which the plain test keeps sentences for itself."""
+        return open_patterns(self.automaton("train"), self.patterns)
+
+    @cached_property
+    def parts(self) -> Parts:
+        """The exact figures of the training text and of the plain test."""
+        return parts(self.automaton("train"), self.open_patterns)
+
+    def entropy(self, split: str = "train") -> Entropy:
+        """Exact, in nats a sentence and a token (the end of the sentence is a token)."""
+        if checked(split) in ("train", "test"):
+            return self.parts.train if split == "train" else self.parts.test
+        return self.automaton(split).entropy
+
+    def logprob(self, words: Sequence[str], split: str = "train") -> float:
+        """log p(sentence) in nats, the end included; −inf for what is no sentence of the split's grammar."""
+        return self.automaton(split).logprob(words)
+
+    def next_words(self, prefix: Sequence[str], split: str = "train") -> dict[str, float]:
+        """Word (or END) → its exact probability after the prefix."""
+        return self.automaton(split).next_words(prefix)
+
+    def posterior(self, words: Sequence[str], hidden: Collection[int],
+                  split: str = "train") -> list[dict[str, float]]:
+        """What the Bayes-optimal reader believes of each hidden slot (:func:`plmlab.world.reader.posterior`)."""
+        return posterior(self.automaton(split), words, hidden)
+
+    def joint(self, words: Sequence[str], hidden: Collection[int],
+              split: str = "train") -> dict[tuple[str, ...], float]:
+        """… and of all hidden slots together (:func:`plmlab.world.reader.joint`)."""
+        return joint(self.automaton(split), words, hidden)
+
+    def explain(self, words: Sequence[str], split: str = "train") -> Explanation:
+        """Whether it is a sentence; if not, where it leaves the grammar and what could stand there."""
+        return explain(self.automaton(split), words, set(self.vocabulary))
+
+    def parse(self, words: Sequence[str], split: str = "train") -> Sentence:
+        """The sentence with its gold labels.
+
+        Raises:
+            NotInGrammar: it is no sentence of the grammar; the message says where it leaves it.
+        """
+        found = self.automaton(split).paths(words)
+        if not found:
+            raise NotInGrammar(self.explain(words, split).message)
+        return self._annotator.sentence(found[0], self.logprob(words, split))
+
+    def sentences(self, split: str = "train", seed: int = 0) -> Iterator[Sentence]:
+        """Sentences with their labels, without end; the same ones as :meth:`text` gives for this seed."""
+        automaton = self.automaton(split)
+        for start, arcs in self._draws(split, seed):
+            yield self._annotator.sentence(Path(start.label, tuple(arcs)), automaton.logprob([a.word for a in arcs]))
+
+    def text(self, split: str = "train", seed: int = 0) -> Iterator[list[str]]:
+        """Sentences as lists of words, without end. Same seed, same text, on every machine."""
+        for _, arcs in self._draws(split, seed):
+            yield [arc.word for arc in arcs]
+
+    def _draws(self, split: str, seed: int) -> Iterator[tuple[Start, list[Arc]]]:
+        automaton, rng = self.automaton(split), Random(seed)
+        apart = self.open_patterns if split in ("train", "test") else frozenset()
+        while True:
+            start = automaton.draw_start(rng)
+            arcs = automaton.walk(start, rng)
+            while start.label in apart and is_test(arc.word for arc in arcs) != (split == "test"):
+                arcs = automaton.walk(start, rng)
+            yield start, arcs
+
+    def floor(self, objective: str = "causal", *, split: str = "train", steps: Steps | None = None,
+              sentences: int = 400, rng: Random | None = None, **choices: float) -> Floor:
+        """The best mean loss that any reader could reach, in nats a predicted token.
+
+        Args:
+            objective: "causal" is exact; "masked" (rate=0.15) and "permuted" (part=1.0) are means over sentences.
+            steps: any other objective, as a function (words, rng) → [(visible slots, predicted slot), …].
+            sentences: how many are drawn where the floor is a mean.
+            rng: for the sentences and slots (a fixed one if not given).
+
+        Raises:
+            FloorError: an unknown objective, or impossible choices.
+        """
+        if steps is None and objective == "causal":
+            return Floor(self.entropy(split).token, 0.0, True)
+        if steps is None and objective not in OBJECTIVES:
+            raise FloorError(f"unknown objective {objective!r}; known are causal, {', '.join(OBJECTIVES)}, "
+                             "or give steps=")
+        if sentences < 2:
+            raise FloorError(f"{sentences} sentences are too few for a mean with its error; ask for at least 2")
+        rng = rng or Random(0)
+        stream = self.text(split, seed=int(rng.random() * 2**31))
+        return estimated(self.automaton(split), (next(stream) for _ in range(sentences)),
+                         steps or OBJECTIVES[objective](**choices), rng)
+
+
+def reading(label: Token) -> str:
+    """What a word is taken for, in a message: the word of the lexicon, the entity, or the part of speech."""
+    return label.value or label.sense or label.tag
+
+
+def read_size(name: str, folder: Folder = TABLES) -> dict:
+    """A size of sizes.toml; raises TableError for an unknown one."""
+    try:
+        sizes = tomllib.loads((folder / "sizes.toml").read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise TableError(f"sizes.toml cannot be read: {error}") from error
+    if name not in sizes:
+        raise TableError(f"unknown size {name!r}; sizes.toml has {', '.join(sizes)}")
+    for key in ("entities", "years", "held_out"):
+        if key not in sizes[name]:
+            raise TableError(f"sizes.toml: '{name}' lacks '{key}'")
+    return sizes[name]
+
+
+@cache
+def small(seed: int = 1) -> World:
+    """At most 150 words and some twenty entities: learned by a tiny model in a minute."""
+    return World("small", seed)
+
+
+@cache
+def full(seed: int = 1) -> World:
+    """More than a thousand words and hundreds of entities."""
+    return World("full", seed)

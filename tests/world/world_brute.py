@@ -1,0 +1,46 @@
+"""Small automata by the dozen, and every sentence of an automaton written out: the independent oracle."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from random import Random
+
+from plmlab.world.automaton import FINAL, Arc, Automaton, Builder, Start
+from plmlab.world.draws import below
+
+
+def derivations(automaton: Automaton) -> Iterator[tuple[tuple[str, ...], float]]:
+    """Every derivation's words and probability, by walking all arcs."""
+    total = sum(start.weight for start in automaton.starts)
+
+    def walk(state: int, words: tuple[str, ...], p: float) -> Iterator[tuple[tuple[str, ...], float]]:
+        if state == FINAL:
+            yield words, p
+        for arc in automaton.arcs[state]:
+            weight = arc.weight / sum(other.weight for other in automaton.arcs[state])
+            yield from walk(arc.target, (*words, arc.word), p * weight)
+
+    for start in automaton.starts:
+        yield from walk(start.state, (), start.weight / total)
+
+
+def language(automaton: Automaton) -> dict[tuple[str, ...], float]:
+    """Every sentence and its probability."""
+    found: dict[tuple[str, ...], float] = defaultdict(float)
+    for words, p in derivations(automaton):
+        found[words] += p
+    return dict(found)
+
+
+def random_automaton(seed: int, *, words: str = "abcd", states: int = 7, labels: int = 1) -> Automaton:
+    """A small automaton with several starts, some arcs of one word from one state, and prefixes of sentences."""
+    rng = Random(seed)
+    builder = Builder()
+    made = [FINAL]
+    for _ in range(states):
+        arcs = {Arc(words[below(rng, len(words))], below(rng, labels), made[below(rng, len(made))], 1 + below(rng, 4))
+                for _ in range(1 + below(rng, 4))}
+        distinct = {(arc.word, arc.label, arc.target): arc for arc in sorted(arcs)}
+        state = builder.state(distinct.values())
+        if state not in made:
+            made.append(state)
+    return builder.automaton([Start(f"p{i}", made[-1 - i % 3], 1 + i) for i in range(1 + below(rng, 3))])
