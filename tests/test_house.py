@@ -174,8 +174,8 @@ def test_sizes_that_disagree_are_caught() -> None:
 
 
 def test_every_module_is_checked() -> None:
-    """Each is loaded through jaxtyping's hook, so that no annotation goes unread. Only the world, which holds no tensors
-    and makes half a million small calls, is loaded by its own tests without."""
+    """Each is loaded through jaxtyping's hook, so that no annotation goes unread. Only the world, which holds no
+    tensors and makes half a million small calls, is loaded without it by its own tests."""
     for module in pkgutil.walk_packages(plmlab.__path__, "plmlab."):
         if not module.name.endswith("__main__") and not module.name.startswith("plmlab.world"):
             loaded = importlib.import_module(module.name)
