@@ -130,6 +130,15 @@ class Automaton:
         mass = self.read(words).get(FINAL, 0.0)
         return math.log(mass) if mass > 0 else -math.inf
 
+    def path_logprob(self, path: Path) -> float:
+        """The derivation's own log-probability: its sentence's too, where the grammar is unambiguous."""
+        start = next(start for start in self.starts if start.label == path.label)
+        state, nats = start.state, math.log(start.weight / self._start_total)
+        for arc in path.arcs:
+            nats += math.log(arc.weight / self.totals[state])
+            state = arc.target
+        return nats
+
     def next_words(self, prefix: Sequence[str]) -> dict[str, float]:
         """Word or END → its exact probability after ``prefix``, likeliest first; empty if no sentence begins so."""
         states = self.read(prefix)

@@ -141,13 +141,14 @@ class World:
         found = self.automaton(split).paths(words)
         if not found:
             raise NotInGrammar(self.explain(words, split).message)
-        return self._annotator.sentence(found[0], self.logprob(words, split))
+        return self._annotator.sentence(found[0], self.automaton(split).path_logprob(found[0]))
 
     def sentences(self, split: str = "train", seed: int = 0) -> Iterator[Sentence]:
         """Sentences with their labels, without end; the same ones as :meth:`text` gives for this seed."""
         automaton = self.automaton(split)
         for start, arcs in self._draws(split, seed):
-            yield self._annotator.sentence(Path(start.label, tuple(arcs)), automaton.logprob([a.word for a in arcs]))
+            path = Path(start.label, tuple(arcs))
+            yield self._annotator.sentence(path, automaton.path_logprob(path))
 
     def text(self, split: str = "train", seed: int = 0) -> Iterator[list[str]]:
         """Sentences as lists of words, without end. Same seed, same text, on every machine."""

@@ -166,6 +166,7 @@ def test_parsing_gives_back_what_was_sampled(small, full):
         for split in ("train", "facts", "entities", "combinations"):
             for sentence in islice(made.sentences(split, seed=1), 25):
                 assert made.parse(sentence.words, split) == sentence
+                assert sentence.logprob == pytest.approx(made.logprob(sentence.words, split))
 
 
 def test_what_is_no_sentence_is_refused_with_the_place(small):
