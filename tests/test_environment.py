@@ -64,7 +64,8 @@ def test_everyone_asks_for_the_same_python() -> None:
 
 def dry(*words: str, folder: Path = ROOT) -> str:
     """What make would do."""
-    told = subprocess.run(["make", "--no-print-directory", "-n", "-B", *words], cwd=folder, capture_output=True, text=True, check=True)
+    command = ["make", "--no-print-directory", "-n", "-B", *words]
+    told = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
     return told.stdout
 
 
