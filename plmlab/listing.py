@@ -1,13 +1,12 @@
 """`plmlab models`: what can be built, how large it is, and whether a checkpoint of it is bundled."""
 
 import importlib
-import pkgutil
 from pathlib import Path
 
 import torch
 from torch import nn
 
-from plmlab.models.registry import MODELS, ModelType
+from plmlab.models.registry import ModelType, everything
 from plmlab.paths import DATA
 
 SMALL_VOCAB = 2000
@@ -16,11 +15,8 @@ SMALL_VOCAB = 2000
 
 def listing(checkpoints: Path = DATA / "checkpoints") -> str:
     """A line for each model type: name, parameters as ``tiny`` and as ``base``, checkpoint, what it is."""
-    rooms = importlib.import_module("plmlab.models")
-    for room in pkgutil.iter_modules(rooms.__path__):
-        importlib.import_module(f"plmlab.models.{room.name}")
     lines = [f"{'model':<18}{'tiny':>8}{'base':>8}  {'checkpoint':<12}what it is"]
-    for name, kind in sorted(MODELS.items()):
+    for name, kind in sorted(everything().items()):
         tiny, base = parameters(kind, "tiny"), parameters(kind, "base")
         here = "bundled" if (checkpoints / name / "model.safetensors").is_file() else "–"
         lines.append(f"{name:<18}{tiny:>8}{base:>8}  {here:<12}{about(kind.model)}")

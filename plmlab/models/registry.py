@@ -31,12 +31,18 @@ def model(name: str, config: type) -> Callable[[Class], Class]:
     return register
 
 
+def everything() -> dict[str, ModelType]:
+    """All model types by name, once every file of ``plmlab.models`` has been loaded."""
+    rooms = importlib.import_module("plmlab.models")
+    for room in pkgutil.iter_modules(rooms.__path__):
+        importlib.import_module(f"plmlab.models.{room.name}")
+    return MODELS
+
+
 def find(name: str) -> ModelType:
     """The model type of that name; a ValueError lists the names there are."""
     if name not in MODELS:
-        rooms = importlib.import_module("plmlab.models")
-        for room in pkgutil.iter_modules(rooms.__path__):
-            importlib.import_module(f"plmlab.models.{room.name}")
+        everything()
     if name not in MODELS:
         raise ValueError(f"there is no model type {name!r} here; there are {', '.join(sorted(MODELS))}")
     return MODELS[name]
