@@ -8,7 +8,6 @@ PARTS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --quiet -c constraints.txt
-QUIET := --LabApp.news_url=None --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .PHONY: help lab test clean
@@ -21,7 +20,7 @@ help:
 	@echo "make lab PYTHON=python3.12    with another Python, 3.11 or newer"
 
 lab: $(VENV)/course.stamp
-	$(BIN)/jupyter lab --ServerApp.ip=127.0.0.1 $(QUIET) $(AS_ROOT) $(NOTEBOOK)
+	$(BIN)/jupyter lab --ServerApp.ip=127.0.0.1 $(AS_ROOT) $(NOTEBOOK)
 
 test: $(VENV)/tests.stamp
 	$(BIN)/python tests/run.py $(PARTS)

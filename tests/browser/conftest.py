@@ -77,8 +77,7 @@ class Jupyter:
         self.log = (folder / "server.log").open("w")
         self.server = subprocess.Popen(
             [sys.executable, "-m", "jupyter", "lab", "--no-browser", f"--port={self.port}", "--allow-root",
-             "--IdentityProvider.token=", "--ServerApp.ip=127.0.0.1", f"--ServerApp.root_dir={folder}",
-             "--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"],
+             "--IdentityProvider.token=", "--ServerApp.ip=127.0.0.1", f"--ServerApp.root_dir={folder}"],
             stdout=self.log, stderr=subprocess.STDOUT, env=environment)
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
