@@ -97,6 +97,13 @@ class Batch:
         return cls(tokens, place.expand(len(tokens), 1, -1), torch.zeros_like(tokens),
                    AttentionMask(causal=True), targets)
 
+    @classmethod
+    def continuing(cls, tokens: Int[Tensor, "batch time"], before: int) -> Self:
+        """A text that goes on after ``before`` slots that are remembered elsewhere; nothing is to be predicted."""
+        place = torch.arange(before, before + tokens.shape[1], device=tokens.device)
+        return cls(tokens, place.expand(len(tokens), 1, -1), torch.zeros_like(tokens), AttentionMask(causal=True),
+                   torch.full_like(tokens, IGNORE))
+
     @property
     def size(self) -> tuple[int, int]:
         """Examples, and slots in each."""

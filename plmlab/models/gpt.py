@@ -13,7 +13,6 @@ from plmlab.layers.attention import Cache
 from plmlab.layers.positions import Learned
 from plmlab.layers.transformer import LayerShape, PostNorm, PreNorm, TransformerLayer
 from plmlab.models.registry import model
-from plmlab.visibility import AttentionMask
 from plmlab.watching import Point
 
 
@@ -108,10 +107,7 @@ class GPT(nn.Module):
             half = max(self.config.time // 2, tokens.shape[1])
             reading.tokens = tokens = reading.tokens[:, -half:]
             reading.caches = [Cache() for _ in self.layers]
-        before, time = reading.caches[0].time, tokens.shape[1]
-        place = torch.arange(before, before + time, device=tokens.device).expand(len(tokens), 1, -1)
-        none = torch.full_like(tokens, IGNORE)
-        batch = Batch(tokens, place, torch.zeros_like(tokens), AttentionMask(causal=True), none)
+        batch = Batch.continuing(tokens, reading.caches[0].time)
         return F.linear(self.read(batch, reading.caches)[:, -1], self.token.weight)
 
 

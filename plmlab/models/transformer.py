@@ -7,7 +7,6 @@ Masks, label smoothing (0.1), shared embeddings and the factor √d are the pape
 from dataclasses import dataclass, field
 from typing import Self
 
-import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -151,10 +150,7 @@ class Transformer(nn.Module):
 
     def next(self, tokens: Int[Tensor, "batch time"], writing: Writing) -> Float[Tensor, "batch vocab"]:
         """Write on after what ``writing`` remembers, and give the logits of the token that comes next."""
-        before = writing.caches[0][0].time
-        place = torch.arange(before, before + tokens.shape[1], device=tokens.device).expand(len(tokens), 1, -1)
-        target = Batch(tokens, place, torch.zeros_like(tokens), AttentionMask(causal=True),
-                       torch.full_like(tokens, IGNORE))
+        target = Batch.continuing(tokens, writing.caches[0][0].time)
         hidden = self.decoder(target, writing.memory, writing.across, writing.caches)
         return F.linear(hidden[:, -1], self.token.weight)
 
