@@ -1,0 +1,76 @@
+"""An exercise: what is asked, the right function, and the wrong ones under the names of their mistakes."""
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+import plmlab.exercises
+
+PREFIX = "chapter"
+SEED = 0
+
+Function = Callable[..., Any]
+Probes = dict[str, tuple[Any, ...]]
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise of a chapter.
+
+    Attributes:
+        number: chapter and place in it, "06.2".
+        title: what it is about, in a few words.
+        solution: the right function. Its signature and docstring are the learner's stub.
+        draw: the inputs that it is tried on, from the smallest on: a name → the arguments of one call.
+        mistakes: what is wrong, in words → a function that does just that. Each differs from the solution and
+            from the others on the inputs; a learner's function that does the same bears that name.
+        properties: what is wrong, in words → whether it is *not* so, of (output, \\*arguments). Asked in this order of
+            an output that has the right shape and does what no known mistake does.
+        hints: the ladder; each says more than the one before.
+    """
+
+    number: str
+    title: str
+    solution: Function
+    draw: Callable[[torch.Generator], Probes]
+    mistakes: Mapping[str, Function]
+    hints: tuple[str, str, str]
+    properties: Mapping[str, Callable[..., bool]] = field(default_factory=dict)
+
+    @property
+    def heading(self) -> str:
+        """Number and title."""
+        return f"{self.number} {self.title}"
+
+    def probes(self) -> Probes:
+        """The inputs, the same at every call."""
+        return self.draw(torch.Generator().manual_seed(SEED))
+
+
+class UnknownExercise(ValueError):
+    """There is no exercise of that number; the message says which there are."""
+
+
+def chapters() -> list[str]:
+    """The chapters that have exercises: their numbers, two digits each."""
+    rooms = (room.name for room in pkgutil.iter_modules(plmlab.exercises.__path__))
+    return sorted(name.removeprefix(PREFIX) for name in rooms if name.startswith(PREFIX))
+
+
+def of_chapter(chapter: str) -> tuple[Exercise, ...]:
+    """The exercises of one chapter ("06"), from easy to hard."""
+    exercises: tuple[Exercise, ...] = importlib.import_module(f"plmlab.exercises.{PREFIX}{chapter}").EXERCISES
+    return exercises
+
+
+def find(number: object) -> Exercise:
+    """The exercise "06.2"; "6.2" means the same. UnknownExercise if there is none."""
+    wanted = str(number).zfill(len("06.2"))
+    there = {exercise.number: exercise for chapter in chapters() for exercise in of_chapter(chapter)}
+    if wanted not in there:
+        raise UnknownExercise(f"there is no exercise {str(number)!r:.40}; there are: {', '.join(there)}")
+    return there[wanted]

@@ -1,0 +1,74 @@
+"""What a learner is told: plain text that is the same on every machine, and the same in a notebook's dress."""
+
+from dataclasses import dataclass
+from html import escape
+from typing import Literal
+
+from plmlab.palette import ACCENT, KEY, SOFT, VALUE
+
+Verdict = Literal["right", "wrong", "error", "not attempted", "not checked"]
+
+COLOURS: dict[Verdict, str] = {
+    "right": VALUE, "wrong": KEY, "error": KEY, "not attempted": SOFT, "not checked": SOFT,
+}
+
+
+def framed(heading: str, lines: tuple[str, ...], colour: str) -> str:
+    """HTML: the heading and the lines, escaped, behind a coloured edge."""
+    text = "\n".join(map(escape, lines))
+    return (
+        f'<div role="status" style="border-left: 4px solid {colour}; padding: 2px 12px; margin: 4px 0">'
+        f'<strong>{escape(heading)}</strong><div style="white-space: pre-wrap">{text}</div></div>'
+    )
+
+
+@dataclass(frozen=True, repr=False)
+class Feedback:
+    """What ``check`` found. ``mistake`` is the known mistake's name, or ""."""
+
+    verdict: Verdict
+    heading: str
+    lines: tuple[str, ...] = ()
+    mistake: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the answer is right."""
+        return self.verdict == "right"
+
+    def __repr__(self) -> str:
+        return "\n".join([self.heading, *self.lines])
+
+    def _repr_html_(self) -> str:
+        return framed(self.heading, self.lines, COLOURS[self.verdict])
+
+
+@dataclass(frozen=True, repr=False)
+class Hint:
+    """One rung of a ladder."""
+
+    heading: str
+    text: str
+
+    def __repr__(self) -> str:
+        return f"{self.heading}\n{self.text}"
+
+    def _repr_html_(self) -> str:
+        return framed(self.heading, (self.text,), ACCENT)
+
+
+@dataclass(frozen=True, repr=False)
+class Folded:
+    """Code that a notebook shows when its title is clicked, or opened by keyboard."""
+
+    heading: str
+    code: str
+
+    def __repr__(self) -> str:
+        return f"# {self.heading}\n{self.code}"
+
+    def _repr_html_(self) -> str:
+        return (
+            f"<details><summary>{escape(self.heading)}</summary>"
+            f'<pre style="overflow-x: auto"><code>{escape(self.code)}</code></pre></details>'
+        )

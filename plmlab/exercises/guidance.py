@@ -1,0 +1,57 @@
+"""Help on the way: a ladder of hints, the folded solution, and the stub to begin again with."""
+
+import ast
+import inspect
+from textwrap import dedent
+from typing import Any
+
+from plmlab.exercises.exercise import Function, UnknownExercise, find
+from plmlab.exercises.feedback import Feedback, Folded, Hint
+
+_climbed: dict[str, int] = {}
+
+
+def hint(number: Any) -> Hint | Feedback:
+    """The next hint; each call says more. The last one stays. An unknown number is told in words, not raised."""
+    try:
+        exercise = find(number)
+    except UnknownExercise as error:
+        return Feedback("not checked", str(error))
+    top = len(exercise.hints)
+    rung = _climbed[exercise.number] = min(_climbed.get(exercise.number, 0) + 1, top)
+    more = f'the last; then there is solution("{exercise.number}")' if rung == top else "call again for more"
+    return Hint(f"{exercise.heading}, hint {rung} of {top} ({more})", exercise.hints[rung - 1])
+
+
+def start_over() -> None:
+    """Let every ladder of hints begin at its foot again."""
+    _climbed.clear()
+
+
+def solution(number: Any) -> Folded | Feedback:
+    """One way to do it, folded in a notebook. An unknown number is told in words, not raised."""
+    try:
+        exercise = find(number)
+    except UnknownExercise as error:
+        return Feedback("not checked", str(error))
+    return Folded(f"{exercise.heading}: a solution", without_docstring(exercise.solution))
+
+
+def stub(number: Any) -> str:
+    """The code to begin with: the solution's signature and docstring. UnknownExercise if there is no such exercise."""
+    lines, docstring = source(find(number).solution)
+    return "\n".join([*lines[: docstring.end_lineno], "    raise NotImplementedError"])
+
+
+def without_docstring(fn: Function) -> str:
+    """A function's code, but for the docstring, which the learner's stub shows."""
+    lines, docstring = source(fn)
+    return "\n".join([*lines[: docstring.lineno - 1], *lines[docstring.end_lineno:]])
+
+
+def source(fn: Function) -> tuple[list[str], ast.stmt]:
+    """The lines of a function as they stand in its file, and where among them its docstring is."""
+    text = dedent(inspect.getsource(fn)).rstrip()
+    function = ast.parse(text).body[0]
+    assert isinstance(function, ast.FunctionDef)
+    return text.splitlines(), function.body[0]
