@@ -50,12 +50,14 @@ def parser() -> argparse.ArgumentParser:
 
     one = commands.add_parser("pretrain", help="train a model from nothing on a text")
     one.add_argument("model", metavar="MODEL", help="gpt, gpt2 or bert")
-    one.add_argument("--corpus", required=True, help="wikipedia (the sample at hand), or a .txt or .jsonl file")
+    one.add_argument("--corpus", required=True,
+                     help="world (the Small World), wikipedia (the sample at hand), or a .txt or .jsonl file")
     one.add_argument("--out", required=True, metavar="FOLDER", help="where the checkpoint goes")
     one.add_argument("--steps", type=int, default=1000, help="updates (%(default)s)")
     one.add_argument("--batch", type=int, default=32, help="examples in each (%(default)s)")
     one.add_argument("--time", type=int, default=64, help="tokens in each example (%(default)s)")
-    one.add_argument("--vocab", type=int, default=2000, help="size of the vocabulary (%(default)s)")
+    one.add_argument("--vocab", type=int, default=2000,
+                     help="size of the vocabulary (%(default)s); the world has its own, a token a word")
     one.add_argument("--layers", type=int, default=4, help="(%(default)s)")
     one.add_argument("--width", type=int, default=128, help="of the model's vectors (%(default)s)")
     one.add_argument("--heads", type=int, default=4, help="(%(default)s)")

@@ -14,8 +14,10 @@ from torch import nn
 
 from plmlab.checkpoints import save
 from plmlab.models.registry import find
+from plmlab.objectives import OBJECTIVES
 from plmlab.text import Tokenizer, TokenStream, examples, paragraphs, read
 from plmlab.train import History, fit
+from plmlab.world.floors import Floor
 
 KINDS = {"gpt": "gpt", "gpt2": "gpt2", "bert": "bert-pretraining"}
 """What a person calls the model → the model type that is pretrained."""
@@ -24,6 +26,8 @@ HELD_OUT = 0.05
 SAVE_EVERY = 250
 MASKED_BATCHES = 20
 """How many batches of held-out examples a masked model is judged on."""
+WORLD_HELD_OUT = 2000
+"""How many test sentences of the Small World a model is judged on, rounded up to whole batches."""
 
 
 @dataclass(frozen=True)
@@ -70,22 +74,58 @@ class Plan:
         return Path(self.out).with_name(f"{Path(self.out).name}.run-{mark}")
 
 
+@dataclass(frozen=True)
+class Material:
+    """What a model is trained on and judged by; the held-out text's floor is known where it is the Small World's."""
+
+    tokenizer: Tokenizer
+    batches: Any
+    held_out: Iterable[Any]
+    floor: Floor | None = None
+
+
 def pretrain(plan: Plan) -> str:
     """Carry the plan out, or go on with it where it was interrupted; what came of it, in a sentence."""
-    train, held_out = divide(texts(plan.corpus))
-    tokenizer = learn_tokens(plan, train)
+    material = from_world(plan) if plan.corpus == "world" else from_texts(plan, texts(plan.corpus))
     torch.manual_seed(plan.seed)
-    model = build(plan, len(tokenizer))
+    model = build(plan, len(material.tokenizer))
     history = fit(
-        model, batches(plan, train, tokenizer), steps=plan.steps, lr=plan.lr, warmup=min(100, plan.steps // 10),
-        evaluate=held_out_batches(plan, held_out, tokenizer), evaluate_every=SAVE_EVERY,
+        model, material.batches, steps=plan.steps, lr=plan.lr, warmup=min(100, plan.steps // 10),
+        evaluate=material.held_out, evaluate_every=SAVE_EVERY,
         save_to=plan.run, save_every=SAVE_EVERY, resume=True, show=True,
+        floor=material.floor.mean if material.floor else None,
     )
     if history.ended != "completed":
         return f"{history.reason}; the same command goes on from there"
-    save(plan.out, model, tokenizer, command=plan.command, figures=figures(history))
+    save(plan.out, model, material.tokenizer, command=plan.command, figures=figures(history, material.floor))
     shutil.rmtree(plan.run, ignore_errors=True)
-    return f"{history.finding()}; the checkpoint is in {plan.out}"
+    return "; ".join([history.finding(), *beside_floor(history, material.floor),
+                      f"the checkpoint is in {plan.out}"])
+
+
+def from_texts(plan: Plan, whole: Sequence[str]) -> Material:
+    """The beginning of a text to train on, its end to judge by, in tokens learned from the former."""
+    train, held_out = divide(whole)
+    tokenizer = learn_tokens(plan, train)
+    return Material(tokenizer, batches(plan, train, tokenizer), held_out_batches(plan, held_out, tokenizer))
+
+
+def from_world(plan: Plan) -> Material:
+    """New sentences of the full Small World for every step, to be judged by its plain test; a token a word."""
+    from plmlab import world
+    from plmlab.world.corpus import SentenceBatches
+    whole = world.full()
+    longest = whole.automaton().longest
+    if plan.time < longest + 2:
+        raise ValueError(f"--time is {plan.time}; the Small World's longest sentence has {longest} words, and needs "
+                         f"{longest + 2} slots")
+    objective, tokenizer = ("masked" if plan.model == "bert" else "causal"), whole.tokenizer(["english"])
+    asked = OBJECTIVES["masked"].make if plan.model == "bert" else "causal"
+    held_out = SentenceBatches(whole, "test", tokenizer, objective, plan.batch, plan.seed + 1)
+    return Material(
+        tokenizer, SentenceBatches(whole, "train", tokenizer, objective, plan.batch, plan.seed),
+        [held_out(i) for i in range(-(-WORLD_HELD_OUT // plan.batch))],
+        whole.floor(asked, split="test", sentences=WORLD_HELD_OUT))
 
 
 def texts(corpus: str) -> list[str]:
@@ -132,11 +172,21 @@ def held_out_batches(plan: Plan, lines: Sequence[str], tokenizer: Tokenizer) -> 
     return list(TokenStream.from_texts(lines, tokenizer).sequential(plan.batch, plan.time))
 
 
-def figures(history: History) -> dict[str, float | str]:
+def beside_floor(history: History, floor: Floor | None) -> list[str]:
+    """The held-out loss beside its floor, where that is known."""
+    if floor is None:
+        return []
+    loss = history.validation[-1][1]
+    return [f"the held-out loss is {loss:.4f}, and its floor {floor}{' (exact)' if floor.exact else ''}: "
+            f"{loss / floor.mean - 1:+.1%}"]
+
+
+def figures(history: History, floor: Floor | None = None) -> dict[str, float | str]:
     """The numbers that go into the checkpoint's README."""
     held_out = history.validation[-1][1]
+    known: dict[str, float | str] = {"floor of the held-out text": str(floor)} if floor else {}
     return {
-        "held-out loss, nats a token": held_out, "held-out perplexity": exp(held_out),
+        "held-out loss, nats a token": held_out, "held-out perplexity": exp(held_out), **known,
         "steps": str(len(history.losses)), "tokens read": f"{history.tokens:,}",
         "seconds": f"{history.seconds:.0f}", "device": history.device, "precision": history.precision,
     }

@@ -2,13 +2,17 @@
 
 import re
 import shlex
+from itertools import islice
 from pathlib import Path
+from random import Random
 
 import pytest
 
-from plmlab import cli
+from plmlab import cli, world
 from plmlab.checkpoints import load
+from plmlab.objectives import OBJECTIVES
 from plmlab.pretraining import Plan, divide
+from plmlab.world.splits import is_test
 
 TEXT = "\n\n".join(f"the {a} {b} the {c}." for a in ("cat", "dog", "bird", "fox") for b in ("sees", "hears", "likes")
                    for c in ("house", "river", "garden", "moon", "street"))
@@ -97,3 +101,57 @@ def test_the_command_of_a_plan_is_that_plan() -> None:
     plan = Plan("bert", "my file.txt", "out/bert small", steps=7, lr=3e-4)
     asked = cli.parser().parse_args(shlex.split(plan.command)[1:])
     assert Plan(**{name: value for name, value in vars(asked).items() if name != "run"}) == plan
+
+
+@pytest.fixture
+def small_as_full(monkeypatch: pytest.MonkeyPatch) -> world.World:
+    """The small world in the full one's place, and fewer sentences to judge by."""
+    from plmlab import pretraining
+    monkeypatch.setattr(world, "full", world.small)
+    monkeypatch.setattr(pretraining, "WORLD_HELD_OUT", 400)
+    return world.small()
+
+
+def test_the_world_is_a_corpus_with_its_floor_beside_the_loss(small_as_full: world.World, tmp_path: Path,
+                                                              capsys) -> None:
+    out = tmp_path / "made"
+    size = ["--steps", "150", "--time", "32", "--layers", "1", "--width", "32", "--heads", "2", "--lr", "0.02"]
+    assert cli.main(["pretrain", "gpt2", "--corpus", "world", "--out", str(out), *size]) == 0
+    _, tokenizer = load(out, expect="gpt2")
+    assert set(tokenizer.tokens(range(39, len(tokenizer)))) >= set(small_as_full.vocabulary)
+    floor = small_as_full.floor("causal", split="test").mean
+    told = capsys.readouterr().out
+    loss = float(re.search(r"held-out loss is ([\d.]+)", told)[1])  # type: ignore[index]
+    assert f"its floor {floor:.4f} nats a token (exact)" in told
+    assert 1.0 < loss / floor < 2.0, "below the floor something leaks"
+    assert f"{floor:.4f} nats a token" in (out / "README.md").read_text(encoding="utf-8")
+
+
+def test_a_masked_model_has_a_floor_with_its_error(small_as_full: world.World, tmp_path: Path, capsys) -> None:
+    size = ["--steps", "5", "--time", "32", "--layers", "1", "--width", "16", "--heads", "2"]
+    assert cli.main(["pretrain", "bert", "--corpus", "world", "--out", str(tmp_path / "made"), *size]) == 0
+    mean, error = map(float, re.search(r"floor ([\d.]+) nats a token ± ([\d.]+)",  # type: ignore[union-attr]
+                                       capsys.readouterr().out).groups())
+    again = small_as_full.floor(OBJECTIVES["masked"].make, split="test", sentences=400, rng=Random(8))
+    assert abs(mean - again.mean) < 4 * (error + again.stderr)
+
+
+def test_the_world_s_batches_are_its_text_and_keep_what_is_held_out(small_as_full: world.World) -> None:
+    from plmlab.pretraining import from_world
+    material = from_world(Plan("gpt", "world", "nowhere", batch=200))
+    one, again, other = (material.batches(step) for step in (3, 3, 4))
+    assert one.tokens.equal(again.tokens) and not one.tokens.equal(other.tokens)
+    train, test = ({tuple(row[row > 38].tolist()) for row in batch.tokens} for batch in (one, material.held_out[0]))
+    for ids, split in ((train, "train"), (test, "test")):
+        for row in ids:
+            words = material.tokenizer.tokens(row)
+            assert small_as_full.logprob(words) > -100
+            pattern = small_as_full.parse(words).pattern
+            assert pattern not in small_as_full.open_patterns or is_test(words) == (split == "test")
+
+
+def test_a_window_too_short_for_the_world(small_as_full: world.World, tmp_path: Path, capsys) -> None:
+    longest = max(map(len, islice(small_as_full.text("train", seed=1), 5000)))
+    assert small_as_full.automaton().longest == longest
+    told = refusal(capsys, "gpt", "--corpus", "world", "--out", str(tmp_path / "new"), "--time", "8")
+    assert f"longest sentence has {longest} words" in told

@@ -183,6 +183,14 @@ class Automaton:
         return [Path(start.label, tail) for start in self.starts for tail in tails.get(start.state, ())]
 
     @cached_property
+    def longest(self) -> int:
+        """How many words the longest sentence has."""
+        found = [0]
+        for state in self.arcs[1:]:
+            found.append(1 + max(found[arc.target] for arc in state))
+        return max(found[start.state] for start in self.starts)
+
+    @cached_property
     def counts(self) -> list[int]:
         """State → how many derivations lead from it to the end."""
         found = [1]

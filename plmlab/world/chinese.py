@@ -1,6 +1,11 @@
 """How a sentence reads in Chinese: the pattern's Chinese template, filled with what its variables stand for."""
 
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from plmlab.world.automaton import Automaton
 from plmlab.world.choices import Bindings, Form, Value, gender, plural
+from plmlab.world.facts import Facts
 from plmlab.world.lexicon import Lexicon, Word
 from plmlab.world.patterns import Pattern
 from plmlab.world.relations import Entity
@@ -47,3 +52,38 @@ def _said(value: Value, form: str, lexicon: Lexicon) -> tuple[str, ...]:
 def _word(value: Value, lexicon: Lexicon) -> Word:
     """The lexicon's word of a form, or of a value such as craft:baker."""
     return value.word if isinstance(value, Form) else lexicon[value.traits["word"]]
+
+
+def chinese_words(automaton: Automaton, patterns: Iterable[Pattern], facts: Facts, lexicon: Lexicon) -> set[str]:
+    """Every Chinese word of the sentences of one grammar.
+
+    A Chinese template is filled slot by slot, so that it is enough to see each variable take each of its values once.
+    """
+    by_id = {pattern.id: pattern for pattern in patterns}
+    found: set[str] = set()
+    for start in automaton.starts:
+        pattern = by_id[str(start.label)]
+        values = _values(automaton, start.state, pattern, facts, lexicon)
+        some: Bindings = {name: taken[0] for name, taken in values.items()}
+        found.update(chinese(pattern, some, lexicon))
+        for name, taken in values.items():
+            for value in taken[1:]:
+                found.update(chinese(pattern, some | {name: value}, lexicon))
+    return found
+
+
+def _values(automaton: Automaton, state: int, pattern: Pattern, facts: Facts,
+            lexicon: Lexicon) -> dict[str, Sequence[Value]]:
+    """Variable → all that it stands for on the ways from a state."""
+    seen: dict[str, dict[tuple[str, str], None]] = defaultdict(dict)
+    reached, waiting = {state}, [state]
+    while waiting:
+        for arc in automaton.arcs[waiting.pop()]:
+            token = arc.label
+            if token.variable is not None and token.value is not None:
+                seen[token.variable][token.value, token.form or "plain"] = None
+            if arc.target not in reached:
+                reached.add(arc.target)
+                waiting.append(arc.target)
+    return {name: [facts[key] if name in pattern.entity_variables else Form(lexicon[key], form) for key, form in pairs]
+            for name, pairs in seen.items()}

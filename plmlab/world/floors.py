@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
+from typing import Any
 
 from plmlab.world.automaton import Automaton
 from plmlab.world.draws import shuffled
@@ -12,6 +13,8 @@ from plmlab.world.reader import posterior
 
 Step = tuple[frozenset[int], int]
 Steps = Callable[[Sequence[str], Random], list[Step]]
+MakesExamples = Callable[..., Any]
+"""An objective of ``plmlab.objectives``: (tokens, *, vocab, rng, **choices) → Example or PairExample."""
 
 
 class FloorError(ValueError):
@@ -59,6 +62,14 @@ def permuted(part: float = 1.0) -> Steps:
 OBJECTIVES: dict[str, Callable[..., Steps]] = {"masked": masked, "permuted": permuted}
 
 
+def steps_of(objective: str, **choices: float) -> Steps:
+    """The steps of one of the objectives above; a FloorError lists them."""
+    if objective not in OBJECTIVES:
+        raise FloorError(f"unknown objective {objective!r}; known are causal, {', '.join(OBJECTIVES)}, a function of "
+                         "plmlab.objectives, or give steps=")
+    return OBJECTIVES[objective](**choices)
+
+
 def estimated(automaton: Automaton, sentences: Iterable[Sequence[str]], steps: Steps, rng: Random) -> Floor:
     """The mean of −log p(word | visible words, length) over the steps of the sentences, and its standard error.
 
@@ -75,8 +86,17 @@ def estimated(automaton: Automaton, sentences: Iterable[Sequence[str]], steps: S
             if slot in visible or not 0 <= slot < len(words):
                 raise FloorError(f"slot {slot} is to be predicted, but it is visible or outside {len(words)} words")
             asked[visible].append(slot)
-        nats = sum(_surprises(automaton, words, visible, slots) for visible, slots in asked.items())
+        nats = sum(surprises(automaton, words, visible, slots) for visible, slots in asked.items())
         sums.append((nats, sum(map(len, asked.values()))))
+    return mean_of(sums)
+
+
+def mean_of(sums: Sequence[tuple[float, int]]) -> Floor:
+    """Of each sentence's nats and predictions, the mean nats a prediction, with the error of a ratio of sums.
+
+    Raises:
+        FloorError: nothing was predicted.
+    """
     count = sum(steps for _, steps in sums)
     if not count:
         raise FloorError("the objective predicts nothing: it gave no steps for any sentence")
@@ -85,7 +105,8 @@ def estimated(automaton: Automaton, sentences: Iterable[Sequence[str]], steps: S
     return Floor(mean, math.sqrt(spread * len(sums) / max(1, len(sums) - 1)) / count, False)
 
 
-def _surprises(automaton: Automaton, words: Sequence[str], visible: frozenset[int], slots: list[int]) -> float:
+def surprises(automaton: Automaton, words: Sequence[str], visible: frozenset[int], slots: Iterable[int]) -> float:
+    """−Σ log p(word | visible words, length) over the slots, in nats; each slot on its own."""
     hidden = [slot for slot in range(len(words)) if slot not in visible]
     beliefs = dict(zip(hidden, posterior(automaton, words, hidden), strict=True))
     return -math.fsum(math.log(beliefs[slot][words[slot]]) for slot in slots)

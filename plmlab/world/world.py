@@ -2,26 +2,37 @@
 
 import tomllib
 from collections.abc import Collection, Iterator, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
+from itertools import islice
 from pathlib import Path as Folder
 from random import Random
+from typing import TYPE_CHECKING, Any
 
 from plmlab.world.ambiguity import SelfProduct
+from plmlab.world.articles import Article, Library
 from plmlab.world.automaton import Arc, Automaton, Entropy, Path, Start
 from plmlab.world.checksum import Parts, parts
+from plmlab.world.cloze import Cloze, Clozes, statements
+from plmlab.world.corpora import Corpora, corpus_of
 from plmlab.world.explain import Explanation, explain
 from plmlab.world.facts import Facts
 from plmlab.world.fate import Fate
-from plmlab.world.floors import OBJECTIVES, Floor, FloorError, Steps, estimated
+from plmlab.world.floors import Floor, FloorError, MakesExamples, Steps, estimated, steps_of
 from plmlab.world.grammar import Token, compile_grammar
 from plmlab.world.lexicon import read_lexicon
 from plmlab.world.naming import draw_entities
+from plmlab.world.pairs import NextSentence, SentenceOrder, Translation, next_sentences, sentence_orders, translations
 from plmlab.world.patterns import read_patterns
+from plmlab.world.questions import Question, QuestionBank
 from plmlab.world.reader import NotInGrammar, joint, posterior
-from plmlab.world.relations import read_relations
+from plmlab.world.relations import Triple, read_relations
 from plmlab.world.sentence import Annotator, Sentence
 from plmlab.world.splits import Allowed, checked, draw_held_out, is_test, open_patterns
+from plmlab.world.stories import Story, Storyteller
 from plmlab.world.tables import TABLES, TableError, clash
+
+if TYPE_CHECKING:
+    from plmlab.text import Tokenizer
 
 
 class World:
@@ -38,7 +49,7 @@ class World:
     def __init__(self, name: str = "full", seed: int = 1, folder: Folder = TABLES):
         size = read_size(name, folder)
         rng = Random(seed)
-        self.name, self.seed = name, seed
+        self.name, self.seed, self.folder = name, seed, folder
         relations = read_relations(folder)
         full = read_lexicon(folder)
         self.lexicon = full.restricted(size["words"]) if "words" in size else full
@@ -155,6 +166,29 @@ class World:
         for _, arcs in self._draws(split, seed):
             yield [arc.word for arc in arcs]
 
+    def translations(self, split: str = "train", seed: int = 0) -> Iterator[Translation]:
+        """Sentences as (English words, Chinese words), without end."""
+        return translations(self.sentences(split, seed))
+
+    def next_sentences(self, split: str = "train", seed: int = 0) -> Iterator[NextSentence]:
+        """(first, second, whether it follows) from articles (:func:`plmlab.world.pairs.next_sentences`)."""
+        return next_sentences(self._paired(split), Random(seed))
+
+    def sentence_orders(self, split: str = "train", seed: int = 0) -> Iterator[SentenceOrder]:
+        """(first, second, whether in order) from articles (:func:`plmlab.world.pairs.sentence_orders`)."""
+        return sentence_orders(self._paired(split), Random(seed))
+
+    def _paired(self, split: str) -> list[Article]:
+        """The articles that a split reads; of "entities" those of the held-out ones."""
+        return [article for article in self.corpora.articles(split).values()
+                if split != "entities" or article.entity in self.held.entities]
+
+    def tokenizer(self, languages: Collection[str] = ("english", "chinese"),
+                  texts: Collection[str] = ("sentences", "articles", "questions")) -> "Tokenizer":
+        """A tokenizer with one token for each word of the world's texts ("stories" has many more words)."""
+        from plmlab.world.tokens import world_tokenizer  # it needs plmlab.text, which nothing else of the world does
+        return world_tokenizer(self, languages, texts)
+
     def _draws(self, split: str, seed: int) -> Iterator[tuple[Start, list[Arc]]]:
         automaton, rng = self.automaton(split), Random(seed)
         apart = self.open_patterns if split in ("train", "test") else frozenset()
@@ -165,13 +199,56 @@ class World:
                 arcs = automaton.walk(start, rng)
             yield start, arcs
 
-    def floor(self, objective: str = "causal", *, split: str = "train", steps: Steps | None = None,
-              sentences: int = 400, rng: Random | None = None, **choices: float) -> Floor:
+    @cached_property
+    def library(self) -> Library:
+        """Writes the world's articles."""
+        return Library(self.facts, self.held, self.seed, self.folder)
+
+    def article(self, key: str, split: str | None = None) -> Article:
+        """What the world tells of an entity (:meth:`plmlab.world.articles.Library.article`)."""
+        return self.library.article(key, split)
+
+    def articles(self, split: str | None = None) -> Iterator[Article]:
+        """The articles of all named entities, in a fixed order."""
+        return self.library.articles(split)
+
+    def stories(self, seed: int = 0, words: tuple[int, int] = (500, 4000)) -> Iterator[Story]:
+        """Stories in which a fact told early is needed late (:class:`plmlab.world.stories.Story`), without end."""
+        return Storyteller(self.facts, self.held, self.folder).stories(seed, words)
+
+    def triples(self, split: str | None = None) -> list[Triple]:
+        """The facts: all of them, what training text tells (also of "test"), or what is held out of it."""
+        part = "train" if split and corpus_of(split) else split
+        return [fact for fact in self.facts.triples if part is None or self.held.split_of(fact) == part]
+
+    @cached_property
+    def corpora(self) -> Corpora:
+        """The articles that questions and clozes are read in."""
+        return Corpora(self.library)
+
+    @cached_property
+    def question_bank(self) -> QuestionBank:
+        """All questions of the world."""
+        return QuestionBank(self.facts, self.held, self.lexicon, self.corpora, self.folder)
+
+    def questions(self, kind: str = "bridge", split: str = "train", seed: int = 0) -> Iterator[Question]:
+        """Questions, "one-hop", "bridge" or "comparison" (:meth:`plmlab.world.questions.QuestionBank.draw`)."""
+        return self.question_bank.draw(kind, split, seed)
+
+    def cloze(self, split: str = "train", seed: int = 0) -> Iterator[Cloze]:
+        """Statements with a name, year or number hidden (:meth:`plmlab.world.cloze.Clozes.draw`)."""
+        told = statements(self.automaton(split), self.patterns, self._annotator)
+        return Clozes(self.facts, self.held, self.corpora).draw(told, split, seed)
+
+    def floor(self, objective: str | MakesExamples = "causal", *, split: str = "train", steps: Steps | None = None,
+              sentences: int = 400, rng: Random | None = None, **choices: Any) -> Floor:
         """The best mean loss that any reader could reach, in nats a predicted token.
 
         Args:
-            objective: "causal" is exact; "masked" (rate=0.15) and "permuted" (part=1.0) are means over sentences.
-            steps: any other objective, as a function (words, rng) → [(visible slots, predicted slot), …].
+            objective: "causal" is exact; "masked" (rate=0.15) and "permuted" (part=1.0) are means over sentences; or
+                any function of :mod:`plmlab.objectives`, with its choices: its floor is read off its Examples
+                (:func:`plmlab.world.examples.example_floor`).
+            steps: what is seen and asked, as a function (words, rng) → [(visible slots, predicted slot), …].
             sentences: how many are drawn where the floor is a mean.
             rng: for the sentences and slots (a fixed one if not given).
 
@@ -180,15 +257,14 @@ class World:
         """
         if steps is None and objective == "causal":
             return Floor(self.entropy(split).token, 0.0, True)
-        if steps is None and objective not in OBJECTIVES:
-            raise FloorError(f"unknown objective {objective!r}; known are causal, {', '.join(OBJECTIVES)}, "
-                             "or give steps=")
         if sentences < 2:
             raise FloorError(f"{sentences} sentences are too few for a mean with its error; ask for at least 2")
         rng = rng or Random(0)
-        stream = self.text(split, seed=int(rng.random() * 2**31))
-        return estimated(self.automaton(split), (next(stream) for _ in range(sentences)),
-                         steps or OBJECTIVES[objective](**choices), rng)
+        drawn = islice(self.text(split, seed=int(rng.random() * 2**31)), sentences)
+        if steps is None and not isinstance(objective, str):
+            from plmlab.world.examples import example_floor  # it needs torch, which nothing else of the world does
+            return example_floor(self.automaton(split), drawn, partial(objective, **choices), rng)
+        return estimated(self.automaton(split), drawn, steps or steps_of(str(objective), **choices), rng)
 
 
 def reading(label: Token) -> str:

@@ -1,26 +1,13 @@
 """Worlds that the tests share, and a copy of the tables to edit."""
 
 import shutil
-import sys
 from collections.abc import Callable
-from importlib.abc import MetaPathFinder
-from importlib.machinery import PathFinder
 from pathlib import Path
 
 import pytest
 
-
-class Unchecked(MetaPathFinder):
-    """The world holds no tensors, and half a million small calls make it: it runs without run-time type checks."""
-
-    def find_spec(self, fullname, path=None, target=None):
-        return PathFinder.find_spec(fullname, path, target) if fullname.startswith("plmlab.world") else None
-
-
-sys.meta_path.insert(0, Unchecked())
-
-from plmlab import world  # noqa: E402
-from plmlab.world.tables import TABLES  # noqa: E402
+from plmlab import world
+from plmlab.world.tables import TABLES
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,90 @@
+"""The gold cognitive graph of a question, as in CogQA (Ding et al. 2019, section 2)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import networkx
+
+ANSWER = "answer"
+
+
+class Clue(NamedTuple):
+    """Where something was read: a sentence of an article."""
+
+    article: str          # the key of its entity
+    sentence: int
+
+
+class Node(NamedTuple):
+    """An entity on the way; or, of a comparison, its outcome."""
+
+    key: str              # the entity's key; ANSWER for the outcome of a comparison
+    role: str             # question, hop or answer
+    entity: str | None    # None for yes and no
+
+
+class Edge(NamedTuple):
+    """A hop: from an entity to one that its article speaks of; or from what is compared to the outcome."""
+
+    source: str
+    target: str
+    relation: str         # "shot_at"; "~shot_at" from its object to its subject; <, > or = where two are compared
+    clue: Clue | None     # None where nothing is read, but compared
+
+
+@dataclass(frozen=True)
+class CognitiveGraph:
+    """Nodes and edges in the order in which they are found, the start nodes (named in the question) first."""
+
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+
+    def __getitem__(self, key: str) -> Node:
+        return next(node for node in self.nodes if node.key == key)
+
+    @property
+    def start(self) -> tuple[Node, ...]:
+        """The nodes that the question names."""
+        return tuple(node for node in self.nodes if node.role == "question")
+
+    @property
+    def answer(self) -> Node:
+        return next(node for node in self.nodes if node.role == "answer")
+
+    def clues(self, key: str) -> tuple[Clue, ...]:
+        """The sentences in which a node was found, one a predecessor: CogQA's clues[x, G]."""
+        return tuple(edge.clue for edge in self.edges if edge.target == key and edge.clue)
+
+    @property
+    def frontiers(self) -> tuple[tuple[Node, ...], ...]:
+        """What is new at each hop: the start nodes, those found from them, and so on to the answer."""
+        found = [self.start]
+        seen = {node.key for node in self.start}
+        while True:
+            last = {node.key for node in found[-1]}
+            reached = {edge.target for edge in self.edges if edge.source in last} - seen
+            if not reached:
+                return tuple(found)
+            seen |= reached
+            found.append(tuple(node for node in self.nodes if node.key in reached))
+
+    def to_networkx(self) -> "networkx.DiGraph":
+        """The same as a directed graph: nodes carry role and entity, edges relation and clue."""
+        import networkx
+
+        graph = networkx.DiGraph()
+        for node in self.nodes:
+            graph.add_node(node.key, role=node.role, entity=node.entity)
+        for edge in self.edges:
+            graph.add_edge(edge.source, edge.target, relation=edge.relation, clue=edge.clue)
+        return graph
+
+
+def joined(nodes: Iterable[Node], edges: Iterable[Edge]) -> CognitiveGraph:
+    """The graph of several chains; what they share (one town for both) is one node, and stands once."""
+    by_key: dict[str, Node] = {}
+    for node in nodes:
+        by_key.setdefault(node.key, node)
+    return CognitiveGraph(tuple(by_key.values()), tuple(dict.fromkeys(edges)))

@@ -1,0 +1,164 @@
+"""The floor read off Examples: against the exact floors, and against every sentence of the small world."""
+
+import math
+import subprocess
+import sys
+from collections import defaultdict
+from dataclasses import replace
+from itertools import islice
+from random import Random
+
+import pytest
+import torch
+from world_brute import language
+
+from plmlab.example import Example, PairExample
+from plmlab.objectives import causal, masked
+from plmlab.objectives.sequences import sequence_to_sequence
+from plmlab.visibility import Rule, Visibility
+from plmlab.world import floors
+from plmlab.world.draws import shuffled
+from plmlab.world.examples import SlotVocabulary, example_floor, known_slots, questions, surprise
+from plmlab.world.floors import FloorError
+
+
+def nats(world, words, make, seed: int = 0) -> float:
+    """What an objective costs at least on one sentence."""
+    vocab = SlotVocabulary.of(len(words))
+    example = make(range(39, 39 + len(words)), vocab=vocab, rng=Random(seed))
+    return surprise(world.automaton("train"), words, questions(example), vocab)
+
+
+def all_hidden(tokens, *, vocab, rng, rate: float = 0.15) -> Example:
+    """Masked as the world's own "masked": each slot with a probability, [MASK] in all of them."""
+    tokens = list(tokens)
+    select = [1 + t for t in range(len(tokens)) if rng.random() < rate] or [1 + int(rng.random() * len(tokens))]
+    return masked(tokens, vocab=vocab, rng=rng, select=select, replace=dict.fromkeys(select, vocab.mask))
+
+
+def in_an_order(tokens, *, vocab, rng) -> Example:
+    """Each slot says itself from those before it in a random order: XLNet's two streams, over a text with its end."""
+    tokens = [*tokens, vocab.sep]
+    order = [*shuffled(rng, range(len(tokens) - 1))]
+    rank = torch.zeros(len(tokens), dtype=torch.long)
+    rank[order] = torch.arange(1, len(tokens))
+    everyone = torch.ones(len(tokens), dtype=torch.bool)
+    content = Visibility((Rule("before", "", everyone, everyone, rank, rank),))
+    query = Visibility((Rule("before", "", everyone, everyone, rank - 1, rank),))
+    read = torch.tensor(tokens)
+    return Example(read, torch.arange(len(tokens))[None], torch.zeros_like(read), content,
+                   torch.where(read == vocab.sep, -100, read), query_visible=query)
+
+
+def test_a_causal_sentence_costs_its_log_probability(small):
+    """[END] included, though the Example says nothing of the grammar."""
+    for words in islice(small.text("train", seed=4), 100):
+        assert nats(small, words, causal) == pytest.approx(-small.logprob(words), abs=1e-9)
+
+
+def test_causal_through_the_example_is_the_exact_floor(small):
+    """Over every sentence of the language, by its probability."""
+    found = language(small.automaton("train"))
+    total = sum(p * nats(small, list(words), causal) for words, p in found.items())
+    tokens = sum(p * (len(words) + 1) for words, p in found.items())
+    assert total / tokens == pytest.approx(small.automaton("train").entropy.token)
+
+
+def test_causal_sampled_comes_within_its_error(small, full):
+    for world, split in ((small, "train"), (small, "test"), (full, "train")):
+        floor = world.floor(causal, split=split, sentences=300, rng=Random(6))
+        assert not floor.exact and 0 < floor.stderr < 0.1
+        assert abs(floor.mean - world.floor("causal", split=split).mean) < 4 * floor.stderr
+
+
+@pytest.mark.parametrize("rate", [0.15, 0.6])
+def test_masked_is_the_world_s_own(small, rate: float):
+    """The same draws give the same figure to the last digit; others, one within the errors."""
+    ours, own = (small.floor(objective, rate=rate, rng=Random(2)) for objective in (all_hidden, "masked"))
+    assert ours.mean == pytest.approx(own.mean, abs=1e-12) and ours.stderr == pytest.approx(own.stderr)
+    other = small.floor(all_hidden, rate=rate, rng=Random(3))
+    assert 0 < abs(other.mean - own.mean) < 4 * math.hypot(own.stderr, other.stderr)
+
+
+def test_bert_s_own_masking_is_below_it(small):
+    """One asked word in ten stands in sight, at no cost: a tenth below [MASK] everywhere."""
+    def everywhere(tokens, *, vocab, rng):
+        made = masked(tokens, vocab=vocab, rng=rng)
+        select = (made.targets != -100).nonzero().flatten().tolist()
+        return masked(tokens, vocab=vocab, rng=rng, select=select, replace=dict.fromkeys(select, vocab.mask))
+    bert, hidden = (small.floor(make, sentences=2500) for make in (masked, everywhere))
+    assert bert.mean == pytest.approx(0.9 * hidden.mean, abs=4 * math.hypot(bert.stderr, hidden.stderr))
+    assert bert.mean < hidden.mean
+
+
+def test_a_permutation_s_steps_add_up_to_the_sentence_given_its_length(small):
+    lengths: dict[int, float] = defaultdict(float)
+    for words, p in language(small.automaton("train")).items():
+        lengths[len(words)] += p
+    for seed, words in enumerate(islice(small.text("train", seed=7), 20)):
+        expected = -small.logprob(words) + math.log(lengths[len(words)])
+        assert nats(small, words, in_an_order, seed) == pytest.approx(expected, abs=1e-9)
+    own, ours = small.floor("permuted", rng=Random(1)), small.floor(in_an_order, rng=Random(1))
+    assert ours.mean == pytest.approx(own.mean, abs=4 * math.hypot(own.stderr, ours.stderr))
+
+
+def test_what_a_slot_sees_through_others_is_known_too():
+    """1 sees 0, 2 sees 1: two layers bring 0 to 2."""
+    chain = torch.tensor([[0, 0, 0], [1, 0, 0], [0, 1, 0]], dtype=torch.bool)
+    assert known_slots(chain).tolist() == [[True, False, False], [True, True, False], [True, True, True]]
+
+
+def test_a_window_of_two_slots_costs_what_causal_costs(small):
+    """Each slot sees itself and one before it, and so, over the layers, all before it."""
+    def window(tokens, *, vocab, rng):
+        made = causal(tokens, vocab=vocab, rng=rng)
+        place = torch.arange(len(made.tokens))
+        far = [(q, k, False) for q in place.tolist() for k in place.tolist() if k < q - 1]
+        return replace(made, visible=replace(made.visible, edits=tuple(far), pattern="other"))
+    words = next(small.text("train", seed=11))
+    assert nats(small, words, window) == pytest.approx(-small.logprob(words))
+
+
+def test_a_copy_costs_nothing_and_a_hint_costs_less(small):
+    def copied(tokens, *, vocab, rng) -> PairExample:
+        return sequence_to_sequence(list(tokens), list(tokens), vocab=vocab)
+
+    def hinted(tokens, *, vocab, rng) -> PairExample:
+        return sequence_to_sequence([vocab.mask, *list(tokens)[1:2]], list(tokens), vocab=vocab)
+
+    for words in islice(small.text("train", seed=2), 20):
+        assert nats(small, words, copied) == 0
+        assert nats(small, words, hinted) < -small.logprob(words)
+    assert sum(nats(small, words, hinted) for words in islice(small.text("train", seed=2), 20)) > 0
+
+
+def test_a_leak_brings_the_floor_down(small):
+    def leaky(tokens, *, vocab, rng):
+        made = causal(tokens, vocab=vocab, rng=rng)
+        return replace(made, visible=made.visible.edited(0, 1, True))
+    words = next(small.text("train", seed=3))
+    lost = -math.log(small.next_words([])[words[0]])
+    assert nats(small, words, causal) - nats(small, words, leaky) == pytest.approx(lost)
+
+
+def test_an_objective_without_targets_has_no_floor(small):
+    def silent(tokens, *, vocab, rng):
+        made = causal(tokens, vocab=vocab, rng=rng)
+        return replace(made, targets=torch.full_like(made.targets, -100))
+    with pytest.raises(FloorError, match="predicts nothing"):
+        example_floor(small.automaton("train"), islice(small.text("train"), 3), silent, Random(0))
+
+
+def test_the_choices_of_an_objective_are_its_own(small):
+    with pytest.raises(ValueError, match="share of slots"):
+        small.floor(masked, rate=2.0)
+    assert set(floors.OBJECTIVES) == {"masked", "permuted"}
+
+
+def test_the_world_needs_no_torch_and_its_floors_need_no_model():
+    code = ("import sys; from plmlab import world; w = world.small(); w.floor('masked', sentences=3)\n"
+            "print('torch' in sys.modules)\n"
+            "from plmlab.objectives import masked; w.floor(masked, sentences=3)\n"
+            "print('torch' in sys.modules, any(name.startswith('plmlab.models') for name in sys.modules))")
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.split() == ["False", "True", "False"]
