@@ -1,7 +1,11 @@
 """Labs: widgets that let one idea be turned by hand, one a file."""
 
+from plmlab.labs.attention_lab import AttentionLab
 from plmlab.labs.base import Lab
 from plmlab.labs.curve import Curve
 from plmlab.labs.mask_lab import MaskLab, Preset
+from plmlab.labs.position_lab import PositionLab
+from plmlab.labs.shape_xray import ShapeXray
+from plmlab.labs.world_lab import WorldLab
 
-__all__ = ["Curve", "Lab", "MaskLab", "Preset"]
+__all__ = ["AttentionLab", "Curve", "Lab", "MaskLab", "PositionLab", "Preset", "ShapeXray", "WorldLab"]

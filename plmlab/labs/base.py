@@ -2,6 +2,7 @@
 
 import html
 import json
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,8 +33,10 @@ def source(name: str) -> str:
 
 
 def script_json(value: object) -> str:
-    """JSON that may stand inside a ``<script>``: nothing in it can end the script or open a comment."""
-    return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c").replace("\u2028", "\\u2028")
+    """JSON that may stand inside a ``<script>``: nothing in it can end the script or open a comment. Bytes become
+    text in base64."""
+    text = json.dumps(value, ensure_ascii=False, default=lambda sent: b64encode(sent).decode())
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028")
 
 
 class Lab(anywidget.AnyWidget):
@@ -41,7 +44,8 @@ class Lab(anywidget.AnyWidget):
 
     Python computes ``state``, a dict for JSON; JavaScript draws it and answers whatever needs no Python.
     A subclass names its ``title`` and, in ``scripts``, the files beside this one that draw it; the last of
-    them declares ``const lab = { render }``. They are joined with ``lab.js`` to one module.
+    them declares ``const lab = { render }``. They are joined with ``lab.js`` and ``export.js`` to one module; and
+    ``styles``, where the lab has forms of its own, with ``lab.css`` to one stylesheet.
 
     Attributes:
         text: the reader's own sentence, as typed.
@@ -53,6 +57,7 @@ class Lab(anywidget.AnyWidget):
 
     title: str = "Lab"
     scripts: ClassVar[tuple[str, ...]] = ()
+    styles: ClassVar[tuple[str, ...]] = ()
     _css = source("lab.css")
 
     text = traitlets.Unicode().tag(sync=True)
@@ -61,15 +66,22 @@ class Lab(anywidget.AnyWidget):
     stale = traitlets.Bool(False).tag(sync=True)
     max_tokens = traitlets.Int(64).tag(sync=True)
 
+    def __init__(self, **traits: Any) -> None:
+        super().__init__(**traits)
+        self.on_msg(self._answer)
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         if "scripts" in cls.__dict__:
             cls._esm = cls.module()
+        if "styles" in cls.__dict__:
+            cls._css = "\n".join(map(source, ("lab.css", *cls.styles)))
         super().__init_subclass__(**kwargs)
 
     @classmethod
     def module(cls) -> str:
         """The lab's one JavaScript module, which imports nothing."""
-        return "\n".join([*map(source, ("lab.js", *cls.scripts)), "export default lab;\n"])
+        name = f"const LAB_NAME = {json.dumps(Path(cls.scripts[-1]).stem)};" if cls.scripts else ""
+        return "\n".join([name, *map(source, ("lab.js", "export.js", *cls.scripts)), "export default lab;\n"])
 
     @contextmanager
     def telling(self) -> Iterator[None]:
@@ -82,6 +94,12 @@ class Lab(anywidget.AnyWidget):
             self.message = f"something in this lab went wrong ({type(error).__name__}: {error}); " \
                            "what is drawn is from before"
             self.stale = True
+
+    def _answer(self, _: anywidget.AnyWidget, content: dict[str, Any], buffers: list[memoryview]) -> None:
+        """Send the page that a button in the browser asks for."""
+        with self.telling():
+            theme: Theme = "dark" if content.get("theme") == "dark" else "light"
+            self.send({"page": content.get("page"), "html": self.html(theme)})
 
     def traits_for_page(self) -> dict[str, Any]:
         """What the page must know: the synchronised traits of this lab, none of the widget's own."""

@@ -61,10 +61,12 @@ export function observe(model, names, handler, signal) {
   }
 }
 
-/** The lab's frame: title, lead, a live region for the message, and the body that goes stale with an error. */
+/** The lab's frame: title, lead, the buttons that save it, a live region for the message, and the body that goes
+    stale with an error. */
 export function frame(model, root, { title, lead, signal }) {
   const message = el("p", { class: "message", role: "status", "aria-live": "polite" });
-  const head = el("header", {}, el("h3", {}, title), el("p", { class: "lead" }, lead));
+  const head = el("header", {}, saveButtons(model, () => node, LAB_NAME, signal),
+    el("h3", {}, title), el("p", { class: "lead" }, lead));
   const controls = el("div", { class: "controls" });
   const body = el("div", { class: "body" });
   const node = el("section", { class: "plm-lab", "aria-label": title }, head, controls, message, body);

@@ -57,8 +57,9 @@ def _shoot(pages: Sequence[str], width: int, scale: float) -> list[bytes]:
             file.write_text(html, encoding="utf-8")
             page.goto(file.as_uri())
             page.wait_for_selector("html[data-drawn]", timeout=20_000)
-            page.add_style_tag(content=".plm-lab .scroll { max-height: none } .plm-lab .alone { display: none }")
-            shots.append(page.locator(".plm-lab").screenshot(animations="disabled"))
+            lab = page.locator(".plm-lab")
+            lab.evaluate("lab => lab.classList.add('picture')")
+            shots.append(lab.screenshot(animations="disabled"))
         browser.close()
     return shots
 

@@ -14,12 +14,12 @@ from nbformat.v4 import new_code_cell, new_notebook
 from PIL import Image
 from standin import HOSTILE, words
 
-from plmlab.labs import Curve, Lab, MaskLab, picture
+from plmlab.labs import Curve, Lab, MaskLab, ShapeXray, picture
 from plmlab.labs.base import script_json
 from plmlab.labs.bertviz import View
 from plmlab.labs.picture import light, view_outputs
 
-LABS = (Curve, MaskLab)
+LABS = (Curve, MaskLab, ShapeXray)
 
 
 @pytest.mark.parametrize("cls", LABS)
@@ -31,8 +31,10 @@ def test_a_module_imports_nothing_and_makes_no_html_of_text(cls: type[Lab]) -> N
     assert module.count("export default") == 1
 
 
-def test_the_style_touches_labs_only() -> None:
-    rules = re.sub(r"/\*.*?\*/", "", Lab._css, flags=re.DOTALL)
+@pytest.mark.parametrize("cls", LABS)
+def test_the_style_touches_labs_only(cls: type[Lab]) -> None:
+    assert cls._css.startswith(Lab._css)
+    rules = re.sub(r"/\*.*?\*/", "", cls._css, flags=re.DOTALL)
     for selector in re.findall(r"([^{}]+)\{", rules):
         assert ".plm-lab" in selector, selector
 
@@ -62,6 +64,14 @@ def test_a_title_is_text() -> None:
 def test_a_lab_is_told_by_its_content_and_not_by_its_address() -> None:
     one, two = (repr(MaskLab(words(), "the cat", "causal")) for _ in range(2))
     assert one == two == "<MaskLab: causal language model (GPT): [START] the cat>"
+
+
+def test_a_button_that_asks_for_the_page_gets_it_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    lab, sent = MaskLab(words(), "the cat", "causal"), []
+    monkeypatch.setattr(lab, "send", lambda content: sent.append(content))
+    lab._msg_callbacks(lab, {"page": "page-7", "theme": "dark"}, [])
+    lab._msg_callbacks(lab, {"page": "page-8", "theme": "<b>"}, [])
+    assert sent == [{"page": "page-7", "html": lab.html("dark")}, {"page": "page-8", "html": lab.html("light")}]
 
 
 def test_an_error_in_a_handler_becomes_a_message() -> None:

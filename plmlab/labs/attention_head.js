@@ -1,0 +1,81 @@
+// One head at large: a row for each query, a column for each key.
+
+const SMALLEST = 12;
+const BY_HAND_CAUSE = 1000;
+
+/** How wide a cell is where `columns` of them and a label share the room: between 12 and 34 px. */
+export const pitchOf = (columns, label, room) => clamp(Math.floor((room - label) / columns), SMALLEST, 34);
+
+/** The cells after a click on one in the map: closed, or open again. */
+export function turned(closed, map, q, k) {
+  const others = closed.filter(([m, a, b]) => m !== map || a !== q || b !== k);
+  return others.length < closed.length ? others : [...closed, [map, q, k]];
+}
+
+/** The pixels of one head; a cell that may not be looked at is transparent, and the hatching behind it shows. */
+export function headPixels(weights, causes, colours) {
+  const bytes = new Uint8ClampedArray(4 * weights.length);
+  const words = new Uint32Array(bytes.buffer);
+  const palette = new Uint32Array(colours.buffer);
+  for (let i = 0; i < weights.length; i++) if (causes[i] > 0) words[i] = palette[shadeOf(weights[i])];
+  return bytes;
+}
+
+/**
+ * The map. `onCell(cell, kept)` hears where the reader goes, and whether to stay there; `onAct(cell)` what is
+ * clicked; `onLeave()` that the pointer has left. `paint(weights)` draws a head, `point(cell, said)` the crosshair.
+ */
+export function headMap({ state, label, pitch, onCell, onAct, onLeave }) {
+  const { queries, keys, mask } = state;
+  const colours = ramp(sequential());
+  let walked = false;
+  const cell = ({ row, column }) => ({ q: row, k: column });
+  const grid = heatMap({
+    rows: queries.length, columns: keys.length, width: keys.length * pitch, height: queries.length * pitch,
+    label: "queries and keys of this head", onCell: (at) => onCell(cell(at), walked),
+  });
+  const [canvas, cross] = [grid.node.querySelector("canvas"), grid.node.querySelector(".cross")];
+  let now = { q: 0, k: 0 };
+  grid.node.addEventListener("pointermove", () => { walked = false; }, { capture: true });
+  cross.addEventListener("keydown", (event) => {
+    walked = true;
+    if (event.key !== "Enter" && event.key !== " ") return;
+    onAct(now);
+    event.preventDefault();
+    event.stopPropagation();
+  }, { capture: true });
+  grid.node.addEventListener("click", () => {
+    onCell(now, true);
+    onAct(now);
+  });
+  const names = (labels, className) => labels.map((text, i) =>
+    el("span", { class: className, "data-slot": i }, el("bdi", {}, text)));
+  const above = names(keys, "key-name");
+  const beside = names(queries, "query-name");
+  const dots = el("div", { class: "closed-cells", "aria-hidden": "true" }, ...mask.causes.flatMap((cause, i) =>
+    (cause === -BY_HAND_CAUSE ? [el("i", { style: `left:${(i % keys.length) * pitch}px;` +
+      `top:${Math.floor(i / keys.length) * pitch}px` })] : [])));
+  canvas.after(dots);
+  grid.node.classList.toggle("hatched", mask.causes.some((cause) => cause < 0));
+  const node = el("div", {
+    class: `head-map${pitch < 16 ? " dense" : ""}`, style: `--pitch:${pitch}px;--label:${label}px`,
+  }, el("span", { class: "corner" }, el("b", { class: "query" }, "query"), " ↓ looks at ",
+    el("b", { class: "key" }, "key"), " →"), el("div", { class: "key-names" }, ...above),
+    el("div", { class: "queries" }, ...beside), grid.node);
+  node.addEventListener("pointerover", (event) => {
+    const slot = event.target.closest("[data-slot]");
+    if (slot) onCell({ ...now, [slot.className.startsWith("key") ? "k" : "q"]: Number(slot.dataset.slot) }, false);
+  });
+  node.addEventListener("pointerleave", onLeave);
+  const paint = (weights) => {
+    canvas.getContext("2d").clearRect(0, 0, canvas.width, canvas.height);
+    grid.paint(headPixels(weights, mask.causes, colours));
+  };
+  const point = (at, said) => {
+    now = at;
+    grid.point({ row: at.q, column: at.k }, said);
+    above.forEach((name, i) => name.classList.toggle("is-key", i === at.k));
+    beside.forEach((name, i) => name.classList.toggle("is-query", i === at.q));
+  };
+  return { node, paint, point, cross };
+}

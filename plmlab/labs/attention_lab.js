@@ -1,0 +1,211 @@
+// The Attention Lab: all heads, one head, one cell; and what happens without them.
+
+const OVERVIEW = 34 * 12 + 24;
+const NARROWEST = 236;
+const SIDE_BY_SIDE = 760;
+
+function widthOf(node) {
+  const context = document.createElement("canvas").getContext("2d");
+  context.font = `600 12.5px ${getComputedStyle(node).fontFamily}`;
+  return (text) => context.measureText(text).width;
+}
+
+/** Where overview and head stand: side by side where the head's cells keep 16 px, else one above the other. */
+export function arranged(room, columns, heads, label) {
+  const left = clamp(24 + 34 * heads, NARROWEST, OVERVIEW);
+  const beside = room - left - 28;
+  const together = room >= SIDE_BY_SIDE && pitchOf(columns, label, beside) >= 16;
+  return { together, left, pitch: pitchOf(columns, label, together ? beside : room) };
+}
+
+function controls(model, signal) {
+  const { looks, two } = model.get("menu");
+  const disabled = model.get("alone");
+  const second = el("input", {
+    type: "text", class: "second", dir: "auto", spellcheck: "false", autocomplete: "off", disabled,
+    "aria-label": two ? "what the decoder reads" : "sentence B",
+  });
+  second.value = model.get("second");
+  second.addEventListener("input", settled(() => tell(model, { second: second.value }), 120));
+  const which = el("select", { "aria-label": "which attention", disabled });
+  which.addEventListener("change", () => tell(model, { shown: which.selectedIndex, layer: 0, head: 0 }));
+  const again = el("button", {
+    type: "button", disabled, on: { click: () => tell(model, { off: [], closed: [] }) },
+  }, "put all back");
+  const buttons = looks.map(({ title, ...traits }, i) => el("button", {
+    type: "button", class: "preset", disabled, on: { click: () => tell(model, { ...traits, look: i }) },
+  }, title));
+  const follow = () => {
+    const { maps = [] } = model.get("state");
+    which.replaceChildren(...maps.map(({ title }) => el("option", {}, title)));
+    which.selectedIndex = model.get("shown");
+    which.hidden = maps.length < 2;
+    second.hidden = !two && !model.get("second");
+    again.disabled = disabled || !(model.get("off").length + model.get("closed").length);
+  };
+  observe(model, ["state"], follow, signal);
+  follow();
+  return [
+    el("div", { class: "bar" }, textField(model, "your sentence", signal), second, which, again),
+    el("div", { class: "bar quiet" },
+      el("span", { class: "presets" }, ...(looks.length ? ["try this ", ...buttons] : []))),
+  ];
+}
+
+function render({ model, el: root }) {
+  const life = new AbortController();
+  const { signal } = life;
+  const disabled = model.get("alone");
+  const view = { cell: null, editing: false, open: "", tokens: "" };
+  const parts = frame(model, root, {
+    title: "Who looks at whom, in a real model?",
+    lead: "All heads of all layers; one head at large; and the arithmetic of one cell. Click, or walk with the arrow " +
+      "keys. Then take a head away, and see what the model loses.",
+    signal,
+  });
+  parts.node.classList.add("look");
+  parts.controls.prepend(...controls(model, signal));
+  const why = el("p", { class: "why", role: "status", "aria-live": "polite" });
+  const title = el("h4", { class: "head-title" });
+  const headButton = el("button", { type: "button", class: "preset", disabled, on: { click: () => turn(false) } });
+  const layerButton = el("button", { type: "button", class: "preset", disabled, on: { click: () => turn(true) } });
+  const edit = el("input", { type: "checkbox", disabled });
+  edit.addEventListener("change", () => { view.editing = edit.checked; });
+  const sums = el("div", { class: "arithmetic" });
+  const moved = el("div", { class: "changes" });
+  let drawn = null;
+
+  const isOff = (layer, head) =>
+    model.get("off").some(([m, l, h]) => m === model.get("state").map && l === layer && h === head);
+  function turn(whole) {
+    const { map, size } = model.get("state");
+    tell(model, { off: switched(model.get("off"), map, model.get("layer"), model.get("head"), size[1], whole) });
+  }
+  const names = () => {
+    const { query_names: queries, key_names: keys, keys: tokens } = model.get("state");
+    return { queries, keys, slots: tokens.map((token, i) => (keys[i] === token ? token : `${token} #${i}`)) };
+  };
+  const now = () => drawn.weights.head(model.get("layer"), model.get("head"));
+
+  const say = (cell) => {
+    const off = isOff(model.get("layer"), model.get("head"));
+    const pieces = spoken(model.get("state").mask, now(), names(), cell, off);
+    why.replaceChildren(...written(pieces));
+    drawn.map.point(cell, pieces.map(({ text }) => text).join(""));
+  };
+  const work = () => {
+    const [detail, layer, head] = [model.get("detail"), model.get("layer"), model.get("head")];
+    const { map, mask } = model.get("state");
+    const place = `layer ${layer}, head ${head}`;
+    if (detail.map === map && detail.layer === layer && detail.head === head) {
+      const open = sums.querySelector("details")?.open;
+      sums.replaceChildren(...arithmetic(detailOf(detail), mask.causes, view.cell, {
+        names: names(), place, off: isOff(layer, head), room: drawn.room,
+      }));
+      if (open) sums.querySelector("details").open = true;
+    } else {
+      sums.replaceChildren(el("p", { class: "note" }, disabled
+        ? `This page carries the vectors of layer ${detail.layer}, head ${detail.head}; those of ${place} are in the ` +
+          "notebook."
+        : `asking for the vectors of ${place} …`));
+    }
+  };
+  const visit = (cell, kept) => {
+    if (kept) {
+      view.cell = cell;
+      work();
+    }
+    say(cell);
+  };
+  const act = ({ q, k }) => {
+    if (!view.editing) return;
+    tell(model, { closed: turned(model.get("closed"), model.get("state").map, q, k) });
+  };
+
+  const ask = settled((layer, head) => tell(model, { layer, head }), 30);
+  const choose = (layer, head) => {
+    model.set("layer", layer);
+    model.set("head", head);
+    ask(layer, head);
+  };
+  const showHead = () => {
+    const [layer, head] = [model.get("layer"), model.get("head")];
+    if (layer >= drawn.weights.layers || head >= drawn.weights.heads) return;
+    const off = isOff(layer, head);
+    const whole = [...Array(drawn.weights.heads).keys()].every((h) => isOff(layer, h));
+    title.replaceChildren(`Layer ${layer}, head ${head}`, ...(off ? [el("span", {}, "switched off")] : []));
+    headButton.textContent = off ? "switch the head on" : "switch the head off";
+    layerButton.textContent = whole ? `switch layer ${layer} on` : `switch layer ${layer} off`;
+    drawn.map.node.classList.toggle("is-off", off);
+    drawn.all.point(layer, head, `layer ${layer}, head ${head}${off ? ", switched off" : ""}`);
+    drawn.map.paint(now());
+    say(view.cell);
+    work();
+  };
+
+  const question = (state) => {
+    const node = el("details", { class: "ask", open: view.open === state.question },
+      el("summary", {}, el("b", {}, "Predict, then look. "), state.question, el("span", {}, "Show the answer")),
+      el("p", {}, state.answer));
+    node.addEventListener("toggle", () => { view.open = node.open && state.question; });
+    return node;
+  };
+  const scale = () => scaleBar(sequential(), ["0", "¼", "1"], "weight");
+
+  const draw = () => {
+    const state = model.get("state");
+    if (!state.weights) return;
+    const focused = ["all", "map"].find((name) => drawn?.[name].cross === document.activeElement);
+    const weights = weightsOf(state);
+    const wide = widthOf(parts.node);
+    const label = clamp(Math.ceil(Math.max(...state.queries.map(wide))) + 14, 46, 130);
+    const room = parts.body.clientWidth;
+    const at = arranged(room, weights.columns, weights.heads, label);
+    const tokens = JSON.stringify([state.map, state.queries, state.keys, state.start, model.get("look")]);
+    if (view.tokens !== tokens) {
+      const first = weights.head(model.get("layer"), model.get("head"));
+      const [q, k] = state.start ?? [];
+      view.cell = state.start ? { q, k } : firstCell(first, weights.rows, weights.columns);
+      view.tokens = tokens;
+    }
+    const all = overview({
+      weights, room: at.together ? at.left : Math.min(room, OVERVIEW), onHead: choose, onSwitch: (whole) => turn(whole),
+      onEnter: () => drawn.map.cross.focus(),
+    });
+    const map = headMap({ state, label, pitch: at.pitch, onCell: visit, onAct: act, onLeave: () => say(view.cell) });
+    drawn = { state, weights, all, map, room };
+    all.mark(model.get("off").filter(([name]) => name === state.map));
+    moved.replaceChildren(...changes(state.change, model.get("off").length, model.get("closed").length));
+    const size = `${weights.layers} layers × ${weights.heads} heads`;
+    const placed = at.together ? "" : room >= 680 ? " stacked wide" : " stacked";
+    parts.body.replaceChildren(
+      el("div", { class: `levels${placed}`, style: `--left:${at.left}px` },
+        el("div", { class: "whole" }, el("h4", {}, model.get("menu").name, el("span", {}, size)), all.node, scale(),
+          question(state)),
+        el("div", { class: "one" }, el("div", { class: "head-bar" }, title, headButton, layerButton,
+          el("label", { class: "edit" }, edit, "edit the mask: a click closes a cell")),
+        why, el("div", { class: "scroll" }, map.node))),
+      sums, moved);
+    showHead();
+    if (focused) drawn[focused].cross.focus({ preventScroll: true });
+  };
+
+  // Traits that came together are told of one by one: whichever comes first draws the new state, and no old cell
+  // meets a new sentence.
+  const changed = (then) => () => (drawn?.state === model.get("state") ? then?.() : draw());
+  observe(model, ["state"], changed(), signal);
+  observe(model, ["layer", "head"], changed(showHead), signal);
+  observe(model, ["detail"], changed(work), signal);
+  const sized = eachFrame(() => {
+    if (drawn && parts.body.clientWidth !== drawn.room) draw();
+  });
+  const watch = new ResizeObserver(sized);
+  watch.observe(parts.body);
+  draw();
+  return () => {
+    watch.disconnect();
+    life.abort();
+  };
+}
+
+const lab = { render };

@@ -1,0 +1,98 @@
+// The numbers of the Attention Lab as Python sends them, and the arithmetic of one cell.
+
+/** Bytes as Jupyter hands them over, or as a page of its own holds them, in base64. */
+export function bytesOf(sent) {
+  if (typeof sent === "string") return Uint8Array.from(atob(sent), (letter) => letter.charCodeAt(0)).buffer;
+  return sent.buffer.slice(sent.byteOffset, sent.byteOffset + sent.byteLength);
+}
+
+/** All weights of a map, 65,535 for 1; those of a head follow each other row by row. */
+export function weightsOf(state) {
+  const [layers, heads] = state.size;
+  const [rows, columns] = [state.queries.length, state.keys.length];
+  const all = new Uint16Array(bytesOf(state.weights));
+  const size = rows * columns;
+  const head = (layer, h) => all.subarray((layer * heads + h) * size, (layer * heads + h + 1) * size);
+  return { layers, heads, rows, columns, all, head };
+}
+
+/** The six tables of one head: q, k, v, scores, weights, mixed; each with its rows. */
+export function detailOf(sent) {
+  const numbers = new Float32Array(bytesOf(sent.numbers));
+  const [rows, columns] = sent.count;
+  const shapes = {
+    q: [rows, sent.width], k: [columns, sent.width], v: [columns, sent.width],
+    scores: [rows, columns], weights: [rows, columns], mixed: [rows, sent.width],
+  };
+  let from = 0;
+  const table = ([count, width]) => {
+    const start = from;
+    from += count * width;
+    return (row) => numbers.subarray(start + row * width, start + (row + 1) * width);
+  };
+  const tables = Object.fromEntries(Object.entries(shapes).map(([name, shape]) => [name, table(shape)]));
+  return { ...tables, rows, columns, width: sent.width, scale: sent.scale };
+}
+
+const sum = (values) => values.reduce((total, value) => total + value, 0);
+
+/**
+ * How one weight comes about: the products of q and k and their sum, times the scale, plus what the model adds of
+ * its own; then the row's softmax over the keys that `may` be looked at (each e^(score − most) over their sum).
+ */
+export function cellOf(detail, q, k, may) {
+  const [query, key, scores] = [detail.q(q), detail.k(k), detail.scores(q)];
+  const products = Array.from(query, (value, i) => value * key[i]);
+  const dot = sum(products);
+  const scaled = dot * detail.scale;
+  const most = Math.max(...Array.from(scores).filter((_, j) => may(j)));
+  const parts = Array.from(scores, (score, j) => (may(j) ? Math.exp(score - most) : 0));
+  const total = sum(parts);
+  const row = parts.map((part, j) => ({ k: j, score: scores[j], part, weight: total ? part / total : 0, may: may(j) }));
+  const added = may(k) ? scores[k] - scaled : 0;
+  return { products, dot, scaled, added: Math.abs(added) > 1e-4 ? added : 0, score: scaled + added, most, total, row };
+}
+
+/** What a query takes along: the share of one key, α v, and Σ α v over all keys. */
+export function takenAlong(detail, row, k) {
+  const share = Array.from(detail.v(k), (value) => row[k].weight * value);
+  const all = share.map((_, i) => sum(row.map(({ weight }, j) => weight * detail.v(j)[i])));
+  return { share, all };
+}
+
+/** A row's keys, those with most weight first; of equals, the earlier. */
+export const ordered = (row) => [...row].sort((a, b) => b.weight - a.weight || a.k - b.k);
+
+/** Where to begin in a head: the cell of most weight, not counting looks at oneself or at either end. */
+export function firstCell(weights, rows, columns) {
+  let best = { q: Math.min(1, rows - 1), k: 0, weight: -1 };
+  for (let q = 0; q < rows; q++) {
+    for (let k = 1; k < columns - 1; k++) {
+      const weight = weights[q * columns + k];
+      if (q !== k && weight > best.weight) best = { q, k, weight };
+    }
+  }
+  return { q: best.q, k: best.k };
+}
+
+/** A number with as many digits, and a true minus. */
+export function fixed(value, digits = 3) {
+  if (!Number.isFinite(value)) return value < 0 ? "−∞" : "∞";
+  const text = Math.abs(value).toFixed(digits);
+  return value < 0 && Number(text) !== 0 ? `−${text}` : text;
+}
+
+const PLACES = ["the most", "the second most", "the third most"];
+
+/** The sentence on one cell, in pieces: how much of its weight the query gives to the key, or why it gives none. */
+export function spoken(mask, weights, names, { q, k }, off) {
+  const columns = names.keys.length;
+  const cause = mask.causes[q * columns + k];
+  const words = { query: names.queries[q], key: names.keys[k] };
+  if (cause < 0) return fill(`{query} may not look at {key}: ${mask.sentences[cause]}`, words);
+  const row = weights.subarray(q * columns, (q + 1) * columns);
+  const place = row.filter((weight) => weight > row[k]).length;
+  const rank = PLACES[place] ? `, ${PLACES[place]} of its row` : "";
+  const silent = off ? " The head is switched off: whatever it looks at, it hands on nothing." : "";
+  return fill(`{query} looks at {key} with ${fixed(row[k] / 65535)} of its weight${rank}.${silent}`, words);
+}

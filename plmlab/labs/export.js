@@ -1,0 +1,133 @@
+// A lab as it stands, to take away: as a picture (PNG), drawn here, and as a page of its own (HTML), from Python.
+
+const PNG_SCALE = 2;
+const PNG_LONGEST = 16_000; // px: more than that along one side, and browsers refuse a canvas
+
+/** The text without what XML cannot hold: control characters and halves of surrogate pairs. */
+export const writable = (text) => text.replace(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, "");
+
+/** What a picture of `width` × `height` px is magnified by: twice, unless it grows too long for a canvas. */
+export const magnified = (width, height) => Math.min(PNG_SCALE, PNG_LONGEST / Math.max(width, height));
+
+/** The labs' own stylesheet; several labs on one page bring it several times. */
+function styleOf(node) {
+  const sheets = [...node.getRootNode().querySelectorAll("style")].map((sheet) => sheet.textContent);
+  return [...new Set(sheets.filter((text) => text.includes(".plm-lab")))].join("\n");
+}
+
+/** Fonts that a drawing knows too: what a system calls its own font, an SVG does not. */
+export const drawable = (fonts) => fonts.replace(/\bsystem-ui\b/g, '"Segoe UI"');
+
+/** A copy of the lab that looks the same anywhere: what was typed is in it, and the colours of this page. */
+function stillOf(node, style) {
+  const copy = node.cloneNode(true);
+  const both = (selector, each) => {
+    const copies = copy.querySelectorAll(selector);
+    node.querySelectorAll(selector).forEach((original, i) => each(original, copies[i]));
+  };
+  both("input", (original, twin) => {
+    twin.setAttribute("value", original.value);
+    twin.toggleAttribute("checked", original.checked);
+  });
+  both("option", (original, twin) => twin.toggleAttribute("selected", original.selected));
+  both("canvas", (original, twin) => {
+    const image = el("img", { src: original.toDataURL(), class: original.className, style: original.style.cssText });
+    const { width, height } = getComputedStyle(original);
+    Object.assign(image.style, { width, height });
+    twin.replaceWith(image);
+  });
+  const now = getComputedStyle(node);
+  for (const name of new Set(style.match(/--[\w-]+/g))) {
+    const value = now.getPropertyValue(name);
+    if (value) copy.style.setProperty(name, value);
+  }
+  Object.assign(copy.style, {
+    width: `${node.offsetWidth}px`, maxWidth: "none", margin: "0", fontFamily: drawable(now.fontFamily),
+  });
+  copy.classList.add("picture");
+  return copy;
+}
+
+/** Widens the copy until nothing in it scrolls, and gives its size in px. */
+function unrolled(copy, place) {
+  Object.assign(copy.style, { position: "absolute", left: "0", top: "0", visibility: "hidden" });
+  place.append(copy);
+  const hidden = [...copy.querySelectorAll(".scroll")].map((box) => box.scrollWidth - box.clientWidth);
+  const width = copy.offsetWidth + Math.max(0, ...hidden);
+  copy.style.width = `${width}px`;
+  const height = Math.ceil(copy.getBoundingClientRect().height);
+  copy.remove();
+  Object.assign(copy.style, { position: "static", visibility: "visible" });
+  return { width, height };
+}
+
+/** The lab as a PNG, twice as fine as on the screen: its own nodes inside an SVG, drawn on a canvas. */
+export async function pngOf(node) {
+  const style = styleOf(node);
+  const copy = stillOf(node, style);
+  const { width, height } = unrolled(copy, node.parentNode);
+  const scale = magnified(width, height);
+  const page = el("div", {}, el("style", {}, style), copy);
+  const drawing = svg("svg", { width: width * scale, height: height * scale, viewBox: `0 0 ${width} ${height}` },
+    svg("foreignObject", { width, height }, page));
+  const image = new Image();
+  image.src = `data:image/svg+xml,${encodeURIComponent(writable(new XMLSerializer().serializeToString(drawing)))}`;
+  await image.decode();
+  const canvas = el("canvas", { width: Math.round(width * scale), height: Math.round(height * scale) });
+  const context = canvas.getContext("2d");
+  context.fillStyle = getComputedStyle(node).backgroundColor;
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  context.drawImage(image, 0, 0, canvas.width, canvas.height);
+  const png = await new Promise((done) => { canvas.toBlob(done, "image/png"); });
+  if (!png) throw new Error("the canvas is empty");
+  return png;
+}
+
+function download(blob, name) {
+  const url = URL.createObjectURL(blob);
+  el("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
+
+let pagesAsked = 0;
+
+/** Python's page of the lab, in this page's theme; `waiting` is called when it takes long. */
+function pageFromPython(model, node, waiting, signal) {
+  const id = `page-${Date.now()}-${pagesAsked++}`;
+  const dark = node.closest("[data-jp-theme-light]")?.dataset.jpThemeLight === "false";
+  return new Promise((done) => {
+    const slow = setTimeout(waiting, 2_000);
+    const hear = (content) => {
+      if (content.page !== id) return;
+      clearTimeout(slow);
+      model.off("msg:custom", hear);
+      done(new Blob([content.html], { type: "text/html" }));
+    };
+    model.on("msg:custom", hear);
+    signal.addEventListener("abort", () => model.off("msg:custom", hear));
+    model.send({ page: id, theme: dark ? "dark" : "light" });
+  });
+}
+
+/** The two quiet buttons in a lab's frame, and the line that says what went wrong. `lab()` is the lab's node. */
+function saveButtons(model, lab, name, signal) {
+  const said = el("span", { role: "status" });
+  const offer = (kind, what, make, instead) => {
+    const press = async () => {
+      said.textContent = "";
+      try {
+        download(await make(), `${name}.${kind}`);
+        said.textContent = "";
+      } catch (error) {
+        said.textContent = `This browser could not make ${what} (${error.message}). ${instead}`;
+      }
+    };
+    return el("button", { type: "button", title: `save this lab as ${what}`, "aria-label": `save this lab as ${what}`,
+      on: { click: press } }, kind.toUpperCase());
+  };
+  const waiting = () => { said.textContent = "Python is busy or gone; the page is saved as soon as it answers."; };
+  const page = () => pageFromPython(model, lab(), waiting, signal);
+  return el("div", { class: "export", role: "group", "aria-label": "save this lab" },
+    said, offer("png", "a picture", () => pngOf(lab()), "Lab.picture() in Python makes it too."),
+    ...(model.get("alone") ? [] : [offer("html", "a page that needs no notebook", page, "Lab.html() makes it too.")]));
+}

@@ -1,0 +1,153 @@
+// The Position Lab: the switch between its kinds, their sliders, and what is drawn anew when one of them moves.
+
+const KIND_NAMES = {
+  sinusoidal: "sinusoidal", learned: "learned", relative: "relative", sentence: "in a real sentence",
+};
+const WIDTHS = [4, 8, 16, 32, 64, 128, 256, 512];
+const LENGTHS = [8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512];
+const BASES = [10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000];
+const NUMBERS = ["width", "length", "base", "window", "position", "dimension"];
+const REDRAW = ["kind", "width", "length", "base", "window", "state", "learned", "table"];
+
+const upTo = (count, first = 0) => Array.from({ length: count - first }, (_, i) => first + i);
+
+/** The values of a slider, and one more among them where it is set. */
+export const stopsWith = (values, value) => [...new Set([...values, value])].sort((a, b) => a - b);
+
+/** The sliders of a kind, [{ trait, title, values }]. */
+export function dialsOf(get) {
+  const { positions = 2, low = [] } = get("learned");
+  const of = (trait, title, values) => ({ trait, title, values: stopsWith(values, get(trait)) });
+  const length = of("length", "positions n", LENGTHS);
+  const position = (count) => ({ trait: "position", title: "position", values: upTo(count) });
+  const dimension = (count) => ({ trait: "dimension", title: "dimension", values: upTo(count) });
+  return {
+    sinusoidal: [of("width", "dimensions d", WIDTHS), length, of("base", "base", BASES), position(get("length")),
+      dimension(get("width"))],
+    learned: [{ ...length, values: stopsWith(length.values, positions).filter((v) => v <= positions) },
+      position(Math.min(get("length"), positions)), dimension(low.length)],
+    relative: [length, of("window", "window k", upTo(33, 1)), { ...position(get("length")), title: "query" }],
+    sentence: [],
+  }[get("kind")];
+}
+
+/** A slider over a list of values, evenly spaced; what is set beyond the last shows as the last. */
+function dial(title, send) {
+  const [input, number] = [el("input", { type: "range", min: 0, step: 1, "aria-label": title }), el("output")];
+  let stops = [];
+  const show = (value) => {
+    const text = value.toLocaleString("en");
+    number.textContent = text;
+    input.setAttribute("aria-valuetext", text);
+  };
+  input.addEventListener("input", () => {
+    show(stops[input.value]);
+    send(stops[input.value]);
+  });
+  const set = (value, values) => {
+    stops = values;
+    input.max = stops.length - 1;
+    input.value = stops.indexOf(Math.min(value, stops.at(-1)));
+    show(stops[input.value]);
+  };
+  return { node: el("label", { class: "slider" }, title, input, number), set };
+}
+
+let switches = 0;
+
+function kindSwitch(model, choose, signal) {
+  const name = `plm-kind-${switches++}`;
+  const radios = Object.entries(KIND_NAMES).map(([kind, title]) => {
+    const disabled = kind === "learned" && !model.get("learned").positions;
+    return el("label", { title: disabled ? "this model has learned no positions" : null },
+      el("input", { type: "radio", name, value: kind, disabled, on: { change: () => choose({ kind }) } }), title);
+  });
+  const follow = () => {
+    for (const { firstChild: radio } of radios) radio.checked = radio.value === model.get("kind");
+  };
+  observe(model, ["kind"], follow, signal);
+  follow();
+  return el("div", { class: "bar kinds", role: "radiogroup", "aria-label": "kind of positions" }, ...radios);
+}
+
+function render({ model, el: root }) {
+  const life = new AbortController();
+  const { signal } = life;
+  const parts = frame(model, root, {
+    title: "Where does a word stand?",
+    lead: "Attention sees a set of words. Their order must be told: three ways to tell it, and a model not told.",
+    signal,
+  });
+  parts.node.classList.add("places");
+  const views = Object.fromEntries(Object.keys(KIND_NAMES).map((kind) => [kind, { open: false }]));
+  const save = settled(() => model.save_changes(), 150);
+  const choose = (traits) => {
+    for (const [name, value] of Object.entries(traits)) model.set(name, value);
+    save();
+  };
+  const dials = el("div", { class: "bar quiet dials" });
+  const sentence = el("div", {}, ...sentenceControls(model, signal));
+  parts.controls.prepend(kindSwitch(model, choose, signal), dials, sentence);
+
+  const kept = {};
+  const table = () => {
+    const { positions, name, low, ...more } = model.get("learned");
+    if (kept.from !== model.get("table")) {
+      const numbers = unpacked(bytesOf(model.get("table")), { low, ...more });
+      const [all, limit] = [allDots(numbers, positions, low.length), bulk(numbers)];
+      Object.assign(kept, { from: model.get("table"), table: numbers, all, limit });
+    }
+    return { ...kept, name, positions, width: low.length };
+  };
+  const get = (name) => model.get(name);
+  const traits = () => Object.fromEntries(NUMBERS.map((name) => [name, get(name)]));
+  const drawings = {
+    sinusoidal: (context) => encodingView(sinusoidal(traits()), context),
+    learned: (context) => encodingView(learned(traits(), table()), context),
+    relative: (context) => relativeView(traits(), context),
+    sentence: (context) => (get("state").tokens ? sentenceView(get("state"), context) : { node: "", point() {} }),
+  };
+
+  let now = { point() {} };
+  let shown = { kind: null, dials: [] };
+  const turn = () => {
+    const wanted = dialsOf(get);
+    if (shown.kind !== get("kind")) {
+      const made = wanted.map(({ trait, title }) => dial(title, (value) => choose({ [trait]: value })));
+      shown = { kind: get("kind"), dials: made };
+      dials.replaceChildren(...shown.dials.map(({ node }) => node));
+      dials.hidden = !wanted.length;
+      sentence.hidden = shown.kind !== "sentence";
+    }
+    wanted.forEach(({ trait, values }, i) => shown.dials[i].set(get(trait), values));
+  };
+  const draw = () => {
+    turn();
+    const walked = parts.body.contains(document.activeElement) && document.activeElement.matches(".cross");
+    const kind = get("kind");
+    const [room, stops] = [parts.body.clientWidth, diverging(parts.node)];
+    now = drawings[kind]({ room, stops, lab: parts.node, choose, view: views[kind] });
+    parts.body.replaceChildren(now.node);
+    now.point(traits());
+    if (walked) parts.body.querySelector(".cross").focus({ preventScroll: true });
+  };
+  observe(model, REDRAW, eachFrame(draw), signal);
+  observe(model, ["position", "dimension"], eachFrame(() => {
+    turn();
+    now.point(traits());
+  }), signal);
+  let room = parts.body.clientWidth;
+  const watch = new ResizeObserver(eachFrame(() => {
+    if (parts.body.clientWidth === room) return;
+    room = parts.body.clientWidth;
+    draw();
+  }));
+  watch.observe(parts.body);
+  draw();
+  return () => {
+    watch.disconnect();
+    life.abort();
+  };
+}
+
+const lab = { render };

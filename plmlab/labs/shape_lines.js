@@ -1,0 +1,158 @@
+// What each line of attention's forward holds: its tensors as slabs of cells, whose numbers they are, and from where.
+
+const REARRANGE = 'q, k, v = (rearrange(p,\n  "batch time (head width) -> batch head time width",\n' +
+  "  head=HEADS) for p in (q, k, v))";
+const VIEW = "q, k, v = (p.view(batch, head, time, width)\n  for p in (q, k, v))";
+const ROLES = { q: "query", k: "key", v: "value" };
+const AFTER = { q: "queries", k: "keys", v: "values" };
+
+/** The eight lines, each with its code, the named axes of what it makes, and that as slabs: one a tensor and head. */
+export function linesOf(state, wrong) {
+  const pass = wrong ? state.wrong : state.right;
+  const [time, heads, width] = [state.tokens.length, state.heads, state.width];
+  const each = [...Array(heads).keys()];
+  const whole = (of, numbers, role = "") => ({ of, role, head: null, title: of, numbers });
+  const piece = (of, head, numbers, role = "", title = `head ${head}`) => ({ of, role, head, title, numbers });
+  const model = [["batch", 1], ["time", time], ["model", heads * width]];
+  const split = [["batch", 1], ["head", heads], ["time", time], ["width", width]];
+  const pairs = [["batch", 1], ["head", heads], ["query", time], ["key", time]];
+  return [
+    { kind: "token", code: "def forward(self, x, may_look):", axes: model, note: "one row a word",
+      slabs: [whole("x", state.x)] },
+    { kind: "token", code: "q, k, v = self.q(x), self.k(x), self.v(x)", axes: model,
+      note: "each row times a matrix: no word meets another",
+      slabs: [..."qkv"].map((of) => whole(of, pass[of], ROLES[of])) },
+    { kind: "token", code: wrong ? VIEW : REARRANGE.replace("HEADS", heads), axes: split,
+      note: wrong ? "the numbers in their old order, cut anew" : `each row cut into ${heads}: a piece for each head`,
+      slabs: [..."qkv"].flatMap((of) => each.map((h) =>
+        piece(of, h, pass[AFTER[of]][h], ROLES[of], `${of} head ${h}`))) },
+    { kind: "score", code: "scores = q @ k.transpose(-2, -1) / sqrt(width)", axes: pairs,
+      note: "a number a pair: how well a query and a key match",
+      slabs: each.map((h) => piece("scores", h, pass.scores[h])) },
+    { kind: "weight", code: "weights = masked_softmax(scores, may_look)", axes: pairs,
+      note: "each row shares out 1; the fuller a cell, the more",
+      slabs: each.map((h) => piece("weights", h, pass.weights[h])) },
+    { kind: "share", code: "mixed = weights @ v", axes: [...pairs.slice(0, 3), ["width", width]],
+      note: "the one line where words mix",
+      slabs: each.map((h) => piece("mixed", h, pass.mixed[h], "value")) },
+    { kind: "share", code: 'joined = rearrange(mixed,\n  "batch head query width -> batch query (head width)")',
+      axes: [["batch", 1], ["query", time], ["model", heads * width]], note: "the heads’ pieces side by side again",
+      slabs: [whole("joined", pass.joined, "value")] },
+    { kind: "share", code: "return self.out(joined)", axes: [["batch", 1], ["query", time], ["model", heads * width]],
+      note: "a last matrix mixes the heads", slabs: [whole("out", pass.out, "value")] },
+  ];
+}
+
+/** Which number of the projection stands in a cell after the split: its slot and its column. */
+export function sourceOf(state, pass, head, row, column) {
+  const model = state.heads * state.width;
+  const index = pass.sources[head][row][column];
+  return { slot: Math.floor(index / model), column: index % model };
+}
+
+/** Whose numbers a row of a head holds. */
+export const holder = (state, pass, head, row) => sourceOf(state, pass, head, row, 0).slot;
+
+/** How much of a row of a head each token's values make up, by slot; together 1. */
+export function sharesOf(state, pass, head, query) {
+  const shares = state.tokens.map(() => 0);
+  pass.weights[head][query].forEach((weight, row) => { shares[holder(state, pass, head, row)] += weight; });
+  return shares;
+}
+
+/** What one token gives to a cell of the output, as a share of what all tokens give, signs aside. */
+export function outShare(pass, slot, query, column) {
+  const given = pass.parts.map((part) => Math.abs(part[query][column]));
+  const all = given.reduce((sum, part) => sum + part, 0);
+  return all ? given[slot] / all : 0;
+}
+
+/**
+ * One cell, seen by who follows a token: `slot` whose number it is (a row's, where it is a pair's or a mixture),
+ * `fill` the role in which the followed token is in it ("" for not at all), `level` how much of it to fill.
+ */
+export function cellOf(state, pass, line, slab, row, column, followed) {
+  const { head, role } = slab;
+  if (line.kind === "token") {
+    const slot = head === null ? row : sourceOf(state, pass, head, row, column).slot;
+    return { slot, fill: slot === followed ? role || "token" : "", level: 1 };
+  }
+  if (line.kind === "share") {
+    const at = head ?? Math.floor(column / state.width);
+    const level = slab.of === "out" ? outShare(pass, followed, row, column) : sharesOf(state, pass, at, row)[followed];
+    return { slot: row, fill: level > 0 ? "value" : "", level };
+  }
+  const slot = holder(state, pass, head, row);
+  const fill = slot === followed ? "query" : holder(state, pass, head, column) === followed ? "key" : "";
+  if (line.kind === "score") return { slot, fill, level: 1 };
+  const level = pass.weights[head][row][column];
+  return { slot, fill, level, blocked: state.causal && column > row };
+}
+
+/** All cells of a line, seen so: [slab][row][column]. */
+export const marksOf = (state, pass, line, followed) => line.slabs.map((slab) => slab.numbers.map((numbers, row) =>
+  numbers.map((_, column) => cellOf(state, pass, line, slab, row, column, followed))));
+
+/** In how many of these cells the followed token is, and how many there are. */
+export function countOf(marks) {
+  const all = marks.flat(2);
+  return { count: all.filter(({ fill, blocked }) => fill && !blocked).length, all: all.length };
+}
+
+const range = (count) => [...Array(count).keys()];
+const rowOf = (row, columns) => range(columns).map((column) => [row, column]);
+
+/** The cells that a cell is made of: [{ line, slab, cells: [[row, column], …] }, …]. */
+export function feedsOf(state, pass, { line, slab, row, column }) {
+  const [time, heads, width] = [state.tokens.length, state.heads, state.width];
+  const model = heads * width;
+  const at = (of, head) => of * heads + head;
+  if (line === 1) return [{ line: 0, slab: 0, cells: rowOf(row, model) }];
+  if (line === 2) {
+    const source = sourceOf(state, pass, slab % heads, row, column);
+    return [{ line: 1, slab: Math.floor(slab / heads), cells: [[source.slot, source.column]] }];
+  }
+  if (line === 3) {
+    return [{ line: 2, slab: at(0, slab), cells: rowOf(row, width) },
+      { line: 2, slab: at(1, slab), cells: rowOf(column, width) }];
+  }
+  if (line === 4) {
+    if (state.causal && column > row) return [];
+    return [{ line: 3, slab, cells: rowOf(row, state.causal ? row + 1 : time) }];
+  }
+  if (line === 5) {
+    const seen = range(state.causal ? row + 1 : time);
+    return [{ line: 4, slab, cells: seen.map((key) => [row, key]) },
+      { line: 2, slab: at(2, slab), cells: seen.map((key) => [key, column]) }];
+  }
+  if (line === 6) return [{ line: 5, slab: Math.floor(column / width), cells: [[row, column % width]] }];
+  return line === 7 ? [{ line: 6, slab: 0, cells: rowOf(row, model) }] : [];
+}
+
+/** Where a key leads from a cell, over slabs and lines; null if it leads nowhere. `lines` are those of `linesOf`. */
+export function walk(key, cursor, lines) {
+  const columns = (line, slab) => lines[line].slabs[slab].numbers[0].length;
+  const rows = lines[0].slabs[0].numbers.length;
+  const { line, slab, row, column } = cursor;
+  const into = (to, at) => {
+    if (to < 0 || to >= lines.length) return cursor;
+    const near = Math.min(slab, lines[to].slabs.length - 1);
+    return { line: to, slab: near, row: at, column: Math.min(column, columns(to, near) - 1) };
+  };
+  const last = lines[line].slabs.length - 1;
+  switch (key) {
+    case "ArrowLeft":
+      if (column > 0) return { ...cursor, column: column - 1 };
+      return slab > 0 ? { ...cursor, slab: slab - 1, column: columns(line, slab - 1) - 1 } : cursor;
+    case "ArrowRight":
+      if (column + 1 < columns(line, slab)) return { ...cursor, column: column + 1 };
+      return slab < last ? { ...cursor, slab: slab + 1, column: 0 } : cursor;
+    case "ArrowUp": return row > 0 ? { ...cursor, row: row - 1 } : into(line - 1, rows - 1);
+    case "ArrowDown": return row + 1 < rows ? { ...cursor, row: row + 1 } : into(line + 1, 0);
+    case "Home": return { ...cursor, slab: 0, column: 0 };
+    case "End": return { ...cursor, slab: last, column: columns(line, last) - 1 };
+    case "PageUp": return into(line - 1, row);
+    case "PageDown": return into(line + 1, row);
+    default: return null;
+  }
+}

@@ -1,0 +1,126 @@
+// What the Shape X-ray says: of one cell, its address, its value and where it comes from; of one token, where it is.
+
+/** A number as it is written here. */
+export const decimal = (value) => value.toFixed(2).replace(/^-(?=0\.00$)/, "").replace("-", "−");
+const percent = (share) => `${share > 0 && share < 0.01 ? "under 1" : Math.round(100 * share)}\u00a0%`;
+const listed = (items) => (items.length < 2 ? items.join("") : `${items.slice(0, -1).join(", ")} and ${items.at(-1)}`);
+const rowsOf = (rows) => `${rows.length > 1 ? "rows" : "row"} ${listed(rows)}`;
+
+/** Pieces with commas and an "and" between them. */
+function joinedUp(groups) {
+  return groups.flatMap((group, i) => [...(i === 0 ? [] : [i === groups.length - 1 ? " and " : ", "]), ...group]);
+}
+
+const pieces = (...parts) => parts.flat().map((part) => (typeof part === "string" ? { text: part, role: "" } : part));
+
+/** A cell's index by the names of its axes. */
+export function address(line, slab, row, column) {
+  const places = { batch: 0, head: slab.head, time: row, query: row, model: column, width: column, key: column };
+  return `${slab.of}[${line.axes.map(([name]) => `${name} ${places[name]}`).join(", ")}]`;
+}
+
+/** The sentence on one cell, in pieces. */
+export function cellSentence(state, pass, lines, { line: at, slab: which, row, column }, followed) {
+  const line = lines[at];
+  const slab = line.slabs[which];
+  const who = (slot, role = "who") => ({ text: state.names[slot], role });
+  const value = slab.numbers[row][column];
+  const head = slab.head;
+  const said = () => {
+    if (at === 0) return ["one of the numbers that ", who(row), " comes in with."];
+    if (at === 1) return [who(row), "’s row of x times a column of a matrix, plus a bias; no other word is in it."];
+    if (at === 2) return ofSplit();
+    if (at === 3) return ofScore();
+    if (at === 4) return ofWeight();
+    if (at === 5) return [`the weighted mean of column ${column} of v in head ${head}: `, ...mixture(head), "."];
+    if (at === 6) {
+      const from = Math.floor(column / state.width);
+      return [`it is mixed[batch 0, head ${from}, query ${row}, width ${column % state.width}] of line 6: `,
+        ...mixture(from), "."];
+    }
+    return ofOutput();
+  };
+  const mixture = (of) => {
+    const shares = sharesOf(state, pass, of, row).map((share, slot) => [share, slot]);
+    return joinedUp(shares.filter(([share]) => share > 0.005).sort(([a], [b]) => b - a).map(([share, slot]) =>
+      [`${percent(share)} `, who(slot, slot === followed ? "value" : "who")]));
+  };
+  const ofSplit = () => {
+    const source = sourceOf(state, pass, head, row, column);
+    const from = `${slab.of}[batch 0, time ${source.slot}, model ${source.column}] of line 2`;
+    if (source.slot === row) return [`it is ${from}, a number of `, who(row), "."];
+    return [`view put ${from} here, a number of `, who(source.slot),
+      `; the next lines take row ${row} for `, who(row), "."];
+  };
+  const taken = (q, k) => {
+    const wrong = [[q, row], [k, column]].filter(([slot, place]) => slot !== place);
+    return wrong.length ? [" They are taken for ", who(row), " and ", who(column), "."] : [];
+  };
+  const ofScore = () => {
+    const [q, k] = [holder(state, pass, head, row), holder(state, pass, head, column)];
+    return [who(q, "query"), " asks, ", who(k, "key"),
+      `: the products of their ${state.width} numbers in head ${head}, added up and divided by √${state.width}.`,
+      ...taken(q, k)];
+  };
+  const ofWeight = () => {
+    const held = holder(state, pass, head, column);
+    if (state.causal && column > row) {
+      return [who(row, "query"), " may not look at ", who(column, "key"),
+        ", which comes later: its score became −∞ before the softmax."];
+    }
+    const wrong = held > row && state.causal
+      ? [` But row ${column} holds `, who(held, "key"), ", which comes later: the mask closes rows, not words."]
+      : held === column ? [] : [` But row ${column} holds `, who(held, "key"), "."];
+    return ["in head ", String(head), ", ", who(row, "query"), ` takes ${percent(value)} of what it takes from `,
+      who(column, "key"), ".", ...wrong];
+  };
+  const ofOutput = () => {
+    const given = pass.parts.map((part) => part[row][column]);
+    const all = given.reduce((sum, part) => sum + part, 0);
+    return [who(followed, "value"), ` gives ${decimal(given[followed])} of it, the other words ` +
+      `${decimal(all - given[followed])}, and the bias of the last matrix ${decimal(value - all)}.`];
+  };
+  return pieces(`${address(line, slab, row, column)} = ${decimal(value)}: `, said());
+}
+
+/** The followed token's rows after the split, by head: [[head, [row, …]], …]. */
+export function whereabouts(state, pass, followed) {
+  return pass.sources.map((rows, head) => [head, rows.flatMap((_, row) =>
+    (holder(state, pass, head, row) === followed ? [row] : []))]).filter(([, rows]) => rows.length);
+}
+
+/** What following one token shows, in pieces: with the right reshape, and with the wrong one. */
+export function finding(state, wrong, followed) {
+  const who = (slot) => ({ text: state.names[slot], role: "who" });
+  const pass = wrong ? state.wrong : state.right;
+  if (wrong && state.same) {
+    const one = state.tokens.length === 1 ? "word" : "head";
+    return pieces(`With one ${one}, both ways to split give the same numbers: there is nothing to mix.`);
+  }
+  if (!wrong) {
+    const takes = (row) => row !== followed && pass.weights.some((head) => head[row][followed] > 0);
+    const takers = state.tokens.flatMap((_, row) => (takes(row) ? [[who(row)]] : []));
+    return pieces(who(followed), `’s numbers stay in row ${followed}, a piece in each head. Lines 4 and 5 compare ` +
+      "them with the other words’; line 6 alone passes them on",
+    takers.length ? [": to ", ...joinedUp(takers), "."] : [", and here to nobody else."]);
+  }
+  const places = whereabouts(state, pass, followed);
+  const lost = places.map(([head, rows]) => `${rowsOf(rows)} of head ${head}`);
+  const mistaken = [...new Set(places.flatMap(([, rows]) => rows))].filter((row) => row !== followed);
+  const holders = pass.sources.map((_, head) => holder(state, pass, head, followed));
+  const inside = joinedUp(holders.map((slot, head) => [who(slot), ` in head ${head}`]));
+  const leak = state.leaks ? ` In ${state.leaks} of ${state.rows} rows a word now takes something from one that ` +
+    "comes later: the mask closes rows, not words." : "";
+  return pieces(who(followed), `’s numbers lie in ${listed(lost)}`,
+    mistaken.length ? [", where they are taken for ", ...joinedUp(mistaken.map((slot) => [who(slot)]))] : [],
+    `; row ${followed} holds `, ...inside, ". No error is raised, since every shape is as before; the output is off " +
+    `by ${percent(state.apart)} of its length.${leak}`);
+}
+
+/** How many numbers of a line a token is in, in words. */
+export function countSentence(kind, { count, all }, name) {
+  const who = { text: name, role: "who" };
+  if (kind === "token") return pieces(`${count} of ${all} numbers are `, who, "’s");
+  if (kind === "share") return pieces(`${count} of ${all} numbers have `, who, " in them");
+  return pieces(`${count} of ${all} numbers are about `, who);
+}

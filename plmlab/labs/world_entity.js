@@ -1,0 +1,56 @@
+// The Small World's lab, third view: an entity's article with its links, and its facts.
+
+/** The entities that a query finds: in the name, the kind, or both ("film harbor"); names that begin so first. */
+export function found(entities, query) {
+  const parts = query.toLowerCase().split(/\s+/).filter(Boolean);
+  const fits = entities.filter(({ name, kind }) => {
+    const whole = `${name} ${KINDS[kind]} ${kind}`.toLowerCase();
+    return parts.every((part) => whole.includes(part));
+  });
+  const begins = ({ name }) => (parts.length && name.toLowerCase().startsWith(parts[0]) ? 0 : 1);
+  return fits.sort((a, b) => begins(a) - begins(b) || a.name.localeCompare(b.name, "en"));
+}
+
+/** The view: { node, draw(part) }. */
+function entityView(model, { go, signal }) {
+  const disabled = model.get("alone");
+  const query = el("input", { type: "text", "aria-label": "search an entity", placeholder: "search: a name, a kind",
+    autocomplete: "off", spellcheck: "false" });
+  const list = el("select", { size: 12, class: "entities", "aria-label": "entities", disabled });
+  const count = el("p", { class: "axes", role: "status" });
+  const page = el("article", {});
+  const narrow = () => {
+    const all = model.get("menu").entities;
+    const listed = found(all, query.value);
+    list.replaceChildren(...listed.map(({ key, name, kind }) => el("option", { value: key }, `${name} · ${KINDS[kind]}`)));
+    list.value = model.get("entity");
+    count.textContent = `${listed.length} of ${all.length}`;
+  };
+  query.addEventListener("input", narrow);
+  query.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && list.options.length && !disabled) go(list.options[0].value);
+    else if (event.key === "ArrowDown") list.focus();
+    else return;
+    event.preventDefault();
+  });
+  list.addEventListener("change", () => { if (list.value) go(list.value); });
+  observe(model, ["menu"], narrow, signal);
+  narrow();
+  return {
+    node: el("div", { class: "library" }, el("div", { class: "shelf" }, query, list, count), page),
+    draw(part) {
+      if (list.value !== part.key) list.value = part.key;
+      const walked = page.contains(document.activeElement);
+      const heading = el("h4", { tabindex: "-1" }, part.name,
+        el("span", {}, ` ${KINDS[part.kind]} · `, el("span", { lang: "zh" }, part.chinese)));
+      page.replaceChildren(heading,
+        ...(part.held ? [el("p", { class: "axes" }, "Held out: training text never names it.")] : []),
+        el("p", { class: "text" }, ...part.sentences.flatMap((sentence, i) => [i ? " " : "",
+          el("span", { class: part.gist.includes(i) ? "gist" : "" }, ...prose(sentence, go, part.key))])),
+        el("p", { class: "axes" }, el("span", { class: "gist" }, "Underlined"), ": the sentences that carry the gist."),
+        el("p", { class: "text", lang: "zh" }, part.sentences.map(({ chinese }) => chinese).join("")),
+        el("div", { class: "scroll" }, facts("what is known", part.facts, go, part.key)));
+      if (walked) heading.focus({ preventScroll: true });
+    },
+  };
+}

@@ -1,0 +1,106 @@
+// The Small World's lab: four views behind tabs.
+
+const VIEWS = [
+  { name: "sentences", title: "Sentences", make: sentencesView },
+  { name: "probability", title: "Exact probability", make: probabilityView },
+  { name: "entity", title: "An entity", make: entityView },
+  { name: "question", title: "A bridge question", make: questionView },
+];
+
+/** The tab that a key leads to from the one at `place`, or null. */
+export function tabAfter(key, place, count) {
+  const to = { ArrowRight: place + 1, ArrowLeft: place - 1, Home: 0, End: count - 1 }[key];
+  return to === undefined ? null : (to + count) % count;
+}
+
+let tablists = 0;
+
+function tabs(model, panels) {
+  const id = `plm-world-${tablists++}`;
+  const open = (name) => tell(model, { view: name });
+  const buttons = VIEWS.map(({ name, title }) => el("button", { type: "button", role: "tab", id: `${id}-${name}`,
+    "aria-controls": `${id}-${name}-panel`, on: { click: () => open(name) } }, title));
+  const list = el("div", { class: "tabs", role: "tablist", "aria-label": "views" }, ...buttons);
+  list.addEventListener("keydown", (event) => {
+    const to = tabAfter(event.key, buttons.indexOf(document.activeElement), VIEWS.length);
+    if (to === null) return;
+    open(VIEWS[to].name);
+    buttons[to].focus();
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  VIEWS.forEach(({ name }, i) => {
+    Object.assign(panels[i], { id: `${id}-${name}-panel`, role: "tabpanel" });
+    panels[i].setAttribute("aria-labelledby", `${id}-${name}`);
+  });
+  const follow = () => VIEWS.forEach(({ name }, i) => {
+    const chosen = model.get("view") === name;
+    buttons[i].setAttribute("aria-selected", String(chosen));
+    buttons[i].tabIndex = chosen ? 0 : -1;
+    panels[i].hidden = !chosen;
+  });
+  return { list, follow };
+}
+
+function worldChoice(model, signal) {
+  const note = el("span", { class: "axes", role: "status" });
+  const choice = el("select", { "aria-label": "which world", disabled: model.get("alone") },
+    ...model.get("menu").sizes.map((name) => el("option", { value: name }, `the ${name} world`)));
+  choice.addEventListener("change", () => {
+    if (choice.value === "full") note.textContent = "compiling: some seconds, once";
+    tell(model, { size: choice.value });
+  });
+  const follow = () => {
+    const { name, words, entities, arcs } = model.get("state").world;
+    choice.value = name;
+    note.textContent = `${words.toLocaleString("en")} words, ${entities} named things, ` +
+      `a grammar of ${arcs.toLocaleString("en")} arcs`;
+  };
+  observe(model, ["state"], follow, signal);
+  follow();
+  return el("div", { class: "bar quiet" }, choice, note);
+}
+
+function render({ model, el: root }) {
+  const life = new AbortController();
+  const { signal } = life;
+  const parts = frame(model, root, {
+    title: "Meet the Small World",
+    lead: "A universe with its own people, films and cafés. It writes about them in English and Chinese, and since its " +
+      "grammar is ours, everything about its text is known exactly.",
+    signal,
+  });
+  parts.node.classList.add("world");
+  if (!model.get("state").world) return () => life.abort();
+  const go = model.get("alone") ? null : (key) => tell(model, { view: "entity", entity: key });
+  const views = VIEWS.map(({ make }) => make(model, { go, signal }));
+  const { list, follow } = tabs(model, views.map(({ node }) => node));
+  const drawn = {};
+  const draw = () => {
+    const place = VIEWS.findIndex(({ name }) => name === model.get("view"));
+    const part = model.get("state")[model.get("view")];
+    const said = JSON.stringify(part);
+    if (drawn[place] === said) return views[place].repaint?.();
+    drawn[place] = said;
+    views[place].draw(part);
+  };
+  parts.controls.prepend(worldChoice(model, signal), list);
+  parts.body.append(...views.map(({ node }) => node));
+  const turn = () => { follow(); draw(); };
+  observe(model, ["view"], turn, signal);
+  observe(model, ["state"], draw, signal);
+  let room = 0;
+  const watch = new ResizeObserver(eachFrame(() => {
+    if (parts.body.clientWidth === room) return;
+    room = parts.body.clientWidth;
+    draw();
+  }));
+  watch.observe(parts.body);
+  turn();
+  return () => {
+    watch.disconnect();
+    life.abort();
+  };
+}
+
+const lab = { render };

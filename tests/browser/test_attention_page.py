@@ -1,0 +1,308 @@
+"""The Attention Lab in a real browser: walked by mouse and by keyboard, its numbers against torch, any text in it."""
+
+import re
+import statistics
+from collections.abc import Callable
+from math import sqrt
+
+import pytest
+import torch
+from playwright.sync_api import Page, expect
+from standin import HOSTILE
+from torch import nn
+
+from plmlab.labs.attention_lab import ANIMAL, LOOKS, AttentionLab, default_model
+from plmlab.labs.attention_reading import read
+from plmlab.models.bert import BERT, BERTConfig
+from plmlab.models.gpt import GPT2, GPTConfig
+from plmlab.models.transformer import Transformer, TransformerConfig
+from plmlab.text.tokenizers import Tokenizer
+
+pytestmark = pytest.mark.browser
+
+Show = Callable[..., Page]
+TEXT = "the old baker told the ferryman a long story about the bear"
+LONG = " ".join((TEXT.split() * 6)[:62])
+WORDS = Tokenizer.words([TEXT, *HOSTILE.values()], 160)
+WHY = ".plm-lab .why"
+MAP = ".head-map .cross"
+ALL = ".overview .cross"
+
+
+def seeded(model: nn.Module) -> nn.Module:
+    generator = torch.Generator().manual_seed(0)
+    for parameter in model.parameters():
+        nn.init.normal_(parameter, std=0.3, generator=generator)
+    return model.eval()
+
+
+def bert(layers: int = 3, heads: int = 4) -> nn.Module:
+    return seeded(BERT(BERTConfig(len(WORDS), layers=layers, model=8 * heads, heads=heads, inner=8)))
+
+
+def gpt() -> nn.Module:
+    return seeded(GPT2(GPTConfig(len(WORDS), layers=3, model=16, heads=2)))
+
+
+def over(page: Page, query: int, key: int) -> tuple[float, float]:
+    """The point on the screen where a cell of the head's map is."""
+    return tuple(page.evaluate("""([q, k]) => {
+        const box = (name, i) => document.querySelectorAll(name)[i].getBoundingClientRect();
+        const [column, row] = [box('.key-name', k), box('.head-map .query-name', q)];
+        return [column.left + column.width / 2, row.top + row.height / 2];
+    }""", [query, key]))
+
+
+def head_at(page: Page, layer: int, head: int) -> tuple[float, float]:
+    """The point on the screen where a head of the overview is."""
+    return tuple(page.evaluate("""([layer, head]) => {
+        const box = (name, i) => document.querySelectorAll(name)[i].getBoundingClientRect();
+        const [column, row] = [box('.heads span', head), box('.layers span', layer)];
+        return [column.left + column.width / 2, row.top + row.height / 2];
+    }""", [layer, head]))
+
+
+def heading(page: Page) -> str:
+    """What the arithmetic is of."""
+    return " ".join(page.inner_text(".arithmetic h4").split())
+
+
+def number(text: str) -> float:
+    return float(text.replace("−", "-"))
+
+
+def test_the_first_state_teaches(show: Show) -> None:
+    page = show(AttentionLab())
+    assert page.inner_text(WHY) == "it looks at animal with 0.688 of its weight, the most of its row."
+    assert page.inner_text(".head-title") == "Layer 3, head 1"
+    expect(page.locator(".ask p")).to_be_hidden()
+    page.click(".ask summary")
+    assert page.inner_text(".ask p") == LOOKS[0].answer
+
+
+def test_the_arithmetic_that_is_shown_is_the_models(show: Show) -> None:
+    """Each number on the page against torch: products, sum, score, shares, values."""
+    model, words = default_model()
+    found = read(model, words, ANIMAL).head("self", 3, 1)
+    page = show(AttentionLab())
+    page.mouse.click(*over(page, 12, 9))
+    q, k = found.q[12].double(), found.k[9].double()
+    sums = [line.inner_text() for line in page.locator(".step .sum").all()]
+    assert number(sums[0].split("= ")[1]) == pytest.approx(float(q @ k), abs=6e-4)
+    assert "÷ √32" in sums[1]
+    assert number(sums[1].split("= ")[-1]) == pytest.approx(float(q @ k) / sqrt(32), abs=6e-4)
+    row = found.scores[12].double().softmax(-1)
+    assert number(sums[2].split("= ")[-1]) == pytest.approx(float(row[9]), abs=6e-4)
+    assert f"{float(row[9]):.3f} of its weight" in page.inner_text(WHY)
+    shown = [(r.locator("th").inner_text(), [number(c) for c in r.locator("td").all_inner_texts()])
+             for r in page.locator(".row-shares tbody tr:not(.rest)").all()]
+    best = row.topk(8)
+    for (_, cells), weight, at in zip(shown, best.values.tolist(), best.indices.tolist(), strict=False):
+        part = float((found.scores[12, at] - found.scores[12].max()).double().exp())
+        assert cells == pytest.approx([float(found.scores[12, at]), part, weight], abs=6e-3)
+    page.click(".table-of summary")
+    lines = [[number(c) for c in r.locator("td").all_inner_texts()]
+             for r in page.locator(".table-of tbody tr").all()]
+    wanted = torch.stack([q, k, q * k, found.v[9].double(), row[9] * found.v[9].double(),
+                          row @ found.v.double()], dim=1)
+    torch.testing.assert_close(torch.tensor(lines, dtype=torch.float64), wanted, rtol=0, atol=6e-4)
+
+
+def test_from_the_whole_to_the_number_in_two_clicks(show: Show) -> None:
+    lab = AttentionLab()
+    page = show(lab)
+    page.mouse.click(*head_at(page, 3, 1))
+    assert page.inner_text(".head-title") == "Layer 3, head 1"
+    page.mouse.click(*over(page, 9, 7))
+    assert heading(page).startswith("How 0.054 comes about: it looks at street")
+
+
+def test_hovering_says_and_a_click_stays(show: Show) -> None:
+    page = show(AttentionLab())
+    page.mouse.move(*over(page, 4, 5))
+    assert page.inner_text(WHY).startswith("not looks at cross")
+    assert heading(page) == "How 0.688 comes about: it looks at animal layer 3, head 1"
+    page.mouse.move(5, 5)
+    assert page.inner_text(WHY).startswith("it looks at animal")
+    page.mouse.click(*over(page, 4, 5))
+    page.mouse.move(5, 5)
+    assert page.inner_text(WHY).startswith("not looks at cross")
+
+
+def test_the_pixels_are_the_weights(show: Show) -> None:
+    """The colours of the large map rise with the weights: read back out of the canvas."""
+    lab = AttentionLab(bert(), WORDS, TEXT)
+    page = show(lab)
+    weights = read(lab.model, WORDS, TEXT).map("self").weights[0][0]
+    count = len(weights)
+    drawn = page.evaluate("""(count) => {
+        const canvas = document.querySelector('.head-map canvas');
+        const context = canvas.getContext('2d', { willReadFrequently: true });
+        return [...Array(count * count).keys()].map((i) => context.getImageData(
+            ((i % count) + 0.5) * canvas.width / count, (Math.floor(i / count) + 0.5) * canvas.height / count,
+            1, 1).data[0]);
+    }""", count)
+    order = torch.tensor(drawn)[weights.flatten().argsort()]
+    assert bool((order.diff() >= 0).all())
+    assert order[-1] > order[0]
+
+
+def test_a_blocked_cell_says_why(show: Show) -> None:
+    page = show(AttentionLab(gpt(), WORDS, TEXT))
+    page.mouse.click(*over(page, 3, 8))
+    assert page.inner_text(WHY) == "baker may not look at long: long comes later: to see it would be to see the answer."
+    assert "its score is set to −∞, and its weight is 0.000" in page.inner_text(".arithmetic")
+    assert "blocked" in page.inner_text(".row-shares")
+    expect(page.locator(".head-map .heat")).to_have_class(re.compile("hatched"))
+
+
+STOPS = """() => { const e = document.activeElement;
+    return e === document.body ? 'end' : `${e.tagName.toLowerCase()}.${e.className}` }"""
+
+
+def test_a_walk_by_keyboard_alone(show: Show) -> None:
+    page = show(AttentionLab())
+    stops = []
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        stops.append(page.evaluate(STOPS))
+    assert "end" in stops
+    stops = stops[:stops.index("end")]
+    assert sum("cross" in stop for stop in stops) == 2
+    assert sum("strips" in stop for stop in stops) == 2
+    assert sum(stop.startswith("summary") for stop in stops) == 2
+    quiet = """() => [...document.querySelectorAll('.plm-lab :is(button, input, select, summary, [tabindex])')]
+        .filter(e => e.dataset.lmSuppressShortcuts !== 'true').length"""
+    assert page.evaluate(quiet) == 0
+
+    page.focus(ALL)
+    for key, at in (("ArrowDown", (4, 1)), ("ArrowLeft", (4, 0)), ("Home", (4, 0)), ("End", (4, 11)),
+                    ("Control+Home", (0, 0)), ("ArrowRight", (0, 1)), ("ArrowRight", (0, 2))):
+        page.keyboard.press(key)
+        assert page.inner_text(".head-title") == f"Layer {at[0]}, head {at[1]}"
+        assert page.get_attribute(ALL, "aria-label") == f"layer {at[0]}, head {at[1]}"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.closest('.head-map') !== null")
+    page.keyboard.press("ArrowLeft")
+    assert page.inner_text(WHY).startswith("it looks at the (slot 1) with 0.000")
+    assert page.get_attribute(MAP, "aria-label") == page.inner_text(WHY)
+    assert "This page carries the vectors of layer 3, head 1" in page.inner_text(".arithmetic")
+    page.focus(ALL)
+    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowLeft", "Enter", "ArrowRight"):
+        page.keyboard.press(key)
+    assert "it looks at animal" in heading(page)
+    page.focus(".strips >> nth=0")
+    page.keyboard.press("ArrowRight")
+    said = page.inner_text(".dimension >> nth=0")
+    assert said.startswith("dimension 0: ")
+    assert page.get_attribute(".strips >> nth=0", "aria-valuetext") == said
+    a, b, c = (number(part) for part in re.split(" [×=] ", said.split(": ")[1]))
+    assert a * b == pytest.approx(c, abs=2e-3)
+    page.keyboard.press("End")
+    assert page.inner_text(".dimension >> nth=0").startswith("dimension 31: ")
+
+
+@pytest.mark.parametrize("name", [name for name in HOSTILE if name != "long"])
+def test_what_a_person_types_is_text(show: Show, name: str) -> None:
+    lab = AttentionLab(bert(), WORDS, HOSTILE[name])
+    page = show(lab)
+    assert page.locator(".plm-lab img, .plm-lab script").count() == 0
+    assert [t.strip() for t in page.locator(".key-name").all_text_contents()] == lab.state["keys"]
+    page.focus(MAP)
+    page.keyboard.press("ArrowRight")
+    assert page.inner_text(WHY)
+
+
+@pytest.mark.parametrize("width", [700, 960])
+def test_nothing_overflows_and_nothing_is_cut(show: Show, page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width + 24, "height": 900})
+    less = AttentionLab(gpt(), WORDS, TEXT)
+    less.off, less.closed = [["self", 0, 1]], [["self", 4, 2]]
+    across = AttentionLab(seeded(Transformer(TransformerConfig.tiny(len(WORDS)))), WORDS, TEXT, "the bear")
+    across.shown = 2
+    for lab in (AttentionLab(), AttentionLab(bert(12, 12), WORDS, LONG), less, across):
+        show(lab)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width + 24, lab
+        cut = page.evaluate("""() => { const lab = document.querySelector('.plm-lab').getBoundingClientRect();
+            return [...document.querySelectorAll('.plm-lab :is(.why, .overview, .ask, .scroll, .bar, .step, .strips, ' +
+                '.row-shares, .moved, .next-tokens, .head-bar)')]
+                .filter((e) => e.getBoundingClientRect().right > lab.right - 8).map((e) => e.className) }""")
+        assert cut == [], lab
+        inside = page.evaluate("""() => [...document.querySelectorAll('.step > *')]
+            .filter((e) => e.getBoundingClientRect().right > e.parentElement.getBoundingClientRect().right + 1)
+            .map((e) => e.className)""")
+        assert inside == [], lab
+
+
+def test_a_layer_switch_at_12_12_64_takes_at_most_60_ms(show: Show) -> None:
+    page = show(AttentionLab(bert(12, 12), WORDS, LONG))
+    page.focus(ALL)
+    spent = page.evaluate("""async () => {
+        const cross = document.querySelector('.overview .cross'), spent = [];
+        for (let i = 0; i < 24; i++) {
+            const key = i % 24 < 11 ? 'ArrowDown' : 'ArrowUp';
+            const start = performance.now();
+            cross.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+            document.querySelector('.why').getBoundingClientRect();
+            spent.push(performance.now() - start);
+            await new Promise(requestAnimationFrame);
+        }
+        return spent; }""")
+    assert statistics.median(spent) <= 60
+
+
+LAB = "from plmlab.labs.attention_lab import AttentionLab\nlab = AttentionLab()\nlab"
+TOLD = "print(lab.off, lab.closed, lab.layer, lab.head, len(lab.state['queries']), repr(lab.text[:10]))"
+
+
+def test_the_lab_and_the_kernel_talk(page: Page, jupyter) -> None:
+    jupyter.run(page, LAB, TOLD, until=".plm-lab .head-map")
+    expect(page.locator(".arithmetic h4")).to_contain_text("How 0.688 comes about")
+    page.focus(ALL)
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".arithmetic h4")).to_contain_text("layer 4, head 2")
+    page.keyboard.press(" ")
+    expect(page.locator(".changes h4")).to_contain_text("1 head is off")
+    expect(page.locator(".moved li")).to_have_count(15)
+    expect(page.locator(".marks-off i")).to_have_count(1)
+    assert page.evaluate("document.activeElement.closest('.overview') !== null")
+    page.keyboard.press("Shift+ ")
+    expect(page.locator(".changes h4")).to_contain_text("12 heads are off")
+    page.click("button:text-is('put all back')")
+    expect(page.locator(".changes")).to_contain_text("Nothing is taken away")
+    page.check(".edit input")
+    page.mouse.click(*over(page, 9, 2))
+    expect(page.locator(WHY)).to_have_text("it may not look at animal: you closed this cell by hand.")
+    expect(page.locator(".moved .most")).to_contain_text("it")
+    expect(page.locator(".moved .most span")).to_have_text("0.18")
+    assert jupyter.run_cell(page, 1) == "[] [['self', 9, 2]] 4 2 15 'The animal'"
+    page.focus(MAP)
+    page.keyboard.press("Enter")
+    expect(page.locator(".changes")).to_contain_text("Nothing is taken away")
+    page.click("button:text-is('a head less')")
+    expect(page.locator(".head-title")).to_contain_text("Layer 5, head 11")
+    expect(page.locator(".turned-by")).to_have_text("0.075")
+    page.fill(".plm-lab .sentence", "The bank was closed.")
+    expect(page.locator(".key-name")).to_have_count(7)
+    assert jupyter.run_cell(page, 1) == "[['self', 5, 11]] [] 5 11 7 'The bank w'"
+
+
+def test_hostile_sentences_typed_into_the_lab(page: Page, jupyter) -> None:
+    jupyter.run(page, LAB, TOLD, until=".plm-lab .head-map")
+    field = ".plm-lab .sentence"
+    for name, text in HOSTILE.items():
+        page.fill(field, text)
+        if name == "long":
+            expect(page.locator(".message.error")).to_contain_text("tokens long")
+        else:
+            page.wait_for_function("() => !document.querySelector('.key-names').textContent.includes('tired')")
+        assert page.input_value(field) == text
+        assert page.locator(".plm-lab img, .plm-lab script").count() == 0
+        page.fill(field, "")
+        expect(page.locator(".message.error")).to_contain_text("empty")
+        assert page.locator(".key-name").count() > 2
+        page.fill(field, "I was tired.")
+        expect(page.locator(".key-name")).to_have_count(6)
+        expect(page.locator(".message")).to_be_empty()
+    assert jupyter.run_cell(page, 1) == "[] [] 3 1 6 'I was tire'"

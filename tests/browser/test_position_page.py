@@ -1,0 +1,312 @@
+"""The Position Lab on a page and in JupyterLab: each kind by mouse and by keyboard, at any width, with any text."""
+
+import math
+import statistics
+from collections.abc import Callable
+from functools import cache
+
+import pytest
+import torch
+from playwright.sync_api import Page, expect
+from standin import HOSTILE
+
+from plmlab.hf import minilm
+from plmlab.labs.position_lab import KINDS, PositionLab
+from plmlab.layers.positions import RelativeAttention, sinusoid
+
+pytestmark = pytest.mark.browser
+
+Show = Callable[..., Page]
+WHY = ".plm-lab .why"
+CROSS = ".plm-lab .cross >> nth=0"
+read_minilm = cache(minilm)
+
+
+STORY = "The old baker told the ferryman a long story about the bear."
+
+
+def lab_of(kind: str, text: str = STORY, **more) -> PositionLab:
+    """A lab on MiniLM, which is read once."""
+    return PositionLab(*read_minilm(), text, kind=kind, **more)
+
+
+def over(page: Page, row: int, column: int, map: int = 0) -> None:
+    """Move the pointer onto a cell of a heat map."""
+    heat = page.locator(".heat").nth(map)
+    rows, columns = (int(heat.get_attribute(f"aria-{name}count")) for name in ("row", "col"))
+    box = heat.bounding_box()
+    page.mouse.move(box["x"] + (column + 0.5) * box["width"] / columns, box["y"] + (row + 0.5) * box["height"] / rows)
+    page.evaluate("new Promise(requestAnimationFrame)")
+
+
+def colour(page: Page, row: int, column: int) -> list[int]:
+    """The colour of a cell's middle on the canvas of the first heat map."""
+    return page.evaluate("""([row, column]) => {
+        const heat = document.querySelector('.heat'), canvas = heat.querySelector('canvas');
+        const at = (i, count, size) => Math.floor((i + 0.5) * size / count);
+        const x = at(column, heat.getAttribute('aria-colcount'), canvas.width);
+        const y = at(row, heat.getAttribute('aria-rowcount'), canvas.height);
+        return [...canvas.getContext('2d').getImageData(x, y, 1, 1).data].slice(0, 3); }""", [row, column])
+
+
+def test_a_sinusoid_is_pointed_at_and_told(show: Show) -> None:
+    page = show(lab_of("sinusoidal"))
+    table = sinusoid(torch.arange(64), 64)
+    for position, dimension in ((7, 12), (40, 3), (63, 63), (0, 0)):
+        over(page, dimension, position)
+        said = page.inner_text(WHY)
+        assert said.startswith(f"Position {position}, dimension {dimension}: {'cos' if dimension % 2 else 'sin'}")
+        told = float(said.rsplit("= ", 1)[1].replace("−", "-"))
+        assert told == pytest.approx(table[position, dimension].item(), rel=1e-3, abs=1e-6)
+    wave = 2 * math.pi * 10_000 ** (12 / 64)
+    over(page, 12, 5)
+    assert f"repeats every {wave:.1f} tokens" in page.inner_text(".figures")
+    assert page.locator(".figures circle.dot").count() == 64
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_cell_has_the_colour_of_its_value(show: Show, theme: str) -> None:
+    """Minus one, nothing, and one are the ends and the middle of the scale, apart in lightness or in hue."""
+    page = show(lab_of("sinusoidal", base=10_000.0, width=4, length=8), theme)
+    one, nothing = colour(page, 1, 0), colour(page, 0, 0)
+    minus = colour(page, 1, 3)
+    assert torch.cos(torch.tensor(3.0)) < -0.98
+    assert one[0] > one[2] + 60
+    assert minus[2] > minus[0] + 20
+    assert max(nothing) - min(nothing) < 12
+    assert (sum(nothing) > 600) == (theme == "light")
+
+
+def test_the_question_is_answered_with_the_numbers_of_now(show: Show) -> None:
+    page = show(lab_of("sinusoidal"))
+    table = sinusoid(torch.arange(64), 64)
+    page.focus(".ask summary")
+    page.keyboard.press("Enter")
+    value = (table[3] @ table[7]).item()
+    assert f"Yes: {value:.2f} and {value:.2f}" in page.inner_text(".ask p")
+    page.check("text=learned")
+    page.click(".ask summary")
+    assert "No: 0.12 and 0.087" in page.inner_text(".ask p")
+
+
+def test_sliders_by_keyboard_and_crosshair_agree(show: Show) -> None:
+    page = show(lab_of("sinusoidal"))
+    slider = {name: page.locator(f"input[aria-label='{name}']") for name in
+              ("dimensions d", "positions n", "base", "position", "dimension")}
+    slider["dimensions d"].focus()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Home")
+    expect(page.locator(".heat")).to_have_attribute("aria-rowcount", "4")
+    expect(page.locator(WHY)).to_contain_text("dimension 3")
+    assert slider["dimension"].get_attribute("aria-valuetext") == "3"
+    slider["positions n"].focus()
+    page.keyboard.press("Home")
+    expect(page.locator(".heat")).to_have_attribute("aria-colcount", "8")
+    slider["position"].focus()
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(WHY)).to_contain_text("Position 6")
+    page.focus(CROSS)
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(WHY)).to_contain_text("Position 5, dimension 2")
+    expect(slider["position"]).to_have_attribute("aria-valuetext", "5")
+    expect(page.locator(CROSS)).to_have_attribute("aria-label", page.inner_text(WHY))
+    assert page.evaluate("document.activeElement.className") == "cross"
+    slider["base"].focus()
+    page.keyboard.press("Home")
+    expect(page.locator(".figures")).to_contain_text("Dimension 2 repeats every 19.9 tokens")
+
+
+def test_a_walk_by_keyboard_alone(show: Show) -> None:
+    """Tab reaches every control of every kind once; the arrows change the kind."""
+    page = show(lab_of("sinusoidal"))
+    for kind, wanted in (("sinusoidal", 5), ("learned", 3), ("relative", 3), ("sentence", 0)):
+        page.locator(f"input[value={kind}]").focus()
+        expect(page.locator(f"input[value={kind}]")).to_be_checked()
+        expect(page.locator(".dials input")).to_have_count(wanted)
+        stops = []
+        while not stops or stops[-1] != "end":
+            page.keyboard.press("Tab")
+            stops.append(page.evaluate("""() => { const e = document.activeElement;
+                return e === document.body ? 'end' : `${e.tagName.toLowerCase()}.${e.className}` }"""))
+            assert len(stops) < 40
+        assert stops.count("input.") == wanted
+        assert stops.count("div.cross") == (3 if kind == "sentence" else 1)
+        assert "summary." in stops
+        quiet = """() => [...document.querySelectorAll('.plm-lab :is(button, input, select, summary, [tabindex])')]
+            .filter(e => e.dataset.lmSuppressShortcuts !== 'true').length"""
+        assert page.evaluate(quiet) == 0
+        page.locator(f"input[value={kind}]").focus()
+        page.keyboard.press("ArrowRight")
+    expect(page.locator("input[value=sinusoidal]")).to_be_checked()
+
+
+def test_a_relative_pair_takes_pythons_row(show: Show) -> None:
+    page = show(lab_of("relative", length=32, window=5))
+    rows = RelativeAttention(8, 2, window=5).distance(32, 32)
+    for query, key in ((3, 9), (20, 2), (31, 31), (10, 13)):
+        over(page, query, key)
+        said = page.inner_text(WHY)
+        assert said.startswith(f"Query {query} looks at key {key}: distance ")
+        assert f"row {rows[query, key]} of 0 … 10" in said
+        assert ("clipped" in said) == (abs(key - query) > 5)
+        assert f"shared by {int((rows == rows[query, key]).sum())} pairs" in said
+    assert "11 vectors serve all 1,024 pairs" in page.inner_text(".figures")
+    page.focus(CROSS)
+    page.keyboard.press("Home")
+    expect(page.locator(WHY)).to_contain_text("Query 10 looks at key 0: distance −10, clipped to −5")
+
+
+def test_three_maps_share_one_crosshair(show: Show) -> None:
+    lab = lab_of("sentence")
+    page = show(lab)
+    names = lab.state["names"]
+    for map, query, key in ((0, 4, 3), (1, 7, 5), (2, 0, 15)):
+        over(page, query, key, map)
+        said = page.inner_text(WHY)
+        weights = [f"{lab.weights(i)[query, key].item():.2f}" for i in range(3)]
+        assert said == (f"{names[query]} looks at {names[key]} with {weights[0]} of its weight; {weights[1]} with "
+                        f"shuffled positions, {weights[2]} with all at position 0")
+        assert page.locator(".maps text.is-query").all_text_contents() == [lab.state["tokens"][query]]
+        assert {c.get_attribute("aria-colindex") for c in page.locator(".cross").all()} == {str(key + 1)}
+    assert page.inner_text(".finding") == lab.state["finding"]
+    table = page.locator(".measures tbody").inner_text()
+    own, mixed, same = lab.state["readings"]
+    assert " ".join(table.split()) == (
+        f"as the model reads {own['previous']:.2f} {own['placed']:.2f} – "
+        f"positions shuffled {mixed['previous']:.2f} {mixed['placed']:.2f} {100 * mixed['moved']:.0f} % "
+        f"all at position 0 {same['previous']:.2f} – {100 * same['moved']:.0f} %")
+    told = page.locator(".map-figure >> nth=1").locator("text").all_text_contents()
+    assert [t for t in told if t.isdigit()] == [str(p) for p in mixed["positions"]]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_a_person_types_is_text(show: Show, name: str) -> None:
+    lab = lab_of("sentence", HOSTILE[name])
+    page = show(lab)
+    assert page.locator(".plm-lab img, .plm-lab script").count() == 0
+    page.focus(CROSS)
+    page.keyboard.press("ArrowRight")
+    assert "looks at" in page.inner_text(WHY)
+
+
+@pytest.mark.parametrize("width", [420, 700, 960, 1280])
+def test_nothing_overflows_and_nothing_is_cut(show: Show, page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    long = " ".join(["the old baker told the ferryman a long story"] * 9)
+    labs = [lab_of(kind, length=512) for kind in KINDS] + [lab_of("sentence", text) for text in ("Hi", long)]
+    for lab in labs:
+        show(lab)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, lab
+        cut = page.evaluate("""() => {
+            const lab = document.querySelector('.plm-lab').getBoundingClientRect();
+            const boxes = [...document.querySelectorAll('.plm-lab :is(.why, .bar, svg, .heat, table, .ask, .finding)')];
+            const outside = (text) => {
+                const [own, box] = [text, text.ownerSVGElement].map((e) => e.getBoundingClientRect());
+                return own.left < box.left - 1 || own.right > box.right + 1
+                    || own.top < box.top - 3 || own.bottom > box.bottom + 3; };
+            return [...boxes.filter((e) => e.getBoundingClientRect().right > lab.right),
+                ...[...document.querySelectorAll('.plm-lab svg text')].filter(outside)].map((e) => e.outerHTML); }""")
+        assert cut == [], lab
+
+
+SPENT = """async ([selector, count]) => {
+    const input = document.querySelector(selector), body = document.querySelector('.plm-lab .body'), spent = [];
+    const frame = () => new Promise((done) => requestAnimationFrame(() => {
+        body.getBoundingClientRect();
+        done(performance.now());
+    }));
+    const from = Number(input.value);
+    for (let i = 0; i < count; i++) {
+        const was = body.textContent + body.innerHTML.length;
+        const before = frame();
+        input.value = i % 2 ? from : from - 1;
+        const start = performance.now();
+        input.dispatchEvent(new Event('input', { bubbles: true }));
+        const asked = performance.now() - start;
+        const after = frame();
+        spent.push(asked + (await after) - (await before));
+        if (body.textContent + body.innerHTML.length === was) throw new Error('nothing was drawn');
+        await new Promise((done) => setTimeout(done, 30));
+    }
+    return spent; }"""
+
+
+def test_any_slider_repaints_within_30_ms(show: Show) -> None:
+    """What JavaScript spends on one move, at the defaults and at the largest of all; the lower quartile, since other
+    tests may run beside this one."""
+    for kind, traits, name in (("sinusoidal", {}, "base"), ("sinusoidal", {"width": 512, "length": 512}, "base"),
+                               ("sinusoidal", {"width": 512, "length": 512}, "position"),
+                               ("learned", {"length": 256}, "positions n"), ("relative", {"length": 512}, "window k")):
+        page = show(lab_of(kind, **traits))
+        spent = statistics.quantiles(page.evaluate(SPENT, [f"input[aria-label='{name}']", 24]))[0]
+        assert spent <= 30, (kind, traits, name)
+
+
+LAB = """
+import torch
+torch.set_num_threads(1)
+from plmlab.labs.position_lab import PositionLab
+lab = PositionLab(kind="sentence", text="the cat sat on the mat")
+lab
+"""
+TOLD = "print(lab.kind, lab.layer, lab.head, lab.shuffles, lab.position, len(lab.state['tokens']), repr(lab.text[:12]))"
+SENTENCE = ".plm-lab .sentence"
+
+
+def test_the_position_lab_and_the_kernel_talk(page: Page, jupyter) -> None:
+    jupyter.run(page, LAB, TOLD, until=".plm-lab .maps .heat")
+    expect(page.locator(".finding")).to_contain_text("Layer 0, head 2, looks one token back")
+    page.fill(SENTENCE, "she read it twice")
+    expect(page.locator(".heat").first).to_have_attribute("aria-rowcount", "6")
+    before = page.locator(".map-figure").nth(1).inner_text()
+    page.click("button:text-is('shuffle again')")
+    page.wait_for_function("was => document.querySelectorAll('.map-figure')[1].innerText !== was"
+                           " || document.querySelectorAll('.map-figure')[1].textContent !== was", arg=before)
+    page.select_option("[aria-label=layer]", "1")
+    expect(page.locator(".finding")).to_contain_text("Layer 1, head 2")
+    page.select_option("[aria-label=head]", "")
+    expect(page.locator(".finding")).to_contain_text("the mean of its heads")
+    page.click("button:text-is('looks one token ahead')")
+    expect(page.locator(".finding")).to_contain_text("looks one token ahead")
+    for text in HOSTILE.values():
+        page.fill(SENTENCE, text)
+        page.wait_for_function("text => document.querySelector('.plm-lab .sentence').value === text", arg=text)
+        assert page.locator(".plm-lab img, .plm-lab script").count() == 0
+        page.fill(SENTENCE, "")
+        expect(page.locator(".message.error")).to_contain_text("empty")
+        assert page.locator(".heat").count() == 3
+    page.fill(SENTENCE, "the cat")
+    expect(page.locator(".heat").first).to_have_attribute("aria-rowcount", "4")
+    expect(page.locator(".message")).to_be_empty()
+    page.check("text=learned")
+    expect(page.locator(".heat")).to_have_attribute("aria-rowcount", "384")
+    page.focus(CROSS)
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(WHY)).to_contain_text("Position 8, dimension 12")
+    told = read_minilm()[0].embeddings.position.weight[8, 12].item()
+    assert float(page.inner_text(WHY + " b >> nth=1").replace("−", "-")) == pytest.approx(told, abs=6e-4)
+    page.wait_for_timeout(400)
+    assert jupyter.run_cell(page, 1).startswith("learned 1 ")
+    assert jupyter.run_cell(page, 1).endswith(" 1 8 4 'the cat'")
+
+
+def test_the_time_of_a_round_trip(page: Page, jupyter) -> None:
+    """Another shuffle is read, measured and drawn within 100 ms, with room for a busy machine."""
+    jupyter.run(page, LAB, f"lab.text = {STORY!r}", until=".plm-lab .maps .heat")
+    expect(page.locator(".heat").first).to_have_attribute("aria-rowcount", "16")
+    spent = page.evaluate("""async () => {
+        const again = [...document.querySelectorAll('.plm-lab button')].find((b) => b.textContent === 'shuffle again');
+        const body = document.querySelector('.plm-lab .body'), spent = [];
+        for (let i = 0; i < 12; i++) {
+            const start = performance.now();
+            const drawn = new Promise((done) => {
+                const watch = new MutationObserver(() => { watch.disconnect(); requestAnimationFrame(done); });
+                watch.observe(body, { childList: true });
+            });
+            again.click();
+            await drawn;
+            spent.push(performance.now() - start);
+        }
+        return spent; }""")
+    assert statistics.median(spent) <= 200

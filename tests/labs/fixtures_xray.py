@@ -1,0 +1,48 @@
+"""Cases for the Shape X-ray's JavaScript tests: states from Python, and sums that plain loops give."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from plmlab.labs.shape_xray import ShapeXray
+from plmlab.layers.attention import MultiHeadAttention
+
+FILE = Path(__file__).with_name("fixtures_xray.json")
+
+
+def three_heads() -> MultiHeadAttention:
+    """Weights by a formula, so that the stored numbers are the same on every machine."""
+    module = MultiHeadAttention(6, 3)
+    for which, linear in enumerate((module.q, module.k, module.v, module.out)):
+        row, column = torch.arange(6.0)[:, None], torch.arange(6.0)[None]
+        linear.weight.data = torch.sin(3 * row + 5 * column + which)
+        linear.bias.data = torch.cos(torch.arange(6.0) + which) / 5
+    return module
+
+
+def cases() -> dict[str, Any]:
+    """A state, and for each way of splitting it how much of each row of each head comes from which token."""
+    vectors = torch.cos(torch.arange(30.0)).view(5, 6)
+    lab = ShapeXray("the cat sat on it", three_heads(), lambda text: (text.split(), vectors))
+    found: dict[str, Any] = {"state": lab.state}
+    for name, made in lab.passes.items():
+        holders, weights = made.holders.tolist(), made.weights.tolist()
+        shares = [[[sum(weights[head][query][key] for key in range(5) if holders[head][key][0] == token)
+                    for token in range(5)] for query in range(5)] for head in range(3)]
+        found[name] = {"holders": holders, "shares": shares}
+    return found
+
+
+def close(one: Any, two: Any) -> bool:
+    """Whether two cases agree, numbers to a thousandth."""
+    if isinstance(one, dict):
+        return one.keys() == two.keys() and all(close(value, two[key]) for key, value in one.items())
+    if isinstance(one, list):
+        return len(one) == len(two) and all(map(close, one, two))
+    return abs(one - two) < 1e-3 if isinstance(one, float) or isinstance(two, float) else one == two
+
+
+if __name__ == "__main__":
+    FILE.write_text(json.dumps(cases()) + "\n", encoding="utf-8")

@@ -1,0 +1,199 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { load } from "./module.mjs";
+
+const fixtures = JSON.parse(readFileSync(new URL("position_fixtures.json", import.meta.url), "utf8"));
+const js = await load("plot.js", "heat.js", "position_maths.js", "position_views.js", "position_sentence.js",
+  "position_lab.js");
+
+const close = (a, b, tolerance) => assert.ok(Math.abs(a - b) <= tolerance, `${a} is not ${b}`);
+const cells = (length) => Array.from({ length: length * length }, (_, i) => [Math.floor(i / length), i % length]);
+
+for (const { length, width, base, values, dots } of fixtures.encodings) {
+  const name = `${length} positions of ${width} dimensions, base ${base}`;
+  test(`${name}: the sinusoids are Python's`, () => {
+    const table = js.sinusoids(length, width, base);
+    values.forEach((value, i) => {
+      close(table[i], value, 1e-6);
+      close(js.sinusoid(Math.floor(i / width), i % width, width, base), value, 1e-6);
+    });
+  });
+
+  test(`${name}: any dot product is that of the distance, and the band has no width`, () => {
+    for (const [p, q, value] of dots) close(js.sinusoidDot(q - p, width, base), value, 1e-5);
+    const table = js.sinusoids(length, width, base);
+    const { least, mean, most } = js.byDistance(js.allDots(table, length, width), length, length);
+    for (let d = 0; d < length; d++) {
+      close(most[d] - least[d], 0, 1e-5);
+      close(mean[d], js.sinusoidDot(d, width, base), 1e-5);
+    }
+  });
+}
+
+test("the paper's figures of d = 4", () => {
+  const row = (p) => [0, 1, 2, 3].map((i) => js.sinusoid(p, i, 4, 10_000));
+  [0.841471, 0.540302, 0.01, 0.99995].forEach((value, i) => close(row(1)[i], value, 5e-7));
+  [0.909297, -0.416147, 0.019999, 0.9998].forEach((value, i) => close(row(2)[i], value, 5e-7));
+});
+
+test("five hundred turns later the sinusoids are still the formula's", () => {
+  const table = js.sinusoids(512, 8, 100);
+  for (let i = 0; i < 8; i++) close(table[511 * 8 + i], js.sinusoid(511, i, 8, 100), 1e-6);
+});
+
+test("a wave begins again after its wavelength", () => {
+  for (const dimension of [0, 5, 12]) {
+    const long = js.wavelength(dimension, 16, 10_000);
+    const at = (p) => js.sinusoid(p, dimension, 16, 10_000);
+    for (const p of [0, 3, 10]) close(at(p + long), at(p), 1e-9);
+    close(at(3 + long / 2), -at(3), 1e-9);
+  }
+});
+
+test("least, mean and most at a distance, against a plain search, in a part of the positions", () => {
+  const [size, length, width] = [7, 5, 3];
+  const table = Float32Array.from({ length: size * width }, (_, i) => Math.sin(7 * i * i));
+  const { least, mean, most } = js.byDistance(js.allDots(table, size, width), size, length);
+  for (let d = 0; d < length; d++) {
+    const found = [];
+    for (let p = 0; p + d < length; p++) found.push(js.dot(table, width, p, p + d));
+    close(least[d], Math.min(...found), 1e-6);
+    close(most[d], Math.max(...found), 1e-6);
+    close(mean[d], found.reduce((a, b) => a + b) / found.length, 1e-6);
+    assert.ok(d === length - 1 || most[d] > least[d] + 1e-3);
+  }
+});
+
+for (const { length, window, rows } of fixtures.distances) {
+  test(`${length} tokens, window ${window}: rows and how many pairs share them, as in Python`, () => {
+    assert.deepEqual(cells(length).map(([q, k]) => js.distanceRow(q, k, window)), rows);
+    const counts = js.pairsOfRows(length, window);
+    assert.equal(counts.length, 2 * window + 1);
+    counts.forEach((count, row) => assert.equal(count, rows.filter((r) => r === row).length));
+  });
+}
+
+test("a learned table comes back from its bytes, off by no more than half a step", () => {
+  const { values, bytes, ...scales } = fixtures.table;
+  const found = js.unpacked(Uint8Array.from(bytes), scales);
+  const half = (i) => 0.501 * scales.size[Math.floor(i / 5)] * scales.step[i % 5];
+  values.forEach((value, i) => close(found[i], value, half(i) + 1e-6));
+  const base64 = Buffer.from(bytes).toString("base64");
+  assert.deepEqual([...js.bytesOf(base64)], bytes);
+  const binary = new DataView(Uint8Array.from([9, ...bytes, 9]).buffer, 1, bytes.length);
+  assert.deepEqual([...js.bytesOf(binary)], bytes);
+});
+
+test("the bulk is where the share of the sizes ends", () => {
+  assert.equal(js.bulk([...Array(100).keys()].map((v) => -v), 0.9), 89);
+  assert.equal(js.bulk([-5, 1, 2], 1), 5);
+});
+
+test("colours: cividis is the library's; ramps meet their stops; values beyond the ends take the end", () => {
+  const hex = ([r, g, b]) => `#${[r, g, b].map((c) => c.toString(16).padStart(2, "0")).join("")}`;
+  assert.deepEqual(js.sequential().map((c) => hex(js.rgb(c))), fixtures.cividis);
+  const ramp = js.ramp(["#000000", "#ff8000", "#ffffff"]);
+  assert.deepEqual([...ramp.slice(0, 4)], [0, 0, 0, 255]);
+  assert.deepEqual([...ramp.slice(-4)], [255, 255, 255, 255]);
+  const painted = js.pixels(3, (i) => [-9, 0, 9][i], -1, 1, ramp);
+  assert.deepEqual([...painted.slice(0, 4), ...painted.slice(8)], [0, 0, 0, 255, 255, 255, 255, 255]);
+  close(painted[4], 255, 2);
+  close(painted[5], 128, 2);
+});
+
+test("a walk over a map of any shape keeps inside", () => {
+  const from = { row: 3, column: 2 };
+  const to = (key, control) => js.walk(key, from, 5, 40, control);
+  assert.deepEqual(to("ArrowUp"), { row: 2, column: 2 });
+  assert.deepEqual(to("ArrowRight"), { row: 3, column: 3 });
+  assert.deepEqual(to("PageDown"), { row: 4, column: 2 });
+  assert.deepEqual(to("PageUp"), { row: 0, column: 2 });
+  assert.deepEqual(to("End"), { row: 3, column: 39 });
+  assert.deepEqual(to("Home", true), { row: 0, column: 0 });
+  assert.deepEqual(to("End", true), { row: 4, column: 39 });
+  assert.equal(to("Tab"), null);
+});
+
+test("round numbers lie inside and are evenly spaced", () => {
+  assert.deepEqual(js.roundNumbers(0, 63, 6), [0, 20, 40, 60]);
+  assert.deepEqual(js.roundNumbers(-1.1, 1.1, 4), [-1, 0, 1]);
+  assert.deepEqual(js.roundNumbers(-0.031, 0.022, 4), [-0.02, 0, 0.02]);
+  assert.deepEqual(js.roundNumbers(0, 511, 8), [0, 100, 200, 300, 400, 500]);
+});
+
+test("numbers are short and keep their minus", () => {
+  const written = [[0, "0"], [0.94731, "0.947"], [-0.009188, "−0.00919"], [10000, "10,000"], [-1, "−1"],
+    [23.93, "23.9"]];
+  for (const [value, text] of written) assert.equal(js.short(value), text);
+  assert.equal(js.short(10000, 6), "10000");
+  assert.deepEqual([5000, 150_000, -20_000, 0.5].map(js.tick), ["5,000", "150k", "−20k", "0.5"]);
+});
+
+test("lines and bands keep inside the plot", () => {
+  const same = (v) => v;
+  assert.equal(js.lineThrough([1, 9, -9], same, same, 0, 5), "M0.0 1.0L1.0 5.0L2.0 0.0");
+  assert.equal(js.between([1, 1], [2, 3], same, same, 0, 5), "M0.0 1.0L1.0 1.0L1.0 3.0L0.0 2.0z");
+  assert.equal(js.linear(0, 10, 100, 0)(2.5), 75);
+});
+
+test("the question's two pairs are equally far apart and inside", () => {
+  for (const length of [2, 8, 44, 45, 512]) {
+    const [[a, b], [c, d]] = js.twoPairs(length);
+    assert.equal(b - a, d - c);
+    assert.ok(Math.min(a, c) >= 0 && Math.max(b, d) < length);
+  }
+  assert.deepEqual(js.twoPairs(64), [[3, 7], [40, 44]]);
+});
+
+test("a sinusoidal encoding answers for itself", () => {
+  globalThis.document = { createElement: () => ({ dataset: {}, append() {}, setAttribute() {} }) };
+  const made = js.sinusoidal({ width: 64, length: 64, base: 10_000 });
+  close(made.dot(3, 7), js.dot(made.table, 64, 40, 44), 1e-4);
+  assert.match(made.dotTitle, /4 apart gives 23\.93 everywhere/);
+  assert.match(made.waveTitle(12), /every 35\.3 tokens/);
+  assert.equal(made.why(7, 12)[0], "sin(7\u00a0/\u00a0");
+  assert.equal(made.why(7, 13)[0], "cos(7\u00a0/\u00a0");
+  delete globalThis.document;
+});
+
+test("maps fit their room, abreast where they can", () => {
+  for (const count of [3, 14, 30, 64]) {
+    for (const room of [370, 640, 900, 1080]) {
+      const { cell, abreast } = js.mapsLayout(count, 90, room);
+      assert.ok(90 + abreast * cell * count + (abreast - 1) * 14 <= room, `${count} in ${room}`);
+    }
+  }
+  assert.deepEqual([[14, 400], [14, 640], [64, 640], [64, 900]].map(([n, room]) => js.mapsLayout(n, 90, room).abreast),
+    [1, 3, 1, 3]);
+});
+
+test("labels give way to the marked one", () => {
+  const written = (every, marked) => [...Array(10).keys()].filter((i) => js.isWritten(i, every, marked));
+  assert.deepEqual(written(1, 4).length, 10);
+  assert.deepEqual(written(3, 4), [0, 4, 9]);
+  assert.deepEqual(written(3, 3), [0, 3, 6, 9]);
+});
+
+test("a token too wide ends in an ellipsis, and no letter is cut in two", () => {
+  const measure = (text) => 10 * [...text].length;
+  assert.equal(js.trimmed("abc", 30, measure), "abc");
+  assert.equal(js.trimmed("abcdef", 40, measure), "abc…");
+  assert.equal(js.trimmed("🦊🦊🦊🦊", 30, measure), "🦊🦊…");
+});
+
+test("a slider holds the value that was set, and each kind has its own", () => {
+  assert.deepEqual(js.stopsWith([4, 8], 6), [4, 6, 8]);
+  assert.deepEqual(js.stopsWith([4, 8], 8), [4, 8]);
+  const traits = { length: 64, width: 32, base: 77, window: 50, learned: { positions: 48, low: Array(384) } };
+  const of = (kind) => js.dialsOf((name) => (name === "kind" ? kind : traits[name]));
+  const last = (kind, trait) => of(kind).find((d) => d.trait === trait)?.values.at(-1);
+  assert.equal(last("sinusoidal", "dimension"), 31);
+  assert.equal(last("learned", "dimension"), 383);
+  assert.equal(last("learned", "position"), 47);
+  assert.equal(last("learned", "length"), 48);
+  assert.equal(last("relative", "position"), 63);
+  assert.equal(last("relative", "window"), 50);
+  assert.ok(of("sinusoidal").find((d) => d.trait === "base").values.includes(77));
+  assert.deepEqual(of("sentence"), []);
+});

@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { load } from "./module.mjs";
+
+const lab = await load("shape_lines.js", "shape_words.js", "shape_xray.js");
+const { address, cellOf, cellSentence, cellSize, countOf, decimal, feedsOf, finding, holder, linesOf, marksOf, placesOf,
+  sharesOf, walk, whereabouts } = lab;
+const { state, ...expected } = JSON.parse(readFileSync(new URL("fixtures_xray.json", import.meta.url), "utf8"));
+const text = (pieces) => pieces.map((piece) => piece.text).join("");
+const every = (line, visit) => line.slabs.forEach((slab, i) => slab.numbers.forEach((numbers, row) =>
+  numbers.forEach((value, column) => visit(slab, row, column, value, i))));
+
+for (const way of ["right", "wrong"]) {
+  const pass = state[way];
+  const lines = linesOf(state, way === "wrong");
+
+  test(`${way}: whose numbers, and how much of each token, as in Python`, () => {
+    every(lines[2], (slab, row, column, _, i) => {
+      const slot = expected[way].holders[slab.head][row][column];
+      assert.equal(cellOf(state, pass, lines[2], slab, row, column, 0).slot, slot);
+      const role = ["query", "key", "value"][Math.floor(i / 3)];
+      assert.equal(cellOf(state, pass, lines[2], slab, row, column, slot).fill, role);
+      assert.equal(cellOf(state, pass, lines[2], slab, row, column, (slot + 1) % 5).fill, "");
+    });
+    for (let head = 0; head < 3; head++) for (let query = 0; query < 5; query++) {
+      sharesOf(state, pass, head, query).forEach((share, token) =>
+        assert.ok(Math.abs(share - expected[way].shares[head][query][token]) < 1e-3));
+    }
+  });
+
+  test(`${way}: each line has the shape that its axes say`, () => {
+    for (const line of lines) {
+      const sizes = line.axes.map(([, size]) => size);
+      const tensors = new Set(line.slabs.map(({ of }) => of)).size;
+      assert.equal(countOf(marksOf(state, pass, line, 0)).all, tensors * sizes.reduce((a, b) => a * b));
+      assert.equal(line.axes[0].join(), "batch,1");
+    }
+  });
+
+  test(`${way}: what feeds a cell gives its value`, () => {
+    const at = ({ line, slab, cells: [[row, column]] }) => lines[line].slabs[slab].numbers[row][column];
+    const all = ({ line, slab, cells }) => cells.map(([row, column]) => lines[line].slabs[slab].numbers[row][column]);
+    const dot = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0);
+    const near = (a, b) => assert.ok(Math.abs(a - b) < 2e-3, `${a} ${b}`);
+    const check = (line, compute) => every(lines[line], (slab, row, column, value, i) => {
+      const feeds = feedsOf(state, pass, { line, slab: i, row, column });
+      if (feeds.length) near(value, compute(feeds, row, column));
+    });
+    check(2, ([one]) => at(one));
+    check(3, ([q, k]) => dot(all(q), all(k)) / Math.sqrt(2));
+    check(4, ([scores], row, column) => {
+      const powers = all(scores).map(Math.exp);
+      return powers[column] / powers.reduce((a, b) => a + b);
+    });
+    check(5, ([weights, values]) => dot(all(weights), all(values)));
+    check(6, ([one]) => at(one));
+    assert.deepEqual(feedsOf(state, pass, { line: 0, slab: 0, row: 0, column: 0 }), []);
+  });
+
+  test(`${way}: every cell's sentence begins with its address and its value`, () => {
+    lines.forEach((line, at) => every(line, (slab, row, column, value, which) => {
+      const said = text(cellSentence(state, pass, lines, { line: at, slab: which, row, column }, 2));
+      assert.ok(said.startsWith(`${address(line, slab, row, column)} = ${decimal(value)}: `), said);
+      assert.ok(said.endsWith(".") && !/undefined|NaN/.test(said), said);
+    }));
+  });
+}
+
+test("with the right split, words meet in line 4 and mix in line 6, not before", () => {
+  const lines = linesOf(state, false);
+  for (const line of lines.slice(0, 3)) {
+    every(line, (slab, row, column) =>
+      assert.equal(cellOf(state, state.right, line, slab, row, column, 3).fill !== "", row === 3));
+  }
+  assert.equal(countOf(marksOf(state, state.right, lines[3], 3)).count, 3 * (5 + 4));
+  every(lines[5], (slab, row, column) => {
+    const { fill, level } = cellOf(state, state.right, lines[5], slab, row, column, 3);
+    assert.equal(fill !== "", row >= 3);
+    assert.ok(level <= 1);
+  });
+});
+
+test("a line of the output says what each word gives", () => {
+  const lines = linesOf(state, false);
+  const given = state.right.parts.map((part) => part[4][1]);
+  const all = given.reduce((a, b) => a + b);
+  const said = text(cellSentence(state, state.right, lines, { line: 7, slab: 0, row: 4, column: 1 }, 2));
+  assert.ok(said.includes(`sat gives ${decimal(given[2])} of it, the other words ${decimal(all - given[2])}`), said);
+  assert.ok(said.endsWith(`the bias of the last matrix ${decimal(Math.cos(1 + 3) / 5)}.`), said);
+});
+
+test("what following a word finds", () => {
+  assert.deepEqual(whereabouts(state, state.right, 2), [[0, [2]], [1, [2]], [2, [2]]]);
+  assert.deepEqual(whereabouts(state, state.wrong, 2), [[1, [1, 2, 3]]]);
+  const right = text(finding(state, false, 2));
+  assert.match(right, /^sat’s numbers stay in row 2, a piece in each head\..*: to on and it\.$/);
+  const wrong = text(finding(state, true, 2));
+  assert.match(wrong, /^sat’s numbers lie in rows 1, 2 and 3 of head 1, where they are taken for cat and on; row 2 /);
+  assert.match(wrong, /row 2 holds the in head 0, sat in head 1 and it in head 2\./);
+  assert.ok(wrong.includes(`off by ${Math.round(100 * state.apart)}\u00a0% of its length`));
+  assert.ok(wrong.includes(`In ${state.leaks} of 15 rows`));
+  assert.match(text(finding({ ...state, same: true }, true, 2)), /nothing to mix/);
+});
+
+test("the mask closes rows, and says so where that lets a later word in", () => {
+  const lines = linesOf(state, true);
+  const said = text(cellSentence(state, state.wrong, lines, { line: 4, slab: 2, row: 1, column: 0 }, 2));
+  assert.equal(holder(state, state.wrong, 2, 0), 3);
+  assert.match(said, /But row 0 holds on, which comes later: the mask closes rows, not words\.$/);
+  const closed = text(cellSentence(state, state.wrong, lines, { line: 4, slab: 0, row: 1, column: 3 }, 2));
+  assert.match(closed, /cat may not look at on, which comes later/);
+});
+
+test("keys walk over slabs and lines, and stay inside", () => {
+  const lines = linesOf(state, false);
+  const start = { line: 2, slab: 0, row: 4, column: 1 };
+  assert.deepEqual(walk("ArrowRight", start, lines), { line: 2, slab: 1, row: 4, column: 0 });
+  assert.deepEqual(walk("ArrowLeft", { ...start, slab: 1, column: 0 }, lines), start);
+  assert.deepEqual(walk("ArrowDown", { ...start, slab: 8 }, lines), { line: 3, slab: 2, row: 0, column: 1 });
+  const above = walk("ArrowUp", { line: 3, slab: 2, row: 0, column: 4 }, lines);
+  assert.deepEqual(above, { line: 2, slab: 2, row: 4, column: 1 });
+  assert.deepEqual(walk("PageDown", start, lines), { line: 3, slab: 0, row: 4, column: 1 });
+  assert.deepEqual(walk("End", start, lines), { line: 2, slab: 8, row: 4, column: 1 });
+  const corner = { line: 0, slab: 0, row: 0, column: 0 };
+  assert.deepEqual(walk("ArrowUp", corner, lines), corner);
+  assert.equal(walk("a", start, lines), null);
+});
+
+test("the drawing fits into its room", () => {
+  const lines = linesOf(state, false);
+  for (const room of [500, 640, 800, 924, 1080]) {
+    const { cell, beside } = cellSize(lines, 60, room);
+    const widest = Math.max(...lines.map(({ slabs }) => placesOf(slabs, cell).width));
+    assert.ok(60 + widest + (beside ? 420 : 34) <= room, `${room}: ${cell} ${beside}`);
+    assert.equal(beside, room > 850);
+  }
+});
