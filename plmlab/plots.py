@@ -62,5 +62,5 @@ def look(title: str, weights: Sequence[Row], queries: Sequence[str], keys: Seque
 
 def plain(title: str) -> dict[str, object]:
     """No boxes, room for a title, neutral text on whatever theme is behind."""
-    return {"title": {"text": title, "font": {"size": 15}}, "plot_bgcolor": "rgba(0,0,0,0)",
+    return {"template": "none", "title": {"text": title, "font": {"size": 15}}, "plot_bgcolor": "rgba(0,0,0,0)",
             "paper_bgcolor": "rgba(0,0,0,0)", "font": {"color": SOFT}, "margin": {"l": 60, "r": 20, "t": 70, "b": 50}}

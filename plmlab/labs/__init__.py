@@ -1,6 +1,6 @@
 """Labs: widgets that let one idea be turned by hand, one a file."""
 
-from plmlab.labs.attention_lab import AttentionLab
+from plmlab.labs.attention_lab import AttentionLab, Look
 from plmlab.labs.base import Lab
 from plmlab.labs.curve import Curve
 from plmlab.labs.mask_lab import MaskLab, Preset
@@ -8,4 +8,4 @@ from plmlab.labs.position_lab import PositionLab
 from plmlab.labs.shape_xray import ShapeXray
 from plmlab.labs.world_lab import WorldLab
 
-__all__ = ["AttentionLab", "Curve", "Lab", "MaskLab", "PositionLab", "Preset", "ShapeXray", "WorldLab"]
+__all__ = ["AttentionLab", "Curve", "Lab", "Look", "MaskLab", "PositionLab", "Preset", "ShapeXray", "WorldLab"]

@@ -14,12 +14,12 @@ from nbformat.v4 import new_code_cell, new_notebook
 from PIL import Image
 from standin import HOSTILE, words
 
-from plmlab.labs import Curve, Lab, MaskLab, ShapeXray, picture
+from plmlab.labs import AttentionLab, Curve, Lab, MaskLab, PositionLab, ShapeXray, WorldLab, picture
 from plmlab.labs.base import script_json
 from plmlab.labs.bertviz import View
 from plmlab.labs.picture import light, view_outputs
 
-LABS = (Curve, MaskLab, ShapeXray)
+LABS = (AttentionLab, Curve, MaskLab, PositionLab, ShapeXray, WorldLab)
 
 
 @pytest.mark.parametrize("cls", LABS)
@@ -36,7 +36,7 @@ def test_the_style_touches_labs_only(cls: type[Lab]) -> None:
     assert cls._css.startswith(Lab._css)
     rules = re.sub(r"/\*.*?\*/", "", cls._css, flags=re.DOTALL)
     for selector in re.findall(r"([^{}]+)\{", rules):
-        assert ".plm-lab" in selector, selector
+        assert ".plm-lab" in selector or selector.strip().startswith("@media"), selector
 
 
 def test_json_in_a_script_cannot_end_it() -> None:

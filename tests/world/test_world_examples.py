@@ -102,6 +102,32 @@ def test_a_permutation_s_steps_add_up_to_the_sentence_given_its_length(small):
     assert ours.mean == pytest.approx(own.mean, abs=4 * math.hypot(own.stderr, ours.stderr))
 
 
+def test_who_is_not_asked_for_the_end_or_sees_more_than_a_beginning_is_told_the_length(small):
+    """−log p(sentence | its length), the end for nothing."""
+    def endless(tokens, *, vocab, rng):
+        made = causal(tokens, vocab=vocab, rng=rng)
+        return replace(made, targets=made.targets.masked_fill(made.targets == vocab.end, -100))
+
+    def with_a_blank_in_sight(tokens, *, vocab, rng):
+        made = causal(tokens, vocab=vocab, rng=rng)
+        return replace(made, tokens=made.tokens.masked_fill(made.tokens == vocab.start, vocab.mask))
+
+    lengths: dict[int, float] = defaultdict(float)
+    for words, p in language(small.automaton("train")).items():
+        lengths[len(words)] += p
+    for words in islice(small.text("train", seed=9), 20):
+        expected = -small.logprob(words) + math.log(lengths[len(words)])
+        for make in (endless, with_a_blank_in_sight):
+            assert nats(small, words, make) == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_word_put_in_another_s_place_is_no_word_of_the_sentence():
+    vocab = SlotVocabulary.of(5)
+    assert [vocab.slot(id) for id in range(39, 44)] == [0, 1, 2, 3, 4]
+    assert len(vocab.words) > 10 and max(vocab.words) < vocab.size
+    assert all(vocab.slot(id) is None and id not in vocab.special for id in vocab.words)
+
+
 def test_what_a_slot_sees_through_others_is_known_too():
     """1 sees 0, 2 sees 1: two layers bring 0 to 2."""
     chain = torch.tensor([[0, 0, 0], [1, 0, 0], [0, 1, 0]], dtype=torch.bool)
