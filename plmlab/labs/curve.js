@@ -2,16 +2,23 @@
 
 const MARGIN = { left: 46, right: 24, top: 24, bottom: 36 };
 const HEIGHT = 262;
+const MOST_TICKS = 12;
 
-/** Round numbers between two values, `about` of them; on a logarithmic axis 1, 1.5, 2, 3, 5, 7 of each decade. */
+function decades(low, high, steps) {
+  const found = [];
+  for (let decade = 10 ** Math.floor(Math.log10(low)); decade <= high; decade *= 10) {
+    for (const step of steps) found.push(Number((step * decade).toPrecision(2)));
+  }
+  return found.filter((value) => value >= low && value <= high);
+}
+
+/** Round numbers between two values, `about` of them; on a logarithmic axis so many of each decade as have room. */
 export function ticks(low, high, about = 5, logarithmic = false) {
   if (logarithmic) {
-    const all = [];
-    for (let decade = 10 ** Math.floor(Math.log10(low)); decade <= high; decade *= 10) {
-      for (const m of [1, 1.5, 2, 3, 4, 5, 7]) all.push(Number((m * decade).toPrecision(2)));
+    for (const steps of [[1, 1.5, 2, 3, 4, 5, 7], [1, 2, 5], [1]]) {
+      const inside = decades(low, high, steps);
+      if (inside.length <= MOST_TICKS || steps.length === 1) return inside.length >= 3 ? inside : ticks(low, high, about);
     }
-    const inside = all.filter((v) => v >= low && v <= high);
-    return inside.length >= 3 ? inside : ticks(low, high, about);
   }
   const rough = (high - low) / about || 1;
   const power = 10 ** Math.floor(Math.log10(rough));

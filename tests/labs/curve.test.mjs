@@ -11,6 +11,7 @@ test("ticks are round numbers inside the range", () => {
   assert.deepEqual(ticks(2.9, 3.4), [2.9, 3, 3.1, 3.2, 3.3, 3.4]);
   assert.deepEqual(ticks(2, 8, 5, true), [2, 3, 4, 5, 7]);
   assert.deepEqual(ticks(0.5, 20, 5, true), [0.5, 0.7, 1, 1.5, 2, 3, 4, 5, 7, 10, 15, 20]);
+  assert.deepEqual(ticks(0.005, 7, 5, true), [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5]);
   assert.ok(ticks(2.1, 2.9, 5, true).length >= 3, "a narrow logarithmic range still has ticks");
 });
 
