@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from plmlab.world.articles import Article
 from plmlab.world.draws import pick
+from plmlab.world.lexicon import Lexicon
 from plmlab.world.sentence import Sentence
 
 Words = tuple[str, ...]
@@ -42,6 +43,22 @@ def translations(sentences: Iterable[Sentence]) -> Iterator[Translation]:
     """Each sentence with its counterpart."""
     for sentence in sentences:
         yield Translation(sentence.words, sentence.chinese)
+
+
+def partners(sentence: Sentence, lexicon: Lexicon) -> list[tuple[int, int]]:
+    """Which Chinese word translates which English one, as (its slot, the other's slot), from left to right in Chinese.
+
+    Only words of the lexicon with a translation of one word, and only where neither could belong to another in the
+    sentence.
+    """
+    readings = [{word.chinese for word, _ in lexicon.readings.get(english, ()) if word.chinese}
+                for english in sentence.words]
+    found = []
+    for slot, chinese in enumerate(sentence.chinese):
+        sources = [i for i, translated in enumerate(readings) if (chinese,) in translated]
+        if len(sources) == 1 and sentence.chinese.count(chinese) == 1:
+            found.append((slot, sources[0]))
+    return found
 
 
 def next_sentences(articles: Sequence[Article], rng: Random) -> Iterator[NextSentence]:

@@ -10,7 +10,7 @@ import pytest
 
 from plmlab.text import SENTINELS, SPECIALS, Tokenizer
 from plmlab.world.articles import Article
-from plmlab.world.pairs import PairError, next_sentences, sentence_orders
+from plmlab.world.pairs import PairError, next_sentences, partners, sentence_orders
 from plmlab.world.splits import SPLITS
 from plmlab.world.tokens import TEXTS, sentence_words, word_tokenizer
 
@@ -174,3 +174,16 @@ def test_a_tokenizer_is_kept_and_comes_back(tmp_path, small):
 def test_what_the_world_does_not_write(small, asked, message: str):
     with pytest.raises(ValueError, match=message):
         small.tokenizer(**asked)
+
+
+def test_partners_are_words_and_their_translations(full):
+    sentence = full.parse("the student found the dirty coins under the chair .".split())
+    pairs = [(sentence.chinese[slot], sentence.words[source]) for slot, source in partners(sentence, full.lexicon)]
+    assert pairs == [("学生", "student"), ("椅子", "chair"), ("找到", "found"), ("脏", "dirty"), ("硬币", "coins")]
+
+
+def test_a_word_that_could_have_two_partners_has_none(full):
+    twice = next(s for s in full.sentences("train", 1) if len(set(s.chinese)) < len(s.chinese))
+    for slot, source in partners(twice, full.lexicon):
+        assert twice.chinese.count(twice.chinese[slot]) == 1
+        assert any((twice.chinese[slot],) == word.chinese for word, _ in full.lexicon.readings[twice.words[source]])
