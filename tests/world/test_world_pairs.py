@@ -177,7 +177,7 @@ def test_what_the_world_does_not_write(small, asked, message: str):
 
 
 def test_partners_are_words_and_their_translations(full):
-    sentence = full.parse("the student found the dirty coins under the chair .".split())
+    sentence = full.parse(["the", "student", "found", "the", "dirty", "coins", "under", "the", "chair", "."])
     pairs = [(sentence.chinese[slot], sentence.words[source]) for slot, source in partners(sentence, full.lexicon)]
     assert pairs == [("学生", "student"), ("椅子", "chair"), ("找到", "found"), ("脏", "dirty"), ("硬币", "coins")]
 

@@ -1,0 +1,82 @@
+"""A page of what the Small World writes: ``python -m plmlab.world.page`` puts it at the end of data/README.md."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+from plmlab.paths import DATA
+from plmlab.text.spacing import readable
+from plmlab.world.sentence import Sentence
+from plmlab.world.stories import Story
+from plmlab.world.world import World, full
+
+README = DATA / "README.md"
+START = "## What the Small World writes\n"
+SEED = 11
+
+
+def page(world: World) -> str:
+    """Sentences, an article of each kind, a story, questions and clozes, drawn as they come, none picked."""
+    return "\n".join([START, *sentences(world), *articles(world), *story(world), *questions(world), *clozes(world)])
+
+
+def sentences(world: World) -> Iterator[str]:
+    """Two dozen sentences with their translations."""
+    yield f"Drawn as it comes from `world.full()`, seed {SEED} (`python -m plmlab.world.page`); a test keeps it true.\n"
+    yield "### Sentences, and their translations\n"
+    yield "| English | Chinese | said of |\n|---|---|---|"
+    for drawn in islice(world.sentences("train", SEED), 24):
+        senses = ", ".join(sorted({sense for sense in drawn.senses if sense}))
+        facts = ", ".join(f"{triple.relation}" for triple in drawn.facts)
+        yield f"| {readable(drawn.words)} | {''.join(drawn.chinese)} | {'; '.join(filter(None, (senses, facts)))} |"
+
+
+def articles(world: World) -> Iterator[str]:
+    """The first article of each kind of thing; sentences of the gist are bold."""
+    yield "\n### An article of each kind, its gist in bold\n"
+    seen: set[str] = set()
+    for article in world.articles():
+        kind = article.entity.split(":")[0]
+        if kind in seen:
+            continue
+        seen.add(kind)
+        yield f"**{' '.join(article.title)}** ({kind}). {told(article.sentences, article.gist)}\n"
+
+
+def story(world: World) -> Iterator[str]:
+    """The first short story; the sentences that its question needs are bold."""
+    first: Story = next(world.stories(SEED, words=(500, 560)))
+    yield f"### A story of {len(first.words)} words; what its question needs, in bold\n"
+    yield told(first.sentences, first.needed)
+    yield f"\n*{readable(first.question)}* {readable(first.answer)}.\n"
+
+
+def questions(world: World) -> Iterator[str]:
+    """Eight questions of each kind, with the way to the answer."""
+    yield "### Questions\n\n| question | Chinese | answer | read in |\n|---|---|---|---|"
+    for kind in ("one-hop", "bridge", "comparison"):
+        for question in islice(world.questions(kind, "train", SEED), 8):
+            way = " → ".join(world.facts[key].name for key in question.needed)
+            yield f"| {readable(question.words)} | {''.join(question.chinese)} | {readable(question.answer)} | {way} |"
+
+
+def clozes(world: World) -> Iterator[str]:
+    """Eight statements with a salient span hidden."""
+    yield "\n### Salient spans\n"
+    for cloze in islice(world.cloze("train", SEED), 8):
+        yield f"- {readable(cloze.masked)} → {readable(cloze.answer)}"
+
+
+def told(sentences: Sequence[Sentence], marked: Iterable[int]) -> str:
+    """A text, the marked sentences bold."""
+    bold = set(marked)
+    return " ".join(f"**{readable(s.words)}**" if i in bold else readable(s.words) for i, s in enumerate(sentences))
+
+
+def main() -> None:
+    """Write the page anew."""
+    kept = README.read_text(encoding="utf-8").split(START)[0].rstrip()
+    README.write_text(f"{kept}\n\n{page(full())}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
