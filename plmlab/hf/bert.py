@@ -2,12 +2,12 @@
 
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
-from plmlab.hf.links import Link, activation, affine, filled, read, require, written
+from plmlab.hf.links import Link, activation, affine, filled, loaded, read, require, written
 from plmlab.models.bert import BERT, BERTConfig, BERTPretraining
 from plmlab.train.weights import weights
 
@@ -59,15 +59,7 @@ def read_bert(config: "BertConfig", theirs: Mapping[str, Tensor]) -> BERT | BERT
 
     A pooler or a next-sentence head that the weights lack is zero, and a warning says so.
     """
-    require(config, is_decoder=False, add_cross_attention=False, position_embedding_type="absolute",
-            tie_word_embeddings=True)
-    ours = BERTConfig(
-        vocab=config.vocab_size, time=config.max_position_embeddings, layers=config.num_hidden_layers,
-        model=config.hidden_size, heads=config.num_attention_heads, inner=config.intermediate_size,
-        segments=config.type_vocab_size, dropout=config.hidden_dropout_prob,
-        attention_dropout=config.attention_probs_dropout_prob, activation=activation(config.hidden_act),
-        eps=config.layer_norm_eps,
-    )
+    ours = our_size(config)
     encoder = encoder_links(ours.layers)
     if HEAD not in theirs:
         bert = BERT(ours)
@@ -76,6 +68,19 @@ def read_bert(config: "BertConfig", theirs: Mapping[str, Tensor]) -> BERT | BERT
     model = BERTPretraining(ours)
     found = read([*whole(encoder), *WORDS], theirs)
     return filled(model, found | _or_zeros([*whole(POOLER), *FOLLOWS], theirs, weights(model)))
+
+
+def our_size(config: "BertConfig") -> BERTConfig:
+    """Their configuration in our words; a ValueError where it asks for what ours does not do."""
+    require(config, is_decoder=False, add_cross_attention=False, position_embedding_type="absolute",
+            tie_word_embeddings=True)
+    return BERTConfig(
+        vocab=config.vocab_size, time=config.max_position_embeddings, layers=config.num_hidden_layers,
+        model=config.hidden_size, heads=config.num_attention_heads, inner=config.intermediate_size,
+        segments=config.type_vocab_size, dropout=config.hidden_dropout_prob,
+        attention_dropout=config.attention_probs_dropout_prob, activation=activation(config.hidden_act),
+        eps=config.layer_norm_eps,
+    )
 
 
 def _or_zeros(links: list[Link], theirs: Mapping[str, Tensor], shapes: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -91,25 +96,23 @@ def write_bert(model: BERT) -> "BertModel":
     """A ``BertModel`` with our weights."""
     from transformers import BertModel
 
-    theirs = BertModel(_config(model.config))
-    theirs.load_state_dict(written([*encoder_links(model.config.layers), *POOLER], weights(model)))
-    return theirs
+    links = [*encoder_links(model.config.layers), *POOLER]
+    return loaded(BertModel(their_size(model.config)), written(links, weights(model)))
 
 
 def write_pretraining(model: BERTPretraining) -> "BertForPreTraining":
     """A ``BertForPreTraining`` with our weights."""
     from transformers import BertForPreTraining
 
-    theirs = BertForPreTraining(_config(model.config))
     links = [*whole(encoder_links(model.config.layers)), *whole(POOLER), *WORDS, *FOLLOWS]
     state = written(links, weights(model))
     state["cls.predictions.decoder.weight"] = state["bert.embeddings.word_embeddings.weight"]
     state["cls.predictions.decoder.bias"] = state["cls.predictions.bias"]
-    theirs.load_state_dict(state)
-    return theirs
+    return loaded(BertForPreTraining(their_size(model.config)), state)
 
 
-def _config(ours: BERTConfig) -> "BertConfig":
+def their_size(ours: BERTConfig, **more: Any) -> "BertConfig":
+    """Our configuration in their words, with whatever theirs says ``more``."""
     from transformers import BertConfig
 
     return BertConfig(
@@ -117,5 +120,5 @@ def _config(ours: BERTConfig) -> "BertConfig":
         hidden_size=ours.model, num_attention_heads=ours.heads, intermediate_size=ours.inner,
         type_vocab_size=ours.segments, hidden_dropout_prob=ours.dropout,
         attention_probs_dropout_prob=ours.attention_dropout, layer_norm_eps=ours.eps, pad_token_id=None,
-        hidden_act={"gelu_tanh": "gelu_pytorch_tanh"}.get(ours.activation, ours.activation),
+        hidden_act={"gelu_tanh": "gelu_pytorch_tanh"}.get(ours.activation, ours.activation), **more,
     )

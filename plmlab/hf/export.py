@@ -7,6 +7,7 @@ from tokenizers import Tokenizer as Backend
 from torch import nn
 
 from plmlab.hf.bert import write_bert, write_pretraining
+from plmlab.hf.bert_heads import COUNTERPARTS, write_interface
 from plmlab.hf.gpt import write_gpt, write_gpt2
 from plmlab.models.bert import BERT, BERTPretraining
 from plmlab.models.gpt import GPT, GPT2
@@ -17,22 +18,23 @@ if TYPE_CHECKING:
 
 WRITERS: dict[type[nn.Module], Callable[[Any], "PreTrainedModel"]] = {
     BERT: write_bert, BERTPretraining: write_pretraining, GPT: write_gpt, GPT2: write_gpt2,
+    **{kind.ours: write_interface for kind in COUNTERPARTS},
 }
 
 
 def to_hf(model: nn.Module) -> "PreTrainedModel":
     """BERT → ``BertModel``, BERTPretraining → ``BertForPreTraining``, GPT → ``OpenAIGPTLMHeadModel``,
-    GPT2 → ``GPT2LMHeadModel``; precision, device and mode are kept. Its ``save_pretrained(folder)`` writes it for
-    others, and so does that of ``tokenizer_to_hf(tokenizer)``.
+    GPT2 → ``GPT2LMHeadModel``, SentenceClassifier → ``BertForSequenceClassification``, TokenTagger →
+    ``BertForTokenClassification``, SpanFinder → ``BertForQuestionAnswering``; precision, device and mode are kept.
+    Its ``save_pretrained(folder)`` writes it for others, and so does that of ``tokenizer_to_hf(tokenizer)``.
 
     A ValueError for a model that ``transformers`` has no counterpart of.
     """
     if type(model) not in WRITERS:
         names = ", ".join(kind.__name__ for kind in WRITERS)
         raise ValueError(f"a {type(model).__name__} has no counterpart in transformers; these have one: {names}")
-    first = next(model.parameters())
     theirs: nn.Module = WRITERS[type(model)](model)
-    return cast("PreTrainedModel", theirs.to(first.device, first.dtype).train(model.training))
+    return cast("PreTrainedModel", theirs.train(model.training))
 
 
 def tokenizer_to_hf(tokenizer: Tokenizer) -> "PreTrainedTokenizerFast":

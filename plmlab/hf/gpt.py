@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
-from plmlab.hf.links import Link, activation, affine, filled, read, require, written
+from plmlab.hf.links import Link, activation, affine, filled, loaded, read, require, written
 from plmlab.models.gpt import GPT, GPT2, GPTConfig
 from plmlab.train.weights import weights
 
@@ -75,17 +75,15 @@ def write_gpt(model: GPT) -> "OpenAIGPTLMHeadModel":
     """An ``OpenAIGPTLMHeadModel`` with our weights."""
     from transformers import OpenAIGPTConfig, OpenAIGPTLMHeadModel
 
-    theirs = OpenAIGPTLMHeadModel(OpenAIGPTConfig(**_sizes(model.config)))
     state = written(gpt_links(model.config.layers), weights(model))
-    theirs.load_state_dict(state | {"lm_head.weight": state["transformer.tokens_embed.weight"]})
-    return theirs
+    state["lm_head.weight"] = state["transformer.tokens_embed.weight"]
+    return loaded(OpenAIGPTLMHeadModel(OpenAIGPTConfig(**_sizes(model.config))), state)
 
 
 def write_gpt2(model: GPT2) -> "GPT2LMHeadModel":
     """A ``GPT2LMHeadModel`` with our weights."""
     from transformers import GPT2Config, GPT2LMHeadModel
 
-    theirs = GPT2LMHeadModel(GPT2Config(**_sizes(model.config)))
     state = written(gpt2_links(model.config.layers), weights(model))
-    theirs.load_state_dict(state | {"lm_head.weight": state["transformer.wte.weight"]})
-    return theirs
+    state["lm_head.weight"] = state["transformer.wte.weight"]
+    return loaded(GPT2LMHeadModel(GPT2Config(**_sizes(model.config))), state)

@@ -61,6 +61,13 @@ def filled(model: Model, tensors: Mapping[str, Tensor]) -> Model:
     return model
 
 
+def loaded(theirs: Model, tensors: Mapping[str, Tensor]) -> Model:
+    """A model of theirs with these weights, named as in its ``state_dict``, in their precision and on their device."""
+    some = next(iter(tensors.values()))
+    theirs.to(some.device, some.dtype).load_state_dict(tensors)
+    return theirs
+
+
 def require(config: object, **expected: object) -> None:
     """A ValueError where a Hugging Face configuration asks for what our model does not do."""
     for name, value in expected.items():

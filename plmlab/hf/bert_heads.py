@@ -1,0 +1,59 @@
+"""BERT's interfaces: ours, and the ``BertFor…`` models of ``transformers``."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from plmlab.hf.bert import POOLER, encoder_links, our_size, their_size, whole
+from plmlab.hf.links import Link, affine, filled, loaded, read, written
+from plmlab.models.bert_heads import Interface, InterfaceConfig, SentenceClassifier, SpanFinder, TokenTagger
+from plmlab.train.weights import weights
+
+if TYPE_CHECKING:
+    from transformers import BertConfig, PreTrainedModel
+
+
+@dataclass(frozen=True)
+class Counterpart:
+    """One of our interfaces, their class by name, what they call the output layer, and whether they keep a pooler."""
+
+    ours: type[Interface]
+    theirs: str
+    output: str
+    pooled: bool
+
+    def links(self, layers: int) -> list[Link]:
+        """All weights that both have."""
+        encoder = [*encoder_links(layers), *(POOLER if self.pooled else [])]
+        return [*whole(encoder), *affine("output", self.output)]
+
+
+COUNTERPARTS = (
+    Counterpart(SentenceClassifier, "BertForSequenceClassification", "classifier", pooled=True),
+    Counterpart(TokenTagger, "BertForTokenClassification", "classifier", pooled=False),
+    Counterpart(SpanFinder, "BertForQuestionAnswering", "qa_outputs", pooled=False),
+)
+
+
+def read_interface(kind: Counterpart, config: "BertConfig", theirs: Mapping[str, Tensor]) -> Interface:
+    """Our interface with their weights. A pooler that they do not keep, since nothing reads it, is zero."""
+    if config.classifier_dropout not in (None, config.hidden_dropout_prob):
+        raise ValueError(f"this model drops out {config.classifier_dropout} before its output layer and "
+                         f"{config.hidden_dropout_prob} elsewhere; ours has one rate for both")
+    size = InterfaceConfig(**asdict(our_size(config)), labels=config.num_labels)
+    model = kind.ours(size)
+    found = read(kind.links(size.layers), theirs)
+    blank = {name: torch.zeros_like(tensor) for name, tensor in weights(model).items() if name not in found}
+    return filled(model, found | blank)
+
+
+def write_interface(model: Interface) -> "PreTrainedModel":
+    """Their model with our weights."""
+    import transformers
+
+    kind = next(kind for kind in COUNTERPARTS if kind.ours is type(model))
+    theirs: Any = getattr(transformers, kind.theirs)(their_size(model.config, num_labels=model.config.labels))
+    return loaded(theirs, written(kind.links(model.config.layers), weights(model)))

@@ -1,0 +1,115 @@
+"""The four interfaces of BERT (Devlin et al. 2019, §4, fig. 4): the pretrained encoder, and one new output layer.
+
+Where they differ from the authors' code: no answer begins or ends in padding, which here takes no part in the softmax.
+"""
+
+from dataclasses import asdict, dataclass, fields
+from typing import Self
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from plmlab.example import IGNORE, Batch
+from plmlab.models.bert import BERT, BERTConfig
+from plmlab.models.gpt import initialise
+from plmlab.models.registry import model
+from plmlab.objectives.fine_tuning import asked
+
+
+@dataclass(frozen=True)
+class InterfaceConfig(BERTConfig):
+    """The size of a BERT, and how many labels its output layer tells apart."""
+
+    labels: int = 2
+
+    @property
+    def encoder(self) -> BERTConfig:
+        """The BERT alone."""
+        return BERTConfig(**{field.name: getattr(self, field.name) for field in fields(BERTConfig)})
+
+
+class Interface(nn.Module):
+    """What the four have in common: an encoder, and the one layer that is new to it."""
+
+    def __init__(self, config: InterfaceConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.bert = BERT(config.encoder)
+        self.dropout = nn.Dropout(config.dropout)
+        self.output = nn.Linear(config.model, config.labels)
+        initialise(self.output)
+
+    @classmethod
+    def on(cls, bert: BERT, labels: int = 2) -> Self:
+        """A new output layer on a copy of a pretrained encoder, such as ``pretrained.bert``; ``bert`` itself stays
+        as it is, whatever is learned here."""
+        some = next(bert.parameters())
+        made = cls(InterfaceConfig(**asdict(bert.config), labels=labels)).to(some.device, some.dtype)
+        made.bert.load_state_dict(bert.state_dict())
+        return made.train(bert.training)
+
+
+@model("bert-sentence", InterfaceConfig)
+class SentenceClassifier(Interface):
+    """One sentence, or a pair: what kind it is of, said from the vector of [CLS] (fig. 4 a, b)."""
+
+    def forward(self, batch: Batch) -> Float[Tensor, "batch label"]:
+        """The logits of each text's class."""
+        return self.output(self.dropout(self.bert.pool(self.bert(batch))))
+
+    def loss(self, batch: Batch) -> Float[Tensor, ""]:
+        """Mean over texts of −log p(class); label ``class``, one number a text."""
+        return F.cross_entropy(self(batch), asked(batch, "class"), ignore_index=IGNORE)
+
+
+@model("bert-tagger", InterfaceConfig)
+class TokenTagger(Interface):
+    """Tagging, such as finding names: each token's tag, said from its own vector (fig. 4 d)."""
+
+    def forward(self, batch: Batch) -> Float[Tensor, "batch time label"]:
+        """The logits of each slot's tag."""
+        return self.output(self.dropout(self.bert(batch)))
+
+    def loss(self, batch: Batch) -> Float[Tensor, ""]:
+        """Mean over tagged slots of −log p(tag); label ``tags``, one number a slot, IGNORE where there is no tag."""
+        return F.cross_entropy(self(batch).flatten(0, 1), asked(batch, "tags").flatten(), ignore_index=IGNORE)
+
+
+@model("bert-span", InterfaceConfig)
+class SpanFinder(Interface):
+    """Question answering: where in the text the answer begins and where it ends (fig. 4 c)."""
+
+    def __init__(self, config: InterfaceConfig) -> None:
+        if config.labels != 2:
+            raise ValueError(f"labels={config.labels}: a span has two ends, so labels must be 2")
+        super().__init__(config)
+
+    def forward(self, batch: Batch) -> Float[Tensor, "batch time 2"]:
+        """The logits S·T_t of the answer beginning at a slot and E·T_t of it ending there; −inf at padding."""
+        return self.output(self.bert(batch)).masked_fill(~looked_at(batch)[..., None], float("-inf"))
+
+    def loss(self, batch: Batch) -> Float[Tensor, ""]:
+        """Mean over texts of −log p(start) and −log p(end), halved; labels ``start`` and ``end``, a slot a text (the
+        last slot of the answer, not the one behind it), IGNORE where there is no answer."""
+        start, end = self(batch).unbind(-1)
+        return (F.cross_entropy(start, asked(batch, "start"), ignore_index=IGNORE)
+                + F.cross_entropy(end, asked(batch, "end"), ignore_index=IGNORE)) / 2
+
+    def best(self, batch: Batch, longest: int = 30) -> Int[Tensor, "batch 2"]:
+        """Start and end of the likeliest span, of at most ``longest`` slots: max S·T_i + E·T_j over j ≥ i (§4.2).
+
+        Only slots of the last segment can be chosen: the text, not the question.
+        """
+        logits = self(batch).masked_fill((batch.segments < batch.segments.amax(1, keepdim=True))[..., None], -torch.inf)
+        scores = logits[:, :, None, 0] + logits[:, None, :, 1]
+        spans = torch.ones_like(scores, dtype=torch.bool).triu().tril(longest - 1)
+        best = scores.masked_fill(~spans, -torch.inf).flatten(1).argmax(1)
+        return torch.stack([best // scores.shape[2], best % scores.shape[2]], 1)
+
+
+def looked_at(batch: Batch) -> Bool[Tensor, "batch time"]:
+    """The slots that anybody may look at: all but padding."""
+    looks = batch.visible.dense(batch.size[1], batch.size[1])
+    return torch.ones_like(batch.tokens, dtype=torch.bool) if looks is None else looks.any(-2)[:, 0].expand(batch.size)

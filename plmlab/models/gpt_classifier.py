@@ -1,0 +1,94 @@
+"""GPT fine-tuned to classify (Radford et al. 2018, §3.2): the answer is read off the last token.
+
+Where it differs from the paper: its equations 4 and 5 add up log-probabilities over the whole data set; here, as in the
+authors' code, each part is a mean, over texts and over tokens.
+"""
+
+from dataclasses import asdict, dataclass, fields
+from typing import Self
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from plmlab.example import IGNORE, Batch
+from plmlab.models.gpt import GPT, GPT2, GPTConfig, initialise
+from plmlab.models.registry import model
+from plmlab.objectives.fine_tuning import asked
+
+
+@dataclass(frozen=True)
+class GPTClassifierConfig(GPTConfig):
+    """The size of a GPT, how many classes there are, the id of the extract token, and λ, the weight of the language
+    model's loss (0.5 in the paper)."""
+
+    labels: int = 2
+    extract: int = 6
+    auxiliary: float = 0.5
+
+    @property
+    def reader(self) -> GPTConfig:
+        """The GPT alone."""
+        return GPTConfig(**{field.name: getattr(self, field.name) for field in fields(GPTConfig)})
+
+
+@model("gpt-classifier", GPTClassifierConfig)
+class GPTClassifier(nn.Module):
+    """softmax(h W_y), from what the last layer makes of the extract token (eq. 3)."""
+
+    reads: type[GPT] = GPT
+
+    def __init__(self, config: GPTClassifierConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.gpt = self.reads(config.reader)
+        self.dropout = nn.Dropout(config.dropout)
+        self.output = nn.Linear(config.model, config.labels, bias=False)
+        initialise(self.output)
+
+    @classmethod
+    def on(cls, gpt: GPT, labels: int = 2, *, extract: int = 6, auxiliary: float = 0.5) -> Self:
+        """A new output layer on a copy of a pretrained GPT, which itself stays as it is. ``extract`` is [END]."""
+        if type(gpt) is not cls.reads:
+            raise ValueError(f"a {type(gpt).__name__} was given, and a {cls.__name__} stands on a {cls.reads.__name__}")
+        some = next(gpt.parameters())
+        config = GPTClassifierConfig(**asdict(gpt.config), labels=labels, extract=extract, auxiliary=auxiliary)
+        made = cls(config).to(some.device, some.dtype)
+        made.gpt.load_state_dict(gpt.state_dict())
+        return made.train(gpt.training)
+
+    def forward(self, batch: Batch) -> Float[Tensor, "batch label"]:
+        """The logits of each text's class."""
+        return self.classify(batch, self.gpt.read(batch))
+
+    def classify(self, batch: Batch, hidden: Float[Tensor, "batch time model"]) -> Float[Tensor, "batch label"]:
+        """The same, from what the last layer made of the texts."""
+        texts = torch.arange(len(hidden), device=hidden.device)
+        return self.output(self.dropout(hidden[texts, place_of(self.config.extract, batch)]))
+
+    def loss(self, batch: Batch) -> Float[Tensor, ""]:
+        """L = L_class + λ · L_words (eq. 5): mean of −log p(class) over texts, label ``class``; plus λ times that of
+        −log p(token) over targets."""
+        hidden = self.gpt.read(batch)
+        loss = F.cross_entropy(self.classify(batch, hidden), asked(batch, "class"), ignore_index=IGNORE)
+        if self.config.auxiliary == 0:
+            return loss
+        words = F.linear(hidden, self.gpt.token.weight).flatten(0, 1)
+        return loss + self.config.auxiliary * F.cross_entropy(words, batch.targets.flatten(), ignore_index=IGNORE)
+
+
+@model("gpt2-classifier", GPTClassifierConfig)
+class GPT2Classifier(GPTClassifier):
+    """The same on GPT-2."""
+
+    reads = GPT2
+
+
+def place_of(token: int, batch: Batch) -> Int[Tensor, "batch"]:
+    """The slot of each text where a token stands first; a ValueError where one lacks it."""
+    here = batch.tokens == token
+    if not here.any(1).all():
+        raise ValueError(f"a text lacks the token {token}, off which the class is read; "
+                         "plmlab.objectives.fine_tuning.extracted puts [END] there")
+    return here.int().argmax(1)

@@ -1,0 +1,95 @@
+"""What a model reads of a task: figure 4 of BERT's paper, figure 1 of GPT's, and the next-sentence pair."""
+
+from random import Random
+
+import pytest
+import torch
+
+from plmlab.example import IGNORE, Batch, Example
+from plmlab.objectives import answered, causal, classified, extracted, masked, next_sentence, tagged
+from plmlab.objectives.fine_tuning import asked
+from plmlab.text.vocabulary import Vocabulary
+
+VOCAB = Vocabulary(200)
+PAD, UNK, CLS, SEP, MASK, START, END = range(7)
+A, B = [101, 102, 103], [111, 112]
+
+
+def nothing_asked(example: Example) -> bool:
+    return bool((example.targets == IGNORE).all()) and bool(example.visible.dense().all())
+
+
+def test_one_sentence_and_a_pair() -> None:
+    """Fig. 4 (b) and (a)."""
+    one, two = classified(A, 1, vocab=VOCAB), classified(A, 0, pair=B, vocab=VOCAB)
+    assert one.tokens.tolist() == [CLS, *A, SEP] and one.segments.tolist() == [0] * 5
+    assert two.tokens.tolist() == [CLS, *A, SEP, *B, SEP] and two.segments.tolist() == [0] * 5 + [1] * 3
+    assert (one.labels["class"].item(), two.labels["class"].item()) == (1, 0)
+    assert nothing_asked(one) and nothing_asked(two)
+    batch = Batch.of([one, two], pad=PAD)
+    assert batch.labels["class"].tolist() == [1, 0] and batch.positions[1, 0].tolist() == list(range(8))
+
+
+def test_tags_stand_over_their_tokens() -> None:
+    """Fig. 4 (d): the tag of a token at its own slot, none over [CLS], [SEP], padding and later pieces of a word."""
+    batch = Batch.of([tagged(A, [5, IGNORE, 0], vocab=VOCAB), tagged(B[:1], [2], vocab=VOCAB)], pad=PAD)
+    assert batch.labels["tags"].tolist() == [[IGNORE, 5, IGNORE, 0, IGNORE], [IGNORE, 2, IGNORE, IGNORE, IGNORE]]
+    assert batch.tokens.tolist() == [[CLS, *A, SEP], [CLS, B[0], SEP, PAD, PAD]]
+    with pytest.raises(ValueError, match="3 tokens came with 2 tags"):
+        tagged(A, [1, 2], vocab=VOCAB)
+
+
+@pytest.mark.parametrize(("start", "end"), [(0, 1), (1, 4), (3, 4), (0, 4)])
+def test_the_answer_is_where_it_stands_in_the_whole(start: int, end: int) -> None:
+    """Fig. 4 (c): the question is sentence A, the text sentence B; both labels are slots, the end the last token's."""
+    text = [121, 122, 123, 124]
+    example = answered(A, text, start, end, vocab=VOCAB)
+    assert example.tokens.tolist() == [CLS, *A, SEP, *text, SEP]
+    first, last = example.labels["start"].item(), example.labels["end"].item()
+    assert example.tokens[first:last + 1].tolist() == text[start:end]
+    assert example.segments[first:last + 1].all() and nothing_asked(example)
+
+
+def test_a_text_that_does_not_answer() -> None:
+    labels = answered(A, B, None, vocab=VOCAB).labels
+    assert (labels["start"].item(), labels["end"].item()) == (IGNORE, IGNORE)
+
+
+@pytest.mark.parametrize(("start", "end"), [(0, 3), (1, 1), (-1, 1), (2, 2), (0, None)])
+def test_an_answer_outside_the_text(start: int, end: int | None) -> None:
+    with pytest.raises(ValueError, match=r"given as text\[.*\], and the text has 2 tokens"):
+        answered(A, B, start, end, vocab=VOCAB)
+
+
+def test_gpt_reads_start_text_extract() -> None:
+    """Fig. 1: Start, text, (delimiter, text,) extract; and it goes on predicting the next token."""
+    one, two = extracted(A, 1, vocab=VOCAB), extracted(A, 0, pair=B, vocab=VOCAB)
+    assert one.tokens.tolist() == [START, *A, END] and one.targets.tolist() == [*A, END, IGNORE]
+    assert two.tokens.tolist() == [START, *A, SEP, *B, END] and two.targets.tolist() == [*A, SEP, *B, END, IGNORE]
+    assert (one.labels["class"].item(), two.labels["class"].item()) == (1, 0)
+    assert not two.segments.any() and two.visible.pattern == "causal"
+    assert one.targets[:-1].tolist() == causal(A, vocab=VOCAB, rng=Random(0)).targets.tolist()
+
+
+def test_next_sentence_is_masked_with_a_label() -> None:
+    follows = next_sentence(A, B, True, vocab=VOCAB, rng=Random(4))
+    stranger = next_sentence(A, B, False, vocab=VOCAB, rng=Random(4))
+    plain = masked(A, pair=B, vocab=VOCAB, rng=Random(4))
+    for part in ("tokens", "targets", "segments", "positions"):
+        assert torch.equal(getattr(follows, part), getattr(plain, part))
+        assert torch.equal(getattr(stranger, part), getattr(plain, part))
+    assert (follows.labels["next_sentence"].item(), stranger.labels["next_sentence"].item()) == (0, 1)
+    chosen = next_sentence(A, B, True, vocab=VOCAB, rng=Random(0), select=[1, 6], replace={1: MASK, 6: 150})
+    assert chosen.tokens.tolist() == [CLS, MASK, *A[1:], SEP, B[0], 150, SEP]
+    assert chosen.targets.tolist() == [IGNORE, A[0], *[IGNORE] * 4, B[1], IGNORE]
+    many = next_sentence(A * 10, B * 10, True, vocab=VOCAB, rng=Random(0), rate=0.5)
+    assert (many.targets != IGNORE).sum() == round(0.5 * 53)
+    with pytest.raises(ValueError, match="B is empty"):
+        next_sentence(A, [], True, vocab=VOCAB, rng=Random(0))
+
+
+def test_a_label_that_is_not_there() -> None:
+    batch = Batch.of([tagged(A, [0, 1, 2], vocab=VOCAB)], pad=PAD)
+    assert asked(batch, "tags") is batch.labels["tags"]
+    with pytest.raises(ValueError, match=r"'class' is asked for, and this batch has tags; plmlab\.objectives"):
+        asked(batch, "class")

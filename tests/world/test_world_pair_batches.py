@@ -1,0 +1,58 @@
+"""Pairs of the world as pretraining batches: true to the source, the same for a step, learnable."""
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from plmlab.example import IGNORE
+from plmlab.models.bert import BERTConfig, BERTPretraining
+from plmlab.world.pair_batches import PairBatches
+
+
+@pytest.fixture(scope="module")
+def tokenizer(small):
+    return small.tokenizer(["english"])
+
+
+def test_labels_are_true_to_the_articles(small, tokenizer):
+    """What is said to follow stands behind the first sentence in an article."""
+    follows = {(a.words, b.words) for article in small.articles("train")
+               for a, b in zip(article.sentences, article.sentences[1:], strict=False)}
+    said = []
+    for step in range(3):
+        batch = PairBatches(small, "train", tokenizer, 64, 5)(step)
+        truth = torch.where(batch.targets != IGNORE, batch.targets, batch.tokens)
+        for row, segments, label in zip(truth, batch.segments, batch.labels["next_sentence"].tolist(), strict=True):
+            row = row[row != 0]
+            cut = int((row == 3).nonzero()[0])
+            assert row[0] == 2 and row[-1] == 3 and int(segments.sum()) == len(row) - cut - 1
+            sides = tuple(tuple(tokenizer.tokens(part.tolist())) for part in (row[1:cut], row[cut + 1:-1]))
+            said.append(label)
+            if label == 0:
+                assert sides in follows
+    assert 0.35 < sum(said) / len(said) < 0.65
+
+
+def test_a_step_is_the_same_whenever_it_is_asked_for(small, tokenizer):
+    batches = PairBatches(small, "train", tokenizer, 8, 5)
+    first, again, other = batches(3), batches(3), batches(4)
+    assert torch.equal(first.tokens, again.tokens) and torch.equal(first.targets, again.targets)
+    assert first.tokens.shape != other.tokens.shape or not torch.equal(first.tokens, other.tokens)
+    elsewhere = PairBatches(small, "train", tokenizer, 8, 6)(3)
+    assert first.tokens.shape != elsewhere.tokens.shape or not torch.equal(first.tokens, elsewhere.tokens)
+
+
+def test_the_share_of_hidden_slots_is_the_one_asked_for(small, tokenizer):
+    for rate in (0.15, 0.4):
+        batch = PairBatches(small, "train", tokenizer, 200, 5, rate)(0)
+        asked = (batch.targets != IGNORE).sum() / (batch.tokens != 0).sum()
+        assert abs(asked - rate) < 0.02
+
+
+def test_both_losses_are_counted(small, tokenizer):
+    torch.manual_seed(0)
+    model = BERTPretraining(BERTConfig.tiny(len(tokenizer))).eval()
+    batch = PairBatches(small, "train", tokenizer, 16, 5)(0)
+    words = F.cross_entropy(model(batch).flatten(0, 1), batch.targets.flatten(), ignore_index=IGNORE)
+    follows = F.cross_entropy(model.follows(model.bert(batch)), batch.labels["next_sentence"])
+    torch.testing.assert_close(model.loss(batch), words + follows)
