@@ -97,7 +97,8 @@ def shift_right(
     A sentence is a list of token ids. Slot 0 reads ``start`` and says the first token. Each
     later slot reads a token and says the next one, and the slot that reads the last token says
     ``end``. Fill short rows up on the right: with ``pad`` in what is read, with −100 in the
-    targets, where ``cross_entropy`` then counts no loss.
+    targets, where ``cross_entropy`` then counts no loss. With start 5, end 6 and pad 0,
+    [[7, 8], [9]] is read as [[5, 7, 8], [5, 9, 0]]; the targets are [[7, 8, 6], [9, 6, −100]].
     """
     longest = max(len(tokens) for tokens in sentences)
     read = [[start, *tokens] + [pad] * (longest - len(tokens)) for tokens in sentences]

@@ -88,7 +88,7 @@ function plot(state, width, cursor) {
     parts.push(svg("text", { x: x(value), y: bottom + 16, "text-anchor": "middle" }, value.toLocaleString("en")));
   }
   parts.push(svg("text", { x: (MARGIN.left + right) / 2, y: HEIGHT - 3, "text-anchor": "middle" }, "step"),
-    svg("text", { x: 0, y: 11 }, `loss, ${state.unit}`),
+    svg("text", { x: 0, y: 11 }, `loss, ${state.unit}${logarithmic ? " (log scale)" : ""}`),
     svg("path", { class: "rule", d: `M${MARGIN.left} ${bottom}H${right}` }));
   if (state.floor !== null) {
     parts.push(svg("path", { class: "floor", d: `M${MARGIN.left} ${y(state.floor)}H${right}` }));
