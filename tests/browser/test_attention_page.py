@@ -234,6 +234,7 @@ def test_nothing_overflows_and_nothing_is_cut(show: Show, page: Page, width: int
         assert inside == [], lab
 
 
+@pytest.mark.timing
 def test_a_layer_switch_at_12_12_64_takes_at_most_60_ms(show: Show) -> None:
     page = show(AttentionLab(bert(12, 12), WORDS, LONG))
     page.focus(ALL)

@@ -74,14 +74,19 @@ def test_hostile_sentences_typed_into_the_lab(page: Page, jupyter) -> None:
     assert jupyter.run_cell(page, 1) == "masked 4 0 'the cat'"
 
 
-def test_the_dark_theme_and_the_time_to_repaint(page: Page, jupyter) -> None:
-    """A round trip to the kernel takes at most 100 ms, with room for a busy machine."""
+def test_the_dark_theme(page: Page, jupyter) -> None:
     jupyter.setting("themes", theme="JupyterLab Dark")
     jupyter.run(page, LAB, "from standin import SENTENCES\nlab.text = SENTENCES[64]", until=CHIPS)
     jupyter.setting("themes", theme="JupyterLab Light")
     expect(page.locator(CHIPS)).to_have_count(64)
     ground = page.evaluate("getComputedStyle(document.querySelector('.plm-lab')).backgroundColor")
     assert ground == "rgb(33, 33, 33)"
+
+
+@pytest.mark.timing
+def test_a_round_trip_to_the_kernel_takes_100_ms(page: Page, jupyter) -> None:
+    jupyter.run(page, LAB, "from standin import SENTENCES\nlab.text = SENTENCES[64]", until=CHIPS)
+    expect(page.locator(CHIPS)).to_have_count(64)
     spent = page.evaluate("""async () => {
         const again = [...document.querySelectorAll('.plm-lab button')].find((b) => b.textContent === 'draw again');
         const body = document.querySelector('.plm-lab .body');
@@ -97,7 +102,7 @@ def test_the_dark_theme_and_the_time_to_repaint(page: Page, jupyter) -> None:
             spent.push(performance.now() - start);
         }
         return spent; }""")
-    assert statistics.median(spent) <= 200
+    assert statistics.median(spent) <= 100
 
 
 CURVE = """

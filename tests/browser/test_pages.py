@@ -175,6 +175,7 @@ def test_nothing_overflows_and_nothing_is_cut(show: Show, page: Page, width: int
                 .every((e) => e.getBoundingClientRect().right <= lab.right) }"""), lab
 
 
+@pytest.mark.timing
 def test_the_crosshair_of_64_tokens_moves_within_30_ms(show: Show) -> None:
     page = show(MaskLab(words(), SENTENCES[64], "causal"))
     page.focus(CROSS)

@@ -232,6 +232,7 @@ SPENT = """async ([selector, count]) => {
     return spent; }"""
 
 
+@pytest.mark.timing
 def test_any_slider_repaints_within_30_ms(show: Show) -> None:
     """What JavaScript spends on one move, at the defaults and at the largest of all; the lower quartile, since other
     tests may run beside this one."""
@@ -291,6 +292,7 @@ def test_the_position_lab_and_the_kernel_talk(page: Page, jupyter) -> None:
     assert jupyter.run_cell(page, 1).endswith(" 1 8 4 'the cat'")
 
 
+@pytest.mark.timing
 def test_the_time_of_a_round_trip(page: Page, jupyter) -> None:
     """Another shuffle is read, measured and drawn within 100 ms, with room for a busy machine."""
     jupyter.run(page, LAB, f"lab.text = {STORY!r}", until=".plm-lab .maps .heat")

@@ -176,6 +176,7 @@ def test_an_empty_lab_says_so(show: Show) -> None:
     assert page.locator(".plm-lab .lines").count() == 0
 
 
+@pytest.mark.timing
 def test_a_move_and_a_click_are_answered_within_30_ms(show: Show) -> None:
     """Of 30 acts the quicker quarter counts, so that what else the machine does is not measured."""
     page = show(ShapeXray("one two three four five six seven eight"))

@@ -162,6 +162,7 @@ def test_nothing_overflows(show: Show, page: Page, width: int) -> None:
         assert page.evaluate("document.documentElement.scrollWidth") <= width, view
 
 
+@pytest.mark.timing
 def test_hiding_a_word_and_turning_a_tab_repaint_within_30_ms(show: Show) -> None:
     page = show(WorldLab(view="probability"))
     spent = page.evaluate("""async () => {
@@ -220,6 +221,7 @@ def test_the_lab_and_the_kernel_talk(page: Page, jupyter) -> None:
     assert jupyter.run_cell(page, 1).startswith("probability town:")
 
 
+@pytest.mark.timing
 def test_typing_is_answered_in_time(page: Page, jupyter) -> None:
     """The goal is 100 ms from the act to the painted frame; a busy machine has room."""
     jupyter.run(page, LAB, "print(1)", until=".plm-lab .sentences li")

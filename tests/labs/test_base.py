@@ -14,12 +14,23 @@ from nbformat.v4 import new_code_cell, new_notebook
 from PIL import Image
 from standin import HOSTILE, words
 
-from plmlab.labs import AttentionLab, Curve, Lab, MaskLab, PositionLab, ShapeXray, WorldLab, picture
+from plmlab.labs import (
+    AttentionLab,
+    ClozeLab,
+    Curve,
+    Lab,
+    MaskLab,
+    NextTokenLab,
+    PositionLab,
+    ShapeXray,
+    WorldLab,
+    picture,
+)
 from plmlab.labs.base import script_json
 from plmlab.labs.bertviz import View
 from plmlab.labs.picture import light, view_outputs
 
-LABS = (AttentionLab, Curve, MaskLab, PositionLab, ShapeXray, WorldLab)
+LABS = (AttentionLab, ClozeLab, Curve, MaskLab, NextTokenLab, PositionLab, ShapeXray, WorldLab)
 
 
 @pytest.mark.parametrize("cls", LABS)

@@ -62,6 +62,7 @@ def test_a_loss_that_is_no_number_is_told_and_not_drawn(loss: float) -> None:
     assert live.state["training"] == [(1, 3.0)]
 
 
+@pytest.mark.timing
 def test_it_costs_a_training_loop_less_than_a_hundredth() -> None:
     """Of a 25 ms step, that is 0.25 ms; ten messages a second fall on 40 steps."""
     live = Curve("a run", floor=2.0, steps=100_000)

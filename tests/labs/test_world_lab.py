@@ -201,6 +201,7 @@ def test_what_is_not_there_is_refused_at_once(ask: dict[str, str]) -> None:
         WorldLab(**ask)
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("size", ["small", "full"])
 def test_python_answers_within_100_ms(size: str) -> None:
     lab = WorldLab(size=size)

@@ -1,0 +1,158 @@
+// The Cloze Lab: a sentence whose words can be hidden, and what is believed to stand there.
+
+/** The hidden slots after a click on one. */
+export const toggled = (hidden, slot) =>
+  (hidden.includes(slot) ? hidden.filter((other) => other !== slot) : [...hidden, slot].sort((a, b) => a - b));
+
+/** Where an arrow key leads among `count` words, or null. */
+export function wordAfter(key, place, count) {
+  const to = { ArrowLeft: place - 1, ArrowRight: place + 1, Home: 0, End: count - 1 }[key];
+  return to === undefined || to < 0 || to >= count ? null : to;
+}
+
+/** What a chip is called by a screen reader. */
+export function chipName(token, kind, hidden) {
+  if (kind === "typed") return "[MASK], as you typed it";
+  return `${token}${kind === "unknown" ? ", not in the vocabulary" : ""}, ${hidden ? "hidden; show it" : "hide it"}`;
+}
+
+function chips(state, disabled, press) {
+  const numbered = state.hidden.length > 1;
+  return state.tokens.map((token, slot) => {
+    const kind = state.kinds[slot];
+    const hidden = state.hidden.includes(slot);
+    const chip = kind === "special" ? el("span", { class: "chip special" }, el("bdi", {}, token))
+      : el("button", { type: "button", class: `chip ${hidden ? "mask" : kind}`, "data-slot": slot,
+        "aria-pressed": String(hidden), "aria-label": chipName(token, kind, hidden), tabindex: "-1",
+        disabled: disabled || kind === "typed", on: { click: () => press(slot) } },
+      el("bdi", {}, hidden ? "[MASK]" : token));
+    const number = numbered ? ` · gap ${state.hidden.indexOf(slot) + 1}` : "";
+    const under = hidden ? `${kind === "typed" ? "?" : token}${number}` : "";
+    return el("div", { class: `slot${slot === state.second ? " second" : ""}` }, chip,
+      el("span", { class: "target" }, el("bdi", {}, under)));
+  });
+}
+
+function controls(model, signal) {
+  const { presets } = model.get("menu");
+  const disabled = model.get("alone");
+  const button = ({ title, text, hidden }) => el("button", { type: "button", class: "preset", disabled,
+    on: { click: () => tell(model, { text, hidden, tried: model.get("tried") + 1 }) } }, title);
+  const none = () => tell(model, { hidden: [] });
+  const show = el("button", { type: "button", disabled, on: { click: none } }, "show all words");
+  return [
+    el("div", { class: "bar" }, textField(model, "your sentence", signal), show),
+    el("div", { class: "bar quiet" },
+      el("span", { class: "presets" }, ...(presets.length ? ["try this ", ...presets.map(button)] : []))),
+  ];
+}
+
+function wordRow(model, signal) {
+  const node = el("div", { class: "words", role: "group", "aria-label": "the words: press one to hide it" });
+  const view = { at: null };
+  const buttons = () => [...node.querySelectorAll("button:not(:disabled)")];
+  const hold = (button) => {
+    for (const other of buttons()) other.tabIndex = other === button ? 0 : -1;
+    view.at = button ? Number(button.dataset.slot) : null;
+  };
+  node.addEventListener("focusin", (event) => hold(event.target));
+  node.addEventListener("keydown", (event) => {
+    const all = buttons();
+    const to = wordAfter(event.key, all.indexOf(document.activeElement), all.length);
+    if (to === null) return;
+    all[to].focus();
+    event.preventDefault();
+    event.stopPropagation();
+  }, { signal });
+  const press = (slot) => tell(model, { hidden: toggled(model.get("state").hidden, slot) });
+  const draw = (state) => {
+    const focused = node.contains(document.activeElement);
+    node.replaceChildren(...chips(state, model.get("alone"), press));
+    const all = buttons();
+    const button = all.find(({ dataset }) => Number(dataset.slot) === view.at) ??
+      all.find(({ dataset }) => Number(dataset.slot) === state.hidden[0]) ?? all[0];
+    if (button) hold(button);
+    if (focused) button?.focus({ preventScroll: true });
+  };
+  return { node, draw };
+}
+
+/** How wide the names of rows and columns are, in px. */
+function widthsOf({ rows, columns }, node) {
+  const context = document.createElement("canvas").getContext("2d");
+  context.font = `600 12.5px ${getComputedStyle(node).fontFamily}`;
+  const width = (word) => Math.ceil(context.measureText(word).width);
+  return { rows: clamp(Math.max(...rows.map(width)) + 14, 40, 120), columns: columns.map((word) => width(word) + 4) };
+}
+
+function render({ model, el: root }) {
+  const life = new AbortController();
+  const { signal } = life;
+  const disabled = model.get("alone");
+  const { world, left, cut } = model.get("menu");
+  const parts = frame(model, root, {
+    title: "What stands behind the mask?",
+    lead: "Press a word to hide it: what does the model believe stands there, from both sides and from the left " +
+      "alone? Hide two, and see that it answers each without knowing of the other.",
+    signal,
+  });
+  parts.node.classList.add("cloze");
+  parts.controls.prepend(...controls(model, signal));
+  const view = { open: "", cell: null, pair: "", room: 0 };
+  const row = wordRow(model, signal);
+  const legend = el("p", { class: "legend-line" },
+    el("span", {}, el("i", { class: "model" }), "the model"),
+    ...(world ? [el("span", {}, el("i", { class: "best" }),
+      "the best possible reader: exact, from the grammar of the Small World")] : []),
+    ...(cut ? [el("span", { class: "handicap" }, "No model that reads from the left was given. So the same model reads " +
+      "the sentence cut after the mask; that is a handicap: in training no sentence ended there.")] : []));
+  const gaps = el("div", { class: "gaps" });
+  const crossed = el("div", {});
+  const ask = el("div", {});
+
+  const question = (state) => {
+    if (!state.question) return [];
+    const node = el("details", { class: "ask", open: view.open === state.question },
+      el("summary", {}, el("b", {}, "Predict, then look. "), state.question, el("span", {}, "Show the answer")),
+      el("p", {}, state.answer));
+    node.addEventListener("toggle", () => { view.open = node.open ? state.question : ""; });
+    return [node];
+  };
+  const cross = (state) => {
+    const { pair } = state;
+    if (!pair) return crossed.replaceChildren();
+    const focused = [...crossed.querySelectorAll(".cross")].indexOf(document.activeElement);
+    const chosen = [...crossed.querySelectorAll("select")].indexOf(document.activeElement);
+    const words = JSON.stringify([pair.rows, pair.columns]);
+    if (view.pair !== words) Object.assign(view, { pair: words, cell: null });
+    crossed.replaceChildren(pairView({
+      gaps: state.gaps, pair, room: view.room, widths: widthsOf(pair, parts.node), cell: view.cell, disabled,
+      choose: (pairs) => tell(model, { pair: pairs }), onCell: (cell) => { view.cell = cell; },
+    }).node);
+    crossed.querySelectorAll(".cross")[focused]?.focus({ preventScroll: true });
+    crossed.querySelectorAll("select")[chosen]?.focus({ preventScroll: true });
+  };
+  const draw = () => {
+    const state = model.get("state");
+    if (!state.tokens) return;
+    view.room = parts.body.clientWidth;
+    row.draw(state);
+    legend.hidden = !state.gaps.length;
+    ask.replaceChildren(...question(state));
+    gaps.replaceChildren(...state.gaps.map((_, place) => gapView(state.gaps, place, { left, cut })));
+    cross(state);
+  };
+  parts.body.append(row.node, ask, crossed, legend, gaps);
+  observe(model, ["state"], draw, signal);
+  const watch = new ResizeObserver(eachFrame(() => {
+    if (parts.body.clientWidth !== view.room) draw();
+  }));
+  watch.observe(parts.body);
+  draw();
+  return () => {
+    watch.disconnect();
+    life.abort();
+  };
+}
+
+const lab = { render };

@@ -1,0 +1,147 @@
+// The Cloze Lab: two gaps crossed. The product of two beliefs beside the probability of both words together.
+
+const CELL = { low: 34, high: 72, tall: 26 };
+const MAP_GAP = 36;
+const HIDDEN_BELOW = 0.005;
+
+/** The highest probability of both tables: the upper end of their one scale. */
+export const topOf = ({ product, together }) => Math.max(...product.flat(), ...together.flat(), 1e-9);
+
+/** What is written in a cell: whole percents, and nothing where that would be 0. */
+export const cellText = (p) => (p < HIDDEN_BELOW ? "" : `${Math.round(100 * p)}`);
+
+/** The place of a probability on the scale, 0 to 1; a square root, so that small ones can be told apart. */
+export const shade = (p, top) => Math.sqrt(Math.min(p / top, 1));
+
+/** How one pair is told. */
+export function pairText({ rows, columns, product, together, kind }, { row, column }) {
+  const [apart, both] = [product[row][column], together[row][column]];
+  const words = `“${rows[row]} … ${columns[column]}”`;
+  const said = `${words}: p(${rows[row]}) · p(${columns[column]}) = ${percent(apart)}; `;
+  if (kind === "chained") return `${said}asked one after the other, ${percent(both)}.`;
+  return said + (both === 0 ? "together 0 %: no sentence has both." : `together ${percent(both)}.`);
+}
+
+/** What the tables show, in sentences. */
+export function verdictText({ kind, worst, impossible, unavoidable, information }) {
+  if (!worst && kind === "chained") {
+    return ["Product and answers one after the other hardly differ: here the model can fill the two gaps apart."];
+  }
+  if (!worst) {
+    return ["The product gives next to nothing to pairs that no sentence has: here the two gaps can be filled apart.",
+      `Mutual information of the two slots: ${nats(information)}.`];
+  }
+  const [one, other] = worst.words;
+  if (kind === "chained") {
+    return [`The pair that the product believes in too much is “${one} … ${other}”: ${percent(worst.product)}, and ` +
+      `${percent(worst.together)} once the model has “${one}” before its eyes.`];
+  }
+  return [
+    `The likeliest pair of the product that no sentence has: “${one} … ${other}”, ${percent(worst.product)}. ` +
+      `All impossible pairs together: ${percent(impossible)}.`,
+    `Mutual information of the two slots: ${nats(information)}, what it costs even the best possible reader to ` +
+      `answer slot by slot; its own product would give ${percent(unavoidable)} to impossible pairs.`];
+}
+
+/** How two maps stand in `room` px, side by side or one above the other; names of columns turn where they are wide. */
+export function mapSize(room, { rows, columns }) {
+  const beside = Math.floor((room - MAP_GAP) / 2 - rows);
+  const stacked = beside < columns.length * CELL.low;
+  const cell = clamp(Math.floor((stacked ? room - rows : beside) / columns.length), CELL.low, CELL.high);
+  return { stacked, cell, label: rows, turned: Math.max(...columns) > cell };
+}
+
+function overlay(table, { cell, impossible, top }) {
+  const [height, width] = [table.length * CELL.tall, table[0].length * cell];
+  const marks = table.flatMap((line, row) => line.map((p, column) => {
+    const [x, y] = [(column + 0.5) * cell, (row + 0.5) * CELL.tall];
+    const ink = shade(p, top) > 0.55 ? "on-light" : "on-dark";
+    const text = cellText(p);
+    const never = impossible?.(row, column) && text
+      ? [svg("path", { class: `never ${ink}`, d: `M${x + 11} ${y - 4}l8 8m0 -8l-8 8` })] : [];
+    const at = { x: never.length ? x - 4 : x, y: y + 4.5, "text-anchor": "middle" };
+    return [...(text ? [svg("text", { class: ink, ...at }, text)] : []), ...never];
+  })).flat();
+  return svg("svg", { class: "figures", width, height, "aria-hidden": "true" }, ...marks);
+}
+
+function pairMap({ title, pair, table, size, top, impossible, hatched, onCell }) {
+  const { rows, columns } = pair;
+  const [width, height] = [columns.length * size.cell, rows.length * CELL.tall];
+  const map = heatMap({ rows: rows.length, columns: columns.length, width, height, label: title, onCell });
+  const bytes = pixels(rows.length * columns.length, (i) => shade(table.flat()[i], top), 0, 1, ramp(sequential()));
+  if (hatched) table.flat().forEach((p, i) => { if (p === 0) bytes[4 * i + 3] = 0; });
+  map.paint(bytes);
+  map.node.classList.toggle("hatched", hatched);
+  map.node.append(overlay(table, { cell: size.cell, impossible, top }));
+  const head = columns.map((word) => el("span", { class: "column-name", style: `width:${size.cell}px`, title: word },
+    el("bdi", {}, word)));
+  const side = rows.map((word) => el("span", { class: "row-name", style: `height:${CELL.tall}px`, title: word },
+    el("bdi", {}, word)));
+  const node = el("figure", { class: "pair-map" }, el("figcaption", {}, title),
+    el("div", { class: `framed${size.turned ? " turned" : ""}`, style: `--label:${size.label}px` },
+      el("div", { class: "columns-of" }, ...head),
+      el("div", { class: "rows-of" }, ...side), map.node));
+  const point = (cell, said) => {
+    map.point(cell, said);
+    head.forEach((name, i) => name.classList.toggle("is-key", i === cell.column));
+    side.forEach((name, i) => name.classList.toggle("is-query", i === cell.row));
+  };
+  return { node, point };
+}
+
+function choice(gaps, pair, disabled, choose) {
+  if (gaps.length < 3) return [];
+  const pick = (place) => {
+    const select = el("select", { "aria-label": place ? "the other gap" : "one gap", disabled },
+      ...gaps.map(({ slot, word }, i) => el("option", { value: slot, selected: slot === pair.slots[place],
+        disabled: slot === pair.slots[1 - place] }, `gap ${i + 1}: ${word ?? "[MASK]"}`)));
+    select.addEventListener("change", () => {
+      const slots = [...pair.slots];
+      slots[place] = Number(select.value);
+      choose(slots);
+    });
+    return select;
+  };
+  return [el("div", { class: "bar" }, "cross ", pick(0), " with ", pick(1))];
+}
+
+/** Where the crosshair begins: at the worst pair, if it is in the tables. */
+export function firstCell({ rows, columns, worst }) {
+  const [one, other] = worst?.words ?? [];
+  const cell = { row: rows.indexOf(one), column: columns.indexOf(other) };
+  return cell.row < 0 || cell.column < 0 ? { row: 0, column: 0 } : cell;
+}
+
+/** The two tables of a pair of gaps, walked together. `cell` is where the reader was, or null; `choose(slots)` crosses
+    two other gaps. */
+function pairView({ gaps, pair, room, widths, cell, disabled, choose, onCell }) {
+  const size = mapSize(room, widths);
+  const top = topOf(pair);
+  const world = pair.kind === "world";
+  const said = el("p", { class: "why", role: "status", "aria-live": "polite" });
+  const go = (to) => {
+    const text = pairText(pair, to);
+    said.textContent = text;
+    for (const map of maps) map.point(to, text);
+    onCell(to);
+  };
+  const maps = [
+    pairMap({ title: "the model: product of two beliefs, %", pair, table: pair.product, size, top, onCell: go,
+      hatched: false, impossible: world ? (row, column) => pair.together[row][column] === 0 : null }),
+    pairMap({ title: `${world ? "the world: both words together, exactly" : "the same model, asked one after the other"}, %`,
+      pair, table: pair.together, size, top, onCell: go, hatched: world }),
+  ];
+  const node = el("section", { class: "pair", "aria-label": "two gaps together" },
+    el("h4", {}, "Two gaps at once",
+      el("span", {}, "each gap is answered without knowing of the other: p(a, b) becomes p(a) · p(b)")),
+    ...choice(gaps, pair, disabled, choose), said,
+    el("div", { class: `maps${size.stacked ? " stacked" : ""}` }, ...maps.map((map) => map.node)),
+    el("div", { class: "under-maps" },
+      scaleBar(sequential(), ["0", percent(top / 4), percent(top)], "probability of the pair"),
+      el("p", {}, `${world ? "× and hatching: no sentence of the world has both words. " : ""}Words below 1 % are ` +
+        "left out.")),
+    ...verdictText(pair).map((text) => el("p", { class: "verdict" }, text)));
+  go(cell ?? firstCell(pair));
+  return { node };
+}

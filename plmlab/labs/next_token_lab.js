@@ -1,0 +1,146 @@
+// The Next-token Lab: the reader types and writes; the distribution moves; each layer says what it would.
+
+const TEMPERATURES = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.75, 2, 2.5, 3, 4, 5];
+const KEEP = [1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 40, 50, 100, 200, 500, 1000, 5000, 10_000];
+const MASS = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.92, 0.95, 0.97, 0.98, 0.99, 0.995, 1];
+const SETTINGS = { temperature: 1, top_k: null, top_p: 1 };
+const SIDE_BY_SIDE = 760;
+
+/** The values of a slider, one more among them where that is set; null, for all, is the last. */
+export const stopsOf = (values, value) =>
+  [...new Set([...values, value])].sort((a, b) => (a ?? Infinity) - (b ?? Infinity));
+
+/** How a slider's value is said. */
+export const settingText = (name, value) => (value === null || (name === "top_p" && value === 1) ? "all"
+  : value.toLocaleString("en", { maximumFractionDigits: 4 }));
+
+/** A slider over what a trait may be; `follow(values)` shows what it is. */
+function knob(model, name, title, send) {
+  const [input, number] = [el("input", { type: "range", min: 0, step: 1, "aria-label": title }), el("output")];
+  let stops = [];
+  input.addEventListener("input", () => send({ [name]: stops[input.value] }));
+  const follow = (values) => {
+    stops = stopsOf(values, model.get(name));
+    input.max = stops.length - 1;
+    input.value = stops.indexOf(model.get(name));
+    number.textContent = settingText(name, model.get(name));
+    input.setAttribute("aria-valuetext", number.textContent);
+  };
+  return { node: el("label", { class: "slider" }, title, input, number), follow };
+}
+
+/** What was written since the reader last typed. */
+function history(written) {
+  const nats = written.reduce((found, [, p]) => found - Math.log(p), 0);
+  return [el("ol", { class: "written" }, ...written.map(([token, p]) =>
+    el("li", {}, el("bdi", { class: "chip" }, token), el("span", {}, chance(p))))),
+  el("p", { class: "note" }, written.length
+    ? `Written: ${written.length === 1 ? "1 token" : `${written.length} tokens`}, with ${nats.toFixed(2)} nats in ` +
+      "all; these are the model's own chances, whatever was drawn from."
+    : "Press a bar to write its token, or let the model write.")];
+}
+
+function render({ model, el: root }) {
+  const life = new AbortController();
+  const { signal } = life;
+  const disabled = model.get("alone");
+  const parts = frame(model, root, {
+    title: "What comes next?",
+    lead: "A language model has one thing to say: how likely each token is to come next. Type, and watch it move; " +
+      "then turn what is drawn from it.",
+    signal,
+  });
+  parts.node.classList.add("next-token");
+  const view = { open: false, cell: null };
+  let drawn = null;
+  let wishes = 0;
+
+  const input = textField(model, "your text", signal);
+  const wish = (wanted) => tell(model, { text: input.value, wish: { ...wanted, number: `${Date.now()}-${wishes++}` } });
+  const button = (title, wanted, said) => el("button", { type: "button", title: said, disabled,
+    on: { click: () => wish(wanted) } }, title);
+  const writers = [
+    button("greedy", { do: "greedy" }, "write the likeliest token"),
+    button("sample", { do: "sample" }, "draw one token"),
+    button("sample 10", { do: "sample", count: 10 }, "draw ten tokens, one after the other"),
+  ];
+  const undo = button("undo", { do: "undo" }, "take back what was written last");
+  const { presets } = model.get("menu");
+  const tries = presets.map(([title, text]) => el("button", { type: "button", class: "preset", disabled,
+    on: { click: () => {
+      input.value = text;
+      tell(model, { text });
+    } } }, title));
+
+  const save = settled(() => model.save_changes(), 150);
+  const send = (traits) => {
+    for (const [name, value] of Object.entries(traits)) model.set(name, value);
+    save();
+  };
+  const knobs = [[knob(model, "temperature", "temperature", send), () => TEMPERATURES],
+    [knob(model, "top_k", "top-k", send), () => [...KEEP.filter((k) => k < (drawn?.count ?? 0)), null]],
+    [knob(model, "top_p", "top-p", send), () => MASS]];
+  const reset = el("button", { type: "button", class: "preset", on: { click: () => send(SETTINGS) } },
+    "as the model says");
+  parts.controls.prepend(
+    el("div", { class: "bar" }, input, ...writers, undo),
+    ...(tries.length
+      ? [el("div", { class: "bar quiet" }, el("span", { class: "presets" }, "try this ", ...tries))] : []),
+    el("div", { class: "bar quiet knobs" }, ...knobs.map(([{ node }]) => node), reset));
+
+  const settings = () =>
+    ({ temperature: model.get("temperature"), topK: model.get("top_k"), topP: model.get("top_p") });
+  const weigh = () => {
+    if (!drawn) return;
+    for (const [{ follow }, values] of knobs) follow(values());
+    reset.disabled = Object.entries(SETTINGS).every(([name, value]) => model.get(name) === value);
+    drawn.bars.paint(settings());
+  };
+  const question = (logits) => {
+    const own = choices(entropyOf(distribution(logits).chances));
+    const node = el("details", { class: "ask", open: view.open }, el("summary", {}, el("b", {}, "Predict, then look. "),
+      `At temperature 1 this step is worth ${own} equal choices. How many at temperature 2, and at ½? And will ` +
+      "another token become the likeliest?", el("span", {}, "Show the answer")), el("p", {}, temperatures(logits)));
+    node.addEventListener("toggle", () => { view.open = node.open; });
+    return node;
+  };
+
+  const draw = () => {
+    const state = model.get("state");
+    if (!state.rows) return;
+    const focused = document.activeElement?.closest?.(".choice")?.dataset.at;
+    const held = drawn?.lens.held();
+    const logits = logitsOf(state.logits);
+    const same = drawn?.state === state;
+    const room = parts.body.clientWidth;
+    const bars = barsOf({ state, disabled, onTake: (token) => wish({ do: "take", token }) });
+    const last = { row: state.lens.layers.length - 1, column: state.lens.tokens.length - 1 };
+    const start = same ? drawn.lens.at() : { ...last, row: drawn?.lens.at().row ?? last.row };
+    const lens = lensOf({ lens: state.lens, room, start });
+    const inside = parts.node.contains(document.activeElement);
+    drawn = { state, bars, lens, room, count: logits.length };
+    for (const writer of writers) writer.disabled = disabled || state.ended;
+    undo.disabled = disabled || !state.undo;
+    parts.body.replaceChildren(
+      el("div", { class: room >= SIDE_BY_SIDE ? "step" : "step stacked" }, bars.node,
+        el("div", { class: "facts" }, bars.said, bars.numbers, ...history(state.written), question(logits))),
+      lens.node);
+    weigh();
+    lens.toEnd();
+    if (held) lens.focus();
+    else if (inside && focused !== undefined) bars.focus(Number(focused));
+  };
+  observe(model, ["state"], draw, signal);
+  observe(model, Object.keys(SETTINGS), eachFrame(weigh), signal);
+  const watch = new ResizeObserver(eachFrame(() => {
+    if (drawn && parts.body.clientWidth !== drawn.room) draw();
+  }));
+  watch.observe(parts.body);
+  draw();
+  return () => {
+    watch.disconnect();
+    life.abort();
+  };
+}
+
+const lab = { render };

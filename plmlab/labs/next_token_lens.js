@@ -1,0 +1,142 @@
+// The logit lens: after each slot, what every layer would say, were it the last.
+
+const LABEL = 84; // px, for the names of the layers
+const GUTTER = 2; // px, between columns
+const [NARROW, WIDE] = [84, 124]; // px, of a column
+
+/** The layer from which on the last layer's favourite stays the favourite. */
+export function settledAt(column) {
+  let at = column.length - 1;
+  while (at > 0 && column[at - 1].rank === 1) at--;
+  return at;
+}
+
+/** The title over the lens: what it shows of one slot. */
+export function lensFinding({ columns, names, layers }, slot) {
+  const column = columns[slot];
+  const [token] = column.at(-1).likeliest[0];
+  const at = settledAt(column);
+  const from = at === 0 ? "already in the embedding"
+    : at === column.length - 1 ? `only in the last layer, ${layers[at]}` : `from ${layers[at]} on`;
+  return `After “${names[slot]}” comes “${token}”: ${from}`;
+}
+
+/** What one cell says, and what its layer has changed, as pieces: [{ text, role }]. */
+export function lensSaid({ columns, names, layers, tokens }, { row, column: slot }) {
+  const column = columns[slot];
+  const [here, before, last] = [column[row], column[row - 1], column.at(-1)];
+  const [token, p] = here.likeliest[0];
+  const [final, sure] = last.likeliest[0];
+  const plain = (text) => ({ text, role: "" });
+  const said = (text) => ({ text, role: "said" });
+  const pieces = [plain("After "), { text: names[slot], role: "query" }, plain(`, ${row ? "" : "the "}${layers[row]} ` +
+    `${row === column.length - 1 ? "says" : "would say"} `), said(token), plain(` with ${chance(p)}`)];
+  if (before) {
+    const [was, share] = before.likeliest[0];
+    pieces.push(...(was === token ? [plain(`; so did ${named(layers, row - 1)}, with ${chance(share)}.`)]
+      : [plain(`; ${named(layers, row - 1)} still said `), said(was), plain(` with ${chance(share)}.`)]));
+  } else {
+    pieces.push(plain(token === tokens[slot] ? ": input and output share one matrix, and a token is most like itself."
+      : "; it knows the token and its place, and nothing of the others."));
+  }
+  if (row === column.length - 1) pieces.push(plain(" This is the model's answer."));
+  else if (here.rank === 1) {
+    pieces.push(plain(settledAt(column) <= row ? ` It stays so to the end, where it has ${chance(sure)}.`
+      : " Layers above change their mind, and come back to it."));
+  } else {
+    pieces.push(plain(" What the model says in the end, "), said(final), plain(` with ${chance(sure)}, has rank ` +
+      `${here.rank.toLocaleString("en")} here${before ? `, after ${before.rank.toLocaleString("en")} below` : ""}, ` +
+      `with ${chance(here.p)}.`));
+  }
+  return pieces;
+}
+
+const named = (layers, row) => (row ? layers[row] : "the embedding");
+
+/** The colour of a probability, and of the text on it: whichever of black and white stands out more. */
+export function shadeOf(p, colours) {
+  const at = 4 * Math.round(255 * clamp(p, 0, 1));
+  const parts = [...colours.subarray(at, at + 3)];
+  const [r, g, b] = parts.map((c) => (c <= 10 ? c / 3294.6 : ((c / 255 + 0.055) / 1.055) ** 2.4));
+  const light = 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  return { paper: `rgb(${parts.join(",")})`, ink: light > 0.179 ? "#000" : "#fff" };
+}
+
+/** The lens as a grid, layers down and slots across, that mouse and keyboard walk alike. */
+export function lensOf({ lens, room, start }) {
+  const { layers, tokens, columns, next } = lens;
+  const colours = ramp(sequential());
+  const wide = clamp(Math.floor((room - LABEL - 12) / tokens.length) - GUTTER, NARROW, WIDE);
+  const title = el("h4");
+  const why = el("p", { class: "why", role: "status", "aria-live": "polite" });
+  const cellAt = (row, column) => {
+    const { likeliest: [[token, p]], rank } = columns[column][row];
+    const { paper, ink } = shadeOf(p, colours);
+    return el("div", { class: rank === 1 ? "cell first" : "cell", role: "gridcell", tabindex: "-1",
+      "data-row": row, "data-column": column, "aria-colindex": column + 1, style: `background:${paper};color:${ink}` },
+    el("bdi", {}, token), ...(rank === 1 ? [] : [el("small", {}, `#${rank.toLocaleString("en")}`)]));
+  };
+  const heads = tokens.map((token, i) => el("bdi", { class: "chip", "data-column": i }, token));
+  const marks = layers.map((name) => el("span", { class: "layer", role: "rowheader" }, name));
+  const cells = layers.map((_, row) => tokens.map((_, column) => cellAt(row, column)));
+  const answers = next.map((token) => el("bdi", { class: token === null ? "came none" : "came" }, token ?? "?"));
+  const grid = el("div", { class: "lens-grid", role: "grid", "aria-label": "what each layer would say after each slot",
+    "aria-rowcount": layers.length, "aria-colcount": tokens.length,
+    style: `grid-template-columns:${LABEL}px repeat(${tokens.length}, ${wide}px)` },
+  el("div", { class: "line", role: "presentation" }, el("span", { class: "layer" }, "after"), ...heads),
+  ...cells.map((row, i) => el("div", { class: "line", role: "row", "aria-rowindex": i + 1 }, marks[i], ...row)),
+  el("div", { class: "line", role: "presentation" }, el("span", { class: "layer" }, "the text has"), ...answers));
+  const scroll = el("div", { class: "scroll" }, grid);
+
+  let now = null;
+  const point = (cell) => {
+    if (now) {
+      cells[now.row][now.column].tabIndex = -1;
+      for (const node of [cells[now.row][now.column], heads[now.column], marks[now.row]]) node.classList.remove("now");
+    }
+    now = cell;
+    const at = cells[cell.row][cell.column];
+    for (const node of [at, heads[cell.column], marks[cell.row]]) node.classList.add("now");
+    at.tabIndex = 0;
+    const pieces = lensSaid(lens, cell);
+    why.replaceChildren(...written(pieces));
+    title.textContent = lensFinding(lens, cell.column);
+    at.setAttribute("aria-label", pieces.map(({ text }) => text).join(""));
+    return at;
+  };
+  const under = (event) => {
+    const { row, column } = event.target.closest(".cell")?.dataset ?? {};
+    return row === undefined ? null : { row: Number(row), column: Number(column) };
+  };
+  grid.addEventListener("pointermove", (event) => {
+    const cell = under(event);
+    if (cell && (cell.row !== now.row || cell.column !== now.column)) {
+      const held = grid.contains(document.activeElement);
+      const at = point(cell);
+      if (held) at.focus({ preventScroll: true });
+    }
+  });
+  grid.addEventListener("click", (event) => {
+    const cell = under(event);
+    if (cell) point(cell).focus({ preventScroll: true });
+  });
+  grid.addEventListener("keydown", (event) => {
+    const to = walk(event.key, now, layers.length, tokens.length, event.ctrlKey || event.metaKey);
+    if (!to) return;
+    const at = point(to);
+    at.focus({ preventScroll: true });
+    at.scrollIntoView({ block: "nearest", inline: "nearest" });
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  point({ row: clamp(start.row, 0, layers.length - 1), column: clamp(start.column, 0, tokens.length - 1) });
+  const node = el("div", { class: "lens" }, title,
+    el("p", { class: "note" }, "Each cell: the token that the layer would say comes next, were it the last; its " +
+      "shade is its probability. #4: what the model says in the end has rank 4 here. Walk with the arrow keys."),
+    why, scroll, scaleBar(sequential(), ["0", "½", "1"], "probability of the cell's token"));
+  return {
+    node, at: () => now, toEnd: () => { scroll.scrollLeft = scroll.scrollWidth; },
+    held: () => grid.contains(document.activeElement),
+    focus: () => cells[now.row][now.column].focus({ preventScroll: true }),
+  };
+}
