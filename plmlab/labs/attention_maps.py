@@ -51,7 +51,7 @@ def attention_maps(model: nn.Module, words: Words, text: Text, second: str | Non
     sides = [batch] if isinstance(batch, Batch) else [batch.source, batch.target]
     for side in sides:
         _fits(model, side, max_tokens)
-    with _asking(model), watch(model, "*attention.weights") as seen:
+    with asking(model), watch(model, "*attention.weights") as seen:
         _run(model, batch)
     names = [_names(words, side, place) for place, side in enumerate(sides)]
 
@@ -170,7 +170,7 @@ def _fits(model: nn.Module, batch: Batch, max_tokens: int) -> None:
 
 
 @contextmanager
-def _asking(model: nn.Module) -> Iterator[None]:
+def asking(model: nn.Module) -> Iterator[None]:
     """No dropout and no gradients; afterwards the model is in the mode it was in."""
     training = model.training
     model.eval()

@@ -1,11 +1,5 @@
 // The numbers of the Attention Lab as Python sends them, and the arithmetic of one cell.
 
-/** Bytes as Jupyter hands them over, or as a page of its own holds them, in base64. */
-export function bytesOf(sent) {
-  if (typeof sent === "string") return Uint8Array.from(atob(sent), (letter) => letter.charCodeAt(0)).buffer;
-  return sent.buffer.slice(sent.byteOffset, sent.byteOffset + sent.byteLength);
-}
-
 /** All weights of a map, 65,535 for 1; those of a head follow each other row by row. */
 export function weightsOf(state) {
   const [layers, heads] = state.size;

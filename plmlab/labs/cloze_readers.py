@@ -11,7 +11,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from plmlab.example import Batch, Example
-from plmlab.labs.attention_maps import _asking as asking
+from plmlab.labs.attention_maps import asking
 from plmlab.models.bert import BERTPretraining
 from plmlab.models.gpt import GPT
 from plmlab.objectives import causal, masked

@@ -126,3 +126,9 @@ export function fill(template, names) {
 /** Those pieces as nodes; each word keeps its own direction of writing. */
 export const written = (pieces) =>
   pieces.map(({ text, role }) => (role ? el("bdi", { class: role }, text) : text));
+
+/** Bytes as Jupyter hands them over, or as a page of its own holds them, in base64. */
+export function bytesOf(sent) {
+  if (typeof sent === "string") return Uint8Array.from(atob(sent), (letter) => letter.charCodeAt(0)).buffer;
+  return sent.buffer.slice(sent.byteOffset, sent.byteOffset + sent.byteLength);
+}

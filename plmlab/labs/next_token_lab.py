@@ -48,7 +48,7 @@ class NextTokenLab(Lab):
     """
 
     title = "Next-token Lab"
-    scripts = ("attention_numbers.js", "heat.js", "plot.js", "next_token_maths.js", "next_token_bars.js",
+    scripts = ("heat.js", "plot.js", "next_token_maths.js", "next_token_bars.js",
                "next_token_lens.js", "next_token_lab.js")
     styles = ("next_token_lab.css",)
     asks: ClassVar = ("text", "max_tokens", "wish")

@@ -93,7 +93,7 @@ function render({ model, el: root }) {
   const table = () => {
     const { positions, name, low, ...more } = model.get("learned");
     if (kept.from !== model.get("table")) {
-      const numbers = unpacked(bytesOf(model.get("table")), { low, ...more });
+      const numbers = unpacked(new Uint8Array(bytesOf(model.get("table"))), { low, ...more });
       const [all, limit] = [allDots(numbers, positions, low.length), bulk(numbers)];
       Object.assign(kept, { from: model.get("table"), table: numbers, all, limit });
     }

@@ -84,11 +84,6 @@ export function unpacked(bytes, { size, low, step }) {
   return table;
 }
 
-/** The bytes of a trait: binary from Python, base64 on a page of its own. */
-export const bytesOf = (given) =>
-  typeof given === "string" ? Uint8Array.from(atob(given), (letter) => letter.charCodeAt(0))
-    : new Uint8Array(given.buffer, given.byteOffset, given.byteLength);
-
 /** The size below which `share` of the values lie: where a colour scale may end. */
 export function bulk(values, share = 0.99) {
   const sizes = Float32Array.from(values, Math.abs).sort();

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { load } from "./module.mjs";
 
-const n = await load("export.js", "attention_numbers.js", "heat.js", "plot.js", "next_token_maths.js",
+const n = await load("export.js", "heat.js", "plot.js", "next_token_maths.js",
   "next_token_bars.js", "next_token_lens.js", "next_token_lab.js");
 const cases = JSON.parse(readFileSync(new URL("next_token_fixtures.json", import.meta.url), "utf8"));
 

@@ -80,9 +80,9 @@ test("a learned table comes back from its bytes, off by no more than half a step
   const half = (i) => 0.501 * scales.size[Math.floor(i / 5)] * scales.step[i % 5];
   values.forEach((value, i) => close(found[i], value, half(i) + 1e-6));
   const base64 = Buffer.from(bytes).toString("base64");
-  assert.deepEqual([...js.bytesOf(base64)], bytes);
+  assert.deepEqual([...new Uint8Array(js.bytesOf(base64))], bytes);
   const binary = new DataView(Uint8Array.from([9, ...bytes, 9]).buffer, 1, bytes.length);
-  assert.deepEqual([...js.bytesOf(binary)], bytes);
+  assert.deepEqual([...new Uint8Array(js.bytesOf(binary))], bytes);
 });
 
 test("the bulk is where the share of the sizes ends", () => {
