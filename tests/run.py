@@ -21,8 +21,8 @@ PYTEST = ("pytest", "--color=no")
 PARTS: dict[str, tuple[str, ...]] = {
     "lint": ("ruff", "check", "."),
     "types": ("mypy",),
-    "units": (*PYTEST, "-n", "2", "--dist", "loadfile", "-m", "not browser and not timing", "--ignore", "tests/notebooks",
-              "tests"),
+    "units": (*PYTEST, "-n", "2", "--dist", "loadfile", "-m", "not browser and not timing",
+              "--ignore", "tests/notebooks", "tests"),
     "notebooks": (*PYTEST, "-n", "2", "--dist", "loadfile", "--nbval", "--nbval-current-env",
                   "--nbval-cell-timeout", "120", "--nbval-sanitize-with", "tests/notebooks/sanitize.cfg",
                   "tests/notebooks", "notebooks"),

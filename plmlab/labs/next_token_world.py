@@ -90,7 +90,8 @@ def _certain(world: World, split: str, said: Sequence[Sentence]) -> Iterator[str
 def _open(world: World, split: str, said: Sequence[Sentence]) -> str:
     """The first words after which most is possible."""
     begun = dict.fromkeys(sentence.words[:count] for sentence in said for count in (1, 2, 3))
-    return " ".join(max(begun, key=lambda words: entropy(world.next_words(words, split).values())))
+    widest = max(begun, key=lambda words: entropy(world.next_words(words, split).values()))
+    return " ".join(widest)
 
 
 def _wrong(world: World, said: Sequence[Sentence]) -> Iterator[str]:
