@@ -9,7 +9,7 @@ import statistics
 import tempfile
 from pathlib import Path
 
-from labs import FLAGS, Jupyter, browser_path
+from labs import FLAGS, Jupyter, browser_path, first_paint
 from playwright.sync_api import Page, sync_playwright
 
 WARM = """
@@ -74,22 +74,6 @@ TIMED = """async ({ act, count }) => {
 }"""
 
 
-def first_paint(page: Page, cell: int) -> float:
-    """Milliseconds from running a cell to its drawn map."""
-    page.locator(".jp-CodeCell").nth(cell).locator(".cm-content").click()
-    page.evaluate("""() => {
-        for (const old of document.querySelectorAll('.head-map')) old.dataset.seen = '1';
-        window.paint = new Promise((done) => document.addEventListener('keydown', () => {
-            const start = performance.now();
-            const look = () => (document.querySelector('.head-map:not([data-seen])')
-                ? requestAnimationFrame(() => done(performance.now() - start)) : requestAnimationFrame(look));
-            look();
-        }, { once: true, capture: true }));
-    }""")
-    page.keyboard.press("Control+Enter")
-    return page.evaluate("() => window.paint")
-
-
 ACTS = (("hover", "hover"), ("layer switch", "layer"), ("next cell", "cell"),
         ("a head's vectors (kernel)", "vectors"), ("head off (kernel)", "off"))
 
@@ -97,7 +81,7 @@ ACTS = (("hover", "hover"), ("layer switch", "layer"), ("next cell", "cell"),
 def measure(page: Page, jupyter: Jupyter, model: str) -> dict[str, float]:
     """All medians for one model."""
     jupyter.run(page, WARM, SHOWN.format(model=model), until=".jp-Notebook-cell:nth-of-type(2) .head-map")
-    row = {"first paint": statistics.median(first_paint(page, 1) for _ in range(5))}
+    row = {"first paint": statistics.median(first_paint(page, 1, ".head-map") for _ in range(5))}
     for name, act in ACTS:
         row[name] = statistics.median(page.evaluate(TIMED, {"act": act, "count": 30}))
     return row

@@ -62,18 +62,19 @@ TIMED = """async ({ act, where, count }) => {
     return spent;
 }"""
 
-def first_paint(page: Page, cell: int) -> float:
-    """Milliseconds from running a cell to its drawn matrix."""
+
+def first_paint(page: Page, cell: int, drawing: str = ".matrix") -> float:
+    """Milliseconds from running a cell to its drawing, which the selector finds."""
     page.locator(".jp-CodeCell").nth(cell).locator(".cm-content").click()
-    page.evaluate("""() => {
-        for (const old of document.querySelectorAll('.matrix')) old.dataset.seen = '1';
+    page.evaluate("""(drawing) => {
+        for (const old of document.querySelectorAll(drawing)) old.dataset.seen = '1';
         window.paint = new Promise((done) => document.addEventListener('keydown', () => {
             const start = performance.now();
-            const look = () => (document.querySelector('.matrix:not([data-seen])')
+            const look = () => (document.querySelector(`${drawing}:not([data-seen])`)
                 ? requestAnimationFrame(() => done(performance.now() - start)) : requestAnimationFrame(look));
             look();
         }, { once: true, capture: true }));
-    }""")
+    }""", drawing)
     page.keyboard.press("Control+Enter")
     return page.evaluate("() => window.paint")
 

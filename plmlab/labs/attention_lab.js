@@ -196,16 +196,9 @@ function render({ model, el: root }) {
   observe(model, ["state"], changed(), signal);
   observe(model, ["layer", "head"], changed(showHead), signal);
   observe(model, ["detail"], changed(work), signal);
-  const sized = eachFrame(() => {
-    if (drawn && parts.body.clientWidth !== drawn.room) draw();
-  });
-  const watch = new ResizeObserver(sized);
-  watch.observe(parts.body);
+  resized(parts.body, draw, signal);
   draw();
-  return () => {
-    watch.disconnect();
-    life.abort();
-  };
+  return () => life.abort();
 }
 
 const lab = { render };

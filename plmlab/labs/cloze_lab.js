@@ -144,15 +144,9 @@ function render({ model, el: root }) {
   };
   parts.body.append(row.node, ask, crossed, legend, gaps);
   observe(model, ["state"], draw, signal);
-  const watch = new ResizeObserver(eachFrame(() => {
-    if (parts.body.clientWidth !== view.room) draw();
-  }));
-  watch.observe(parts.body);
+  resized(parts.body, draw, signal);
   draw();
-  return () => {
-    watch.disconnect();
-    life.abort();
-  };
+  return () => life.abort();
 }
 
 const lab = { render };

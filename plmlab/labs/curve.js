@@ -116,7 +116,7 @@ function render({ model, el: root }) {
   const life = new AbortController();
   const { signal } = life;
   const parts = frame(model, root, { title: model.get("state").title, lead: "", signal });
-  const view = { cursor: null, x: null, width: 0 };
+  const view = { cursor: null, x: null };
   const now = el("dl", { class: "numbers" });
   const bar = el("progress", { "aria-label": "progress" });
   const canvas = svg("svg", { height: HEIGHT, "aria-hidden": "true" });
@@ -194,18 +194,9 @@ function render({ model, el: root }) {
   });
   table.addEventListener("toggle", draw);
   observe(model, ["state"], soon, signal);
-  const watch = new ResizeObserver(() => {
-    if (parts.body.clientWidth !== view.width) {
-      view.width = parts.body.clientWidth;
-      soon();
-    }
-  });
-  watch.observe(parts.body);
+  resized(parts.body, draw, signal);
   draw();
-  return () => {
-    watch.disconnect();
-    life.abort();
-  };
+  return () => life.abort();
 }
 
 const lab = { render };

@@ -47,6 +47,18 @@ export function eachFrame(fn) {
   };
 }
 
+/** Call `draw` when the room for a node has another width, until `signal` is aborted. */
+export function resized(node, draw, signal) {
+  let width = node.clientWidth;
+  const watch = new ResizeObserver(eachFrame(() => {
+    if (node.clientWidth === width) return;
+    width = node.clientWidth;
+    draw();
+  }));
+  watch.observe(node);
+  signal.addEventListener("abort", () => watch.disconnect());
+}
+
 /** Set traits together, so that Python sees them in one message. */
 export function tell(model, traits) {
   for (const [name, value] of Object.entries(traits)) model.set(name, value);

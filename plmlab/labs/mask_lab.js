@@ -228,21 +228,9 @@ function render({ model, el: root }) {
 
   observe(model, ["state"], draw, signal);
   observe(model, ["edits"], () => repaint(), signal);
-  let room = 0;
-  const sized = eachFrame(() => {
-    if (parts.body.clientWidth !== room) {
-      room = parts.body.clientWidth;
-      draw();
-    }
-  });
-  const watch = new ResizeObserver(sized);
-  watch.observe(parts.body);
-  room = parts.body.clientWidth;
+  resized(parts.body, draw, signal);
   draw();
-  return () => {
-    watch.disconnect();
-    life.abort();
-  };
+  return () => life.abort();
 }
 
 const lab = { render };

@@ -118,7 +118,7 @@ function render({ model, el: root }) {
     const start = same ? drawn.lens.at() : { ...last, row: drawn?.lens.at().row ?? last.row };
     const lens = lensOf({ lens: state.lens, room, start });
     const inside = parts.node.contains(document.activeElement);
-    drawn = { state, bars, lens, room, count: logits.length };
+    drawn = { state, bars, lens, count: logits.length };
     for (const writer of writers) writer.disabled = disabled || state.ended;
     undo.disabled = disabled || !state.undo;
     parts.body.replaceChildren(
@@ -132,15 +132,9 @@ function render({ model, el: root }) {
   };
   observe(model, ["state"], draw, signal);
   observe(model, Object.keys(SETTINGS), eachFrame(weigh), signal);
-  const watch = new ResizeObserver(eachFrame(() => {
-    if (drawn && parts.body.clientWidth !== drawn.room) draw();
-  }));
-  watch.observe(parts.body);
+  resized(parts.body, draw, signal);
   draw();
-  return () => {
-    watch.disconnect();
-    life.abort();
-  };
+  return () => life.abort();
 }
 
 const lab = { render };

@@ -244,18 +244,9 @@ function render({ model, el: root }) {
 
   observe(model, ["state"], draw, signal);
   observe(model, ["followed", "wrong"], () => repaint(), signal);
-  let room = parts.body.clientWidth;
-  const watch = new ResizeObserver(eachFrame(() => {
-    if (parts.body.clientWidth === room) return;
-    room = parts.body.clientWidth;
-    draw();
-  }));
-  watch.observe(parts.body);
+  resized(parts.body, draw, signal);
   draw();
-  return () => {
-    watch.disconnect();
-    life.abort();
-  };
+  return () => life.abort();
 }
 
 const lab = { render };

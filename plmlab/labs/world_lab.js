@@ -89,18 +89,9 @@ function render({ model, el: root }) {
   const turn = () => { follow(); draw(); };
   observe(model, ["view"], turn, signal);
   observe(model, ["state"], draw, signal);
-  let room = 0;
-  const watch = new ResizeObserver(eachFrame(() => {
-    if (parts.body.clientWidth === room) return;
-    room = parts.body.clientWidth;
-    draw();
-  }));
-  watch.observe(parts.body);
+  resized(parts.body, draw, signal);
   turn();
-  return () => {
-    watch.disconnect();
-    life.abort();
-  };
+  return () => life.abort();
 }
 
 const lab = { render };

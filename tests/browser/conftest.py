@@ -32,9 +32,15 @@ def browser(chromium: str) -> Iterator[Browser]:
         running.close()
 
 
+PAINTED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
+
+
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    """A fresh page. The test fails if a script raised, a dialog opened or a request left the machine."""
+    """A fresh page, where a pressed key is answered before the test goes on, since labs draw once a frame.
+
+    The test fails if a script raised, a dialog opened or a request left the machine.
+    """
     problems: list[str] = []
     opened = browser.new_page(viewport={"width": 1280, "height": 1000})
     opened.on("pageerror", lambda error: problems.append(f"script error: {error}"))
@@ -42,7 +48,15 @@ def page(browser: Browser) -> Iterator[Page]:
     opened.on("console", lambda said: problems.append(f"console: {said.text}") if said.type == "error" else None)
     opened.on("request", lambda asked: problems.append(f"left the machine: {asked.url[:100]}")
               if ELSEWHERE.match(asked.url) else None)
-    yield opened
+    press = opened.keyboard.press
+
+    def pressed(key: str) -> None:
+        press(key)
+        opened.evaluate(PAINTED)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(opened.keyboard, "press", pressed)
+        yield opened
     opened.close()
     assert problems == []
 
@@ -57,6 +71,22 @@ def show(page: Page, tmp_path: Path) -> Callable[..., Page]:
         page.wait_for_selector("html[data-drawn]")
         return page
     return opened
+
+
+ROUND_TRIPS = """async (drawn) => {
+    const spent = [];
+    for (let i = 0; i < 12; i++) {
+        const start = performance.now();
+        const painted = new Promise((done) => {
+            const watch = new MutationObserver(() => { watch.disconnect(); requestAnimationFrame(done); });
+            watch.observe(document.querySelector(drawn), { childList: true });
+        });
+        const nodes = PRESSED;
+        nodes[i % nodes.length].click();
+        await painted;
+        spent.push(performance.now() - start);
+    }
+    return spent; }"""
 
 
 class Jupyter:
@@ -113,6 +143,13 @@ class Jupyter:
         page.click("div.lm-Menu-itemLabel:text-is('Run All Cells')")
         page.wait_for_selector(until, timeout=30_000)
         return page
+
+    def round_trips(self, page: Page, pressed: str, drawn: str) -> list[float]:
+        """Milliseconds from a click to the frame that shows other children of ``drawn``, a selector; twelve times.
+
+        ``pressed`` is JavaScript for a list of nodes, which are clicked in turn.
+        """
+        return page.evaluate(ROUND_TRIPS.replace("PRESSED", pressed), drawn)
 
     def run_cell(self, page: Page, number: int) -> str:
         """Run one cell again and give the text that it prints."""

@@ -87,21 +87,8 @@ def test_the_dark_theme(page: Page, jupyter) -> None:
 def test_a_round_trip_to_the_kernel_takes_100_ms(page: Page, jupyter) -> None:
     jupyter.run(page, LAB, "from standin import SENTENCES\nlab.text = SENTENCES[64]", until=CHIPS)
     expect(page.locator(CHIPS)).to_have_count(64)
-    spent = page.evaluate("""async () => {
-        const again = [...document.querySelectorAll('.plm-lab button')].find((b) => b.textContent === 'draw again');
-        const body = document.querySelector('.plm-lab .body');
-        const spent = [];
-        for (let i = 0; i < 12; i++) {
-            const start = performance.now();
-            const drawn = new Promise((done) => {
-                const watch = new MutationObserver(() => { watch.disconnect(); requestAnimationFrame(done); });
-                watch.observe(body, { childList: true });
-            });
-            again.click();
-            await drawn;
-            spent.push(performance.now() - start);
-        }
-        return spent; }""")
+    pressed = "[[...document.querySelectorAll('.plm-lab button')].find((b) => b.textContent === 'draw again')]"
+    spent = jupyter.round_trips(page, pressed, ".plm-lab .body")
     assert statistics.median(spent) <= 100
 
 

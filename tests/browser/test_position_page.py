@@ -301,18 +301,6 @@ def test_the_time_of_a_round_trip(page: Page, jupyter) -> None:
     """Another shuffle is read, measured and drawn within 100 ms, with room for a busy machine."""
     jupyter.run(page, LAB, f"lab.text = {STORY!r}", until=".plm-lab .maps .heat")
     expect(page.locator(".heat").first).to_have_attribute("aria-rowcount", "16")
-    spent = page.evaluate("""async () => {
-        const again = [...document.querySelectorAll('.plm-lab button')].find((b) => b.textContent === 'shuffle again');
-        const body = document.querySelector('.plm-lab .body'), spent = [];
-        for (let i = 0; i < 12; i++) {
-            const start = performance.now();
-            const drawn = new Promise((done) => {
-                const watch = new MutationObserver(() => { watch.disconnect(); requestAnimationFrame(done); });
-                watch.observe(body, { childList: true });
-            });
-            again.click();
-            await drawn;
-            spent.push(performance.now() - start);
-        }
-        return spent; }""")
+    pressed = "[[...document.querySelectorAll('.plm-lab button')].find((b) => b.textContent === 'shuffle again')]"
+    spent = jupyter.round_trips(page, pressed, ".plm-lab .body")
     assert statistics.median(spent) <= 200
