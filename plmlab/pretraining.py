@@ -111,9 +111,13 @@ def from_texts(plan: Plan, whole: Sequence[str]) -> Material:
 
 
 def from_world(plan: Plan) -> Material:
-    """New sentences of the full Small World for every step, to be judged by its plain test; a token a word."""
+    """New sentences of the full Small World for every step, to be judged by its plain test; a token a word.
+
+    For BERT half of each batch are pairs of sentences from articles (``MixedBatches``).
+    """
     from plmlab import world
     from plmlab.world.corpus import SentenceBatches
+    from plmlab.world.pair_batches import MixedBatches, PairBatches
     whole = world.full()
     longest = whole.automaton().longest
     if plan.time < longest + 2:
@@ -122,8 +126,11 @@ def from_world(plan: Plan) -> Material:
     objective, tokenizer = ("masked" if plan.model == "bert" else "causal"), whole.tokenizer(["english"])
     asked = OBJECTIVES["masked"].make if plan.model == "bert" else "causal"
     held_out = SentenceBatches(whole, "test", tokenizer, objective, plan.batch, plan.seed + 1)
+    alone = SentenceBatches(whole, "train", tokenizer, objective, plan.batch, plan.seed)
+    half = plan.batch // 2
     return Material(
-        tokenizer, SentenceBatches(whole, "train", tokenizer, objective, plan.batch, plan.seed),
+        tokenizer, alone if plan.model != "bert" else MixedBatches(
+            PairBatches(whole, "train", tokenizer, half, plan.seed), replace(alone, batch=plan.batch - half)),
         [held_out(i) for i in range(-(-WORLD_HELD_OUT // plan.batch))],
         whole.floor(asked, split="test", sentences=WORLD_HELD_OUT))
 

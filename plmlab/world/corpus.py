@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from itertools import islice
 from random import Random
 
-from plmlab.example import Batch
+from plmlab.example import Batch, Example
 from plmlab.objectives import OBJECTIVES
 from plmlab.text import Tokenizer
 from plmlab.world.world import World
@@ -26,8 +26,12 @@ class SentenceBatches:
     seed: int
 
     def __call__(self, step: int) -> Batch:
+        return Batch.of(self.examples(step), pad=self.tokenizer.vocab.need("pad"))
+
+    def examples(self, step: int) -> list[Example]:
+        """The same, each on its own."""
         rng = Random(f"{self.seed}:{step}")
         sentences = islice(self.world.text(self.split, seed=int(rng.random() * 2**53)), self.batch)
         make, vocab = OBJECTIVES[self.objective].make, self.tokenizer.vocab
         rows = self.tokenizer.encode_all([" ".join(words) for words in sentences], plain=True)
-        return Batch.of([make(row, vocab=vocab, rng=rng) for row in rows], pad=vocab.need("pad"))
+        return [make(row, vocab=vocab, rng=rng) for row in rows]

@@ -1,12 +1,15 @@
 """The world's pairs of sentences as BERT's pretraining data (Devlin et al. 2019, §3.1): a batch for any step."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from random import Random
 from typing import TYPE_CHECKING
 
-from plmlab.example import Batch
+import torch
+
+from plmlab.example import IGNORE, Batch, Example
 from plmlab.objectives.next_sentence import next_sentence
+from plmlab.world.corpus import SentenceBatches
 from plmlab.world.world import World
 
 if TYPE_CHECKING:
@@ -30,9 +33,30 @@ class PairBatches:
     rate: float = 0.15
 
     def __call__(self, step: int) -> Batch:
+        return Batch.of(self.examples(step), pad=self.tokenizer.vocab.need("pad"))
+
+    def examples(self, step: int) -> list[Example]:
+        """The same, each on its own."""
         rng, vocab = Random(f"{self.seed}:{step}"), self.tokenizer.vocab
         pairs = list(islice(self.world.next_sentences(self.split, seed=int(rng.random() * 2**53)), self.batch))
         firsts, seconds = (self.tokenizer.encode_all([" ".join(words) for words in side], plain=True)
                            for side in ([pair.first for pair in pairs], [pair.second for pair in pairs]))
-        return Batch.of([next_sentence(a, b, pair.is_next, vocab=vocab, rng=rng, rate=self.rate)
-                         for a, b, pair in zip(firsts, seconds, pairs, strict=True)], pad=vocab.need("pad"))
+        return [next_sentence(a, b, pair.is_next, vocab=vocab, rng=rng, rate=self.rate)
+                for a, b, pair in zip(firsts, seconds, pairs, strict=True)]
+
+
+@dataclass(frozen=True)
+class MixedBatches:
+    """``batches(step)`` holds pairs from articles, and behind them sentences of the grammar, each alone; of these it is
+    not asked whether one follows another. (The articles tell facts only; a bank of a river stands in no article.)
+
+    Where it differs from the paper: there, every text is a pair.
+    """
+
+    pairs: PairBatches
+    sentences: SentenceBatches
+
+    def __call__(self, step: int) -> Batch:
+        alone = [replace(example, labels={"next_sentence": torch.tensor(IGNORE)})
+                 for example in self.sentences.examples(step)]
+        return Batch.of([*self.pairs.examples(step), *alone], pad=self.sentences.tokenizer.vocab.need("pad"))
