@@ -47,10 +47,11 @@ def pretrained() -> BERTPretraining:
 
 def start(kind: str, seed: int) -> BERT:
     """What is tuned: nothing learned yet, or the checkpoint."""
+    whole = pretrained()
     if kind == "from scratch":
         torch.manual_seed(seed)
-        return BERT(pretrained().config)
-    return pretrained().bert
+        return BERT(whole.config)
+    return whole.bert
 
 
 def reached(kind: str, name: str, labels: int, seed: int, lr: float, steps: int = STEPS) -> float:
@@ -61,8 +62,8 @@ def reached(kind: str, name: str, labels: int, seed: int, lr: float, steps: int 
 
 
 def rate(kind: str, name: str) -> float:
-    """The learning rate that does best with the pilot seed."""
-    return max(RATES[kind], key=lambda lr: reached(kind, name, 256, PILOT, lr))
+    """The learning rate that does best with the pilot seed and all labels."""
+    return max(RATES[kind], key=lambda lr: reached(kind, name, LABELS[-1], PILOT, lr))
 
 
 def transfer() -> dict[str, Any]:

@@ -52,10 +52,13 @@ class Asked(NamedTuple):
 
 
 def judged(world: World, split: str = "train", seed: int = 0) -> Iterator[Judged]:
-    """Sentences with a verb that agrees with a noun, without end; half of them spoilt."""
+    """Sentences with a verb that agrees with a noun, without end; half of them spoilt.
+
+    Only of open patterns (:func:`plmlab.world.splits.is_test`), so that "train" and "test" share none.
+    """
     rng = Random(f"judged:{seed}")
     for sentence in world.sentences(split, seed):
-        for link in sentence.agreement[:1]:
+        for link in sentence.agreement[:1] if sentence.pattern in world.open_patterns else ():
             if rng.random() < 0.5:
                 yield Judged(sentence.words, True)
                 continue

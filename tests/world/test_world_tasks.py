@@ -36,6 +36,11 @@ def test_only_the_number_of_the_verb_is_spoilt_and_spoiling_it_again_mends_it(fu
     assert all((b, a) in seen for a, b in seen if a in ("is", "are", "was", "were", "has", "have"))
 
 
+def test_no_judged_sentence_stands_in_both_splits(full: World) -> None:
+    train, test = ({row.words for row in islice(judged(full, split, 5), 3000)} for split in ("train", "test"))
+    assert len(train) > 2000 and len(test) > 1000 and not train & test
+
+
 @pytest.mark.parametrize("split", ["train", "facts"])
 def test_two_sentences_tell_the_same_where_the_parser_says_so(full: World, split: str) -> None:
     rows = list(islice(compared(full, split, 1), COUNT))
