@@ -123,6 +123,10 @@ def from_world(plan: Plan) -> Material:
     if plan.time < longest + 2:
         raise ValueError(f"--time is {plan.time}; the Small World's longest sentence has {longest} words, and needs "
                          f"{longest + 2} slots")
+    told = max(len(sentence.words) for article in whole.articles("train") for sentence in article.sentences)
+    if plan.model == "bert" and plan.time < 2 * told + 3:
+        raise ValueError(f"--time is {plan.time}; BERT reads pairs of sentences from articles, the longest "
+                         f"has {told} words, and needs {2 * told + 3} slots")
     objective, tokenizer = ("masked" if plan.model == "bert" else "causal"), whole.tokenizer(["english"])
     asked = OBJECTIVES["masked"].make if plan.model == "bert" else "causal"
     held_out = SentenceBatches(whole, "test", tokenizer, objective, plan.batch, plan.seed + 1)

@@ -128,7 +128,7 @@ def test_the_world_is_a_corpus_with_its_floor_beside_the_loss(small_as_full: wor
 
 
 def test_a_masked_model_has_a_floor_with_its_error(small_as_full: world.World, tmp_path: Path, capsys) -> None:
-    size = ["--steps", "5", "--time", "32", "--layers", "1", "--width", "16", "--heads", "2"]
+    size = ["--steps", "5", "--time", "64", "--layers", "1", "--width", "16", "--heads", "2"]
     assert cli.main(["pretrain", "bert", "--corpus", "world", "--out", str(tmp_path / "made"), *size]) == 0
     mean, error = map(float, re.search(r"floor ([\d.]+) nats a token ± ([\d.]+)",  # type: ignore[union-attr]
                                        capsys.readouterr().out).groups())
@@ -155,3 +155,6 @@ def test_a_window_too_short_for_the_world(small_as_full: world.World, tmp_path: 
     assert small_as_full.automaton().longest == longest
     told = refusal(capsys, "gpt", "--corpus", "world", "--out", str(tmp_path / "new"), "--time", "8")
     assert f"longest sentence has {longest} words" in told
+    told = refusal(capsys, "bert", "--corpus", "world", "--out", str(tmp_path / "new"), "--time", "16")
+    longest = max(len(sentence.words) for article in small_as_full.articles("train") for sentence in article.sentences)
+    assert f"needs {2 * longest + 3} slots" in told
