@@ -42,11 +42,20 @@ def head_scores(model: nn.Module, batch: Batch, links: Sequence[Link], special: 
 def offset_score(links: Sequence[Link], reach: int = 12) -> tuple[int, float]:
     """The best that looking always so many slots on (or back, below 0) could do: the offset, and its share of links."""
     _some(links)
-    offsets = [offset for offset in range(-reach, reach + 1) if offset]
-    scores = {offset: sum(link.start <= link.source + offset < link.end for link in links) / len(links)
-              for offset in offsets}
-    best = max(scores, key=lambda offset: scores[offset])
-    return best, scores[best]
+    return _best({offset: [link.start <= link.source + offset < link.end for link in links]
+                  for offset in range(-reach, reach + 1) if offset})
+
+
+def slot_score(links: Sequence[Link]) -> tuple[int, float]:
+    """The best that looking always at one slot of the text could do: the slot, and its share of links."""
+    _some(links)
+    return _best({slot: [link.start <= slot < link.end for link in links]
+                  for slot in range(max(link.end for link in links))})
+
+
+def _best(found: dict[int, list[bool]]) -> tuple[int, float]:
+    place = max(found, key=lambda place: sum(found[place]))
+    return place, sum(found[place]) / len(found[place])
 
 
 def _barred(batch: Batch, rows: Tensor, sources: Tensor, special: Sequence[int]) -> Bool[Tensor, "link key"]:

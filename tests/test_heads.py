@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from plmlab.example import Batch
-from plmlab.heads import Link, head_scores, offset_score
+from plmlab.heads import Link, head_scores, offset_score, slot_score
 from plmlab.hf import to_hf
 from plmlab.models.bert import BERT, BERTConfig, BERTPretraining
 from plmlab.objectives import masked
@@ -66,9 +66,10 @@ def test_a_head_that_looks_at_the_word_before_finds_just_that() -> None:
     assert (scores[1] == 1).all() and (scores[0] < 1).any() and (turned[1] == 0).all()
 
 
-def test_the_best_offset_is_found_and_its_share_told() -> None:
+def test_the_best_offset_and_the_best_slot_are_found_and_its_share_told() -> None:
     links = [Link(0, 5, 3, 4), Link(0, 9, 6, 8), Link(1, 2, 4, 5), Link(1, 6, 4, 5)]
     assert offset_score(links) == (-2, 0.75)
+    assert slot_score(links) == (4, 0.5)
 
 
 def test_no_links_are_an_error() -> None:
@@ -77,3 +78,5 @@ def test_no_links_are_an_error() -> None:
         head_scores(bert, batch, [], SPECIAL)
     with pytest.raises(ValueError, match="no links"):
         offset_score([])
+    with pytest.raises(ValueError, match="no links"):
+        slot_score([])

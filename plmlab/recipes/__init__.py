@@ -75,7 +75,8 @@ def device() -> str:
     import torch
     if torch.cuda.is_available():
         return torch.cuda.get_device_name()
-    return f"CPU, {torch.get_num_threads()} threads"
+    threads = torch.get_num_threads()
+    return f"CPU, {threads} thread{'s' * (threads > 1)}"
 
 
 def recorded(chapter: str, results: Path | None = None) -> dict[str, Any]:

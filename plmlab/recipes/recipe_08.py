@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from itertools import islice
-from math import log
 from random import Random
 from typing import Any
 
@@ -157,8 +156,8 @@ def ablations() -> dict[str, Any]:
 
 
 def main() -> dict[str, Any]:
-    """All of it; nats of a uniform guess beside."""
+    """All of it."""
     told = transfer()
     rates = {kind: told["names"][kind]["lr"] for kind in RATES}
     return {"labels": list(LABELS), "transfer": told, "updates": {"counts": list(UPDATES), **updates(rates)},
-            "ablations": ablations(), "uniform": log(len(spelling()))}
+            "ablations": ablations()}
