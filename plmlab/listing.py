@@ -1,6 +1,7 @@
-"""`plmlab models`: what can be built, how large it is, and whether a checkpoint of it is bundled."""
+"""`plmlab models`: what can be built, how large it is, and which checkpoints of it are bundled."""
 
 import importlib
+import json
 from pathlib import Path
 
 import torch
@@ -14,13 +15,22 @@ SMALL_VOCAB = 2000
 
 
 def listing(checkpoints: Path = DATA / "checkpoints") -> str:
-    """A line for each model type: name, parameters as ``tiny`` and as ``base``, checkpoint, what it is."""
-    lines = [f"{'model':<18}{'tiny':>8}{'base':>8}  {'checkpoint':<12}what it is"]
+    """A line for each model type: name, parameters as ``tiny`` and as ``base``, checkpoints, what it is."""
+    lines = [f"{'model':<18}{'tiny':>8}{'base':>8}  {'checkpoint':<14}what it is"]
+    here = bundled(checkpoints)
     for name, kind in sorted(everything().items()):
         tiny, base = parameters(kind, "tiny"), parameters(kind, "base")
-        here = "bundled" if (checkpoints / name / "model.safetensors").is_file() else "–"
-        lines.append(f"{name:<18}{tiny:>8}{base:>8}  {here:<12}{about(kind.model)}")
+        lines.append(f"{name:<18}{tiny:>8}{base:>8}  {', '.join(here.get(name, '–')):<14}{about(kind.model)}")
     return "\n".join([*lines, "", f"Parameters in millions; tiny with a vocabulary of {SMALL_VOCAB:,}."])
+
+
+def bundled(checkpoints: Path) -> dict[str, list[str]]:
+    """Model type → the names of its checkpoints in a folder."""
+    found: dict[str, list[str]] = {}
+    for config in sorted(checkpoints.glob("*/config.json")):
+        kind = json.loads(config.read_text(encoding="utf-8")).get("model_type", "")
+        found.setdefault(kind, []).append(config.parent.name)
+    return found
 
 
 def parameters(kind: ModelType, preset: str) -> str:
@@ -35,7 +45,9 @@ def parameters(kind: ModelType, preset: str) -> str:
 
 
 def about(model: type[nn.Module]) -> str:
-    """The first line of what the class, or else its file, says of itself."""
+    """What the class says of itself up to the first colon, and its paper, or the one that its file names."""
     room = importlib.import_module(model.__module__)
-    text = room.__doc__ or model.__doc__ or ""
-    return text.strip().splitlines()[0].split(": ")[0] if text else ""
+    first = (room.__doc__ or "").strip().split("\n")[0]
+    paper = first[first.find("("):first.find(")") + 1]
+    told = (model.__doc__ or first).strip().split("\n")[0].split(":")[0]
+    return told if "(" in told else f"{told} {paper}".strip()

@@ -24,14 +24,20 @@ def test_models_lists_names_sizes_and_papers(capsys) -> None:
     lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines() if line}
     assert "124.4" in lines["gpt2"] and "Radford" in lines["gpt2"]
     assert "109.5" in lines["bert"] and "Devlin" in lines["bert"]
+    assert "2019" in lines["gpt2"] and "2018" in lines["gpt"]
+    told = [line[42:] for name, line in lines.items() if name.startswith(("bert", "gpt", "transformer"))]
+    assert len(told) == len(set(told)), "each says what it is in words of its own"
 
 
-def test_a_checkpoint_that_is_here_is_listed_as_bundled(tmp_path: Path) -> None:
+def test_bundled_checkpoints_stand_beside_their_type(tmp_path: Path) -> None:
     from plmlab.listing import listing
-    (tmp_path / "gpt2").mkdir()
-    (tmp_path / "gpt2" / "model.safetensors").touch()
+    for name, kind in (("one", "gpt2"), ("two", "gpt2"), ("three", "bert")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_text(json.dumps({"model_type": kind}), encoding="utf-8")
     lines = {line.split()[0]: line for line in listing(tmp_path).splitlines() if line}
-    assert "bundled" in lines["gpt2"] and "bundled" not in lines["bert"]
+    assert "one, two" in lines["gpt2"] and "three" in lines["bert"] and "–" in lines["gpt"]
+    lines = {line.split()[0]: line for line in listing().splitlines() if line}
+    assert "bert-world" in lines["bert-pretraining"] and "gpt2-world" in lines["gpt2"]
 
 
 def test_an_unknown_recipe_is_one_line_on_stderr(capsys) -> None:

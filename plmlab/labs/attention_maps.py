@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from plmlab.example import IGNORE, Batch, Example, PairBatch, PairExample
 from plmlab.models.bert import BERT, BERTPretraining
+from plmlab.models.bert_heads import Interface
 from plmlab.models.gpt import GPT
 from plmlab.models.transformer import Transformer
 from plmlab.objectives import causal, masked
@@ -75,7 +76,7 @@ def kind_of(model: nn.Module) -> Kind:
         return "encoder-decoder"
     if isinstance(model, GPT) or getattr(config, "is_decoder", False) or _type(model) in ("gpt2", "openai-gpt"):
         return "decoder"
-    if isinstance(model, BERT | BERTPretraining) or _type(model):
+    if isinstance(model, BERT | BERTPretraining | Interface) or _type(model):
         return "encoder"
     raise ValueError(f"how a {type(model).__name__} reads a plain text is not known here; give an Example made by "
                      "its objective")

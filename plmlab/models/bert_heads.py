@@ -66,7 +66,7 @@ class SentenceClassifier(Interface):
 
 @model("bert-tagger", InterfaceConfig)
 class TokenTagger(Interface):
-    """Tagging, such as finding names: each token's tag, said from its own vector (fig. 4 d)."""
+    """Tagger of words, such as names: each token's tag, said from its own vector (fig. 4 d)."""
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time label"]:
         """The logits of each slot's tag."""
@@ -79,7 +79,7 @@ class TokenTagger(Interface):
 
 @model("bert-span", InterfaceConfig)
 class SpanFinder(Interface):
-    """Question answering: where in the text the answer begins and where it ends (fig. 4 c)."""
+    """Span finder, for question answering: where in the text the answer begins and where it ends (fig. 4 c)."""
 
     def __init__(self, config: InterfaceConfig) -> None:
         if config.labels != 2:

@@ -113,7 +113,7 @@ class GPT(nn.Module):
 
 @model("gpt2", GPTConfig)
 class GPT2(GPT):
-    """GPT-2: the norm before each sublayer and one at the end; residual projections start smaller."""
+    """GPT-2 (Radford et al. 2019): a norm before each sublayer and at the end; residual projections start smaller."""
 
     around = PreNorm
 

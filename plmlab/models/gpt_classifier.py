@@ -35,7 +35,7 @@ class GPTClassifierConfig(GPTConfig):
 
 @model("gpt-classifier", GPTClassifierConfig)
 class GPTClassifier(nn.Module):
-    """softmax(h W_y), from what the last layer makes of the extract token (eq. 3)."""
+    """A GPT that classifies: softmax(h W_y), from what the last layer makes of the extract token (eq. 3)."""
 
     reads: type[GPT] = GPT
 
@@ -80,7 +80,7 @@ class GPTClassifier(nn.Module):
 
 @model("gpt2-classifier", GPTClassifierConfig)
 class GPT2Classifier(GPTClassifier):
-    """The same on GPT-2."""
+    """A GPT-2 that classifies: the same on GPT-2."""
 
     reads = GPT2
 

@@ -120,7 +120,7 @@ class Writing:
 
 @model("transformer", TransformerConfig)
 class Transformer(nn.Module):
-    """The encoder-decoder. One matrix embeds the source, embeds the target and names the output (§3.4)."""
+    """The encoder-decoder: one matrix embeds the source, embeds the target and names the output (§3.4)."""
 
     def __init__(self, config: TransformerConfig, around: type[PostNorm] = PostNorm) -> None:
         super().__init__()

@@ -26,6 +26,7 @@ from plmlab.hf import tokenizer_to_hf
 from plmlab.labs.attention_maps import Map, attention_maps
 from plmlab.labs.bertviz import View, head_view, model_view
 from plmlab.models.bert import BERT, BERTConfig
+from plmlab.models.bert_heads import SentenceClassifier
 from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.models.transformer import Transformer, TransformerConfig
 from plmlab.objectives import causal, masked
@@ -231,3 +232,12 @@ def test_a_model_stays_as_it_was() -> None:
         head_view(model, WORDS, LONG)
     head_view(model, WORDS, TEXT)
     assert model.training and all(p.grad is None for p in model.parameters())
+
+
+def test_a_bert_with_an_output_layer_is_read_as_its_encoder_is() -> None:
+    torch.manual_seed(0)
+    bert = BERT(BERTConfig(SIZE, 20, layers=2, model=8, heads=2, inner=8)).eval()
+    alone, = attention_maps(bert, WORDS, TEXT, OTHER)
+    tuned, = attention_maps(SentenceClassifier.on(bert), WORDS, TEXT, OTHER)
+    assert alone.queries == tuned.queries and alone.second == tuned.second
+    assert all(torch.equal(one, other) for one, other in zip(alone.weights, tuned.weights, strict=True))
