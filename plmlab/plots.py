@@ -56,7 +56,8 @@ def look(title: str, weights: Sequence[Row], queries: Sequence[str], keys: Seque
     return go.Figure(heat).update_layout(
         **plain(title), height=160 + 26 * len(rows), width=220 + 42 * len(numbered),
         xaxis={"title": x_title, "tickvals": numbered, "ticktext": list(keys), "side": "bottom"},
-        yaxis={"title": y_title, "tickvals": rows, "ticktext": list(queries), "autorange": "reversed"},
+        yaxis={"title": {"text": y_title, "standoff": 12}, "tickvals": rows, "ticktext": list(queries),
+               "autorange": "reversed", "automargin": True},
     )
 
 
