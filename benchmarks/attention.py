@@ -14,7 +14,7 @@ from playwright.sync_api import Page, sync_playwright
 
 WARM = """
 import torch
-from plmlab.labs.attention_lab import AttentionLab, default_model
+from plmlab.labs.attention.lab import AttentionLab, default_model
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.text.tokenizers import Tokenizer
 text = "the old baker told the ferryman a long story about the bear"

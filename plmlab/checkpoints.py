@@ -18,10 +18,10 @@ import safetensors.torch
 from safetensors import SafetensorError
 from torch import nn
 
+from plmlab.atomic import place, write
 from plmlab.models.registry import ModelType, find, type_of
 from plmlab.paths import DATA
-from plmlab.train.folders import place, write
-from plmlab.train.weights import put, weights
+from plmlab.weights import put, weights
 
 if TYPE_CHECKING:
     from plmlab.text import Tokenizer

@@ -14,10 +14,10 @@ from torch import nn
 
 from plmlab.checkpoints import save
 from plmlab.models.registry import find
-from plmlab.objectives import OBJECTIVES
+from plmlab.objectives import OBJECTIVES, masked
 from plmlab.text import Tokenizer, TokenStream, examples, paragraphs, read
 from plmlab.train import History, fit
-from plmlab.world.floors import Floor
+from plmlab.world.probability.floors import Floor
 
 KINDS = {"gpt": "gpt", "gpt2": "gpt2", "bert": "bert-pretraining"}
 """What a person calls the model → the model type that is pretrained."""
@@ -116,8 +116,9 @@ def from_world(plan: Plan) -> Material:
     For BERT half of each batch are pairs of sentences from articles (``MixedBatches``).
     """
     from plmlab import world
-    from plmlab.world.corpus import SentenceBatches
-    from plmlab.world.pair_batches import MixedBatches, PairBatches
+    from plmlab.world.datasets.pair_batches import MixedBatches, PairBatches
+    from plmlab.world.datasets.sentence_batches import SentenceBatches
+    from plmlab.world.datasets.tokenizer import world_tokenizer
     whole = world.full()
     longest = whole.automaton().longest
     if plan.time < longest + 2:
@@ -127,7 +128,7 @@ def from_world(plan: Plan) -> Material:
     if plan.model == "bert" and plan.time < 2 * told + 3:
         raise ValueError(f"--time is {plan.time}; BERT reads pairs of sentences from articles, the longest "
                          f"has {told} words, and needs {2 * told + 3} slots")
-    objective, tokenizer = ("masked" if plan.model == "bert" else "causal"), whole.tokenizer(["english"])
+    objective, tokenizer = ("masked" if plan.model == "bert" else "causal"), world_tokenizer(whole, ["english"])
     asked = OBJECTIVES["masked"].make if plan.model == "bert" else "causal"
     held_out = SentenceBatches(whole, "test", tokenizer, objective, plan.batch, plan.seed + 1)
     alone = SentenceBatches(whole, "train", tokenizer, objective, plan.batch, plan.seed)
@@ -171,14 +172,14 @@ def build(plan: Plan, vocab: int) -> nn.Module:
 def batches(plan: Plan, lines: Sequence[str], tokenizer: Tokenizer) -> Any:
     """Step → batch: windows of a stream for GPT, masked examples for BERT ([CLS] and [SEP] come on top)."""
     if plan.model == "bert":
-        return examples(lines, tokenizer, "masked", plan.batch, plan.seed, plan.time - 2)
+        return examples(lines, tokenizer, masked, plan.batch, plan.seed, plan.time - 2)
     return TokenStream.from_texts(lines, tokenizer).windows(plan.batch, plan.time, plan.seed)
 
 
 def held_out_batches(plan: Plan, lines: Sequence[str], tokenizer: Tokenizer) -> Iterable[Any]:
     """What the model is judged by: the whole held-out stream, or a fixed draw of masked examples."""
     if plan.model == "bert":
-        draw = examples(lines, tokenizer, "masked", plan.batch, plan.seed + 1, plan.time - 2)
+        draw = examples(lines, tokenizer, masked, plan.batch, plan.seed + 1, plan.time - 2)
         return [draw(i) for i in range(MASKED_BATCHES)]
     return list(TokenStream.from_texts(lines, tokenizer).sequential(plan.batch, plan.time))
 

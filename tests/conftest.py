@@ -16,7 +16,7 @@ class Unchecked(MetaPathFinder):
     run-time type checks."""
 
     def find_spec(self, fullname, path=None, target=None):
-        with_tensors = fullname in ("plmlab.world.examples", "plmlab.world.corpus")
+        with_tensors = fullname in ("plmlab.world.probability.example_floor", "plmlab.world.datasets.sentence_batches")
         return PathFinder.find_spec(fullname, path, target) \
             if fullname.startswith("plmlab.world") and not with_tensors else None
 
@@ -39,6 +39,20 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if os.environ.get("CI"):
         pytest.fail(lack, pytrace=False)
     pytest.skip(lack)
+
+
+@pytest.fixture(scope="session")
+def small():
+    """The small world, shared."""
+    from plmlab import world
+    return world.small()
+
+
+@pytest.fixture(scope="session")
+def full():
+    """The full world, shared."""
+    from plmlab import world
+    return world.full()
 
 
 @pytest.fixture(scope="session")

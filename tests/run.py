@@ -26,7 +26,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "notebooks": (*PYTEST, "-n", "2", "--dist", "loadfile", "--nbval", "--nbval-current-env",
                   "--nbval-cell-timeout", "120", "--nbval-sanitize-with", "tests/notebooks/sanitize.cfg",
                   "tests/notebooks", "notebooks"),
-    "browser": (*PYTEST, "-m", "browser and not timing", "tests"),
+    "browser": (*PYTEST, "-n", "2", "--dist", "loadfile", "-m", "browser and not timing", "tests/browser"),
 }
 
 

@@ -8,7 +8,8 @@ import torch
 from plmlab import world
 from plmlab.checkpoints import home, load, names
 from plmlab.pretraining import WORLD_HELD_OUT
-from plmlab.world.corpus import SentenceBatches
+from plmlab.world.datasets.sentence_batches import SentenceBatches
+from plmlab.world.datasets.tokenizer import world_tokenizer
 
 CASES = {"bert-world": ("masked", 128), "gpt2-world": ("causal", 64)}
 
@@ -37,4 +38,4 @@ def test_a_checkpoint_reaches_the_loss_that_its_readme_tells(name: str) -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_its_tokens_are_the_words_of_the_full_world(name: str) -> None:
     _, tokenizer = load(name)
-    assert tokenizer.fingerprint == world.full().tokenizer(["english"]).fingerprint
+    assert tokenizer.fingerprint == world_tokenizer(world.full(), ["english"]).fingerprint

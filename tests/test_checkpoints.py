@@ -9,8 +9,8 @@ import torch
 from safetensors import safe_open
 from torch import nn
 
+import plmlab.atomic as folders
 import plmlab.checkpoints as checkpoints
-import plmlab.train.folders as folders
 from plmlab.checkpoints import CheckpointError, load, save
 from plmlab.example import Batch
 from plmlab.models.bert import BERT, BERTConfig

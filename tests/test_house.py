@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import networkx as nx
 import pytest
 import torch
 from jaxtyping import TypeCheckError
@@ -100,49 +101,107 @@ def test_a_file_is_one_sitting() -> None:
     assert not long, f"at most {LONGEST} lines a file"
 
 
+PACKAGE = ROOT / "plmlab"
 FORBIDDEN_IMPORTS = {
-    "layers": ("labs", "models", "objectives", "world", "train", "text.corpora", "paths"),
-    "objectives": ("labs", "models", "layers", "train", "world", "paths"),
-    "models": ("labs", "world", "train", "paths", "course"),
-    "train": ("labs", "models", "world"),
-    "world": ("labs", "train"),
-    "text": ("labs", "models", "train", "world"),
+    "layers": ("labs", "interpret", "hf", "models", "objectives", "text", "world", "train", "paths"),
+    "objectives": ("labs", "interpret", "hf", "models", "layers", "train", "world", "paths"),
+    "models": ("labs", "interpret", "hf", "world", "train", "paths", "course"),
+    "train": ("labs", "interpret", "hf", "models", "world"),
+    "world": ("labs", "interpret", "hf", "models", "train"),
+    "text": ("labs", "interpret", "hf", "models", "objectives", "train", "world"),
+    "decode": ("labs", "interpret", "hf", "models", "train", "world"),
+    "hf": ("labs", "interpret", "train", "world"),
+    "interpret": ("labs", "train", "world"),
     "exercises": ("labs", "train", "world"),
 }
-ALLOWED = {("train/progress.py", "labs.curve")}
-"""The live curve: training shows itself in a notebook, where the lab is loaded on the spot."""
+LIVE_CURVE = ("train.progress", "labs.curve.lab")
+"""Training shows itself in a notebook, where the lab is loaded on the spot: the one arrow that runs back up."""
 
 FRONT_ENDS = {"ipywidgets", "anywidget", "plotly", "IPython", "bertviz"}
 
 
-def imports(path: Path) -> set[str]:
-    """The modules that a file imports, wherever in it."""
-    found: set[str] = set()
+def imports(path: Path) -> Iterator[tuple[str, str | None]]:
+    """(module, name taken from it) for all that a file imports: inside functions and for type checkers only, too."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found |= {name.name for name in node.names}
+            yield from ((name.name, None) for name in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found |= {node.module, *(f"{node.module}.{name.name}" for name in node.names)}
-    return found
+            yield from ((node.module, name.name) for name in node.names)
 
 
-@pytest.mark.parametrize("room", FORBIDDEN_IMPORTS)
-def test_arrows_run_one_way(room: str) -> None:
-    wrong = []
-    for path in (ROOT / "plmlab" / room).glob("*.py"):
-        place = f"{room}/{path.name}"
-        for module in imports(path):
-            inside = module.removeprefix("plmlab.")
-            bad = module.startswith("plmlab.") and inside.startswith(FORBIDDEN_IMPORTS[room])
-            if bad and not any(place == p and inside.startswith(m) for p, m in ALLOWED):
-                wrong.append(f"plmlab/{place} imports {module}")
+@cache
+def arrows(package: Path) -> nx.DiGraph:
+    """Module → every module of the same package that it imports; the names count from the package."""
+    def name_of(path: Path) -> str:
+        return ".".join(path.relative_to(package.parent).with_suffix("").parts).removesuffix(".__init__")
+
+    modules = {name_of(path): path for path in package.rglob("*.py")}
+    graph = nx.DiGraph()
+    graph.add_nodes_from(module.partition(".")[2] for module in modules)
+    for module, path in modules.items():
+        for source, name in imports(path):
+            target = f"{source}.{name}" if f"{source}.{name}" in modules else source
+            if target in modules and target != package.name:
+                graph.add_edge(module.partition(".")[2], target.partition(".")[2])
+    return graph
+
+
+def rooms(graph: nx.DiGraph) -> nx.DiGraph:
+    """The same arrows between rooms: a folder without folders is a room, and elsewhere each file is one."""
+    above = {name.rpartition(".")[0] for name in graph}
+    halls = {name.rpartition(".")[0] for name in above if name}
+
+    def room(module: str) -> str:
+        folder = module if module in above else module.rpartition(".")[0]
+        return module if folder in halls else folder
+
+    return nx.DiGraph((room(a), room(b)) for a, b in graph.edges if room(a) != room(b))
+
+
+def circles(graph: nx.DiGraph) -> list[list[str]]:
+    """Every knot of modules that need each other, directly or by way of others."""
+    loops = [[node] for node in nx.nodes_with_selfloops(graph)]
+    return loops + [sorted(knot) for knot in nx.strongly_connected_components(graph) if len(knot) > 1]
+
+
+def without_the_live_curve(graph: nx.DiGraph) -> nx.DiGraph:
+    return nx.restricted_view(graph, [], [LIVE_CURVE])
+
+
+def test_arrows_run_one_way() -> None:
+    wrong = [f"{a} → {b}" for a, b in without_the_live_curve(arrows(PACKAGE)).edges
+             if b.partition(".")[0] in FORBIDDEN_IMPORTS.get(a.partition(".")[0], ())]
     assert not wrong
+
+
+def test_no_circles() -> None:
+    graph = without_the_live_curve(arrows(PACKAGE))
+    assert graph.number_of_edges() > 300
+    assert not circles(graph)
+    assert not circles(rooms(graph))
+
+
+def test_circles_are_found_in_subfolders_and_behind_lazy_and_type_only_imports(tmp_path: Path) -> None:
+    files = {
+        "house/__init__.py": "", "house/one/__init__.py": "", "house/two/__init__.py": "from house.two.b import B\n",
+        "house/one/a.py": "def f():\n    from house.two import B\n",
+        "house/two/b.py": "if TYPE_CHECKING:\n    from house.one.a import f\n",
+        "house/one/c.py": "from house.two import d\n", "house/two/d.py": "from house.one.e import E\n",
+        "house/one/e.py": "",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    graph = arrows(tmp_path / "house")
+    assert circles(graph) == [["one.a", "two", "two.b"]]
+    alone = nx.restricted_view(graph, ["one.a"], [])
+    assert not circles(alone) and circles(rooms(alone)) == [["one", "two"]]
 
 
 @pytest.mark.parametrize("room", ["layers", "models", "objectives"])
 def test_what_is_taught_knows_no_front_end(room: str) -> None:
-    for path in (ROOT / "plmlab" / room).glob("*.py"):
-        assert not {module.split(".")[0] for module in imports(path)} & FRONT_ENDS, path.name
+    for path in (PACKAGE / room).rglob("*.py"):
+        assert not {module.partition(".")[0] for module, _ in imports(path)} & FRONT_ENDS, path.name
 
 
 HEAVY = ("transformers", "faiss", "plotly", "gensim", "sklearn", "scipy", "pandas", "accelerate", "datasets", "IPython")

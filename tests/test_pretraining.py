@@ -12,7 +12,7 @@ from plmlab import cli, world
 from plmlab.checkpoints import load
 from plmlab.objectives import OBJECTIVES
 from plmlab.pretraining import Plan, divide
-from plmlab.world.splits import is_test
+from plmlab.world.grammar.splits import is_test
 
 TEXT = "\n\n".join(f"the {a} {b} the {c}." for a in ("cat", "dog", "bird", "fox") for b in ("sees", "hears", "likes")
                    for c in ("house", "river", "garden", "moon", "street"))

@@ -1,16 +1,13 @@
 """An exercise: what is asked, the right function, and the wrong ones under the names of their mistakes."""
 
-import importlib
-import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
-import plmlab.exercises
+from plmlab.chapters import chapters_with, part_of
 
-PREFIX = "chapter"
 SEED = 0
 
 Function = Callable[..., Any]
@@ -57,13 +54,12 @@ class UnknownExercise(ValueError):
 
 def chapters() -> list[str]:
     """The chapters that have exercises: their numbers, two digits each."""
-    rooms = (room.name for room in pkgutil.iter_modules(plmlab.exercises.__path__))
-    return sorted(name.removeprefix(PREFIX) for name in rooms if name.startswith(PREFIX))
+    return chapters_with("exercises")
 
 
 def of_chapter(chapter: str) -> tuple[Exercise, ...]:
     """The exercises of one chapter ("06"), from easy to hard."""
-    exercises: tuple[Exercise, ...] = importlib.import_module(f"plmlab.exercises.{PREFIX}{chapter}").EXERCISES
+    exercises: tuple[Exercise, ...] = part_of(chapter, "exercises").EXERCISES
     return exercises
 
 

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from plmlab.hf.links import Link, activation, affine, filled, loaded, read, require, written
 from plmlab.models.bert import BERT, BERTConfig, BERTPretraining
-from plmlab.train.weights import weights
+from plmlab.weights import weights
 
 if TYPE_CHECKING:
     from transformers import BertConfig, BertForPreTraining, BertModel

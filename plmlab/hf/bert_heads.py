@@ -10,7 +10,7 @@ from torch import Tensor
 from plmlab.hf.bert import POOLER, encoder_links, our_size, their_size, whole
 from plmlab.hf.links import Link, affine, filled, loaded, read, written
 from plmlab.models.bert_heads import Interface, InterfaceConfig, SentenceClassifier, SpanFinder, TokenTagger
-from plmlab.train.weights import weights
+from plmlab.weights import weights
 
 if TYPE_CHECKING:
     from transformers import BertConfig, PreTrainedModel

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from plmlab.hf.links import Link, activation, affine, filled, loaded, read, require, written
 from plmlab.models.gpt import GPT, GPT2, GPTConfig
-from plmlab.train.weights import weights
+from plmlab.weights import weights
 
 if TYPE_CHECKING:
     from transformers import GPT2Config, GPT2LMHeadModel, OpenAIGPTConfig, OpenAIGPTLMHeadModel

@@ -7,7 +7,7 @@ from typing import TypeVar
 import torch
 from torch import Tensor, nn
 
-from plmlab.train.weights import put
+from plmlab.weights import put
 
 Model = TypeVar("Model", bound=nn.Module)
 

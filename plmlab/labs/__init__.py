@@ -1,14 +1,30 @@
-"""Labs: widgets that let one idea be turned by hand, one a file."""
+"""Labs: widgets that let one idea be turned by hand, a folder each. Each is loaded when it is first asked for."""
 
-from plmlab.labs.attention_lab import AttentionLab, Look
-from plmlab.labs.base import Lab
-from plmlab.labs.cloze_lab import ClozeLab
-from plmlab.labs.curve import Curve
-from plmlab.labs.mask_lab import MaskLab, Preset
-from plmlab.labs.next_token_lab import NextTokenLab
-from plmlab.labs.position_lab import PositionLab
-from plmlab.labs.shape_xray import ShapeXray
-from plmlab.labs.world_lab import WorldLab
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from plmlab.labs.attention.lab import AttentionLab, Look
+    from plmlab.labs.base import Lab
+    from plmlab.labs.cloze.lab import ClozeLab
+    from plmlab.labs.curve.lab import Curve
+    from plmlab.labs.mask.lab import MaskLab, Preset
+    from plmlab.labs.next_token.lab import NextTokenLab
+    from plmlab.labs.position.lab import PositionLab
+    from plmlab.labs.shape_xray.lab import ShapeXray
+    from plmlab.labs.world.lab import WorldLab
+
+MODULES = {
+    "AttentionLab": "attention.lab", "Look": "attention.lab", "Lab": "base", "ClozeLab": "cloze.lab",
+    "Curve": "curve.lab", "MaskLab": "mask.lab", "Preset": "mask.lab", "NextTokenLab": "next_token.lab",
+    "PositionLab": "position.lab", "ShapeXray": "shape_xray.lab", "WorldLab": "world.lab",
+}
 
 __all__ = ["AttentionLab", "ClozeLab", "Curve", "Lab", "Look", "MaskLab", "NextTokenLab", "PositionLab",
            "Preset", "ShapeXray", "WorldLab"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in MODULES:
+        raise AttributeError(f"there is no lab {name!r}; there are {', '.join(__all__)}")
+    return getattr(importlib.import_module(f"{__name__}.{MODULES[name]}"), name)

@@ -2,6 +2,7 @@
 
 import html
 import json
+import re
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,8 +29,13 @@ POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inli
 
 
 def source(name: str) -> str:
-    """The text of one of the files beside this one."""
+    """The text of a file of the labs, named from this folder on: ``"shared/lab.js"``."""
     return (HERE / name).read_text(encoding="utf-8")
+
+
+def snake_case(name: str) -> str:
+    """``MaskLab`` → ``mask_lab``: what the files of a lab are called that a reader saves."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
 def script_json(value: object) -> str:
@@ -43,7 +49,7 @@ class Lab(anywidget.AnyWidget):
     """A widget that lets one idea be turned by hand.
 
     Python computes ``state``, a dict for JSON; JavaScript draws it and answers whatever needs no Python.
-    A subclass names its ``title`` and, in ``scripts``, the files beside this one that draw it; the last of
+    A subclass names its ``title`` and, in ``scripts``, the files that draw it, named from this folder on; the last of
     them declares ``const lab = { render }``. They are joined with ``lab.js`` and ``export.js`` to one module; and
     ``styles``, where the lab has forms of its own, with ``lab.css`` to one stylesheet.
 
@@ -58,7 +64,7 @@ class Lab(anywidget.AnyWidget):
     title: str = "Lab"
     scripts: ClassVar[tuple[str, ...]] = ()
     styles: ClassVar[tuple[str, ...]] = ()
-    _css = source("lab.css")
+    _css = source("shared/lab.css")
 
     text = traitlets.Unicode().tag(sync=True)
     state = traitlets.Dict().tag(sync=True)
@@ -74,14 +80,15 @@ class Lab(anywidget.AnyWidget):
         if "scripts" in cls.__dict__:
             cls._esm = cls.module()
         if "styles" in cls.__dict__:
-            cls._css = "\n".join(map(source, ("lab.css", *cls.styles)))
+            cls._css = "\n".join(map(source, ("shared/lab.css", *cls.styles)))
         super().__init_subclass__(**kwargs)
 
     @classmethod
     def module(cls) -> str:
         """The lab's one JavaScript module, which imports nothing."""
-        name = f"const LAB_NAME = {json.dumps(Path(cls.scripts[-1]).stem)};" if cls.scripts else ""
-        return "\n".join([name, *map(source, ("lab.js", "export.js", *cls.scripts)), "export default lab;\n"])
+        name = f"const LAB_NAME = {json.dumps(snake_case(cls.__name__))};"
+        files = ("shared/lab.js", "shared/export.js", *cls.scripts)
+        return "\n".join([name, *map(source, files), "export default lab;\n"])
 
     @contextmanager
     def telling(self) -> Iterator[None]:
@@ -122,7 +129,7 @@ class Lab(anywidget.AnyWidget):
             f"body {{ margin: 12px; background: var(--jp-layout-color1, #fff); }}\n{self._css}</style>",
             '<main id="lab"></main>',
             f'<script type="application/json" id="traits">{script_json(self.traits_for_page())}</script>',
-            f'<script type="module">\n{self.module()}\n{source("page.js")}</script>',
+            f'<script type="module">\n{self.module()}\n{source("shared/page.js")}</script>',
             "</html>\n",
         ])
 

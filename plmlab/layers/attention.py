@@ -9,8 +9,8 @@ from einops import rearrange
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from plmlab.layers.hooks import HookPoint
 from plmlab.visibility import AttentionMask
-from plmlab.watching import Point
 
 
 def scaled_dot_product(
@@ -70,8 +70,8 @@ class MultiHeadAttention(nn.Module):
         self.k = nn.Linear(model, model, bias=bias)
         self.v = nn.Linear(model, model, bias=bias)
         self.out = nn.Linear(model, model, bias=bias)
-        self.queries, self.keys, self.values = Point(), Point(), Point()
-        self.scores, self.weights, self.mixed = Point(), Point(), Point()
+        self.queries, self.keys, self.values = HookPoint(), HookPoint(), HookPoint()
+        self.scores, self.weights, self.mixed = HookPoint(), HookPoint(), HookPoint()
 
     def forward(
         self, x: Float[Tensor, "batch query model"], may_look: AttentionMask,

@@ -9,8 +9,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from plmlab.layers.attention import Cache, MultiHeadAttention
+from plmlab.layers.hooks import HookPoint
 from plmlab.visibility import AttentionMask
-from plmlab.watching import Point
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
@@ -40,7 +40,7 @@ class FeedForward(nn.Module):
         self.widen = nn.Linear(shape.model, shape.inner)
         self.narrow = nn.Linear(shape.inner, shape.model)
         self.activation = ACTIVATIONS[shape.activation]
-        self.inner = Point()
+        self.inner = HookPoint()
 
     def forward(self, x: Float[Tensor, "batch time model"]) -> Float[Tensor, "batch time model"]:
         """Each position on its own."""
@@ -79,7 +79,7 @@ class TransformerLayer(nn.Module):
         self.feed_forward = FeedForward(shape)
         self.around_attention = around(shape)
         self.around_feed_forward = around(shape)
-        self.hidden = Point()
+        self.hidden = HookPoint()
 
     def forward(self, x: Float[Tensor, "batch time model"], may_look: AttentionMask, cache: Cache | None = None,
                 ) -> Float[Tensor, "batch time model"]:

@@ -9,11 +9,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from plmlab.example import IGNORE, Batch
+from plmlab.layers.hooks import HookPoint
 from plmlab.layers.positions import Learned
 from plmlab.layers.transformer import ACTIVATIONS, LayerShape, TransformerLayer
 from plmlab.models.gpt import initialise
 from plmlab.models.registry import model
-from plmlab.watching import Point
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class BERT(nn.Module):
         super().__init__()
         self.config = config
         self.embeddings = Embeddings(config)
-        self.embedded = Point()
+        self.embedded = HookPoint()
         self.layers = nn.ModuleList(TransformerLayer(config.shape) for _ in range(config.layers))
         self.pooler = nn.Linear(config.model, config.model)
         self.apply(initialise)

@@ -10,10 +10,10 @@ from torch.nn import functional as F
 
 from plmlab.example import IGNORE, Batch
 from plmlab.layers.attention import Cache
+from plmlab.layers.hooks import HookPoint
 from plmlab.layers.positions import Learned
 from plmlab.layers.transformer import LayerShape, PostNorm, PreNorm, TransformerLayer
 from plmlab.models.registry import model
-from plmlab.watching import Point
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class GPT(nn.Module):
         self.token = nn.Embedding(config.vocab, config.model)
         self.position = Learned(config.time, config.model)
         self.dropout = nn.Dropout(config.dropout)
-        self.embedded = Point()
+        self.embedded = HookPoint()
         self.layers = nn.ModuleList(TransformerLayer(config.shape, self.around) for _ in range(config.layers))
         self.finish: nn.Module = nn.Identity()
         self.apply(initialise)

@@ -13,11 +13,11 @@ from torch.nn import functional as F
 
 from plmlab.example import IGNORE, Batch, PairBatch
 from plmlab.layers.attention import Cache
+from plmlab.layers.hooks import HookPoint
 from plmlab.layers.positions import Sinusoidal
 from plmlab.layers.transformer import DecoderLayer, LayerShape, PostNorm, TransformerLayer
 from plmlab.models.registry import model
 from plmlab.visibility import AttentionMask
-from plmlab.watching import Point
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Encoder(nn.Module):
 
     def __init__(self, config: TransformerConfig, token: nn.Embedding, around: type[PostNorm]) -> None:
         super().__init__()
-        self.embed, self.embedded = Embedded(token, config.dropout), Point()
+        self.embed, self.embedded = Embedded(token, config.dropout), HookPoint()
         self.layers = nn.ModuleList(TransformerLayer(config.shape, around) for _ in range(config.layers))
         self.finish = finishing_norm(config, around)
 
@@ -85,7 +85,7 @@ class Decoder(nn.Module):
 
     def __init__(self, config: TransformerConfig, token: nn.Embedding, around: type[PostNorm]) -> None:
         super().__init__()
-        self.embed, self.embedded = Embedded(token, config.dropout), Point()
+        self.embed, self.embedded = Embedded(token, config.dropout), HookPoint()
         self.layers = nn.ModuleList(DecoderLayer(config.shape, around) for _ in range(config.layers))
         self.finish = finishing_norm(config, around)
 

@@ -5,8 +5,8 @@ from random import Random
 
 import torch
 
+from plmlab.draws import below, shuffled
 from plmlab.example import IGNORE, Example
-from plmlab.objectives.draw import below, shuffled
 from plmlab.objectives.registry import Choice, objective
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.visibility import Visibility
@@ -40,7 +40,7 @@ def masked(
     whole = first + second
     if select is None:
         candidates = [t for t, token in enumerate(whole) if token not in (cls, sep)]
-        chosen = sorted(candidates[i] for i in shuffled(rng, len(candidates))[: max(1, round(rate * len(whole)))])
+        chosen = sorted(shuffled(rng, candidates)[: max(1, round(rate * len(whole)))])
     else:
         chosen = sorted(select)
     shown, targets = list(whole), [IGNORE] * len(whole)

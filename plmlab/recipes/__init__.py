@@ -1,12 +1,10 @@
 """Recipes: what needs several seeds, sizes or minutes is computed once, by committed code, and recorded.
 
-A recipe is a module ``plmlab/recipes/recipe_NN.py`` for chapter NN with a function ``main() -> dict`` that
+A recipe is a module ``plmlab/chapters/chNN/recipe.py`` for chapter NN with a function ``main() -> dict`` that
 gives its numbers, made with ``spread``. The chapter draws what was recorded and re-runs one point of it live.
 """
 
-import importlib
 import json
-import pkgutil
 import platform
 import time
 from collections.abc import Mapping
@@ -16,9 +14,9 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
+from plmlab.chapters import chapters_with, part_of
 from plmlab.paths import DATA
 
-PREFIX = "recipe_"
 RECORDED_PACKAGES = ("plmlab", "torch", "tokenizers", "transformers", "accelerate", "numpy")
 
 
@@ -38,8 +36,7 @@ def spread(values: Mapping[int, float]) -> dict[str, Any]:
 
 def chapters() -> list[str]:
     """The chapters that have a recipe: their numbers, two digits each."""
-    return sorted(room.name.removeprefix(PREFIX) for room in pkgutil.iter_modules(__path__)
-                  if room.name.startswith(PREFIX))
+    return chapters_with("recipe")
 
 
 def run(chapter: str, results: Path | None = None) -> Path:
@@ -52,7 +49,7 @@ def run(chapter: str, results: Path | None = None) -> Path:
         there = ", ".join(chapters()) or "none yet"
         raise ValueError(f"there is no recipe for chapter {chapter!r}; there is one for: {there}")
     start = time.monotonic()
-    numbers = importlib.import_module(f"{__name__}.{PREFIX}{chapter}").main()
+    numbers = part_of(chapter, "recipe").main()
     return record(chapter, numbers, time.monotonic() - start, results or DATA / "results")
 
 

@@ -153,26 +153,22 @@ class Examples:
         return Batch.of(made, pad=self.pad)
 
 
-def examples(texts: Iterable[str], tokenizer: Tokenizer, objective: str, batch: int, seed: int, max_tokens: int,
-             **choices) -> Examples:
-    """Batches of a registered objective, by its name ("masked", …), for any step.
+def examples(texts: Iterable[str], tokenizer: Tokenizer, objective: Callable[..., Any], batch: int, seed: int,
+             max_tokens: int, **choices) -> Examples:
+    """Batches of an objective (a function of ``plmlab.objectives``) for any step.
 
     A text longer than ``max_tokens`` is cut into several; the tokens that the objective adds ([CLS], [SEP], …)
     come on top. ``choices`` are the objective's own. All tokens are held in memory.
     """
-    from plmlab.objectives import OBJECTIVES  # objectives know the vocabulary, which is part of this package
-
     _positive(batch=batch, max_tokens=max_tokens)
-    if objective not in OBJECTIVES:
-        raise CorpusError(f"there is no objective {objective!r}; there are {', '.join(sorted(OBJECTIVES))}")
     rows = (row for chunk in tokenfile.chunks(texts) for row in tokenizer.encode_all(chunk, plain=True))
     pieces = [np.array(row[i : i + max_tokens], np.uint32) for row in rows for i in range(0, len(row), max_tokens)]
     if not pieces:
         raise CorpusError("the corpus is empty: there is no text to make examples of")
-    make, vocab = OBJECTIVES[objective].make, tokenizer.vocab
+    vocab = tokenizer.vocab
 
     def one(ids: list[int], rng: Random) -> Any:
-        return make(ids, vocab=vocab, rng=rng, **choices)
+        return objective(ids, vocab=vocab, rng=rng, **choices)
 
     return Examples(pieces, one, batch, seed, vocab.need("pad"))
 

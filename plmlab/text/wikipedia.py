@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from plmlab.text.templates import SUBSCRIPT, SUPERSCRIPT, template_text
+from plmlab.text.wikipedia_templates import SUBSCRIPT, SUPERSCRIPT, template_text
 
 SAMPLE = "enwiki-latest-pages-articles1.xml-p000000010p000030302-shortened.bz2"
 LEAST_WORDS = 6

@@ -6,7 +6,15 @@ from itertools import accumulate
 from math import isfinite
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from plmlab.palette import KEY, QUERY, SEE, SOFT, VALUE
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+POINTS = 200
+"""How many points of a long run are drawn: more cannot be told apart, and weigh in a stored notebook."""
 
 Ending = Literal["running", "completed", "interrupted", "stopped early", "out of batches", "diverged"]
 
@@ -87,10 +95,33 @@ class History:
             before = step
         return "\n".join([*lines, self.reason, *self.notes])
 
-    def figure(self, title: str | None = None) -> Any:
-        """The curve as a plotly figure; its title states the finding unless another is given."""
-        from plmlab.train.figure import figure
-        return figure(self, title or self.finding())
+    def figure(self, title: str | None = None) -> "Figure":
+        """The curve as a plotly figure: the loss of each step, its running mean, the validation loss and the floor.
+
+        Its title states the finding unless another is given.
+        """
+        import plotly.graph_objects as go
+
+        steps = range(1, len(self.losses) + 1)
+        every = slice(None, None, -(-len(steps) // POINTS) or 1)
+        losses, means = ([round(loss, 4) for loss in row[every]] for row in (self.losses, self.smoothed()))
+        chart = go.Figure(layout={
+            "title": {"text": title or self.finding(), "font": {"size": 15}}, "template": "none",
+            "font": {"color": SOFT}, "xaxis": {"title": "step (updates of the weights)"},
+            "yaxis": {"title": "loss (nats a target)"}, "legend": {"orientation": "h", "y": -0.25},
+            "margin": {"t": 50, "r": 20},
+        })
+        at = list(steps[every])
+        chart.add_scatter(x=at, y=losses, name="single steps", opacity=0.6, line={"color": SEE, "width": 1})
+        chart.add_scatter(x=at, y=means, name="mean of the last 20", line={"color": QUERY, "width": 2.5})
+        if self.validation:
+            updates, held_out = zip(*self.validation, strict=True)
+            chart.add_scatter(x=updates, y=held_out, name="held-out", mode="lines+markers",
+                              line={"color": KEY, "dash": "dot"}, marker={"symbol": "diamond", "size": 8})
+        if self.floor is not None:
+            chart.add_scatter(x=[0, max(len(steps), 1)], y=[self.floor] * 2, mode="lines",
+                              name=f"floor: {self.floor:.2f}", line={"color": VALUE, "dash": "dash"})
+        return chart
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write it as JSON."""

@@ -10,7 +10,7 @@ from torch import Tensor
 from plmlab.train.history import History
 from plmlab.train.source import Trainable
 from plmlab.train.update import Loss, measure
-from plmlab.train.weights import put, snapshot
+from plmlab.weights import put, snapshot
 
 if TYPE_CHECKING:
     from accelerate import Accelerator

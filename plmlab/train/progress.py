@@ -62,7 +62,7 @@ class Live:
     def __init__(self, title: str, steps: int, floor: float | None) -> None:
         from IPython.display import display
 
-        from plmlab.labs.curve import Curve
+        from plmlab.labs.curve.lab import Curve
         self.curve = Curve(title, floor=floor, steps=steps)
         self.newest: tuple[int, float] | None = None
         display(self.curve)

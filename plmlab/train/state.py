@@ -14,10 +14,10 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor, nn
 
-from plmlab.train.folders import clear, draft_of, place
+from plmlab.atomic import clear, draft_of, place
 from plmlab.train.history import History
 from plmlab.train.settings import Settings
-from plmlab.train.weights import differences, put, weights
+from plmlab.weights import differences, put, weights
 
 FORMAT = 1
 TENSORS, FACTS = "state.safetensors", "state.json"

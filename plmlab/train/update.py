@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from plmlab.example import IGNORE
 from plmlab.train.settings import Settings
 from plmlab.train.source import Trainable
-from plmlab.train.weights import put, snapshot, weights
+from plmlab.weights import put, snapshot, weights
 
 if TYPE_CHECKING:
     from accelerate import Accelerator

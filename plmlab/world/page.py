@@ -5,8 +5,8 @@ from itertools import islice
 
 from plmlab.paths import DATA
 from plmlab.text.spacing import readable
-from plmlab.world.sentence import Sentence
-from plmlab.world.stories import Story
+from plmlab.world.documents.stories import Story
+from plmlab.world.grammar.sentence import Sentence
 from plmlab.world.world import World, full
 
 README = DATA / "README.md"

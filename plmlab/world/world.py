@@ -6,33 +6,37 @@ from functools import cache, cached_property, partial
 from itertools import islice
 from pathlib import Path as Folder
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from plmlab.world.ambiguity import SelfProduct
-from plmlab.world.articles import Article, Library
-from plmlab.world.automaton import Arc, Automaton, Entropy, Path, Start
-from plmlab.world.checksum import Parts, parts
-from plmlab.world.cloze import Cloze, Clozes, statements
-from plmlab.world.corpora import Corpora, corpus_of
-from plmlab.world.explain import Explanation, explain
-from plmlab.world.facts import Facts
-from plmlab.world.fate import Fate
-from plmlab.world.floors import Floor, FloorError, MakesExamples, Steps, estimated, steps_of
-from plmlab.world.grammar import Token, compile_grammar
+from plmlab.world.documents.articles import Article, Library
+from plmlab.world.documents.pairs import (
+    NextSentence,
+    SentenceOrder,
+    Translation,
+    next_sentences,
+    sentence_orders,
+    translations,
+)
+from plmlab.world.documents.stories import Story, Storyteller
+from plmlab.world.facts.facts import Facts
+from plmlab.world.facts.naming import draw_entities
+from plmlab.world.facts.relations import Triple, read_relations
+from plmlab.world.facts.sampler import Fate
+from plmlab.world.grammar.checksum import Parts, parts
+from plmlab.world.grammar.compiler import Token, compile_grammar
+from plmlab.world.grammar.explain import Explanation, explain
+from plmlab.world.grammar.patterns import read_patterns
+from plmlab.world.grammar.sentence import Annotator, Sentence
+from plmlab.world.grammar.splits import Allowed, checked, draw_held_out, is_test, open_patterns
 from plmlab.world.lexicon import read_lexicon
-from plmlab.world.naming import draw_entities
-from plmlab.world.pairs import NextSentence, SentenceOrder, Translation, next_sentences, sentence_orders, translations
-from plmlab.world.patterns import read_patterns
-from plmlab.world.questions import Question, QuestionBank
-from plmlab.world.reader import NotInGrammar, joint, posterior
-from plmlab.world.relations import Triple, read_relations
-from plmlab.world.sentence import Annotator, Sentence
-from plmlab.world.splits import Allowed, checked, draw_held_out, is_test, open_patterns
-from plmlab.world.stories import Story, Storyteller
+from plmlab.world.probability.ambiguity import SelfProduct
+from plmlab.world.probability.automaton import Arc, Automaton, Entropy, Path, Start
+from plmlab.world.probability.floors import Floor, FloorError, MakesExamples, Steps, estimated, steps_of
+from plmlab.world.probability.posterior import NotInGrammar, joint, posterior
+from plmlab.world.questions.bank import Question, QuestionBank
+from plmlab.world.questions.cloze import Cloze, Clozes, statements
+from plmlab.world.questions.corpora import Corpora, corpus_of
 from plmlab.world.tables import TABLES, TableError, clash
-
-if TYPE_CHECKING:
-    from plmlab.text import Tokenizer
 
 
 class World:
@@ -40,7 +44,7 @@ class World:
 
     Attributes:
         lexicon, facts, patterns: what it is made of.
-        held: what training text never says (:class:`plmlab.world.splits.HeldOut`).
+        held: what training text never says (:class:`plmlab.world.grammar.splits.HeldOut`).
 
     Raises:
         TableError: the tables have a gap, a duplicate, an unknown reference; it names file and rows.
@@ -131,12 +135,12 @@ class World:
 
     def posterior(self, words: Sequence[str], hidden: Collection[int],
                   split: str = "train") -> list[dict[str, float]]:
-        """What the Bayes-optimal reader believes of each hidden slot (:func:`plmlab.world.reader.posterior`)."""
+        """What the Bayes-optimal reader believes of each hidden slot (``probability.posterior``)."""
         return posterior(self.automaton(split), words, hidden)
 
     def joint(self, words: Sequence[str], hidden: Collection[int],
               split: str = "train") -> dict[tuple[str, ...], float]:
-        """… and of all hidden slots together (:func:`plmlab.world.reader.joint`)."""
+        """… and of all hidden slots together (:func:`plmlab.world.probability.posterior.joint`)."""
         return joint(self.automaton(split), words, hidden)
 
     def explain(self, words: Sequence[str], split: str = "train") -> Explanation:
@@ -171,23 +175,17 @@ class World:
         return translations(self.sentences(split, seed))
 
     def next_sentences(self, split: str = "train", seed: int = 0) -> Iterator[NextSentence]:
-        """(first, second, whether it follows) from articles (:func:`plmlab.world.pairs.next_sentences`)."""
+        """(first, second, whether it follows) from articles (:func:`plmlab.world.documents.pairs.next_sentences`)."""
         return next_sentences(self._paired(split), Random(seed))
 
     def sentence_orders(self, split: str = "train", seed: int = 0) -> Iterator[SentenceOrder]:
-        """(first, second, whether in order) from articles (:func:`plmlab.world.pairs.sentence_orders`)."""
+        """(first, second, whether in order) from articles (:func:`plmlab.world.documents.pairs.sentence_orders`)."""
         return sentence_orders(self._paired(split), Random(seed))
 
     def _paired(self, split: str) -> list[Article]:
         """The articles that a split reads; of "entities" those of the held-out ones."""
         return [article for article in self.corpora.articles(split).values()
                 if split != "entities" or article.entity in self.held.entities]
-
-    def tokenizer(self, languages: Collection[str] = ("english", "chinese"),
-                  texts: Collection[str] = ("sentences", "articles", "questions")) -> "Tokenizer":
-        """A tokenizer with one token for each word of the world's texts ("stories" has many more words)."""
-        from plmlab.world.tokens import world_tokenizer  # it needs plmlab.text, which nothing else of the world does
-        return world_tokenizer(self, languages, texts)
 
     def _draws(self, split: str, seed: int) -> Iterator[tuple[Start, list[Arc]]]:
         automaton, rng = self.automaton(split), Random(seed)
@@ -205,7 +203,7 @@ class World:
         return Library(self.facts, self.held, self.seed, self.folder)
 
     def article(self, key: str, split: str | None = None) -> Article:
-        """What the world tells of an entity (:meth:`plmlab.world.articles.Library.article`)."""
+        """What the world tells of an entity (:meth:`plmlab.world.documents.articles.Library.article`)."""
         return self.library.article(key, split)
 
     def articles(self, split: str | None = None) -> Iterator[Article]:
@@ -213,7 +211,7 @@ class World:
         return self.library.articles(split)
 
     def stories(self, seed: int = 0, words: tuple[int, int] = (500, 4000)) -> Iterator[Story]:
-        """Stories in which a fact told early is needed late (:class:`plmlab.world.stories.Story`), without end."""
+        """Stories in which a fact told early is needed late (``documents.stories.Story``), without end."""
         return Storyteller(self.facts, self.held, self.folder).stories(seed, words)
 
     def triples(self, split: str | None = None) -> list[Triple]:
@@ -232,11 +230,11 @@ class World:
         return QuestionBank(self.facts, self.held, self.lexicon, self.corpora, self.folder)
 
     def questions(self, kind: str = "bridge", split: str = "train", seed: int = 0) -> Iterator[Question]:
-        """Questions, "one-hop", "bridge" or "comparison" (:meth:`plmlab.world.questions.QuestionBank.draw`)."""
+        """Questions, "one-hop", "bridge" or "comparison" (:meth:`plmlab.world.questions.bank.QuestionBank.draw`)."""
         return self.question_bank.draw(kind, split, seed)
 
     def cloze(self, split: str = "train", seed: int = 0) -> Iterator[Cloze]:
-        """Statements with a name, year or number hidden (:meth:`plmlab.world.cloze.Clozes.draw`)."""
+        """Statements with a name, year or number hidden (:meth:`plmlab.world.questions.cloze.Clozes.draw`)."""
         told = statements(self.automaton(split), self.patterns, self._annotator)
         return Clozes(self.facts, self.held, self.corpora).draw(told, split, seed)
 
@@ -247,7 +245,7 @@ class World:
         Args:
             objective: "causal" is exact; "masked" (rate=0.15) and "permuted" (part=1.0) are means over sentences; or
                 any function of :mod:`plmlab.objectives`, with its choices: its floor is read off its Examples
-                (:func:`plmlab.world.examples.example_floor`).
+                (:func:`plmlab.world.probability.example_floor.example_floor`).
             steps: what is seen and asked, as a function (words, rng) → [(visible slots, predicted slot), …].
             sentences: how many are drawn where the floor is a mean.
             rng: for the sentences and slots (a fixed one if not given).
@@ -262,7 +260,9 @@ class World:
         rng = rng or Random(0)
         drawn = islice(self.text(split, seed=int(rng.random() * 2**31)), sentences)
         if steps is None and not isinstance(objective, str):
-            from plmlab.world.examples import example_floor  # it needs torch, which nothing else of the world does
+            from plmlab.world.probability.example_floor import (
+                example_floor,  # it needs torch, which nothing else of the world does
+            )
             return example_floor(self.automaton(split), drawn, partial(objective, **choices), rng)
         return estimated(self.automaton(split), drawn, steps or steps_of(str(objective), **choices), rng)
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import nbformat
@@ -20,7 +21,8 @@ from plmlab.labs import Lab
 from plmlab.labs.picture import FLAGS
 from plmlab.paths import ROOT
 
-sys.path.append(str(ROOT / "tests" / "labs"))
+HELPERS = [str(ROOT / "tests"), str(ROOT / "tests" / "labs")]
+sys.path.extend(HELPERS)
 ELSEWHERE = re.compile(r"(https?|wss?)://(?!127\.0\.0\.1|localhost)")
 
 
@@ -89,31 +91,37 @@ ROUND_TRIPS = """async (drawn) => {
     return spent; }"""
 
 
+def free_port() -> int:
+    """A port to begin at; JupyterLab takes the next free one if somebody else was quicker."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
 class Jupyter:
-    """One JupyterLab on a free port of this machine, with settings of its own."""
+    """One JupyterLab on a port of its own, with settings of its own."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.count = folder, 0
         self.settings = folder / "settings"
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
         self.setting("notification", fetchNews="false", checkForUpdates=False)
         environment = {
             **os.environ, "JUPYTERLAB_SETTINGS_DIR": str(self.settings),
             "JUPYTERLAB_WORKSPACES_DIR": str(folder / "spaces"),
-            "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests" / "labs")]), "OMP_NUM_THREADS": "1",
+            "JUPYTER_RUNTIME_DIR": str(folder / "runtime"), "PYTHONPATH": os.pathsep.join([str(ROOT), *HELPERS]),
+            "OMP_NUM_THREADS": "1",
         }
         self.log = (folder / "server.log").open("w")
         self.server = subprocess.Popen(
-            [sys.executable, "-m", "jupyter", "lab", "--no-browser", f"--port={self.port}", "--allow-root",
+            [sys.executable, "-m", "jupyter", "lab", "--no-browser", f"--port={free_port()}", "--allow-root",
              "--IdentityProvider.token=", "--ServerApp.ip=127.0.0.1", f"--ServerApp.root_dir={folder}"],
             stdout=self.log, stderr=subprocess.STDOUT, env=environment)
         deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
-                    return
+        started = folder / "runtime" / f"jpserver-{self.server.pid}.json"
+        while time.monotonic() < deadline and self.server.poll() is None:
+            with suppress(FileNotFoundError, json.JSONDecodeError):
+                self.port = json.loads(started.read_text())["port"]
+                return
             time.sleep(0.2)
         self.close()
         raise RuntimeError("JupyterLab did not start: " + (folder / "server.log").read_text()[-2000:])

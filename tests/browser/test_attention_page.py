@@ -11,8 +11,8 @@ from playwright.sync_api import Page, expect
 from standin import HOSTILE
 from torch import nn
 
-from plmlab.labs.attention_lab import ANIMAL, LOOKS, AttentionLab, default_model
-from plmlab.labs.attention_reading import read
+from plmlab.interpret.ablation import read
+from plmlab.labs.attention.lab import ANIMAL, LOOKS, AttentionLab, default_model
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.models.transformer import Transformer, TransformerConfig
@@ -252,7 +252,7 @@ def test_a_layer_switch_at_12_12_64_takes_at_most_60_ms(show: Show) -> None:
     assert statistics.median(spent) <= 60
 
 
-LAB = "from plmlab.labs.attention_lab import AttentionLab\nlab = AttentionLab()\nlab"
+LAB = "from plmlab.labs.attention.lab import AttentionLab\nlab = AttentionLab()\nlab"
 TOLD = "print(lab.off, lab.closed, lab.layer, lab.head, len(lab.state['queries']), repr(lab.text[:10]))"
 
 

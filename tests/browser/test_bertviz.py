@@ -6,7 +6,7 @@ import pytest
 import torch
 from playwright.sync_api import FrameLocator, Page, expect
 
-from plmlab.labs.bertviz import View, head_view, model_view
+from plmlab.labs.bertviz.lab import View, head_view, model_view
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.transformer import Transformer, TransformerConfig
 from plmlab.text.tokenizers import Tokenizer
@@ -56,7 +56,7 @@ def test_the_lines_are_the_weights(page: Page, tmp_path: Path) -> None:
     (frame,) = shown(page, tmp_path, view)
     drawn = frame.locator("g[source-index] line").evaluate_all(
         "lines => lines.map(line => +line.getAttribute('stroke-opacity'))")
-    from plmlab.labs.attention_maps import attention_maps
+    from plmlab.interpret.attention_maps import attention_maps
     true = torch.stack(attention_maps(model, WORDS, TEXT)[0].weights).flatten()
     torch.testing.assert_close(torch.tensor(drawn), true, rtol=0, atol=0.00051)
 
@@ -140,7 +140,7 @@ def test_a_picture() -> None:
 
 SETUP = """
 from plmlab.hf import minilm
-from plmlab.labs.bertviz import head_view, model_view
+from plmlab.labs.bertviz.lab import head_view, model_view
 model, words = minilm()
 text = "The man sat on the bank of the river."
 """

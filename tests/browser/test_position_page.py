@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from standin import HOSTILE
 
 from plmlab.hf import minilm
-from plmlab.labs.position_lab import KINDS, PositionLab
+from plmlab.labs.position.lab import KINDS, PositionLab
 from plmlab.layers.positions import RelativeAttention, sinusoid
 
 pytestmark = pytest.mark.browser
@@ -251,7 +251,7 @@ def test_any_slider_repaints_within_30_ms(show: Show) -> None:
 LAB = """
 import torch
 torch.set_num_threads(1)
-from plmlab.labs.position_lab import PositionLab
+from plmlab.labs.position.lab import PositionLab
 lab = PositionLab(kind="sentence", text="the cat sat on the mat")
 lab
 """

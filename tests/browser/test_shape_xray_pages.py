@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from standin import HOSTILE
 
-from plmlab.labs.shape_xray import ShapeXray
+from plmlab.labs.shape_xray.lab import ShapeXray
 from plmlab.layers.attention import MultiHeadAttention
 
 pytestmark = pytest.mark.browser
@@ -202,7 +202,7 @@ def test_a_move_and_a_click_are_answered_within_30_ms(show: Show) -> None:
 
 
 LAB = """
-from plmlab.labs.shape_xray import ShapeXray
+from plmlab.labs.shape_xray.lab import ShapeXray
 lab = ShapeXray()
 lab
 """

@@ -11,9 +11,9 @@ import pytest
 import torch
 
 from plmlab.course import CHAPTERS
-from plmlab.exercises import check, hint, judging, solution, start_over, stub
+from plmlab.exercises import check, checking, hint, solution, start_over, stub
 from plmlab.exercises.exercise import Exercise, UnknownExercise, chapters, find, of_chapter
-from plmlab.exercises.running import TooLong, alike, run
+from plmlab.exercises.sandbox import TooLong, alike, run
 
 ALL = [exercise for chapter in chapters() for exercise in of_chapter(chapter)]
 MUTANTS = [pytest.param(e, name, id=f"{e.number} {name}") for e in ALL for name in e.mistakes]
@@ -230,7 +230,7 @@ def endless(*_: object) -> None:
 
 def test_a_function_without_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(run(endless, (), seconds=0.1).error, TooLong)
-    monkeypatch.setattr(judging, "run", partial(run, seconds=0.1))
+    monkeypatch.setattr(checking, "run", partial(run, seconds=0.1))
     feedback = check("06.1", endless)
     assert feedback.verdict == "error" and "never ends" in repr(feedback)
     assert "while True:" in repr(feedback) or "pass" in repr(feedback)
@@ -275,5 +275,5 @@ def test_the_solution_is_folded_and_its_code_is_text() -> None:
 def test_exercises_are_light_to_import() -> None:
     code = "import sys, plmlab.exercises.exercise as e; [e.of_chapter(c) for c in e.chapters()]; print(*sys.modules)"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert "plmlab.exercises.chapter06" in told
+    assert "plmlab.chapters.ch06.exercises" in told
     assert not {"transformers", "plotly", "IPython", "ipywidgets", "gensim", "sklearn", "accelerate"} & set(told)

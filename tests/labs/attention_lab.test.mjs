@@ -5,8 +5,8 @@ import { load } from "./module.mjs";
 const {
   bytesOf, weightsOf, detailOf, cellOf, takenAlong, ordered, firstCell, fixed, spoken, thumbnails, spans, shadeOf,
   switched, turned, headPixels, pitchOf, heights, told, takenAway, bars, ramp, sequential, arranged,
-} = await load("heat.js", "attention_numbers.js", "attention_overview.js", "attention_head.js", "attention_cell.js",
-  "attention_change.js", "attention_lab.js");
+} = await load("shared/heat.js", "attention/numbers.js", "attention/overview.js", "attention/head.js", "attention/cell.js",
+  "attention/change.js", "attention/lab.js");
 
 const near = (a, b, by = 1e-6) => assert.ok(Math.abs(a - b) <= by, `${a} is not ${b}`);
 const base64 = (array) => Buffer.from(array.buffer, array.byteOffset, array.byteLength).toString("base64");

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./module.mjs";
 
-const c = await load("export.js", "heat.js", "world_parts.js", "cloze_beliefs.js", "cloze_pairs.js", "cloze_lab.js");
+const c = await load("shared/export.js", "shared/heat.js", "shared/probabilities.js", "cloze/beliefs.js", "cloze/pairs.js", "cloze/lab.js");
 const plain = (text) => text.replaceAll("\u00a0", " ");
 
 test("a click hides a word, and shows it again", () => {

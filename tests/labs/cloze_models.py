@@ -12,9 +12,10 @@ from plmlab.example import Batch
 from plmlab.labs import ClozeLab
 from plmlab.models.bert import BERTConfig, BERTPretraining
 from plmlab.models.gpt import GPT2, GPTConfig
+from plmlab.world.datasets.tokenizer import world_tokenizer
 
 SMALL = world.small()
-WORDS = SMALL.tokenizer(("english",), ("sentences",))
+WORDS = world_tokenizer(SMALL, ("english",), ("sentences",))
 AGREEMENT = "the cups near the chair are lost ."
 CLS, SEP, MASK, START = 2, 3, 4, 5
 

@@ -9,7 +9,8 @@ import torch
 from standin import SENTENCES, words
 
 from plmlab.example import Example
-from plmlab.labs.mask_lab import mask_state, names_of
+from plmlab.labs.shared.masks import mask_state
+from plmlab.labs.shared.tokens import names_of
 from plmlab.objectives import OBJECTIVES
 from plmlab.visibility import Rule, Visibility
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from plmlab.labs.shape_xray import ShapeXray
+from plmlab.labs.shape_xray.lab import ShapeXray
 from plmlab.layers.attention import MultiHeadAttention
 
 FILE = Path(__file__).with_name("fixtures_xray.json")

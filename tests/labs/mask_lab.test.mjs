@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fixtures, load } from "./module.mjs";
 
-const { decided, turned, layersOf, sentence, firstCell, legendOf, fillOf } = await load("grid.js", "mask_lab.js");
+const { decided, turned, layersOf, sentence, firstCell, legendOf, fillOf } = await load("shared/grid.js", "mask/lab.js");
 
 for (const { name, mask, names, count, edits, looks, reasons } of fixtures) {
   test(`${name}: each cell looks, and says why, as in Python`, () => {

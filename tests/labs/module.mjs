@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 const read = (name) => readFileSync(new URL(`../../plmlab/labs/${name}`, import.meta.url), "utf8");
 
 export function load(...names) {
-  const text = ["lab.js", ...names].map(read).join("\n");
+  const text = ["shared/lab.js", ...names].map(read).join("\n");
   return import(`data:text/javascript;base64,${Buffer.from(text).toString("base64")}`);
 }
 

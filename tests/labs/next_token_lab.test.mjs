@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { load } from "./module.mjs";
 
-const n = await load("export.js", "heat.js", "plot.js", "next_token_maths.js",
-  "next_token_bars.js", "next_token_lens.js", "next_token_lab.js");
+const n = await load("shared/export.js", "shared/heat.js", "shared/plot.js", "next_token/maths.js",
+  "next_token/bars.js", "next_token/lens.js", "next_token/lab.js");
 const cases = JSON.parse(readFileSync(new URL("next_token_fixtures.json", import.meta.url), "utf8"));
 
 const near = (a, b, within = 1e-12) => assert.ok(Math.abs(a - b) <= within, `${a} is not ${b}`);

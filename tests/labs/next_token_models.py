@@ -11,9 +11,10 @@ from plmlab import world
 from plmlab.example import Batch
 from plmlab.labs import NextTokenLab
 from plmlab.models.gpt import GPT, GPTConfig
+from plmlab.world.datasets.tokenizer import world_tokenizer
 
 SMALL = world.small()
-WORDS = SMALL.tokenizer()
+WORDS = world_tokenizer(SMALL)
 TEXT = "the cups near the chair"
 wishes: Iterator[int] = count()
 

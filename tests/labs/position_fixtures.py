@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from plotly.colors import sequential
 
-from plmlab.labs.position_lab import quantised
+from plmlab.labs.position.lab import quantised
 from plmlab.layers.positions import RelativeAttention, sinusoid
 
 FILE = Path(__file__).with_name("position_fixtures.json")

@@ -4,8 +4,8 @@ import { test } from "node:test";
 import { load } from "./module.mjs";
 
 const fixtures = JSON.parse(readFileSync(new URL("position_fixtures.json", import.meta.url), "utf8"));
-const js = await load("plot.js", "heat.js", "position_maths.js", "position_views.js", "position_sentence.js",
-  "position_lab.js");
+const js = await load("shared/plot.js", "shared/heat.js", "position/maths.js", "position/views.js", "position/sentence.js",
+  "position/lab.js");
 
 const close = (a, b, tolerance) => assert.ok(Math.abs(a - b) <= tolerance, `${a} is not ${b}`);
 const cells = (length) => Array.from({ length: length * length }, (_, i) => [Math.floor(i / length), i % length]);

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { load } from "./module.mjs";
 
-const lab = await load("shape_lines.js", "shape_words.js", "shape_xray.js");
+const lab = await load("shape_xray/lines.js", "shape_xray/words.js", "shape_xray/lab.js");
 const { address, cellOf, cellSentence, cellSize, countOf, decimal, feedsOf, finding, holder, linesOf, marksOf, placesOf,
   sharesOf, walk, whereabouts } = lab;
 const { state, ...expected } = JSON.parse(readFileSync(new URL("fixtures_xray.json", import.meta.url), "utf8"));

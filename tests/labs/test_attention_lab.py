@@ -5,12 +5,12 @@ import re
 from base64 import b64decode
 
 import pytest
-from attention_models import OTHER, SIZE, TEXT, WORDS, bert, both, gpt, seeded, weights_of
+from small_models import OTHER, SIZE, TEXT, WORDS, bert, both, gpt, seeded, weights_of
 from standin import HOSTILE
 from torch.nn import functional as F
 
-from plmlab.labs.attention_lab import ANIMAL, LOOKS, AttentionLab, Look, default_model
-from plmlab.labs.attention_reading import Cuts, read
+from plmlab.interpret.ablation import Cuts, read
+from plmlab.labs.attention.lab import ANIMAL, LOOKS, AttentionLab, Look, default_model
 from plmlab.models.bert import BERT, BERTConfig
 
 
@@ -180,7 +180,7 @@ def test_a_lab_may_begin_empty() -> None:
 
 def test_one_change_costs_one_reading(monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
-    monkeypatch.setattr("plmlab.labs.attention_lab.read", lambda *a, **k: made.append(1) or read(*a, **k))
+    monkeypatch.setattr("plmlab.labs.attention.lab.read", lambda *a, **k: made.append(1) or read(*a, **k))
     lab = AttentionLab(bert(), WORDS, TEXT)
     assert len(made) == 1
     lab.layer = 2

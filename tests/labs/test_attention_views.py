@@ -23,15 +23,15 @@ from transformers import (
 
 from plmlab.example import Batch
 from plmlab.hf import tokenizer_to_hf
-from plmlab.labs.attention_maps import Map, attention_maps
-from plmlab.labs.bertviz import View, head_view, model_view
+from plmlab.interpret import watch
+from plmlab.interpret.attention_maps import Map, attention_maps
+from plmlab.labs.bertviz.lab import View, head_view, model_view
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.bert_heads import SentenceClassifier
 from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.models.transformer import Transformer, TransformerConfig
 from plmlab.objectives import causal, masked
 from plmlab.text.tokenizers import Tokenizer
-from plmlab.watching import watch
 
 TEXT, OTHER = "the man saw the river", "a bank of the river"
 WORDS = Tokenizer.words([TEXT, OTHER, "</script> <img src=x onerror=alert(1)> &amp; \u2028"], 80)

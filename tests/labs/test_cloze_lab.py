@@ -28,8 +28,8 @@ from transformers import BertConfig, BertForMaskedLM
 
 from plmlab.hf import tokenizer_to_hf
 from plmlab.labs import ClozeLab
-from plmlab.labs.cloze_beliefs import chained_pair, world_pair
-from plmlab.labs.cloze_presets import pair_question, presets
+from plmlab.labs.cloze.beliefs import chained_pair, world_pair
+from plmlab.labs.cloze.presets import pair_question, presets
 
 
 @pytest.fixture

@@ -27,6 +27,7 @@ from transformers import BertConfig, BertModel
 from plmlab.example import Batch
 from plmlab.labs import ClozeLab
 from plmlab.text.tokenizers import Tokenizer
+from plmlab.world.datasets.tokenizer import world_tokenizer
 
 
 @pytest.fixture
@@ -136,7 +137,7 @@ def test_what_cannot_be_is_refused_at_once() -> None:
     with pytest.raises(ValueError, match="no head that names hidden words"):
         ClozeLab(BertModel(BertConfig(hidden_size=12, num_hidden_layers=1)), WORDS)
     with pytest.raises(ValueError, match="is it that of another model"):
-        ClozeLab(bert(), SMALL.tokenizer())
+        ClozeLab(bert(), world_tokenizer(SMALL))
     with pytest.raises(ValueError, match="same tokenizer"):
         ClozeLab(bert(), WORDS, left_only=type(gpt())(type(gpt().config)(50)))
     with pytest.raises(ValueError, match="'wolf' is to be hidden"):

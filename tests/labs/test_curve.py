@@ -5,8 +5,9 @@ import time
 
 import pytest
 
-from plmlab.labs import Curve, curve
-from plmlab.labs.curve import Thinned
+from plmlab.labs import Curve
+from plmlab.labs.curve import lab as curve
+from plmlab.labs.curve.lab import Thinned
 
 
 @pytest.mark.parametrize("count", [1, 7, 240, 241, 999, 5000])

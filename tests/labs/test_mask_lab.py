@@ -11,7 +11,7 @@ from standin import HOSTILE, SENTENCES, Words, words
 
 from plmlab.example import IGNORE, Example
 from plmlab.labs import MaskLab, Preset
-from plmlab.labs.mask_lab import marks_of
+from plmlab.labs.mask.lab import marks_of
 from plmlab.objectives import OBJECTIVES, Choice, Objective, masked
 from plmlab.visibility import Visibility
 

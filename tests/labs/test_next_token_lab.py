@@ -19,7 +19,7 @@ from plmlab.labs import NextTokenLab
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.gpt import GPT, GPT2, GPTConfig
 from plmlab.text.tokenizers import Tokenizer
-from plmlab.world.automaton import END
+from plmlab.world.probability.automaton import END
 
 
 @pytest.fixture(scope="module")

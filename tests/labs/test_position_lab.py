@@ -13,8 +13,8 @@ from torch import nn
 from transformers import AutoModel, AutoTokenizer, BertConfig, BertModel
 
 from plmlab.hf import minilm
-from plmlab.labs.attention_maps import attention_maps
-from plmlab.labs.position_lab import PositionLab, total_variation
+from plmlab.interpret.attention_maps import attention_maps
+from plmlab.labs.position.lab import PositionLab, total_variation
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.gpt import GPT, GPTConfig
 from plmlab.models.transformer import Transformer, TransformerConfig

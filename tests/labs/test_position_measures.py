@@ -5,7 +5,7 @@ from random import Random
 import pytest
 import torch
 
-from plmlab.labs.position_lab import previous_share, shuffled, total_variation
+from plmlab.labs.position.lab import previous_share, shuffled, total_variation
 
 
 def test_the_measures_by_hand() -> None:

@@ -10,7 +10,7 @@ from einops import rearrange
 from standin import HOSTILE
 from torch import nn
 
-from plmlab.labs.shape_xray import Pass, ShapeXray, follow, small_attention, split_by_view, word_vectors
+from plmlab.labs.shape_xray.lab import Pass, ShapeXray, follow, small_attention, split_by_view, word_vectors
 from plmlab.layers.attention import MultiHeadAttention
 from plmlab.layers.positions import RelativeAttention
 from plmlab.visibility import AttentionMask

@@ -10,14 +10,9 @@ from standin import HOSTILE
 
 from plmlab import world
 from plmlab.labs import WorldLab
-from plmlab.labs.world_probability import words_of
-from plmlab.labs.world_questions import bridge_questions
+from plmlab.labs.shared.probabilities import words_of
+from plmlab.labs.world.questions import bridge_questions
 from plmlab.world import World
-
-
-@pytest.fixture
-def small() -> World:
-    return world.small()
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./module.mjs";
 
-const w = await load("export.js", "world_parts.js", "world_sentences.js", "world_probability.js", "world_entity.js",
-  "world_question.js", "world_lab.js");
+const w = await load("shared/export.js", "shared/probabilities.js", "world/sentences.js", "world/probability.js", "world/entity.js",
+  "world/question.js", "world/lab.js");
 
 test("a probability is never rounded to what it is not", () => {
   for (const [p, said] of [[0, "0 %"], [1, "100 %"], [0.9999, "> 99.9 %"], [0.97, "97.0 %"], [0.5, "50 %"],

@@ -6,10 +6,10 @@ import pytest
 import torch
 from torch import Tensor
 
+from plmlab.interpret import intervene, switch_off, watch
 from plmlab.layers.attention import Cache, MultiHeadAttention, masked_softmax, scaled_dot_product
 from plmlab.layers.positions import RelativeAttention
 from plmlab.visibility import AttentionMask
-from plmlab.watching import intervene, switch_off, watch
 
 B, H, T, D = 3, 4, 7, 12
 GENERATOR = torch.Generator().manual_seed(0)

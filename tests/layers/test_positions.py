@@ -5,9 +5,9 @@ import math
 import pytest
 import torch
 
+from plmlab.interpret import watch
 from plmlab.layers.positions import Learned, RelativeAttention, Sinusoidal, sinusoid
 from plmlab.visibility import AttentionMask
-from plmlab.watching import watch
 
 
 def test_sinusoid_of_four_dimensions() -> None:

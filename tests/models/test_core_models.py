@@ -7,6 +7,7 @@ import torch
 from torch.nn import functional as F
 
 from plmlab.example import IGNORE, Batch, Example, PairBatch, PairExample
+from plmlab.interpret import watch
 from plmlab.layers.attention import Cache
 from plmlab.layers.positions import sinusoid
 from plmlab.layers.transformer import PostNorm, PreNorm
@@ -17,7 +18,6 @@ from plmlab.models.transformer import Transformer, TransformerConfig
 from plmlab.objectives import causal, masked
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.visibility import AttentionMask, Visibility
-from plmlab.watching import watch
 
 VOCAB = Vocabulary(60)
 GPTS = pytest.mark.parametrize("kind", [GPT, GPT2])

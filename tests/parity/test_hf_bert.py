@@ -8,7 +8,7 @@ from transformers import BertConfig, BertForPreTraining, BertModel
 from plmlab.hf import convert
 from plmlab.hf.bert import FOLLOWS, POOLER, WORDS, encoder_links, whole
 from plmlab.hf.links import read
-from plmlab.watching import watch
+from plmlab.interpret import watch
 
 
 @pytest.mark.parametrize("lengths", [[1], [9, 9], [17, 4, 11]])

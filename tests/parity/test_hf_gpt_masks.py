@@ -10,8 +10,8 @@ from plmlab.example import IGNORE, Batch
 from plmlab.hf import convert
 from plmlab.hf.gpt import gpt2_links, gpt_links
 from plmlab.hf.links import read
+from plmlab.interpret import watch
 from plmlab.visibility import AttentionMask
-from plmlab.watching import watch
 
 SIZES = [
     {"vocab_size": 60, "n_positions": 24, "n_embd": 8, "n_layer": 1, "n_head": 1},

@@ -11,8 +11,8 @@ from transformers import AutoModel, AutoTokenizer
 
 from plmlab.example import Batch
 from plmlab.hf import minilm
+from plmlab.interpret import watch
 from plmlab.objectives import masked
-from plmlab.watching import watch
 
 TEXTS = [("The bank by the river was steep and muddy after the rain.", "Nobody could climb it."),
          ("Hello", ""), ("春天来了 🌸 naïve café", "Unbelievably uncharacteristic words."), ("a " * 200, "")]

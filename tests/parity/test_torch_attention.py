@@ -5,9 +5,9 @@ import torch
 from alike import attention_gradients, gradients, noise, put_attention, same, shaken
 from torch import nn
 
+from plmlab.interpret import watch
 from plmlab.layers.attention import MultiHeadAttention
 from plmlab.visibility import AttentionMask
-from plmlab.watching import watch
 
 SIZES = [(8, 2, 2, 5), (12, 3, 3, 7), (16, 1, 1, 1), (32, 8, 2, 13)]
 

@@ -10,7 +10,7 @@ from safetensors.torch import save_file
 from training_toy import batch, toy
 
 from plmlab.train import Diverged, fit
-from plmlab.train.weights import weights
+from plmlab.weights import weights
 
 torch.set_num_threads(1)
 out = Path(sys.argv[1])

@@ -17,10 +17,10 @@ import torch._dynamo  # the first optimizer step would import it
 from safetensors.torch import save_file
 from training_toy import batch, toy
 
-import plmlab.train.folders as folders
+import plmlab.atomic as folders
 import plmlab.train.loop as loop
 from plmlab.train import fit
-from plmlab.train.weights import weights
+from plmlab.weights import weights
 
 STEPS, EVERY = 60, 3
 

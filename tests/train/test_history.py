@@ -104,7 +104,7 @@ def test_in_a_notebook_a_curve_is_drawn_once_and_fed(monkeypatch):
         def finish(self, note):
             calls.append(("finish", note))
 
-    monkeypatch.setitem(sys.modules, "plmlab.labs.curve", types.SimpleNamespace(Curve=Curve))
+    monkeypatch.setitem(sys.modules, "plmlab.labs.curve.lab", types.SimpleNamespace(Curve=Curve))
     monkeypatch.setattr("IPython.display.display", lambda thing: calls.append(("shown", type(thing).__name__)))
     monkeypatch.setattr(shown, "in_notebook", lambda: True)
     history = fit(toy(), batch, steps=30, lr=0.01, evaluate=[batch(9)], evaluate_every=10, floor=1.25)

@@ -13,7 +13,7 @@ from torch.testing import assert_close
 from training_toy import batch, joined, toy
 
 from plmlab.train import fit
-from plmlab.train.weights import weights
+from plmlab.weights import weights
 
 HERE = Path(__file__).parent
 

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 from training_toy import batch, toy
 
-import plmlab.train.folders as folders
+import plmlab.atomic as folders
 from plmlab.train import StateError, fit
 
 HOW = {"steps": 12, "lr": 0.01, "warmup": 2, "show": False}

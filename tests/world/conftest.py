@@ -1,4 +1,4 @@
-"""Worlds that the tests share, and a copy of the tables to edit."""
+"""A copy of the world's tables to edit."""
 
 import shutil
 from collections.abc import Callable
@@ -6,18 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from plmlab import world
 from plmlab.world.tables import TABLES
-
-
-@pytest.fixture(scope="session")
-def small() -> world.World:
-    return world.small()
-
-
-@pytest.fixture(scope="session")
-def full() -> world.World:
-    return world.full()
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ from collections import defaultdict
 from itertools import product
 
 from plmlab.world import World
-from plmlab.world.question_shapes import Shape
-from plmlab.world.questions import KINDS, Question
-from plmlab.world.relations import Triple
-from plmlab.world.splits import SPLITS
+from plmlab.world.facts.relations import Triple
+from plmlab.world.grammar.splits import SPLITS
+from plmlab.world.questions.bank import KINDS, Question
+from plmlab.world.questions.shapes import Shape
 from plmlab.world.tables import TABLES
 
 ASKED = [(kind, split) for kind, split in product(KINDS, SPLITS) if split != "combinations" or kind == "bridge"]

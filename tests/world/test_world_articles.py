@@ -9,12 +9,12 @@ from math import isclose, log
 import pytest
 
 from plmlab.world import World
-from plmlab.world.articles import Library
-from plmlab.world.facts import FactError
-from plmlab.world.relations import NAMED
-from plmlab.world.splits import SplitError
+from plmlab.world.documents.articles import Library
+from plmlab.world.documents.templates import wide_lexicon
+from plmlab.world.facts.facts import FactError
+from plmlab.world.facts.relations import NAMED
+from plmlab.world.grammar.splits import SplitError
 from plmlab.world.tables import TableError, read_table
-from plmlab.world.templates import wide_lexicon
 
 PRONOUNS = {"woman": {"she", "her"}, "man": {"he", "his", "him"}, None: {"it", "its"}}
 NOUNS = {"film": "film", "book": "book", "cafe": "café", "company": "company", "town": "town", "country": "country",

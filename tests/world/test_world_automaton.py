@@ -7,10 +7,10 @@ from random import Random
 import pytest
 from world_brute import derivations, language, random_automaton
 
-from plmlab.world.ambiguity import SelfProduct
-from plmlab.world.automaton import END, Arc, Automaton, Builder, Start
-from plmlab.world.explain import explain
-from plmlab.world.reader import NotInGrammar, joint, posterior
+from plmlab.world.grammar.explain import explain
+from plmlab.world.probability.ambiguity import SelfProduct
+from plmlab.world.probability.automaton import END, Arc, Automaton, Builder, Start
+from plmlab.world.probability.posterior import NotInGrammar, joint, posterior
 
 SEEDS = range(40)
 

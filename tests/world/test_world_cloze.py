@@ -10,9 +10,9 @@ from itertools import islice
 import pytest
 
 from plmlab import world
-from plmlab.world.cloze import MASK, Cloze, ClozeError, derivations
-from plmlab.world.relations import NAMED, Triple
-from plmlab.world.splits import SplitError
+from plmlab.world.facts.relations import NAMED, Triple
+from plmlab.world.grammar.splits import SplitError
+from plmlab.world.questions.cloze import MASK, Cloze, ClozeError, derivations
 
 SPLITS = ("train", "test", "facts", "entities")
 

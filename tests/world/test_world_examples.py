@@ -12,14 +12,14 @@ import pytest
 import torch
 from world_brute import language
 
+from plmlab.draws import shuffled
 from plmlab.example import Example, PairExample
 from plmlab.objectives import causal, masked
 from plmlab.objectives.sequences import sequence_to_sequence
 from plmlab.visibility import Rule, Visibility
-from plmlab.world import floors
-from plmlab.world.draws import shuffled
-from plmlab.world.examples import SlotVocabulary, example_floor, known_slots, questions, surprise
-from plmlab.world.floors import FloorError
+from plmlab.world.probability import floors
+from plmlab.world.probability.example_floor import SlotVocabulary, example_floor, known_slots, questions, surprise
+from plmlab.world.probability.floors import FloorError
 
 
 def nats(world, words, make, seed: int = 0) -> float:

@@ -5,9 +5,9 @@ import re
 import pytest
 
 from plmlab import world
-from plmlab.world.facts import FactError, Facts
+from plmlab.world.facts.facts import FactError, Facts
+from plmlab.world.facts.relations import NAMED, Triple
 from plmlab.world.lexicon import article, with_ed, with_ing, with_s
-from plmlab.world.relations import NAMED, Triple
 
 
 @pytest.fixture(params=["small", "full"])

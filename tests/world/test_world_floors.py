@@ -9,9 +9,9 @@ import pytest
 from world_brute import language
 
 from plmlab import world
-from plmlab.world.automaton import Entropy
-from plmlab.world.floors import FloorError, masked, permuted
-from plmlab.world.splits import is_test
+from plmlab.world.grammar.splits import is_test
+from plmlab.world.probability.automaton import Entropy
+from plmlab.world.probability.floors import FloorError, masked, permuted
 
 
 @pytest.fixture(scope="module")

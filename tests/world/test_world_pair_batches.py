@@ -6,13 +6,14 @@ from torch.nn import functional as F
 
 from plmlab.example import IGNORE
 from plmlab.models.bert import BERTConfig, BERTPretraining
-from plmlab.world.corpus import SentenceBatches
-from plmlab.world.pair_batches import MixedBatches, PairBatches
+from plmlab.world.datasets.pair_batches import MixedBatches, PairBatches
+from plmlab.world.datasets.sentence_batches import SentenceBatches
+from plmlab.world.datasets.tokenizer import world_tokenizer
 
 
 @pytest.fixture(scope="module")
 def tokenizer(small):
-    return small.tokenizer(["english"])
+    return world_tokenizer(small, ["english"])
 
 
 def test_labels_are_true_to_the_articles(small, tokenizer):

@@ -9,10 +9,10 @@ from random import Random
 import pytest
 
 from plmlab.text import SENTINELS, SPECIALS, Tokenizer
-from plmlab.world.articles import Article
-from plmlab.world.pairs import PairError, next_sentences, partners, sentence_orders
-from plmlab.world.splits import SPLITS
-from plmlab.world.tokens import TEXTS, sentence_words, word_tokenizer
+from plmlab.world.datasets.tokenizer import TEXTS, sentence_words, word_tokenizer, world_tokenizer
+from plmlab.world.documents.articles import Article
+from plmlab.world.documents.pairs import PairError, next_sentences, partners, sentence_orders
+from plmlab.world.grammar.splits import SPLITS
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +123,7 @@ def texts_of(world, text: str) -> Iterator[tuple[tuple[str, ...], tuple[str, ...
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_token_is_a_word_and_nothing_is_unknown(small, full, text: str):
     for world in (small, full):
-        tokenizer = world.tokenizer(texts=[text])
+        tokenizer = world_tokenizer(world, texts=[text])
         assert tokenizer.tokens(range(7)) == list(SPECIALS)
         assert tokenizer.tokens(range(7, 39)) == list(SENTINELS)
         for pair in texts_of(world, text):
@@ -133,17 +133,17 @@ def test_a_token_is_a_word_and_nothing_is_unknown(small, full, text: str):
 
 
 def test_the_usual_tokenizer_has_what_is_not_a_story(small):
-    tokenizer = small.tokenizer()
+    tokenizer = world_tokenizer(small)
     for text in ("sentences", "articles", "questions"):
         assert all(tokenizer.id(word) > 38 for pair in texts_of(small, text) for words in pair for word in words)
-    assert len(small.tokenizer(texts=TEXTS)) > 2 * len(tokenizer)
-    assert len(small.tokenizer(["english"], ["sentences"])) == 39 + len(small.vocabulary)
+    assert len(world_tokenizer(small, texts=TEXTS)) > 2 * len(tokenizer)
+    assert len(world_tokenizer(small, ["english"], ["sentences"])) == 39 + len(small.vocabulary)
 
 
 def test_what_is_no_word_is_unknown_and_a_mask_is_a_mask(small):
-    tokenizer = small.tokenizer(["english"])
+    tokenizer = world_tokenizer(small, ["english"])
     assert tokenizer.tokens(tokenizer.encode("the wombat [MASK] 女孩")) == ["the", "[UNK]", "[MASK]", "[UNK]"]
-    assert tokenizer.tokens(small.tokenizer(["chinese"]).encode("the")) == ["[UNK]"]
+    assert tokenizer.tokens(world_tokenizer(small, ["chinese"]).encode("the")) == ["[UNK]"]
     assert tokenizer.decode(tokenizer.encode("the girl sleeps .")) == "the girl sleeps."
 
 
@@ -159,7 +159,7 @@ def test_the_chinese_vocabulary_is_what_is_said(small, full):
 
 
 def test_a_tokenizer_is_kept_and_comes_back(tmp_path, small):
-    tokenizer = small.tokenizer(texts=["sentences"])
+    tokenizer = world_tokenizer(small, texts=["sentences"])
     tokenizer.save(tmp_path)
     again = Tokenizer.load(tmp_path)
     english, chinese = map(sorted, sentence_words(small))
@@ -173,7 +173,7 @@ def test_a_tokenizer_is_kept_and_comes_back(tmp_path, small):
 ])
 def test_what_the_world_does_not_write(small, asked, message: str):
     with pytest.raises(ValueError, match=message):
-        small.tokenizer(**asked)
+        world_tokenizer(small, **asked)
 
 
 def test_partners_are_words_and_their_translations(full):

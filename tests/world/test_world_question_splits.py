@@ -11,9 +11,9 @@ import pytest
 from question_brute import ASKED, cases
 
 from plmlab import world
-from plmlab.world.question_chains import names
-from plmlab.world.questions import KINDS
-from plmlab.world.splits import SPLITS
+from plmlab.world.grammar.splits import SPLITS
+from plmlab.world.questions.bank import KINDS
+from plmlab.world.questions.chains import names
 
 
 @pytest.fixture(params=["small", "full"])

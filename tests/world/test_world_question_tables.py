@@ -5,8 +5,8 @@ import re
 import pytest
 
 from plmlab.world import World
-from plmlab.world.questions import QuestionError
-from plmlab.world.splits import SplitError
+from plmlab.world.grammar.splits import SplitError
+from plmlab.world.questions.bank import QuestionError
 from plmlab.world.tables import TableError
 
 

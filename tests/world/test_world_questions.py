@@ -9,12 +9,12 @@ import pytest
 from question_brute import ASKED, answered, both_ways, joined_all, row_of
 
 from plmlab import world
-from plmlab.world.articles import Article
-from plmlab.world.cognitive_graph import Edge
-from plmlab.world.question_chains import names
-from plmlab.world.questions import Question
-from plmlab.world.relations import Triple
-from plmlab.world.splits import SPLITS
+from plmlab.world.documents.articles import Article
+from plmlab.world.facts.relations import Triple
+from plmlab.world.grammar.splits import SPLITS
+from plmlab.world.questions.bank import Question
+from plmlab.world.questions.chains import names
+from plmlab.world.questions.cognitive_graph import Edge
 
 Articles = dict[tuple[str, str | None], dict[str, Article]]
 

@@ -11,7 +11,7 @@ import pytest
 from world_brute import language, random_automaton
 
 from plmlab import world
-from plmlab.world.splits import SPLITS
+from plmlab.world.grammar.splits import SPLITS
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -8,10 +8,10 @@ from random import Random
 import pytest
 
 from plmlab import world
-from plmlab.world.automaton import Path
-from plmlab.world.patterns import Literal
-from plmlab.world.reader import NotInGrammar
-from plmlab.world.sentence import Agreement, Sentence
+from plmlab.world.grammar.patterns import Literal
+from plmlab.world.grammar.sentence import Agreement, Sentence
+from plmlab.world.probability.automaton import Path
+from plmlab.world.probability.posterior import NotInGrammar
 
 TAGS = {"NOUN", "VERB", "ADJ", "ADV", "DET", "PRON", "PROPN", "ADP", "AUX", "CCONJ", "SCONJ", "PART", "NUM", "INTJ",
         "PUNCT"}

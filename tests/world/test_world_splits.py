@@ -6,9 +6,9 @@ from itertools import islice
 import pytest
 
 from plmlab import world
-from plmlab.world.automaton import Automaton
-from plmlab.world.relations import Triple
-from plmlab.world.splits import MODULUS, SplitError, is_test, word_code
+from plmlab.world.facts.relations import Triple
+from plmlab.world.grammar.splits import MODULUS, SplitError, is_test, word_code
+from plmlab.world.probability.automaton import Automaton
 
 
 @pytest.fixture(params=["small", "full"])

@@ -8,9 +8,9 @@ from itertools import islice
 import pytest
 
 from plmlab.world import World
-from plmlab.world.stories import StoryError
+from plmlab.world.documents.stories import StoryError
+from plmlab.world.documents.templates import wide_lexicon
 from plmlab.world.tables import TableError, read_table
-from plmlab.world.templates import wide_lexicon
 
 # What the reader takes from a sentence: (memory, sentence, the groups that are the key, the group that is kept).
 MEMORIES = [

@@ -6,7 +6,7 @@ from math import isinf, sqrt
 import pytest
 
 from plmlab.world import World
-from plmlab.world.tasks import Asked, Compared, Judged, asked, compared, judged, spoilt
+from plmlab.world.datasets.tasks import Asked, Compared, Judged, asked, compared, judged, spoilt
 
 COUNT = 400
 

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from random import Random
 
-from plmlab.world.automaton import FINAL, Arc, Automaton, Builder, Start
-from plmlab.world.draws import below
+from plmlab.draws import below
+from plmlab.world.probability.automaton import FINAL, Arc, Automaton, Builder, Start
 
 
 def derivations(automaton: Automaton) -> Iterator[tuple[tuple[str, ...], float]]:

@@ -1,0 +1,209 @@
+"""Exercises of chapter 06: the Transformer (Vaswani et al. 2017), one small function at a time."""
+
+import torch
+from einops import rearrange
+from jaxtyping import Bool, Float, Int
+from torch import Generator, Tensor, randn
+
+from plmlab.chapters.ch06 import mistakes
+from plmlab.exercises.exercise import Exercise, Probes
+
+
+def attention_by_hand(
+    q: Float[Tensor, "query width"], k: Float[Tensor, "key width"], v: Float[Tensor, "key value"],
+) -> Float[Tensor, "query value"]:
+    """Attention of one head: softmax(QKᵀ/√d_k) V.
+
+    Every query scores every key. The softmax turns the scores of a query into weights that add
+    up to 1. The output is the weighted mean of the values, one row a query. d_k is the width of
+    a key.
+    """
+    scores = q @ k.T / k.shape[-1] ** 0.5
+    return scores.softmax(-1) @ v
+
+
+def draw_vectors(rng: Generator) -> Probes:
+    def several(*shapes: tuple[int, int], scale: float = 1.0) -> tuple[Tensor, ...]:
+        return tuple(scale * randn(shape, generator=rng) for shape in shapes)
+
+    two_keys, two_values = torch.tensor([[1.0, 0.0], [0.0, 1.0]]), torch.tensor([[10.0], [20.0]])
+    return {
+        "one query, two keys": (torch.tensor([[1.0, 0.0]]), two_keys, two_values),
+        "as many queries as keys": several((4, 3), (4, 3), (4, 3)),
+        "more keys than queries, wide values": several((2, 4), (5, 4), (5, 6)),
+        "scores in the thousands": several((3, 4), (5, 4), (5, 2), scale=60.0),
+    }
+
+
+def masked_weights(
+    scores: Float[Tensor, "query key"], may_look: Bool[Tensor, "query key"],
+) -> Float[Tensor, "query key"]:
+    """Attention weights under a mask: the softmax of each query's scores over the keys that it may look at.
+
+    True = may look. A hidden key gets the weight 0, as if it were not there: the others add up
+    to 1. Every query may look at one key at least.
+    """
+    return scores.masked_fill(~may_look, float("-inf")).softmax(-1)
+
+
+def draw_masks(rng: Generator) -> Probes:
+    causal, padded = torch.ones(4, 4, dtype=torch.bool).tril(), torch.tensor([[True, True, True, False, False]])
+    huge = torch.tensor([[1.0, 2.0, 300.0], [300.0, 1.0, 1.0], [0.0, 0.0, 0.0]])
+    return {
+        "two words, causal": (torch.tensor([[1.0, 2.0], [2.0, 1.0]]), causal[:2, :2]),
+        "four words, causal": (randn(4, 4, generator=rng), causal),
+        "padding, three queries and five keys": (randn(3, 5, generator=rng), padded.repeat(3, 1)),
+        "a hidden key with a huge score": (huge, torch.tensor([[True, True, False], [False, True, True], [True] * 3])),
+    }
+
+
+def split_heads(x: Float[Tensor, "batch time model"], heads: int) -> Float[Tensor, "batch head time width"]:
+    """Cut the vector of each token into ``heads`` pieces of equal width, and give each head its own axis.
+
+    Head 0 gets the first ``width`` numbers of every token, head 1 the next, and so on. Each
+    head then holds a text of its own: all tokens, in order, with narrower vectors.
+    """
+    return rearrange(x, "batch time (head width) -> batch head time width", head=heads)
+
+
+def draw_texts(rng: Generator) -> Probes:
+    return {
+        "two tokens, two heads": (torch.arange(8.0).view(1, 2, 4), 2),
+        "four heads of width 2": (randn(2, 3, 8, generator=rng), 4),
+        "three heads of width 4": (randn(3, 5, 12, generator=rng), 3),
+    }
+
+
+def position_table(time: int, model: int) -> Float[Tensor, "time model"]:
+    """The positions 0 … time − 1 as vectors of an even width d = ``model``.
+
+    For each i from 0 to d/2 − 1, dimension 2i holds sin(p / 10000^(2i/d)) and dimension 2i + 1
+    holds the cosine of the same angle, where p is the position.
+    """
+    even = torch.arange(0, model, 2)
+    angles = torch.arange(time)[:, None] / 10_000 ** (even / model)
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+
+
+def draw_sizes(_: Generator) -> Probes:
+    return {"three positions, width 4": (3, 4), "one position": (1, 2), "twenty positions, width 6": (20, 6)}
+
+
+def shift_right(
+    sentences: list[list[int]], start: int, end: int, pad: int,
+) -> tuple[Int[Tensor, "batch time"], Int[Tensor, "batch time"]]:
+    """What a decoder reads, and what each of its slots must say (the targets), for a batch.
+
+    A sentence is a list of token ids. Slot 0 reads ``start`` and says the first token. Each
+    later slot reads a token and says the next one, and the slot that reads the last token says
+    ``end``. Fill short rows up on the right: with ``pad`` in what is read, with −100 in the
+    targets, where ``cross_entropy`` then counts no loss. With start 5, end 6 and pad 0,
+    [[7, 8], [9]] is read as [[5, 7, 8], [5, 9, 0]]; the targets are [[7, 8, 6], [9, 6, −100]].
+    """
+    longest = max(len(tokens) for tokens in sentences)
+    read = [[start, *tokens] + [pad] * (longest - len(tokens)) for tokens in sentences]
+    targets = [[*tokens, end] + [-100] * (longest - len(tokens)) for tokens in sentences]
+    return torch.tensor(read), torch.tensor(targets)
+
+
+def draw_sentences(_: Generator) -> Probes:
+    return {
+        "one sentence": ([[11, 12, 13]], 5, 6, 0),
+        "two lengths": ([[11, 12, 13], [14]], 5, 6, 0),
+        "other special tokens": ([[7], [8, 9, 4, 8], [9, 9]], 1, 2, 3),
+    }
+
+
+def previous_token_head(weights: Float[Tensor, "head query key"], tokens: list[str]) -> tuple[int, float]:
+    """The head that looks most at the token before, and its score.
+
+    A head's score is its mean weight from a token to the one before it. Only pairs of two real
+    tokens count: the first token has none before it, and a pair with a special token in it is
+    left out. A special token begins with "[", like [CLS] and [SEP]. ``weights[h, i, j]`` says
+    how much query i looks at key j in head h.
+    """
+    back = weights.diagonal(offset=-1, dim1=1, dim2=2)
+    real = torch.tensor([not token.startswith("[") for token in tokens])
+    scores = back[:, real[1:] & real[:-1]].mean(-1)
+    return int(scores.argmax()), float(scores.max())
+
+
+def draw_heads(rng: Generator) -> Probes:
+    def looks(heads: int, time: int) -> Tensor:
+        return (2 * randn(heads, time, time, generator=rng)).softmax(-1)
+
+    small = torch.tensor([[[0.6, 0.2, 0.2], [0.3, 0.2, 0.5], [0.1, 0.4, 0.5]],
+                          [[0.2, 0.1, 0.7], [0.5, 0.3, 0.2], [0.1, 0.7, 0.2]]])
+    return {
+        "two heads, three words": (small, ["the", "old", "king"]),
+        "special tokens at both ends": (looks(4, 6), ["[CLS]", "the", "king", "was", "found", "[SEP]"]),
+        "a pair of sentences": (looks(6, 7), ["[CLS]", "who", "won", "[SEP]", "the", "king", "[SEP]"]),
+    }
+
+
+EXERCISES = (
+    Exercise(
+        "06.1", "attention by hand", attention_by_hand, draw_vectors,
+        mistakes=mistakes.ATTENTION, properties=mistakes.OF_A_MEAN,
+        hints=(
+            "Three steps: scores [query key], weights [query key], output [query value]. Which products have these "
+            "shapes?",
+            "The scores are the dot products of every query with every key, divided by the root of their width. Over "
+            "which of the two axes must the weights add up to 1?",
+            "A matrix product with a transposed matrix, a division, .softmax over the last axis, a matrix product.",
+        ),
+    ),
+    Exercise(
+        "06.2", "the mask", masked_weights, draw_masks,
+        mistakes=mistakes.MASK, properties=mistakes.OF_WEIGHTS,
+        hints=(
+            "The hidden keys must be gone before the softmax adds up. What score has the weight 0 after a softmax?",
+            "exp(x) is 0 only for x = −∞. Put that where the mask is False, and leave the other scores alone.",
+            "scores.masked_fill(where, value) writes a value where its mask is True; ~ turns a mask round.",
+        ),
+    ),
+    Exercise(
+        "06.3", "many heads", split_heads, draw_texts,
+        mistakes=mistakes.HEADS, properties=mistakes.OF_HEADS,
+        hints=(
+            "Cutting an axis in two and swapping two axes are two steps. `view` and `reshape` can do only the first.",
+            "First cut the last axis: [batch time head width]. Which two axes have still to change places?",
+            "x.unflatten(-1, (heads, -1)) cuts and .transpose swaps. Or say all of it at once in einops: "
+            "rearrange(x, \"batch time (head width) -> …\", head=heads).",
+        ),
+    ),
+    Exercise(
+        "06.4", "positions", position_table, draw_sizes,
+        mistakes=mistakes.POSITIONS, properties=mistakes.OF_WAVES,
+        hints=(
+            "Begin with a table of angles, one row a position, one column an i. A sine and a cosine share each angle.",
+            "The even numbers 0, 2, 4 … below d are the 2i of the formula: torch.arange(0, d, 2). Positions as a "
+            "column, [time 1], divided by a row give the table.",
+            "Sines and cosines must take turns: torch.stack([sines, cosines], dim=-1) pairs them up, .flatten(1) lays "
+            "the pairs in a row.",
+        ),
+    ),
+    Exercise(
+        "06.5", "the decoder's shift", shift_right, draw_sentences,
+        mistakes=mistakes.SHIFT, properties=mistakes.OF_A_SHIFT,
+        hints=(
+            "Write both rows for the sentence 11 12 13 on paper, one above the other. How long are they?",
+            "What is read begins with start and has no end; the targets end with end and have no start. Both are one "
+            "longer than the sentence.",
+            "Build lists: [start, *tokens] and [*tokens, end]. Each needs as many fillers as the sentence lacks of the "
+            "longest; torch.tensor makes a table of the rows.",
+        ),
+    ),
+    Exercise(
+        "06.6", "reading a head", previous_token_head, draw_heads,
+        mistakes=mistakes.READING,
+        hints=(
+            "In one head, which cells of the matrix belong to a token and the one before it? Draw them: they lie "
+            "on a line.",
+            "weights.diagonal(offset=…, dim1=1, dim2=2) takes a line out of every head. Below the middle the offset is "
+            "negative. Its first cell belongs to the second token.",
+            "Cell i of the line pairs token i + 1 with token i. Keep the cells where both are real, take the mean over "
+            "the cells of each head, then the largest.",
+        ),
+    ),
+)

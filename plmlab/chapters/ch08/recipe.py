@@ -1,0 +1,163 @@
+"""Chapter 08: what is BERT's pretraining worth, by the number of labels and of updates; and which of its parts?
+
+The four interfaces are tuned from scratch, as frozen features, and whole, on the course's own checkpoint (``transfer``,
+``updates``); and smaller BERTs are pretrained with every hidden word shown as [MASK], and without the next sentence
+(``ablations``).
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from itertools import islice
+from random import Random
+from typing import Any
+
+import torch
+
+from plmlab import world
+from plmlab.checkpoints import load
+from plmlab.example import IGNORE, Batch
+from plmlab.models.bert import BERT, BERTConfig, BERTPretraining
+from plmlab.objectives import masked
+from plmlab.recipes import spread
+from plmlab.train import History, fit
+from plmlab.transfer import TASKS, ids, read, score, spelling, tune
+from plmlab.world.datasets.pair_batches import MixedBatches, PairBatches
+from plmlab.world.datasets.sentence_batches import SentenceBatches
+
+CHECKPOINT = "bert-world"
+SEEDS = (0, 1, 2)
+PILOTS = (9, 10)
+"""The seeds that the learning rates are chosen with; they are not used for the results."""
+LABELS = (16, 64, 256, 1024)
+STEPS = 200
+RATES = {"from scratch": (5e-4, 1e-3, 2e-3), "frozen features": (1e-2, 3e-2), "fine-tuned": (5e-4, 1e-3, 2e-3)}
+UPDATES = (5, 10, 20, 50, 100, 200)
+HALF = 64
+"""Texts of each kind in a batch of the ablations: pairs from articles, and sentences alone."""
+
+
+@cache
+def pretrained() -> BERTPretraining:
+    """The course's checkpoint."""
+    model, _ = load(CHECKPOINT)
+    return model
+
+
+def start(kind: str, seed: int) -> BERT:
+    """What is tuned: nothing learned yet, or the checkpoint."""
+    whole = pretrained()
+    if kind == "from scratch":
+        torch.manual_seed(seed)
+        return BERT(whole.config)
+    return whole.bert
+
+
+def reached(kind: str, name: str, labels: int, seed: int, lr: float, steps: int = STEPS) -> float:
+    """One point: the score in the exam."""
+    model = tune(start(kind, seed), name, labels, seed, lr=lr, steps=steps, features=kind == "frozen features",
+                 show=False)
+    return score(model, name)
+
+
+def rate(kind: str, name: str) -> float:
+    """The learning rate that does best with the pilot seeds and all labels."""
+    return max(RATES[kind], key=lambda lr: sum(reached(kind, name, LABELS[-1], seed, lr) for seed in PILOTS))
+
+
+def transfer() -> dict[str, Any]:
+    """Task → kind → the learning rate, and the score by the number of labels."""
+    told: dict[str, Any] = {name: {} for name in TASKS}
+    for name in TASKS:
+        for kind in RATES:
+            lr = rate(kind, name)
+            told[name][kind] = {"lr": lr, "points": [
+                spread({seed: reached(kind, name, labels, seed, lr) for seed in SEEDS}) for labels in LABELS]}
+    return told
+
+
+def updates(rates: dict[str, float], name: str = "names", labels: int = 1024) -> dict[str, Any]:
+    """Kind → the score by the number of updates, each count with a schedule of its own."""
+    return {kind: [spread({seed: reached(kind, name, labels, seed, lr, steps) for seed in SEEDS}) for steps in UPDATES]
+            for kind, lr in rates.items()}
+
+
+# The parts of the pretraining
+
+Alter = Callable[[Batch], Batch]
+
+
+def unaltered(batch: Batch) -> Batch:
+    """As in the paper."""
+    return batch
+
+
+def always_masked(batch: Batch) -> Batch:
+    """Every hidden word is shown as [MASK]: no random words, and none that is kept."""
+    mask = torch.tensor(spelling().vocab.need("mask"))
+    return replace(batch, tokens=torch.where(batch.targets == IGNORE, batch.tokens, mask))
+
+
+def unasked(batch: Batch) -> Batch:
+    """The same texts, but nobody asks whether B follows A."""
+    return replace(batch, labels={})
+
+
+ABLATIONS: dict[str, Alter] = {
+    "80/10/10": unaltered, "always [MASK]": always_masked, "no next sentence": unasked,
+}
+PROBES = {"names, features": ("names", 64, True, 1e-2), "names, tuned": ("names", 64, False, 1e-3),
+          "a pair, tuned": ("a pair", 1024, False, 1e-3), "an answer, tuned": ("an answer", 1024, False, 1e-3)}
+"""Each: the task, the number of labels, whether BERT is frozen, and the learning rate."""
+
+
+def pretrain(alter: Alter, seed: int, steps: int = 1000, **options: Any) -> tuple[BERTPretraining, History]:
+    """A BERT of three layers of 96 that reads 64 pairs and 64 sentences a step."""
+    torch.manual_seed(seed)
+    model = BERTPretraining(BERTConfig(len(spelling()), time=64, layers=3, model=96, inner=384, dropout=0.0,
+                                       attention_dropout=0.0))
+    whole = world.full()
+    mixed = MixedBatches(PairBatches(whole, "train", spelling(), HALF, seed),
+                         SentenceBatches(whole, "train", spelling(), "masked", HALF, seed))
+    return model, fit(model, lambda step: alter(mixed(step)), steps=steps, lr=4e-3, warmup=100, **options)
+
+
+@cache
+def whole_sentences() -> Batch:
+    """Sentences of the plain test with nothing hidden, each word to be named in its own slot."""
+    vocab = spelling().vocab
+
+    def shown(words: list[str]) -> Any:
+        read = ids(words)
+        slots = range(1, len(read) + 1)
+        return masked(read, vocab=vocab, rng=Random(0), select=slots, replace=dict(zip(slots, read, strict=True)))
+    return read(shown, list(islice(world.full().text("test", seed=77), 500)))
+
+
+@torch.no_grad()
+def in_sight(model: BERTPretraining) -> float:
+    """How often the model names a word that it sees."""
+    asked = whole_sentences().targets != IGNORE
+    said = model(whole_sentences()).argmax(-1)
+    return float((said == whole_sentences().targets)[asked].float().mean())
+
+
+def ablations() -> dict[str, Any]:
+    """Ablation → what it reaches in the probes, and how often it names a word in sight."""
+    told = {}
+    for name, alter in ABLATIONS.items():
+        models = {seed: pretrain(alter, seed, show=False)[0] for seed in SEEDS}
+        told[name] = {"words in sight": spread({seed: in_sight(model) for seed, model in models.items()})}
+        for probe, (task, labels, features, lr) in PROBES.items():
+            tuned = {seed: tune(model.bert, task, labels, seed, lr=lr, steps=STEPS, features=features, show=False)
+                     for seed, model in models.items()}
+            told[name][probe] = spread({seed: score(model, task) for seed, model in tuned.items()})
+    return told
+
+
+def main() -> dict[str, Any]:
+    """All of it."""
+    told = transfer()
+    rates = {kind: told["names"][kind]["lr"] for kind in RATES}
+    return {"labels": list(LABELS), "transfer": told, "updates": {"counts": list(UPDATES), **updates(rates)},
+            "ablations": ablations()}

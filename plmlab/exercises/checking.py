@@ -1,0 +1,178 @@
+"""``check``: an answer is tried on some inputs, and what is wrong with it gets its name."""
+
+import ast
+import inspect
+import traceback
+from textwrap import dedent
+from typing import Any
+
+from plmlab.exercises.comparing import described, difference, misfit, same, shaped
+from plmlab.exercises.exercise import Exercise, Function, UnknownExercise, find
+from plmlab.exercises.feedback import Feedback
+from plmlab.exercises.sandbox import SECONDS, Run, TooLong, alike, learners_line, run, takes
+
+LONGEST_MESSAGE, MOST_PRINTED = 300, 5
+
+REMEDIES: tuple[tuple[type[BaseException], str], ...] = (
+    (NotImplementedError, "If the stub's last line is still there, put your `return` in its place."),
+    (RecursionError, "The function calls itself without end: when should it stop?"),
+    (NameError, "Is the name spelt right, and has the cell that makes or imports it been run?"),
+    (AttributeError, "Print type(…) of what stands before the dot, just above that line."),
+    (TypeError, "Print the arguments just above that line: one of them is not what the line takes it for."),
+    (Exception, "Print the shape of everything in that line, just above it, and compare with the docstring."),
+    (BaseException, "A function answers with `return`."),
+)
+
+
+def check(number: Any, fn: Any) -> Feedback:
+    """Try an answer to an exercise ("06.2"). Never raises; ``.ok`` of what it returns says whether all is right."""
+    try:
+        return judge(find(number), fn)
+    except UnknownExercise as error:
+        return Feedback("not checked", str(error))
+    except Exception as error:
+        told = "".join(traceback.format_exception_only(error)).strip()
+        return Feedback("not checked", f"{number} could not be checked",
+                        ("The check itself stumbled over what your function returned:", told[:LONGEST_MESSAGE]))
+
+
+def judge(exercise: Exercise, fn: Any) -> Feedback:
+    """What is to be said of a function as an answer to an exercise."""
+    probes = exercise.probes()
+    if complaint := not_a_fit(exercise, fn, next(iter(probes.values()))):
+        return wrong(exercise, complaint)
+    runs = {}
+    for name, args in probes.items():
+        runs[name] = run(fn, args)
+        if isinstance(runs[name].error, TooLong | KeyboardInterrupt):
+            return endless(exercise, runs[name])
+    if not_attempted(fn, list(runs.values())):
+        return Feedback("not attempted", f"{exercise.heading}: not attempted yet", (
+            f"Write the body of `{exercise.solution.__name__}`, and run its cell again.", onward(exercise)))
+    if mistake := known_mistake(exercise, runs):
+        return wrong(exercise, sentence(mistake), mistake=mistake)
+    for name, args in probes.items():
+        if runs[name].error is not None:
+            return failed(exercise, name, args, runs[name])
+        if complaint := fault(exercise, args, runs[name]):
+            return wrong(exercise, sentence(complaint), on(exercise, name, args), *printed(runs[name]))
+    return Feedback("right", f"{exercise.heading}: right", (
+        f"It agrees with the solution on {len(probes)} inputs: {'; '.join(probes)}.",
+        f"On these, each of {len(exercise.mistakes)} known mistakes would have shown. The input is left as it was.",
+    ))
+
+
+def not_a_fit(exercise: Exercise, fn: object, args: tuple[Any, ...]) -> str:
+    """Why something cannot be called as the exercise wants it; "" if it can."""
+    name, wanted = exercise.solution.__name__, inspect.signature(exercise.solution).parameters
+    if not callable(fn):
+        return f'Give the function itself, check("{exercise.number}", {name}); this is {described(fn)}.'
+    if not takes(fn, args):
+        return f"It must take {len(wanted)} arguments: {name}({', '.join(wanted)})."
+    return ""
+
+
+def not_attempted(fn: Function, runs: list[Run]) -> bool:
+    """Whether this is the stub: it says nothing, and its body, as far as it can be read, does nothing."""
+    silent = (isinstance(r.error, NotImplementedError) or (r.error is None and (r.value is None or r.value is ...))
+              for r in runs)
+    return all(silent) and does_nothing(fn)
+
+
+def does_nothing(fn: Function) -> bool:
+    """Whether a function's body is a docstring, ``pass``, ``...``, a bare ``return`` or ``raise NotImplementedError``.
+    A source that cannot be read counts as such."""
+    try:
+        tree = ast.parse(dedent(inspect.getsource(fn)))
+    except (OSError, TypeError, SyntaxError):
+        return True
+    body = getattr(tree.body[0], "body", [])
+    return all(isinstance(step, ast.Pass) or is_constant(step) or says_not_implemented(step) for step in body)
+
+
+def is_constant(step: ast.stmt) -> bool:
+    """A docstring, ``...``, or a ``return`` of nothing that was computed."""
+    return isinstance(step, ast.Expr | ast.Return) and isinstance(step.value, ast.Constant | None)
+
+
+def says_not_implemented(step: ast.stmt) -> bool:
+    """``raise NotImplementedError``, with a message or without."""
+    return isinstance(step, ast.Raise) and ast.unparse(step).startswith("raise NotImplementedError")
+
+
+def known_mistake(exercise: Exercise, runs: dict[str, Run]) -> str:
+    """The name of the mistake that comes to the same on every input; "" if none does."""
+    probes = exercise.probes()
+    right = {name: run(exercise.solution, args).value for name, args in probes.items()}
+    mine = {name: Run(shaped(r.value, right[name]), r.error) for name, r in runs.items()}
+    if all(r.error is not None for r in mine.values()):
+        return ""
+    for mistake, mutant in exercise.mistakes.items():
+        if all(alike(run(mutant, args), mine[name]) for name, args in probes.items()):
+            return mistake
+    return ""
+
+
+def fault(exercise: Exercise, args: tuple[Any, ...], mine: Run) -> str:
+    """What is wrong with the outcome of one call, in words; "" for nothing."""
+    right = run(exercise.solution, args).value
+    value = shaped(mine.value, right)
+    if complaint := misfit(value, right):
+        return complaint
+    if not same(value, right):
+        for breach, holds in exercise.properties.items():
+            if not holds(value, *args):
+                return breach
+        return difference(value, right)
+    if mine.changed:
+        name = list(inspect.signature(exercise.solution).parameters)[mine.changed[0]]
+        return f"the answer is right, but `{name}` is changed in place: whoever gave it still needs it as it was"
+    return ""
+
+
+def failed(exercise: Exercise, probe: str, args: tuple[Any, ...], mine: Run) -> Feedback:
+    """The learner's own error, with the line that it came from and a way to go on."""
+    assert mine.error is not None
+    told = "".join(traceback.format_exception_only(mine.error)).strip()
+    line = learners_line(mine.error)
+    remedy = next(remedy for kind, remedy in REMEDIES if isinstance(mine.error, kind))
+    return Feedback("error", f"{exercise.heading}: it stopped with an error", (
+        told if len(told) <= LONGEST_MESSAGE else f"{told[:LONGEST_MESSAGE]}…",
+        *([f"In {line}"] if line else []), on(exercise, probe, args), remedy, *printed(mine), onward(exercise)))
+
+
+def endless(exercise: Exercise, mine: Run) -> Feedback:
+    """The function did not come to an end: its time was over, or the learner lost patience."""
+    why = f"After {SECONDS:g} s it" if isinstance(mine.error, TooLong) else "It"
+    line = learners_line(mine.error) if mine.error else ""
+    return Feedback("error", f"{exercise.heading}: it did not come to an end", (
+        f"{why} was stopped. Is there a loop that never ends?", *([f"It was at {line}"] if line else []),
+        *printed(mine)))
+
+
+def wrong(exercise: Exercise, *lines: str, mistake: str = "") -> Feedback:
+    """A wrong answer, and why."""
+    return Feedback("wrong", f"{exercise.heading}: not right yet", (*lines, onward(exercise)), mistake)
+
+
+def on(exercise: Exercise, probe: str, args: tuple[Any, ...]) -> str:
+    """Which input it was."""
+    names = inspect.signature(exercise.solution).parameters
+    return f"The input ({probe}): " + ", ".join(f"{n} = {described(a)}" for n, a in zip(names, args, strict=True))
+
+
+def printed(mine: Run) -> list[str]:
+    """The first lines of what the function printed; nothing if it printed nothing."""
+    lines = mine.printed.splitlines()
+    rest = ["  …"] if len(lines) > MOST_PRINTED else []
+    return ["It printed:", *(f"  {line:.100}" for line in lines[:MOST_PRINTED]), *rest] if lines else []
+
+
+def onward(exercise: Exercise) -> str:
+    """Where help is."""
+    return f'Stuck? Call hint("{exercise.number}").'
+
+
+def sentence(text: str) -> str:
+    """With a capital and a full stop."""
+    return f"{text[0].upper()}{text[1:]}" + ("" if text[-1] in "?.!" else ".")

@@ -1,0 +1,123 @@
+"""A text read by an autoregressive model: what it says comes next, and what each layer would say."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from plmlab.example import Batch
+from plmlab.interpret import watch
+from plmlab.models.gpt import GPT
+from plmlab.text.tokenizers import Tokenizer
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+LIKELIEST = 3
+"""How many tokens a cell of the lens names."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What a model made of a text, of which it read as much of the end as it has positions.
+
+    ``hidden`` is the residual stream: the embedded input, then the output of each layer. ``logits`` are those of
+    the token that comes next.
+    """
+
+    ids: tuple[int, ...]
+    hidden: Float[Tensor, "layer time model"]
+    logits: Float[Tensor, "vocab"]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What one layer would say after one slot: the likeliest tokens with their probabilities; and how the token that
+    the last layer holds for the likeliest stands here, its rank from 1 on and its probability."""
+
+    likeliest: tuple[tuple[int, float], ...]
+    rank: int
+    p: float
+
+
+Column = tuple[Cell, ...]
+
+
+def read(model: GPT, ids: Sequence[int]) -> Reading:
+    """Let the model read; no dropout, no gradients, and afterwards the model is in the mode it was in."""
+    window = tuple(ids[-model.config.time:])
+    tokens = torch.tensor([window], device=model.token.weight.device)
+    training = model.training
+    model.eval()
+    try:
+        with torch.no_grad(), watch(model, "embedded", "layers.*.hidden") as seen:
+            last = model.read(Batch.continuing(tokens, 0))[0, -1]
+            logits = F.linear(last, model.token.weight).float().cpu()
+    finally:
+        model.train(training)
+    return Reading(window, torch.stack([hidden[0] for hidden in seen.hidden()]), logits)
+
+
+@torch.no_grad()
+def logit_lens(model: GPT, hidden: Float[Tensor, "*slots model"]) -> Float[Tensor, "*slots vocab"]:
+    """The logits, were a hidden state the last one: the final norm, where the model has one (GPT-2 has, GPT-1 has
+    not), then the output matrix (nostalgebraist 2020, "interpreting GPT: the logit lens")."""
+    return F.linear(model.finish(hidden), model.token.weight)
+
+
+def columns_of(model: GPT, hidden: Float[Tensor, "layer time model"]) -> list[Column]:
+    """The lens for each slot, from the embedded input to the last layer."""
+    final = logit_lens(model, hidden[-1]).argmax(-1, keepdim=True)
+    rows: list[list[Cell]] = []
+    for layer in hidden:
+        said = logit_lens(model, layer).float().softmax(-1)
+        chosen = said.gather(-1, final)
+        best = said.topk(min(LIKELIEST, said.shape[-1]))
+        ranks = (said > chosen).sum(-1) + 1
+        rows.append([
+            Cell(tuple(zip(ids, chances, strict=True)), rank, p) for ids, chances, rank, p
+            in zip(best.indices.tolist(), best.values.tolist(), ranks.tolist(), chosen[:, 0].tolist(), strict=True)])
+    return list(zip(*rows, strict=True))
+
+
+class Lens:
+    """Columns of the lens, each computed once: what is said after a slot depends only on what stands before it."""
+
+    def __init__(self, model: GPT, kept: int = 512) -> None:
+        self.model, self.kept = model, kept
+        self._columns: dict[tuple[int, ...], Column] = {}
+
+    def look(self, reading: Reading, slots: int) -> list[Column]:
+        """The columns of the last ``slots`` slots."""
+        count = len(reading.ids)
+        prefixes = {slot: reading.ids[:slot + 1] for slot in range(max(0, count - slots), count)}
+        new = [slot for slot, prefix in prefixes.items() if prefix not in self._columns]
+        if new:
+            found = columns_of(self.model, reading.hidden[:, new])
+            self._columns |= {prefixes[slot]: column for slot, column in zip(new, found, strict=True)}
+        shown = [self._columns[prefix] for prefix in prefixes.values()]
+        while len(self._columns) > max(self.kept, slots):
+            self._columns.pop(next(iter(self._columns)))
+        return shown
+
+
+def ours(model: "nn.Module | PreTrainedModel", tokenizer: "Tokenizer | PreTrainedTokenizerBase",
+         ) -> tuple[GPT, Tokenizer]:
+    """The model and its tokenizer as our code runs them; a ValueError for what does not write from left to right."""
+    made: Any = model
+    if hasattr(getattr(model, "config", None), "model_type"):
+        from plmlab.hf import convert
+        made = convert(made)
+    if not isinstance(made, GPT):
+        raise ValueError(f"this lab asks a model what comes next, and wants a GPT or GPT-2, of plmlab or of "
+                         f"transformers; a {type(model).__name__} was given")
+    words: Any = tokenizer
+    words = words if isinstance(words, Tokenizer) else Tokenizer.from_hf(words)
+    if len(words) > made.config.vocab:
+        raise ValueError(f"the tokenizer has {len(words):,} tokens and the model knows {made.config.vocab:,}: give "
+                         "the tokenizer that the model was trained with")
+    return made, words

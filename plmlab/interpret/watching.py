@@ -1,0 +1,120 @@
+"""Looking inside a model, and reaching in, without editing it.
+
+A module names the tensors worth seeing by passing them through a `HookPoint`. ``watch`` records what passes;
+``intervene`` changes it on its way. A model of ``transformers`` is given hook points for as long as either lasts.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from plmlab.layers.hooks import Change, HookPoint, hook_points
+
+
+class Seen(Mapping[str, Tensor]):
+    """What passed through the hook points of a model, by name, e.g. ``seen["layers.0.attention.weights"]``.
+
+    A point that was passed several times gives its last tensor; ``calls(name)`` gives all, in order.
+    """
+
+    def __init__(self, names: list[str]) -> None:
+        self._calls: dict[str, list[Tensor]] = {name: [] for name in names}
+
+    def __getitem__(self, name: str) -> Tensor:
+        return self.calls(name)[-1]
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, calls in self._calls.items() if calls)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def calls(self, name: str) -> list[Tensor]:
+        """Every tensor that passed through one point."""
+        if not self._calls.get(name):
+            known = ", ".join(self) or "none: was the model called inside the `with`?"
+            raise KeyError(f"nothing was seen at {name!r}. Seen: {known}")
+        return self._calls[name]
+
+    def matching(self, pattern: str) -> list[Tensor]:
+        """The tensors whose names match a pattern such as ``"layers.*.attention.weights"``, in layer order."""
+        return [self[name] for name in self if fnmatchcase(name, pattern)]
+
+    def attention(self, kind: str = "attention") -> list[Float[Tensor, "batch head query key"]]:
+        """The attention weights, one tensor a layer; ``kind`` is the attention's name in its layer
+        (``"attention"``, or ``"cross_attention"`` in a decoder)."""
+        return self.matching(f"*.{kind}.weights")
+
+    def hidden(self) -> list[Float[Tensor, "batch time model"]]:
+        """The residual stream: the embedded input, then the output of each layer."""
+        return [self[name] for name in self if name.split(".")[-1] in ("embedded", "hidden")]
+
+
+@contextmanager
+def opened(model: nn.Module) -> Iterator[dict[str, HookPoint]]:
+    """The hook points of a model: its own, or those that a model of ``transformers`` is given while this lasts."""
+    points = hook_points(model)
+    if points:
+        yield points
+        return
+    from plmlab.hf.hooks import hook_hf_model
+
+    with hook_hf_model(model) as points:
+        yield points
+
+
+@contextmanager
+def watch(model: nn.Module, *patterns: str) -> Iterator[Seen]:
+    """Record what passes through the model's points while the ``with`` lasts.
+
+    ``patterns`` choose points by name (``"layers.*.attention.weights"``); without any, all are watched.
+    The tensors keep their gradients' history. Where an ``intervene`` is also open, its result is recorded.
+    """
+    with opened(model) as points:
+        chosen = _choose(points, patterns or ("*",))
+        seen = Seen(list(chosen))
+        for name, point in chosen.items():
+            point.records.append(seen._calls[name])
+        try:
+            yield seen
+        finally:
+            for name, point in chosen.items():
+                point.records[:] = [r for r in point.records if r is not seen._calls[name]]
+
+
+@contextmanager
+def intervene(model: nn.Module, changes: Mapping[str, Change]) -> Iterator[None]:
+    """Change what passes through the model's points while the ``with`` lasts.
+
+    ``changes`` maps a name, or a pattern of names, to a function from the tensor to its replacement, e.g.
+    ``{"layers.0.attention.weights": switch_off(2)}``.
+    """
+    with opened(model) as points:
+        placed = [(point, change) for pattern, change in changes.items()
+                  for point in _choose(points, (pattern,)).values()]
+        for point, change in placed:
+            point.changes.append(change)
+        try:
+            yield
+        finally:
+            for point, change in placed:
+                point.changes.remove(change)
+
+
+def switch_off(*heads: int) -> Change:
+    """An intervention on attention weights, or on heads' outputs: these heads contribute nothing."""
+    def change(tensor: Float[Tensor, "batch head query _"]) -> Float[Tensor, "batch head query _"]:
+        changed = tensor.clone()
+        changed[:, list(heads)] = 0
+        return changed
+    return change
+
+
+def _choose(points: Mapping[str, HookPoint], patterns: tuple[str, ...]) -> dict[str, HookPoint]:
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in points):
+            raise KeyError(f"no point of this model is called {pattern!r}. It has: {', '.join(points) or 'none'}")
+    return {name: p for name, p in points.items() if any(fnmatchcase(name, pattern) for pattern in patterns)}

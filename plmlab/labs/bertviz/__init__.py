@@ -1,0 +1,1 @@
+"""bertviz without a network."""

@@ -1,0 +1,136 @@
+"""bertviz (Vig 2019) without a network: its head view and its model view of a model's attention, in a frame of its own.
+
+As it comes, bertviz fetches require.js, d3 and jQuery from elsewhere, and its views share ids. Here each view
+is one page, with d3 and jQuery out of installed packages, in an ``<iframe>`` that asks nobody for anything.
+"""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+import torch
+from torch import nn
+
+from plmlab.interpret.attention_maps import Map, Text, Words, attention_maps
+from plmlab.labs.base import POLICY, script_json, source
+
+STAND_IN = "const require = { config() {} }, requirejs = (names, draw) => draw(jQuery, d3);"
+STYLE = """
+html { background: #fff; color: #000; color-scheme: light; }
+body { margin: 0; padding: 8px; overflow-x: auto; }
+svg { display: block; }
+:focus-visible { outline: 2px solid #0072b2; }
+"""
+
+
+class View:
+    """A drawing of a model's attention. A notebook shows it; ``html()`` is the page, ``picture()`` a PNG of it."""
+
+    def __init__(self, summary: str, page: str, height: int) -> None:
+        self.summary, self.page, self.height = summary, page, height
+
+    def __repr__(self) -> str:
+        return f"<{self.summary}>"
+
+    def _repr_html_(self) -> str:
+        style = f"width: 100%; height: {self.height}px; border: 0; background: #fff; border-radius: 4px"
+        title, page = escape(self.summary), escape(self.page)
+        return f'<iframe class="plm-view" title="{title}" style="{style}" srcdoc="{page}"></iframe>'
+
+    def html(self) -> str:
+        """The view as one HTML page that needs no kernel, no network and no other file."""
+        return self.page
+
+    def picture(self, *, width: int = 960, scale: float = 2) -> bytes:
+        """The view as PNG, taken in headless Chromium; a LookupError says what is missing."""
+        from plmlab.labs.picture import pictures
+        return pictures([self.page], width=width, scale=scale)[0]
+
+
+def head_view(model: nn.Module, words: Words, text: Text, second: str | None = None, *,
+              layers: Sequence[int] | None = None, heads: Sequence[int] | None = None, max_tokens: int = 64) -> View:
+    """One layer at a time: a line from each token to those it looks at, a colour for each head.
+
+    ``words`` is the model's tokenizer (ours or of ``transformers``), or the tokens where ``text`` is an Example or a
+    Batch of one. ``second`` is sentence B of an encoder, or what an encoder-decoder's decoder reads. ``layers`` are
+    those that can be chosen (all), ``heads`` those that are switched on at first (all). ValueError for an empty or too
+    long text, and for a layer or head that there is not.
+    """
+    from bertviz import head_view as draw
+
+    maps = attention_maps(model, words, text, second, max_tokens=max_tokens)
+    _check("head", heads, maps[0].weights[0].shape[0])
+    tallest = max(len(words) for m in maps for words in (m.queries, m.keys))
+    return _view("head view", maps, draw, layers, 70 + round(22.5 * tallest), heads=heads and list(heads))
+
+
+def model_view(model: nn.Module, words: Words, text: Text, second: str | None = None, *,
+               layers: Sequence[int] | None = None, heads: Sequence[int] | None = None, max_tokens: int = 64) -> View:
+    """All layers and heads at once, a small picture each; a click, or Enter, shows one at large.
+
+    The arguments are those of `head_view`; ``heads`` are those that are drawn (all).
+    """
+    from bertviz import model_view as draw
+
+    maps = attention_maps(model, words, text, second, max_tokens=max_tokens)
+    _check("head", heads, maps[0].weights[0].shape[0])
+    return _view("model view", maps, draw, layers, 600, include_heads=heads and list(heads), display_mode="light")
+
+
+def _check(what: str, chosen: Sequence[int] | None, count: int) -> None:
+    if chosen is not None and (not chosen or not all(0 <= i < count for i in chosen)):
+        raise ValueError(f"{what}s {list(chosen)} were asked for; this model has {what}s 0 … {count - 1}")
+
+
+def _view(name: str, maps: list[Map], draw: Callable[..., Any], layers: Sequence[int] | None, height: int,
+          **choices: Any) -> View:
+    """Have bertviz draw, and put what it drew on a page."""
+    count = min(len(m.weights) for m in maps)
+    _check("layer", layers, count)
+    chosen = list(range(count)) if layers is None else list(layers)
+    drawn = draw(**_given(maps), include_layers=chosen, prettify_tokens=False, html_action="return", **choices)
+    heads, tokens = maps[0].weights[0].shape[0], " → ".join(f"{len(m.queries)} tokens" for m in maps[:2])
+    shown = "1 layer" if len(chosen) == 1 else f"{len(chosen)} layers"
+    summary = f"bertviz {name}: {shown} × {heads} heads, {tokens}"
+    return View(summary, _page(summary, drawn.data), height)
+
+
+def _given(maps: list[Map]) -> dict[str, Any]:
+    """The maps as bertviz takes them, with weights to three decimals."""
+    def weights(m: Map) -> list[torch.Tensor]:
+        return [layer[None].double().round(decimals=3) for layer in m.weights]
+
+    if len(maps) == 1:
+        return {"attention": weights(maps[0]), "tokens": maps[0].queries, "sentence_b_start": maps[0].second}
+    return {f"{m.name}_attention": weights(m) for m in maps} | {
+        "encoder_tokens": maps[0].queries, "decoder_tokens": maps[1].queries}
+
+
+@cache
+def _libraries() -> str:
+    """jQuery and d3 as installed, in scripts that nothing inside can end."""
+    texts = [(files("sphinxcontrib.jquery") / "jquery.js").read_text(encoding="utf-8"),
+             (files("mpld3") / "js" / "d3.v5.min.js").read_text(encoding="utf-8"), STAND_IN]
+    safe = [text.replace("</script", r"<\/script") for text in texts]
+    return "\n".join(f"<script>{text}</script>" for text in safe)
+
+
+def _page(title: str, drawn: str) -> str:
+    """bertviz's markup and script on a page that may fetch nothing; its data cannot end the script."""
+    drawn = re.sub("bertviz-[0-9a-f]{32}", "bertviz", drawn)
+    markup, script = re.sub(r'<script src="[^"]*"></script>', "", drawn).split('<script type="text/javascript">')
+    before, after = script.rsplit("</script>", 1)[0].split("const params = ", 1)
+    data, end = json.JSONDecoder().raw_decode(after)
+    after = after[after.index("\n", end):]
+    return "\n".join([
+        "<!doctype html>", '<html lang="en"><meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
+        f"<title>{escape(title)}</title><style>{STYLE}</style>",
+        f'<body class="plm-lab">{markup}', _libraries(),
+        f"<script>{before}const params = {script_json(data)};{after}</script>",
+        f"<script>{source('bertviz/lab.js')}</script></body></html>",
+    ])

@@ -1,0 +1,1 @@
+"""The Cloze Lab: what a model, and the best reader, believe of hidden words."""

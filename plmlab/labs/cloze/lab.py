@@ -1,0 +1,255 @@
+"""The Cloze Lab: hide words of a sentence, and see what is believed to stand there; by whom, and how independently."""
+
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import traitlets
+from torch import nn
+
+from plmlab.interpret.attention_maps import Reader
+from plmlab.labs.base import Lab
+from plmlab.labs.cloze.beliefs import Joint, belief_state, chained_pair, likeliest, world_pair
+from plmlab.labs.cloze.presets import pair_question, presets, telling_word
+from plmlab.labs.cloze.readers import Belief, BestReader, Gapped, LeftReader, believed
+from plmlab.labs.shared.probabilities import words_of
+from plmlab.labs.shared.tokens import labels
+from plmlab.models.bert import BERTPretraining
+from plmlab.models.gpt import GPT
+from plmlab.text.tokenizers import Tokenizer
+from plmlab.world.probability.posterior import NotInGrammar
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+    from plmlab.world import World
+
+MOST_HIDDEN = 4
+RIVER = "The bank of the river was covered with reeds."
+
+
+class ClozeLab(Lab):
+    """Click a word to hide it, and see what a model that reads both sides believes stands there; beside it one who
+    reads only what stands before, and, in a Small World, the best possible reader of either kind. Two gaps are
+    believed independently: their product beside the true joint probability.
+
+    Args:
+        model: ours with the head for hidden words, or a ``BertForMaskedLM`` of ``transformers``.
+        tokenizer: the model's own, ours or of ``transformers``.
+        text: the sentence to begin with; "[SEP]" begins a second one, "[MASK]" is a gap from the start.
+        world: a Small World, whose exact posteriors stand beside the model's; the tokenizer must have a token for
+            each of its words.
+        split: which text of the world.
+        left_only: a GPT of the same vocabulary; without one the model itself reads the sentence cut after the gap.
+        hide: words to hide at the beginning, each where it first stands.
+
+    ValueError: a model without that head, a tokenizer of another model, a word to hide that does not stand there.
+    """
+
+    title = "Cloze Lab"
+    scripts = ("shared/heat.js", "shared/probabilities.js", "cloze/beliefs.js", "cloze/pairs.js", "cloze/lab.js")
+    styles = ("cloze/lab.css",)
+    asks: ClassVar = ("text", "hidden", "pair", "tried", "max_tokens")
+
+    hidden: traitlets.List = traitlets.List().tag(sync=True)
+    pair: traitlets.List = traitlets.List().tag(sync=True)
+    tried = traitlets.Int(0).tag(sync=True)
+    menu = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, model: "nn.Module | PreTrainedModel", tokenizer: Reader, text: str | None = None,
+                 world: "World | None" = None, *, split: str = "train", left_only: GPT | None = None,
+                 hide: Sequence[str] = (), max_tokens: int = 64) -> None:
+        self.model, self.world = model, world
+        self.words = tokenizer if isinstance(tokenizer, Tokenizer) else Tokenizer.from_hf(tokenizer)
+        self.size = checked_size(model, self.words)
+        if left_only is not None and left_only.config.vocab != self.size:
+            raise ValueError(f"left_only has a vocabulary of {left_only.config.vocab:,} tokens and the model one of "
+                             f"{self.size:,}; give a GPT of the same tokenizer")
+        self.left = LeftReader(model, left_only)
+        self.best = None if world is None else BestReader(world, self.words, split, self.size)
+        self._asked: tuple[str, ...] = ()
+        self._gapped: Gapped | None = None
+        tries = [] if world is None else presets(world)
+        begin: dict[str, Any] = {"text": RIVER if text is None else text, "hidden": []}
+        begin = tries[0] if tries and text is None else begin
+        menu = {"presets": tries, "most": MOST_HIDDEN, "left": "a GPT" if left_only else "the same model",
+                "cut": left_only is None, "world": world is not None}
+        super().__init__(menu=menu, text=begin["text"], max_tokens=max_tokens)
+        self.hidden = self._slots_of(hide) if hide else begin["hidden"]
+        self.observe(lambda _: self._remake(), self.asks)
+        self._remake()
+
+    def summary(self) -> str:
+        """The sentence with its gaps, and what is believed to stand there."""
+        if not self.state:
+            return self.message
+        said = " ".join("[MASK]" if slot in self.state["hidden"] else token
+                        for slot, token in enumerate(self.state["tokens"]))
+        best = ", ".join(f"{gap['both']['rows'][0]['word']} {gap['both']['rows'][0]['p']:.2f}"
+                         for gap in self.state["gaps"])
+        return f"{said}{': ' if best else ''}{best}"
+
+    def _slots_of(self, hide: Sequence[str]) -> list[int]:
+        gapped, _ = self._read()
+        tokens = self._labels(gapped.ids)
+        for word in hide:
+            if word not in tokens:
+                raise ValueError(f"{word!r} is to be hidden, and is no token of the sentence: {' '.join(tokens)}")
+        return [tokens.index(word) for word in hide]
+
+    def _labels(self, ids: Sequence[int]) -> list[str]:
+        return [name.encode("utf-8", "replace").decode() for name in labels(self.words, ids)]
+
+    def _remake(self) -> None:
+        """Compute anew what depends on what has changed; traits that came together cost once."""
+        asked = tuple(repr(getattr(self, name)) for name in self.asks)
+        if asked == self._asked:
+            return
+        changed = dict(zip(self.asks, map(str.__ne__, asked, self._asked or asked), strict=True))
+        self._asked = asked
+        with self.telling():
+            gapped, left_out = self._read()
+            slots = self.hidden
+            if self._gapped is not None and changed["text"] and not (changed["hidden"] or changed["tried"]):
+                slots = carried(self._gapped, gapped)
+            gapped = gapped.hiding(checked_slots(slots, gapped))
+            if len(gapped.hidden) > MOST_HIDDEN:
+                raise ValueError(f"{len(gapped.hidden)} words are to be hidden, and at most {MOST_HIDDEN} can be at "
+                                 "once; what is drawn is from before. Click one that is hidden, to show it again")
+            state, notes = self._state(gapped)
+            hidden, pair = list(gapped.hidden), [] if state["pair"] is None else state["pair"]["slots"]
+            known = {"hidden": repr(hidden), "pair": repr(pair)}
+            self._asked = tuple(known.get(name, was) for name, was in zip(self.asks, asked, strict=True))
+            self._gapped = gapped
+            with self.hold_sync():
+                self.hidden, self.pair = hidden, pair
+                self.state, self.message, self.stale = state, " ".join([*self._note(gapped, left_out), *notes]), False
+
+    def _read(self) -> tuple[Gapped, int]:
+        """The typed sentence, as much of it as fits, and how many tokens do not."""
+        text = self.text if self.world is None else " ".join(words_of(self.text, self.world))
+        ids = self.words.encode(text)
+        if not ids:
+            raise ValueError("The sentence is empty. Type one; what is drawn is from before.")
+        room = min([self.max_tokens, *(time for m in (self.model, self.left.left_only) if (time := positions(m)))])
+        gapped = Gapped.of(ids, self.words.vocab)
+        over = max(0, len(gapped.ids) - room)
+        if over >= len(ids):
+            raise ValueError(f"{room} tokens are too few to draw anything; give max_tokens of at least 8")
+        return (Gapped.of(ids[:len(ids) - over], self.words.vocab) if over else gapped), over
+
+    def _state(self, gapped: Gapped) -> tuple[dict[str, Any], list[str]]:
+        """What is drawn, and what is to be said of it."""
+        tokens = self._labels(gapped.ids)
+        both = believed(self.model, [gapped.example()], [gapped.hidden])[0]
+        left = self.left.beliefs(gapped)
+        exact, joint, notes = self._exact(gapped, tokens)
+        gaps = []
+        for slot, belief in zip(gapped.hidden, both, strict=True):
+            true, before = gapped.true(slot), gapped.before(slot)
+            by_left = None
+            if slot in left:
+                best = None if self.best is None or before is None else self.best.left(tokens[1:slot])
+                by_left = belief_state(left[slot], best, true, self._labels)
+            gaps.append({"slot": slot, "word": None if true is None else tokens[slot], "left": by_left,
+                         "both": belief_state(belief, exact.get(slot), true, self._labels)})
+        pair = self._pair(gapped, dict(zip(gapped.hidden, both, strict=True)), joint)
+        question, answer = "", ""
+        if pair is not None:
+            question, answer = pair_question(pair)
+        elif gapped.hidden:
+            question, answer = telling_word(self.model, gapped, self._labels)
+        may = set(gapped.may_hide)
+        kinds = ["special" if slot not in may else "typed" if gapped.true(slot) is None
+                 else "unknown" if id == self.words.vocab.unk else "word" for slot, id in enumerate(gapped.ids)]
+        return {"tokens": tokens, "kinds": kinds, "second": len(gapped.first) + 2 if gapped.second else None,
+                "hidden": list(gapped.hidden), "gaps": gaps, "pair": pair, "question": question,
+                "answer": answer}, notes
+
+    def _exact(self, gapped: Gapped, tokens: Sequence[str]) -> tuple[dict[int, Belief], Joint | None, list[str]]:
+        """The best reader's beliefs by slot, and of the chosen pair together; or why it has none."""
+        if self.best is None or not gapped.hidden:
+            return {}, None, []
+        if gapped.second:
+            return {}, None, ["The exact reader of the Small World reads one sentence at a time, and says nothing of "
+                              "two."]
+        words, places = tokens[1:-1], [slot - 1 for slot in gapped.hidden]
+        try:
+            exact = dict(zip(gapped.hidden, self.best.both(words, places), strict=True))
+        except NotInGrammar as error:
+            return {}, None, [f"The Small World's exact reader of both sides has nothing to say: {error}."]
+        pair = self._chosen(gapped)
+        joint = self.best.joint(words, places, [slot - 1 for slot in pair]) if pair else None
+        return exact, joint, []
+
+    def _chosen(self, gapped: Gapped) -> list[int]:
+        """The two gaps to cross: those that were asked for, else the first two; none where there is but one."""
+        asked = sorted({slot for slot in self.pair if slot in gapped.hidden})
+        return asked if len(asked) == 2 else list(gapped.hidden[:2]) if len(gapped.hidden) > 1 else []
+
+    def _pair(self, gapped: Gapped, both: dict[int, Belief], joint: Joint | None) -> dict[str, Any] | None:
+        """The two gaps crossed: beside the product what is true in the world, or the model asked one by one."""
+        slots = self._chosen(gapped)
+        if not slots:
+            return None
+        one, other = (both[slot] for slot in slots)
+        if joint is not None:
+            return {"slots": slots, **world_pair(one, other, joint, self._labels)}
+        firsts = likeliest(one)
+        filled = [gapped.filled(slots[0], word).example() for word in firsts]
+        seconds = [belief for belief, in believed(self.model, filled, [[slots[1]]] * len(firsts))]
+        return {"slots": slots, **chained_pair(one, other, firsts, seconds, self._labels)}
+
+    def _note(self, gapped: Gapped, left_out: int) -> list[str]:
+        """What is to be said of the sentence itself."""
+        notes = []
+        if not gapped.hidden:
+            notes.append("Nothing is hidden. Click a word to hide it, or go to it with Tab and the arrow keys, and "
+                         "press Enter.")
+        elif len(gapped.hidden) == len(gapped.may_hide):
+            notes.append("Everything is hidden: all that is left to go by is how long the sentence is.")
+        if left_out:
+            last = "token is" if left_out == 1 else f"{left_out:,} tokens are"
+            notes.append(f"The sentence is too long to be read or drawn: its last {last} left out; the text keeps "
+                         "them.")
+        if unknown := gapped.ids.count(self.words.vocab.unk or -1):
+            notes.append(f"{unknown} of the tokens {'is' if unknown == 1 else 'are'} not in this tokenizer's "
+                         "vocabulary: the model reads [UNK] there.")
+        return notes
+
+
+def checked_size(model: nn.Module, words: Tokenizer) -> int:
+    """How many tokens the model's head for hidden words chooses among; a ValueError where it has no such head, or the
+    tokenizer is another's."""
+    if isinstance(model, BERTPretraining):
+        size = model.config.vocab
+    elif "MaskedLM" in type(model).__name__ or type(model).__name__ == "BertForPreTraining":
+        size = getattr(model.config, "vocab_size", 0)
+    else:
+        raise ValueError(f"a {type(model).__name__} has no head that names hidden words; give a BERTPretraining, or a "
+                         "BertForMaskedLM of transformers")
+    if len(words) > size:
+        raise ValueError(f"the tokenizer has {len(words):,} tokens, and the model knows {size:,}: is it that of "
+                         "another model?")
+    return size
+
+
+def positions(model: nn.Module | None) -> int | None:
+    """How many slots a model can read, None where nothing limits it."""
+    config = getattr(model, "config", None)
+    return getattr(config, "time", None) or getattr(config, "max_position_embeddings", None)
+
+
+def checked_slots(slots: Sequence[Any], gapped: Gapped) -> list[int]:
+    """Slots that hold words; a ValueError for others."""
+    for slot in slots:
+        if slot not in gapped.may_hide:
+            raise ValueError(f"slot {slot!r} is to be hidden; the words of this sentence stand in the slots "
+                             f"{gapped.may_hide}, counted from [CLS] = 0")
+    return list(slots)
+
+
+def carried(old: Gapped, new: Gapped) -> list[int]:
+    """Where the hidden words stand after the reader has edited the text; those that are gone are left out."""
+    blocks = SequenceMatcher(a=old.ids, b=new.ids, autojunk=False).get_matching_blocks()
+    return [slot - a + b for slot in old.hidden for a, b, size in blocks if a <= slot < a + size]

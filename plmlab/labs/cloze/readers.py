@@ -1,0 +1,170 @@
+"""Who reads a sentence with gaps: a model that sees both sides, one that reads from the left, and the best possible."""
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import TYPE_CHECKING, TypeAlias
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from plmlab.example import Batch, Example
+from plmlab.interpret.attention_maps import asking
+from plmlab.models.bert import BERTPretraining
+from plmlab.models.gpt import GPT
+from plmlab.objectives import causal, masked
+from plmlab.text.tokenizers import Tokenizer
+from plmlab.text.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from plmlab.world import World
+
+Belief: TypeAlias = Float[Tensor, "vocab"]
+"""The probability of every token of the vocabulary at one slot, in double precision."""
+
+
+@dataclass(frozen=True)
+class Gapped:
+    """[CLS] A [SEP], or [CLS] A [SEP] B [SEP], and the slots that are hidden, counted from [CLS] = 0.
+
+    ``first`` and ``second`` hold the true words; where the reader typed [MASK], nobody knows one.
+    """
+
+    first: tuple[int, ...]
+    second: tuple[int, ...]
+    vocab: Vocabulary
+    hidden: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, ids: Sequence[int], vocab: Vocabulary) -> "Gapped":
+        """Of a typed text: a typed [SEP] ends the first sentence, a typed [MASK] is hidden."""
+        sep = vocab.need("sep")
+        end = list(ids).index(sep) if sep in ids else len(ids)
+        gapped = cls(tuple(ids[:end]), tuple(ids[end + 1:]), vocab)
+        return gapped.hiding([])
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """All slots, with the true words."""
+        cls, sep = self.vocab.need("cls"), self.vocab.need("sep")
+        return (cls, *self.first, sep, *self.second, *([sep] if self.second else []))
+
+    @property
+    def may_hide(self) -> list[int]:
+        """The slots that hold words, or what is not in the vocabulary, or a typed [MASK]."""
+        words = {self.vocab.unk, self.vocab.mask}
+        return [slot for slot, id in enumerate(self.ids) if id in words or id not in self.vocab.special]
+
+    def hiding(self, slots: Collection[int]) -> "Gapped":
+        """The same sentence with other slots hidden; what is no word stays in sight."""
+        typed = {slot for slot, id in enumerate(self.ids) if id == self.vocab.mask}
+        hidden = tuple(slot for slot in self.may_hide if slot in typed or slot in slots)
+        return Gapped(self.first, self.second, self.vocab, hidden)
+
+    def true(self, slot: int) -> int | None:
+        """The word that stands at a slot, None where the reader typed [MASK]."""
+        return None if self.ids[slot] == self.vocab.mask else self.ids[slot]
+
+    def filled(self, slot: int, word: int) -> "Gapped":
+        """The same with a word put into one gap, where all can see it."""
+        ids = [word if place == slot else id for place, id in enumerate(self.ids)]
+        end = len(self.first) + 1
+        return Gapped(tuple(ids[1:end]), tuple(ids[end + 1:-1]), self.vocab,
+                      tuple(other for other in self.hidden if other != slot))
+
+    def example(self) -> Example:
+        """What a model that sees both sides reads."""
+        return masked(self.first, pair=self.second, vocab=self.vocab, rng=Random(0), select=self.hidden,
+                      replace=dict.fromkeys(self.hidden, self.vocab.need("mask")))
+
+    def before(self, slot: int) -> tuple[int, ...] | None:
+        """What stands before a slot, hidden or not; None in the second sentence, or behind a typed [MASK]."""
+        words = self.first[:slot - 1]
+        return None if slot > len(self.first) or self.vocab.mask in words else words
+
+    def cut(self, slot: int) -> Example:
+        """What stands before a slot, and the slot itself behind a mask: nothing comes after it but [SEP]."""
+        return Gapped(self.first[:slot], (), self.vocab, (slot,)).example()
+
+
+def believed(model: nn.Module, examples: Sequence[Example], slots: Sequence[Sequence[int]]) -> list[list[Belief]]:
+    """What a model believes at some slots of each example: the softmax of its logits there, in one pass."""
+    batch = Batch.of(examples, pad=0).to(next(model.parameters()).device)
+    with asking(model):
+        logits = model(batch) if isinstance(model, BERTPretraining | GPT) else _theirs(model, batch)
+        return [[logits[row, slot].double().softmax(-1).cpu() for slot in asked] for row, asked in enumerate(slots)]
+
+
+def _theirs(model: nn.Module, batch: Batch) -> Float[Tensor, "batch time vocab"]:
+    """The logits of a model of ``transformers``."""
+    real = batch.visible.keys
+    asked = {"input_ids": batch.tokens,
+             "attention_mask": torch.ones_like(batch.tokens) if real is None else real.long()}
+    if getattr(model.config, "type_vocab_size", 1) > 1:
+        asked["token_type_ids"] = batch.segments
+    return model(**asked)[0]
+
+
+class LeftReader:
+    """One who has read only what stands before a slot: a GPT, or else the model itself, its sentence cut.
+
+    It has read the true words of gaps further left, as a language model has.
+    """
+
+    def __init__(self, model: nn.Module, left_only: GPT | None) -> None:
+        self.model, self.left_only = model, left_only
+
+    def beliefs(self, gapped: Gapped) -> dict[int, Belief]:
+        """By slot; the slots of which nobody knows what stands before are left out."""
+        slots = [slot for slot in gapped.hidden if gapped.before(slot) is not None]
+        if not slots:
+            return {}
+        if self.left_only is None:
+            found = believed(self.model, [gapped.cut(slot) for slot in slots], [[slot] for slot in slots])
+            return {slot: belief for slot, (belief,) in zip(slots, found, strict=True)}
+        read = causal(gapped.first[:slots[-1] - 1], vocab=gapped.vocab, rng=Random(0))
+        found = believed(self.left_only, [read], [[slot - 1 for slot in slots]])
+        return dict(zip(slots, found[0], strict=True))
+
+
+class BestReader:
+    """The exact posteriors of a Small World, on the ids of a tokenizer that has one token for each of its words.
+
+    ValueError: a word of the world that is no token.
+    """
+
+    def __init__(self, world: "World", tokenizer: Tokenizer, split: str, size: int) -> None:
+        self.world, self.split, self.size = world, split, size
+        self.ids = dict(zip(world.vocabulary, tokenizer.encode_all(world.vocabulary), strict=True))
+        for word, ids in self.ids.items():
+            if tokenizer.tokens(ids) != [word]:
+                pieces = " ".join(tokenizer.tokens(ids))
+                raise ValueError(f"the world's word {word!r} is written as {pieces} by this tokenizer, and the exact "
+                                 "reader needs a token for each word; take world_tokenizer(world), and a model of it")
+        self.id = {word: ids[0] for word, ids in self.ids.items()}
+        self.id["[END]"] = tokenizer.vocab.need("end")
+
+    def both(self, words: Sequence[str], places: Sequence[int]) -> list[Belief]:
+        """Of each hidden word, given all others; NotInGrammar where these fit no sentence."""
+        return [self._belief(found) for found in self.world.posterior(words, places, self.split)]
+
+    def left(self, words: Sequence[str]) -> Belief | None:
+        """Of what comes after these words; None where no sentence begins so."""
+        found = self.world.next_words(words, self.split)
+        return self._belief(found) if found else None
+
+    def joint(self, words: Sequence[str], places: Sequence[int], pair: Sequence[int]) -> dict[tuple[int, int], float]:
+        """Of two of the hidden words together, given all words in sight."""
+        one, other = (sorted(places).index(place) for place in pair)
+        found: dict[tuple[int, int], float] = defaultdict(float)
+        for said, p in self.world.joint(words, places, self.split).items():
+            found[self.id[said[one]], self.id[said[other]]] += p
+        return dict(found)
+
+    def _belief(self, found: dict[str, float]) -> Belief:
+        belief = torch.zeros(self.size, dtype=torch.float64)
+        for word, p in found.items():
+            belief[self.id[word]] = p
+        return belief

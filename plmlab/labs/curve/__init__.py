@@ -1,0 +1,1 @@
+"""The live curve of a training run."""

@@ -1,0 +1,98 @@
+"""The curve of a training run, drawn while it runs."""
+
+import math
+import time
+from typing import Any
+
+from plmlab.labs.base import Lab
+
+PAUSE = 0.1
+"""Seconds between two messages to the browser, at least."""
+
+
+class Thinned:
+    """A series kept short: beyond ``most`` points, neighbours are averaged, and each point stands for twice
+    as many steps. ``points()`` are (last step, mean) of those that stand together."""
+
+    def __init__(self, most: int = 240) -> None:
+        self.most, self.together = most, 1
+        self._groups: list[list[float]] = []
+
+    def add(self, step: int, value: float) -> None:
+        """One more value."""
+        if not self._groups or self._groups[-1][2] >= self.together:
+            if len(self._groups) == self.most:
+                self._halve()
+            self._groups.append([step, 0.0, 0])
+        group = self._groups[-1]
+        group[0], group[1], group[2] = step, group[1] + value, group[2] + 1
+
+    def _halve(self) -> None:
+        left, right = self._groups[::2], self._groups[1::2]
+        self._groups = [[b[0], a[1] + b[1], a[2] + b[2]] for a, b in zip(left, right, strict=True)]
+        self.together *= 2
+
+    def points(self) -> list[tuple[int, float]]:
+        """What there is to draw."""
+        return [(int(step), total / count) for step, total, count in self._groups]
+
+
+class Curve(Lab):
+    """A live training curve: loss against step, the floor that no honest reader can beat, and how far it is.
+
+    Drawing costs the training loop little: values are thinned, and sent ten times a second at most.
+
+    Args:
+        title: what is trained.
+        floor: the lowest loss there can be, if it is known, in the unit of the loss.
+        steps: how many steps the run will take, if that is known; for the progress bar.
+        floor_name: what the floor is.
+        unit: the unit of the loss.
+    """
+
+    scripts = ("curve/lab.js",)
+
+    def __init__(self, title: str, floor: float | None = None, steps: int | None = None, *,
+                 floor_name: str = "floor", unit: str = "nats a token") -> None:
+        super().__init__()
+        self.title = title
+        self._fixed = {"title": title, "floor": floor, "floor_name": floor_name, "steps": steps, "unit": unit}
+        self._training, self._validation = Thinned(), Thinned()
+        self._now: dict[str, Any] = {"step": 0, "loss": None, "held_out": None, "note": "", "done": False}
+        self._shown = 0.0
+        self._show()
+
+    def add(self, step: int, loss: float, validation: float | None = None, note: str = "") -> None:
+        """One step's loss, and the loss on held-out text where it was measured.
+
+        A loss that is not a finite number is not drawn; the lab says so.
+        """
+        if not math.isfinite(loss):
+            self.message, self.stale = f"the loss is {loss} at step {step}: training has broken down", False
+            return
+        self._training.add(step, loss)
+        self._now.update(step=step, loss=loss)
+        if note:
+            self._now["note"] = note
+        if validation is not None and math.isfinite(validation):
+            self._validation.add(step, validation)
+            self._now["held_out"] = validation
+        if validation is not None or time.monotonic() - self._shown >= PAUSE:
+            self._show()
+
+    def finish(self, note: str = "") -> None:
+        """The run is over; what has not been sent yet is sent."""
+        self._now.update(done=True, note=note or self._now["note"])
+        self._show()
+
+    def summary(self) -> str:
+        """The title, and whether the run is over: nothing that differs from machine to machine."""
+        return f"{self.title}, {'finished' if self._now['done'] else 'running'}"
+
+    def _show(self) -> None:
+        self._shown = time.monotonic()
+        self.state = {
+            **self._fixed, **self._now, "together": self._training.together,
+            "training": [(step, round(loss, 4)) for step, loss in self._training.points()],
+            "validation": [(step, round(loss, 4)) for step, loss in self._validation.points()],
+        }

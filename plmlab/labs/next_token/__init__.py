@@ -1,0 +1,1 @@
+"""The Next-token Lab: what comes next, layer by layer."""

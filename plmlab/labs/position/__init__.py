@@ -1,0 +1,1 @@
+"""The Position Lab: how a model tells places."""

@@ -1,0 +1,294 @@
+"""The Position Lab: how a Transformer is told where a word stands, and what it does when nobody tells it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from random import Random
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import torch
+import traitlets
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from plmlab.example import Example
+from plmlab.interpret.attention_maps import attention_maps, kind_of
+from plmlab.labs.base import Lab
+from plmlab.labs.shared.tokens import names_of
+from plmlab.layers.positions import Learned
+from plmlab.objectives import causal, masked
+from plmlab.text.tokenizers import Tokenizer
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+KINDS = ("sinusoidal", "learned", "relative", "sentence")
+SENTENCE = "The old baker told the ferryman a long story about the bear."
+LONGEST = 512
+"""The most positions, and the most dimensions, that are drawn."""
+
+Weights = Float[Tensor, "layer head query key"]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The model's attention on a sentence whose slots were told these positions."""
+
+    title: str
+    positions: Int[Tensor, "time"]
+    weights: Weights
+
+
+def previous_share(weights: Float[Tensor, "*maps query key"], positions: Int[Tensor, "time"],
+                   ) -> Float[Tensor, "*maps"]:
+    """The weight that a slot gives to the one that stands one position before it, in the mean over all slots
+    that have one; NaN where none has."""
+    before = positions[None, :] == positions[:, None] - 1
+    return (weights * before).sum(-1)[..., before.any(-1)].mean(-1)
+
+
+def total_variation(a: Float[Tensor, "*maps query key"], b: Float[Tensor, "*maps query key"],
+                    ) -> Float[Tensor, "*maps"]:
+    """How much of a row's weight goes to other keys, ½ Σ_k |a_k − b_k|, in the mean over the rows."""
+    return (a - b).abs().sum(-1).mean(-1) / 2
+
+
+def shuffled(positions: Int[Tensor, "time"], slots: Sequence[int], rng: Random) -> Int[Tensor, "time"]:
+    """The positions with those of some slots dealt anew, in another order wherever there is one."""
+    dealt = list(slots)
+    while len(slots) > 1 and dealt == list(slots):
+        dealt = [slot for _, slot in sorted((rng.random(), slot) for slot in slots)]
+    moved = positions.clone()
+    moved[list(slots)] = positions[dealt]
+    return moved
+
+
+def learned_table(model: nn.Module) -> Float[Tensor, "time model"] | None:
+    """The positions that a model has learned, or None if it has learned none."""
+    tables = [module.weight.detach() for module in model.modules() if isinstance(module, Learned)]
+    return tables[0].float().cpu() if tables else None
+
+
+def quantised(table: Float[Tensor, "time model"]) -> tuple[bytes, dict[str, list[float]]]:
+    """A table in one byte a number, positions outside and dimensions inside: size_p · (low_i + step_i · byte), where
+    size is the largest number of a position, so that one position far larger than all costs the others nothing."""
+    size = table.abs().amax(1, keepdim=True).clamp(min=1e-12)
+    low, high = (table / size).aminmax(dim=0)
+    step = ((high - low) / 255).clamp(min=1e-12)
+    numbers = ((table / size - low) / step).round().to(torch.uint8)
+    scales = {"size": size.flatten().tolist(), "low": low.tolist(), "step": step.tolist()}
+    return numbers.numpy().tobytes(), scales
+
+
+class PositionLab(Lab):
+    """Sinusoidal, learned and relative positions to turn by hand; and a real model that loses its own.
+
+    Args:
+        model: whose learned positions are drawn, and who reads the sentence: a BERT or a GPT, of plmlab or of
+            ``transformers``; MiniLM if none is given.
+        tokenizer: the model's own.
+        text: the sentence to begin with.
+        seed: chooses the shuffle of the positions; "shuffle again" goes to the next one.
+        traits: what the reader can set: ``kind`` (sinusoidal, learned, relative, or sentence), ``width``
+            (dimensions, even), ``length`` (positions), ``base``, ``window``, ``dimension`` and ``position``
+            (where the crosshair stands), ``shuffles``, ``layer`` (None: the layer and the head that look most
+            at the previous token) and ``head`` (None: the mean over the heads).
+    """
+
+    title = "Position Lab"
+    scripts = ("shared/plot.js", "shared/heat.js", "position/maths.js", "position/views.js", "position/sentence.js",
+               "position/lab.js")
+    styles = ("position/lab.css",)
+    asks: ClassVar = ("text", "shuffles", "layer", "head", "max_tokens")
+
+    kind = traitlets.Enum(KINDS, "sinusoidal").tag(sync=True)
+    width = traitlets.Int(64).tag(sync=True)
+    length = traitlets.Int(64).tag(sync=True)
+    base = traitlets.Float(10_000.0).tag(sync=True)
+    window = traitlets.Int(8).tag(sync=True)
+    dimension = traitlets.Int(12).tag(sync=True)
+    position = traitlets.Int(7).tag(sync=True)
+    shuffles = traitlets.Int(0).tag(sync=True)
+    layer = traitlets.Int(None, allow_none=True).tag(sync=True)
+    head = traitlets.Int(None, allow_none=True).tag(sync=True)
+    learned = traitlets.Dict().tag(sync=True)
+    table = traitlets.Bytes().tag(sync=True)
+
+    def __init__(self, model: "nn.Module | PreTrainedModel | None" = None,
+                 tokenizer: "Tokenizer | PreTrainedTokenizerBase | None" = None, text: str = SENTENCE, *,
+                 seed: int = 0, **traits: Any) -> None:
+        self.model, self.tokenizer = _ours(model, tokenizer)
+        self.seed = seed
+        self.readings: tuple[Reading, ...] = ()
+        self._read: dict[tuple[object, ...], tuple[Weights, list[str]]] = {}
+        self._asked: tuple[object, ...] = ()
+        table = learned_table(self.model)
+        if table is not None:
+            traits["table"], scales = quantised(table[:LONGEST])
+            traits["learned"] = {"name": _name(model), "positions": min(len(table), LONGEST), **scales}
+        super().__init__(text=text, **traits)
+        self.observe(lambda _: self._remake(), self.asks)
+        self._remake()
+
+    @traitlets.validate("width", "length", "base", "window", "dimension", "position")
+    def _check(self, proposal: Any) -> Any:
+        """A TraitError for a number that no picture can be drawn of."""
+        name, value = proposal["trait"].name, proposal["value"]
+        low, high = {"width": (2, LONGEST), "length": (2, LONGEST), "base": (1.5, 1e9), "window": (1, 64)}.get(
+            name, (0, LONGEST - 1))
+        if not low <= value <= high:
+            raise traitlets.TraitError(f"{name} must be between {low:,} and {high:,}; {value:,} was given")
+        if name == "width" and value % 2:
+            raise traitlets.TraitError(f"sines and cosines come in pairs: width must be even, {value} was given")
+        return value
+
+    def weights(self, reading: int = 0) -> Float[Tensor, "query key"]:
+        """The map that is drawn: 0 as the model reads, 1 with shuffled positions, 2 with all at position 0."""
+        if not self.readings:
+            raise ValueError(f"no sentence was read yet: {self.message}")
+        maps = self.readings[reading].weights[self.state["layer"]]
+        return maps.mean(0) if self.state["head"] is None else maps[self.state["head"]]
+
+    def summary(self) -> str:
+        """What is drawn, or what the sentence shows."""
+        if self.kind == "sentence":
+            return self.state.get("finding", self.message)
+        size = f"{self.length} positions"
+        return {
+            "sinusoidal": f"sinusoidal positions, {size} of {self.width} dimensions, base {self.base:,.0f}",
+            "learned": f"positions that {self.learned.get('name', 'no model')} has learned, {size}",
+            "relative": f"relative positions, {size}, window {self.window}",
+        }[self.kind]
+
+    def _remake(self) -> None:
+        """Read anew if what the reading depends on has changed; traits that came together cost once."""
+        asked = tuple(getattr(self, name) for name in self.asks)
+        if asked == self._asked:
+            return
+        self._asked = asked
+        with self.telling():
+            readings, tokens, note = self._readings()
+            state = self._describe(readings, tokens)
+            self.readings = readings
+            with self.hold_sync():
+                self.state, self.message, self.stale = state, note, False
+
+    def _readings(self) -> tuple[tuple[Reading, ...], list[str], str]:
+        """The sentence read three ways, its tokens, and a note on what was left out."""
+        example, note = self._example()
+        own, vocab = example.positions[0], self.tokenizer.vocab
+        edges = {vocab.cls, vocab.sep, vocab.start, vocab.end}
+        words = [slot for slot, token in enumerate(example.tokens.tolist()) if token not in edges]
+        told = {"as the model reads": own,
+                "positions shuffled": shuffled(own, words, Random(self.seed + self.shuffles)),
+                "all at position 0": torch.zeros_like(own)}
+        readings = tuple(Reading(title, positions, self._weights(example, positions)[0])
+                         for title, positions in told.items())
+        if len(words) < 2:
+            note = "One token alone cannot be shuffled: type another beside it."
+        return readings, self._weights(example, own)[1], note
+
+    def _example(self) -> tuple[Example, str]:
+        """As much of the sentence as the page and the model can hold, and a note on the rest."""
+        ids = self.tokenizer.encode(self.text)
+        if not ids:
+            raise ValueError("The sentence is empty. Type one; what is drawn is from before.")
+        room = min(self.max_tokens, getattr(getattr(self.model, "config", None), "time", self.max_tokens))
+        vocab = self.tokenizer.vocab
+
+        def read(count: int) -> Example:
+            if kind_of(self.model) == "decoder":
+                return causal(ids[:count], vocab=vocab, rng=Random(0))
+            return masked(ids[:count], vocab=vocab, rng=Random(0), select=())
+
+        used = min(len(ids), room - len(read(0).tokens))
+        if used < 1:
+            raise ValueError(f"max_tokens is {self.max_tokens}: too few to draw anything; give at least 8")
+        left_out = len(ids) - used
+        rest = "token is" if left_out == 1 else f"{left_out} tokens are"
+        note = f"The sentence is longer than the {room} slots that are drawn: its last {rest} left out of the " \
+               "picture; the text keeps them."
+        return read(used), note if left_out else ""
+
+    def _weights(self, example: Example, positions: Int[Tensor, "time"]) -> tuple[Weights, list[str]]:
+        """The model's attention under these positions, and the tokens; what was just read is not read again."""
+        key = (tuple(example.tokens.tolist()), tuple(positions.tolist()))
+        if key not in self._read:
+            told = replace(example, positions=positions[None])
+            found = attention_maps(self.model, self.tokenizer, told, max_tokens=len(positions))[0]
+            if len(self._read) >= 8:
+                self._read.pop(next(iter(self._read)))
+            self._read[key] = torch.stack(found.weights).float().cpu(), found.queries
+        return self._read[key]
+
+    def _describe(self, readings: tuple[Reading, ...], tokens: list[str]) -> dict[str, Any]:
+        """The state: three maps of the layer and head in sight, with their measures."""
+        own = readings[0]
+        layers, heads = own.weights.shape[:2]
+        back = previous_share(own.weights, own.positions)
+        ahead = previous_share(own.weights, -own.positions)
+        moved = total_variation(own.weights, readings[2].weights)
+        finders = [_place("looks one token back", back.nan_to_num().argmax(), heads),
+                   _place("looks one token ahead", ahead.nan_to_num().argmax(), heads),
+                   _place("needs positions least", moved.argmin(), heads)]
+        layer, head = (self.layer, self.head) if self.layer is not None else (finders[0]["layer"], finders[0]["head"])
+        for name, value, count in (("layer", layer, layers), ("head", head, heads)):
+            if value is not None and not 0 <= value < count:
+                raise ValueError(f"the model has {count} {name}s, counted from 0; {name} {value} was asked for")
+
+        def seen(maps: Weights) -> Float[Tensor, "query key"]:
+            return maps[layer].mean(0) if head is None else maps[layer, head]
+
+        maps = [seen(reading.weights) for reading in readings]
+        drawn = [{
+            "title": reading.title,
+            "positions": reading.positions.tolist(),
+            "weights": [round(weight, 4) for weight in map.flatten().tolist()],
+            "previous": _number(previous_share(map, own.positions)),
+            "next": _number(previous_share(map, -own.positions)),
+            "placed": _number(previous_share(map, reading.positions)),
+            "moved": _number(total_variation(maps[0], map)),
+        } for reading, map in zip(readings, maps, strict=True)]
+        return {"layers": layers, "heads": heads, "layer": layer, "head": head, "tokens": tokens,
+                "names": names_of(tokens), "readings": drawn, "finders": finders,
+                "finding": _finding(layer, head, drawn)}
+
+
+def _ours(model: Any, tokenizer: Any) -> tuple[nn.Module, Tokenizer]:
+    """The model and its tokenizer as our code runs them."""
+    from plmlab.hf import convert, minilm
+
+    if model is None and tokenizer is None:
+        return minilm()
+    if model is None or tokenizer is None:
+        raise ValueError("a model and its tokenizer go together: give both, or neither for MiniLM")
+    if hasattr(getattr(model, "config", None), "model_type"):
+        model = convert(model)
+    if kind_of(model) == "encoder-decoder":
+        raise ValueError(f"a {type(model).__name__} reads two texts, and this lab reads one; give a BERT or a GPT")
+    return model, tokenizer if isinstance(tokenizer, Tokenizer) else Tokenizer.from_hf(tokenizer)
+
+
+def _name(model: object) -> str:
+    return "MiniLM" if model is None else type(model).__name__
+
+
+def _number(value: Tensor) -> float | None:
+    """Rounded for the page; None for NaN, of which JSON knows nothing."""
+    return None if value.isnan() else round(value.item(), 4)
+
+
+def _place(title: str, index: Tensor, heads: int) -> dict[str, Any]:
+    layer, head = divmod(int(index), heads)
+    return {"title": title, "layer": layer, "head": head}
+
+
+def _finding(layer: int, head: int | None, drawn: Sequence[dict[str, Any]]) -> str:
+    """The title over the three maps: what this head does, and what is left of it."""
+    who = f"Layer {layer}, " + ("the mean of its heads" if head is None else f"head {head}")
+    own, mixed, same = drawn
+    for name, way in (("previous", "back"), ("next", "ahead")):
+        if own[name] is not None and own[name] >= 0.3:
+            return (f"{who}, looks one token {way} with {own[name]:.2f} of its weight: "
+                    f"{mixed[name]:.2f} with shuffled positions, {same[name]:.2f} without any")
+    return f"{who}: {mixed['moved']:.0%} of the weight moves with shuffled positions, {same['moved']:.0%} without any"
+

@@ -1,0 +1,1 @@
+"""The Shape X-ray: attention as shapes, line by line."""

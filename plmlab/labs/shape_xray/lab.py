@@ -1,0 +1,242 @@
+"""The Shape X-ray: every intermediate of multi-head attention, and where one token's numbers lie in it."""
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+import traitlets
+from einops import einsum, rearrange
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from plmlab.interpret import intervene, watch
+from plmlab.labs.base import Lab
+from plmlab.labs.shared.tokens import names_of
+from plmlab.layers.attention import MultiHeadAttention
+from plmlab.layers.positions import sinusoid
+from plmlab.visibility import AttentionMask
+
+SENTENCE = "the cat sat on the mat"
+WIDEST = 16
+"""Numbers a token, at most: each is drawn as a cell."""
+
+Read = Callable[[str], tuple[Sequence[str], Tensor]]
+"""From a text to its tokens and their vectors, one row a token."""
+
+
+def word_vectors(width: int, seed: int = 0) -> Read:
+    """A reader that needs no training: a random vector for each word, and the sinusoid of its position."""
+    def read(text: str) -> tuple[Sequence[str], Float[Tensor, "time model"]]:
+        tokens = text.split()
+        words = {word: i for i, word in enumerate(dict.fromkeys(tokens))}
+        vectors = torch.randn(len(words), width, generator=torch.Generator().manual_seed(seed))
+        ids = torch.tensor([words[token] for token in tokens], dtype=torch.long)
+        return tokens, vectors[ids] + sinusoid(torch.arange(len(tokens)), width)
+    return read
+
+
+def small_attention(width: int = 8, heads: int = 2, seed: int = 0) -> MultiHeadAttention:
+    """An attention with random weights, large enough that its heads look at some words more than at others."""
+    with torch.random.fork_rng(devices=[]):
+        module = MultiHeadAttention(width, heads)
+    generator = torch.Generator().manual_seed(seed)
+    for linear in (module.q, module.k, module.v, module.out):
+        nn.init.normal_(linear.weight, std=1.1 * width ** -0.5, generator=generator)
+        nn.init.normal_(linear.bias, std=0.1, generator=generator)
+    return module
+
+
+def split_by_view(
+    split: Float[Tensor, "batch head time width"] | Int[Tensor, "batch head time width"],
+) -> Float[Tensor, "batch head time width"] | Int[Tensor, "batch head time width"]:
+    """What ``projection.view(batch, head, time, width)`` makes of a projection that was split rightly.
+
+    The shape is the same. But ``view`` keeps the numbers in their order: it fills head 0 with the first tokens of
+    the text, where ``view(batch, time, head, width).transpose(1, 2)`` gives each head a piece of every token.
+    """
+    projection = rearrange(split, "batch head time width -> batch time (head width)")
+    return projection.contiguous().view(split.shape)
+
+
+SPLITS: dict[str, Callable[[Tensor], Tensor] | None] = {"right": None, "wrong": split_by_view}
+"""What happens to the projections after ``forward`` has split them."""
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One way of one sentence through an attention, whose every tensor can be looked at.
+
+    ``sources`` says of each number after the split which number of the projection it was: slot · model + column.
+    ``parts`` is what each token gives to each number of the output; with the bias they add up to it.
+    """
+
+    q: Float[Tensor, "time model"]
+    k: Float[Tensor, "time model"]
+    v: Float[Tensor, "time model"]
+    queries: Float[Tensor, "head time width"]
+    keys: Float[Tensor, "head time width"]
+    values: Float[Tensor, "head time width"]
+    sources: Int[Tensor, "head time width"]
+    scores: Float[Tensor, "head query key"]
+    weights: Float[Tensor, "head query key"]
+    mixed: Float[Tensor, "head query width"]
+    joined: Float[Tensor, "query model"]
+    out: Float[Tensor, "query model"]
+    parts: Float[Tensor, "token query model"]
+
+    @property
+    def holders(self) -> Int[Tensor, "head time width"]:
+        """Whose number each one after the split is."""
+        return self.sources // self.q.shape[1]
+
+    def leaks(self) -> int:
+        """How many rows, over all heads, take something in from a token that comes later in the sentence."""
+        heads, time, _ = self.holders.shape
+        key = self.holders[:, None, :, 0].expand(heads, time, time)
+        later = key > torch.arange(time)[None, :, None]
+        return int(((self.weights > 0) & later).any(-1).sum())
+
+
+def follow(module: MultiHeadAttention, x: Float[Tensor, "time model"], may_look: AttentionMask,
+           after_split: Callable[[Tensor], Tensor] | None = None) -> Pass:
+    """Send x through the module with its points watched, and, if asked, its projections split in another way."""
+    training, x = module.training, x.to(module.q.weight)
+    points = dict.fromkeys(("queries", "keys", "values"), after_split)
+    reach_in = intervene(module, points) if after_split else nullcontext()  # type: ignore[arg-type]
+    module.eval()
+    try:
+        with torch.no_grad():
+            projections = {name: getattr(module, name)(x).cpu() for name in "qkv"}
+            with reach_in, watch(module) as seen:
+                out = module(x[None], may_look)[0].cpu()
+    finally:
+        module.train(training)
+    tensors = {name: seen[name][0].cpu() for name in ("queries", "keys", "values", "scores", "weights", "mixed")}
+    index = torch.arange(x.numel()).view(1, *x.shape)
+    sources = rearrange(index, "batch time (head width) -> batch head time width", head=module.heads)
+    sources = (after_split(sources) if after_split else sources)[0]
+    matrix = module.out.weight.detach().cpu()
+    return Pass(**projections, **tensors, sources=sources, out=out,
+                joined=rearrange(tensors["mixed"], "head query width -> query (head width)"),
+                parts=parts_of(tensors["weights"], tensors["values"], sources // x.shape[1], matrix))
+
+
+def parts_of(weights: Float[Tensor, "head query key"], values: Float[Tensor, "head key width"],
+             holders: Int[Tensor, "head key width"], out: Float[Tensor, "model model"],
+             ) -> Float[Tensor, "token query model"]:
+    """What each token gives to the output: its values alone, weighted, joined and sent through the last matrix."""
+    token = torch.arange(values.shape[1])
+    alone = values * (holders == token[:, None, None, None])
+    mixed = einsum(weights, alone, "head query key, token head key width -> token head query width")
+    return rearrange(mixed, "token head query width -> token query (head width)") @ out.T
+
+
+def check_drawable(module: MultiHeadAttention) -> int:
+    """The module's width; a ValueError if the lab's lines are not those of its ``forward``, or if it is too wide."""
+    if type(module) is not MultiHeadAttention:
+        raise ValueError(f"the Shape X-ray shows the lines of MultiHeadAttention, and {type(module).__name__} has "
+                         "others: give it a MultiHeadAttention")
+    width = module.q.out_features
+    if width > WIDEST:
+        raise ValueError(f"the Shape X-ray draws each number as a cell, and this attention has {width} a token: "
+                         f"give it one of at most {WIDEST}, such as MultiHeadAttention(8, 2)")
+    return width
+
+
+class ShapeXray(Lab):
+    """Multi-head attention's ``forward``, line by line, on real tensors: one token's numbers are followed through
+    it, and a switch puts the wrong reshape in.
+
+    ``passes`` holds the tensors, under "right" and "wrong".
+
+    Args:
+        text: the sentence to begin with.
+        attention: the one to look into; a small one with random weights if none is given.
+        read: gives a text's tokens and their vectors; a random vector a word if none is given.
+        causal: whether a word may look at itself and at what comes before only, or at all.
+        seed: chooses the random weights and vectors.
+        max_tokens: how many words are drawn at most.
+        traits: what the reader can set: ``followed`` (a slot) and ``wrong`` (the wrong reshape).
+    """
+
+    title = "Shape X-ray"
+    scripts = ("shape_xray/lines.js", "shape_xray/words.js", "shape_xray/lab.js")
+    styles = ("shape_xray/lab.css",)
+    asks: ClassVar = ("text", "max_tokens")
+
+    followed = traitlets.Int(2).tag(sync=True)
+    wrong = traitlets.Bool(False).tag(sync=True)
+
+    def __init__(self, text: str = SENTENCE, attention: MultiHeadAttention | None = None, read: Read | None = None, *,
+                 causal: bool = True, seed: int = 0, max_tokens: int = 8, **traits: Any) -> None:
+        self.attention = attention or small_attention(seed=seed)
+        self.read = read or word_vectors(check_drawable(self.attention), seed)
+        self.causal = causal
+        self.passes: dict[str, Pass] = {}
+        super().__init__(text=text, max_tokens=max_tokens, **traits)
+        self.observe(lambda _: self._remake(), self.asks)
+        self._remake()
+
+    @property
+    def apart(self) -> float:
+        """How far the wrong reshape takes the output away, as a share of the output's own length."""
+        right, wrong = self.passes["right"].out, self.passes["wrong"].out
+        return float((wrong - right).norm() / right.norm())
+
+    def summary(self) -> str:
+        """The tokens and the shape."""
+        if not self.passes:
+            return self.message
+        right = self.passes["right"]
+        heads, time, width = right.queries.shape
+        return f"{' '.join(self.state['tokens'])}: head {heads} × time {time} × width {width}"
+
+    def _remake(self) -> None:
+        """Compute the state anew; the passes and the state change together, or neither does."""
+        with self.telling():
+            tokens, x = self._read()
+            shown = slice(0, self.max_tokens)
+            passes = {name: follow(self.attention, x[shown], AttentionMask(causal=self.causal), after_split)
+                      for name, after_split in SPLITS.items()}
+            if not all(bool(passed.out.isfinite().all()) for passed in passes.values()):
+                raise ValueError("This attention gives numbers that are not finite (NaN or ∞), which cannot be drawn: "
+                                 "look at its weights, and at the vectors of the tokens.")
+            self.passes = passes
+            state = self._describe(list(tokens)[shown], x[shown])
+            message = "" if len(tokens) <= self.max_tokens else \
+                f"The sentence has {len(tokens)} words; the first {self.max_tokens} are drawn."
+            with self.hold_sync():
+                self.followed = min(max(self.followed, 0), len(state["tokens"]) - 1)
+                self.state, self.message, self.stale = state, message, False
+
+    def _read(self) -> tuple[Sequence[str], Tensor]:
+        tokens, x = self.read(self.text)
+        width = self.attention.q.in_features
+        if not tokens:
+            raise ValueError("The sentence is empty. Type one; what is drawn is from before.")
+        if x.shape != (len(tokens), width):
+            raise ValueError(f"`read` gave {len(tokens)} tokens and vectors of shape {tuple(x.shape)}; this attention "
+                             f"needs one vector of {width} numbers a token: {(len(tokens), width)}")
+        return tokens, x.detach().float()
+
+    def _describe(self, tokens: list[str], x: Tensor) -> dict[str, Any]:
+        right, wrong = self.passes["right"], self.passes["wrong"]
+        heads, time, width = right.queries.shape
+        return {
+            "tokens": tokens, "names": names_of(tokens), "heads": heads, "width": width, "causal": self.causal,
+            "x": rounded(x), "right": numbers(right), "wrong": numbers(wrong),
+            "same": torch.equal(right.sources, wrong.sources), "apart": self.apart,
+            "leaks": wrong.leaks() if self.causal else 0, "rows": heads * time,
+        }
+
+
+def rounded(tensor: Tensor) -> list[Any]:
+    """A tensor for JSON, to four decimals."""
+    return tensor.double().round(decimals=4).tolist()
+
+
+def numbers(passed: Pass) -> dict[str, Any]:
+    """Every tensor of a pass for JSON."""
+    return {name: tensor.tolist() if name == "sources" else rounded(tensor) for name, tensor in vars(passed).items()}

@@ -1,0 +1,16 @@
+"""Masks for JavaScript: what decides each pair, and why."""
+
+from typing import Any
+
+from plmlab.visibility import BY_HAND, Visibility
+
+
+def mask_state(title: str, visible: Visibility) -> dict[str, Any]:
+    """One mask for JavaScript: what decides each pair, row by row, and the sentence behind each cause."""
+    causes = visible.causes().flatten().tolist()
+    return {
+        "title": title,
+        "rules": [rule.name for rule in visible.rules],
+        "causes": causes,
+        "sentences": {str(c): visible.sentence(c) for c in sorted({*causes, BY_HAND, -BY_HAND})},
+    }

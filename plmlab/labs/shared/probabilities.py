@@ -1,0 +1,131 @@
+"""What the Small World's lab shows of a typed sentence: its exact probability, word by word, and the best reader."""
+
+from collections.abc import Mapping, Sequence
+from math import exp, isfinite, log
+from random import Random
+from typing import Any
+
+from plmlab.draws import shuffled
+from plmlab.world import World
+from plmlab.world.grammar.sentence import Sentence
+from plmlab.world.probability.automaton import END
+from plmlab.world.probability.posterior import NotInGrammar
+
+SHOWN = 7
+MARKS = ".?!,"
+
+
+def words_of(text: str, world: World) -> list[str]:
+    """The words of a typed sentence as the world writes them: marks set apart, and no capital at the beginning, where
+    the sentence gets further without it."""
+    known, words = frozenset(world.vocabulary), list[str]()
+    for typed in text.split():
+        word = typed.rstrip(MARKS) if typed not in known else typed
+        words += [word] if word else []
+        words += typed[len(word):]
+    lowered = [word[:1].lower() + word[1:] for word in words[:1]] + words[1:]
+    return max(words, lowered, key=lambda said: world.explain(said).prefix)
+
+
+def likeliest(beliefs: Mapping[str, float], count: int = SHOWN) -> list[list[Any]]:
+    """The likeliest words with their probabilities."""
+    ranked = sorted(beliefs.items(), key=lambda item: (-item[1], item[0]))
+    return [[word, p] for word, p in ranked[:count]]
+
+
+def belief(beliefs: Mapping[str, float], word: str) -> dict[str, Any]:
+    """One reader's belief of one slot: the likeliest words, p of the word that stands there, how many are possible."""
+    return {"likeliest": likeliest(beliefs), "own": beliefs.get(word, 0.0), "choices": len(beliefs)}
+
+
+def probability_state(world: World, words: Sequence[str]) -> dict[str, Any]:
+    """The sentence word by word.
+
+    Each word that still belongs to the grammar has its surprisal, and what a reader of what stands before it
+    expects (``left``). A word has what a reader of all other words believes (``both``) where these fit any sentence.
+    """
+    explained = world.explain(words)
+    columns = [_column(world, words, place, explained.prefix) for place in range(len(words))]
+    state: dict[str, Any] = {
+        "words": columns, "valid": explained.valid, "prefix": explained.prefix, "said": explained.message,
+        "expected": likeliest(explained.expected), "choices": len(explained.expected),
+    }
+    if explained.valid:
+        end = explained.expected[END]
+        nats = -world.logprob(words)
+        state |= {"end": {"nats": -log(end), "p": end}, "nats": nats, "perplexity": exp(nats / (len(words) + 1)),
+                  "gain": _gain(columns)}
+    return state
+
+
+def _column(world: World, words: Sequence[str], place: int, prefix: int) -> dict[str, Any]:
+    word = words[place]
+    left = world.next_words(words[:place]) if place <= prefix else {}
+    try:
+        both = world.posterior(words, [place])[0]
+    except NotInGrammar:
+        both = {}
+    return {"word": word, "nats": -log(left[word]) if left.get(word) else None,
+            "left": belief(left, word) if left else None, "both": belief(both, word) if both else None}
+
+
+def _gain(columns: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The word that the right side helps most with."""
+    gains = [log(column["both"]["own"] / column["left"]["own"]) for column in columns]
+    place = max(range(len(gains)), key=gains.__getitem__)
+    return {"slot": place, "word": columns[place]["word"], "nats": gains[place],
+            "left": columns[place]["left"]["own"], "both": columns[place]["both"]["own"]}
+
+
+def presets(world: World) -> list[dict[str, str]]:
+    """Sentences to try: one of the world's, and three that leave the grammar, each in its own way."""
+    said = list(_some(world))
+    texts = {"an ambiguous word": (" ".join(sentence.words) for sentence in said if ambiguous(sentence)),
+             "break the agreement": (disagreeing(world, sentence) for sentence in said),
+             "tell a lie": (untrue(world, sentence) for sentence in said), "an unknown word": ["the wombat sleeps ."]}
+    found = {title: next(filter(None, made), None) for title, made in texts.items()}
+    return [{"title": title, "text": text} for title, text in found.items() if text]
+
+
+def _some(world: World) -> list[Sentence]:
+    stream = world.sentences("train", seed=3)
+    return [next(stream) for _ in range(200)]
+
+
+def ambiguous(sentence: Sentence) -> bool:
+    """Whether a noun of it has several senses, and its cue has room to stand to the right."""
+    return any(sense and tag == "NOUN" for sense, tag in zip(sentence.senses[:3], sentence.tags, strict=False)) \
+        and len(sentence.words) > 6
+
+
+def disagreeing(world: World, sentence: Sentence) -> str | None:
+    """The sentence with a verb in the wrong number, behind a noun that could mislead."""
+    for link in sentence.agreement:
+        if not link.attractors or link.verb < link.subject:
+            continue
+        words = list(sentence.words)
+        for other in _forms(world, words[link.verb]):
+            changed = [*words[:link.verb], other, *words[link.verb + 1:]]
+            if world.explain(changed).prefix == link.verb:
+                return " ".join(changed)
+    return None
+
+
+def _forms(world: World, verb: str) -> list[str]:
+    pairs = [("is", "are"), ("was", "were"), ("has", "have")]
+    other = [b if verb == a else a for a, b in pairs if verb in (a, b)]
+    return other or [form for word, _ in world.lexicon.readings.get(verb, []) for name, form in word.forms.items()
+                     if name in ("base", "third") and form != verb]
+
+
+def untrue(world: World, sentence: Sentence) -> str | None:
+    """The sentence with another thing of the same kind in the place of the one that its fact speaks of."""
+    if len(sentence.facts) != 1 or len(sentence.mentions) < 2:
+        return None
+    start, end, key = sentence.mentions[-1]
+    others = [other for other in world.facts.kind(world.facts[key].kind) if other.key != key]
+    for other in shuffled(Random(0), others)[:5]:
+        words = [*sentence.words[:start], *other.words, *sentence.words[end:]]
+        if not isfinite(world.logprob(words)):
+            return " ".join(words)
+    return None

@@ -1,0 +1,81 @@
+"""What the Small World's lab shows of sentences and of one article: words, gold labels, links."""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from plmlab.world import World
+from plmlab.world.facts.relations import Triple
+from plmlab.world.grammar.sentence import Sentence
+
+SENTENCES = 4
+LOOKED_AT = 400
+
+
+def fact_state(triple: Triple, world: World) -> dict[str, Any]:
+    """One fact: its relation's name and its two ends; ``named`` ends have an article."""
+    def end(key: str) -> dict[str, Any]:
+        entity = world.facts[key]
+        return {"key": key, "name": entity.name, "kind": entity.kind, "named": entity.named}
+    return {"subject": end(triple.subject), "relation": world.facts.relation(triple.relation).english,
+            "object": end(triple.object)}
+
+
+def sentence_state(sentence: Sentence, world: World) -> dict[str, Any]:
+    """One sentence with everything that is known about it."""
+    return {
+        "words": list(sentence.words), "tags": list(sentence.tags),
+        "senses": [sense and sense.partition(".")[2] for sense in sentence.senses],
+        "mentions": [{"start": start, "end": end, "key": key, "kind": world.facts[key].kind,
+                      "name": world.facts[key].name} for start, end, key in sentence.mentions],
+        "agreement": [{"subject": link.subject, "verb": link.verb, "number": link.number,
+                       "attractors": link.attractors, "distance": link.distance} for link in sentence.agreement],
+        "facts": [fact_state(triple, world) for triple in sentence.facts],
+        "chinese": "".join(sentence.chinese), "nats": -sentence.logprob,
+    }
+
+
+def telling(world: World, drawn: int) -> list[Sentence]:
+    """Sentences that have something to show: a fact, an ambiguous word, a distant agreement, and any other."""
+    stream: Iterator[Sentence] = islice(world.sentences("train", seed=1 + drawn), LOOKED_AT)
+    wanted = [
+        lambda s: bool(s.facts) and len(s.mentions) > 0,
+        lambda s: any(s.senses),
+        lambda s: any(link.attractors and link.distance > 2 for link in s.agreement),
+        lambda s: not s.facts and not any(s.senses),
+    ]
+    found: dict[int, Sentence] = {}
+    for sentence in stream:
+        for place, fits in enumerate(wanted):
+            if place not in found and fits(sentence):
+                found[place] = sentence
+                break
+        if len(found) == len(wanted):
+            break
+    return [found[place] for place in sorted(found)]
+
+
+def sentences_state(world: World, drawn: int) -> list[dict[str, Any]]:
+    """The sentences of one draw."""
+    return [sentence_state(sentence, world) for sentence in telling(world, drawn)]
+
+
+def directory(world: World) -> list[dict[str, str]]:
+    """All entities that have an article, for the list to search in."""
+    return [{"key": entity.key, "name": entity.name, "kind": entity.kind}
+            for entity in world.facts.entities.values() if entity.named]
+
+
+def entity_state(world: World, key: str) -> dict[str, Any]:
+    """An entity's article, and what the facts say of it from either end.
+
+    Raises:
+        ValueError: no such entity, or one without an article.
+    """
+    entity, article = world.facts[key], world.article(key)
+    known = [triple for triple in world.facts.triples if key in (triple.subject, triple.object)]
+    return {
+        "key": key, "name": entity.name, "kind": entity.kind, "chinese": "".join(entity.chinese),
+        "sentences": [sentence_state(sentence, world) for sentence in article.sentences], "gist": list(article.gist),
+        "facts": [fact_state(triple, world) for triple in known], "held": key in world.held.entities,
+    }

@@ -1,0 +1,45 @@
+"""Hook points: named places that a tensor passes through, where a model can be looked into and reached into.
+
+A module names the tensors worth seeing by passing them through a `HookPoint`. As long as nobody watches or intervenes
+(`plmlab.interpret`), it does nothing, and attention takes its fused path.
+"""
+
+from collections.abc import Callable
+
+from torch import Tensor, nn
+
+Change = Callable[[Tensor], Tensor]
+"""An intervention: what becomes of a tensor on its way; the shape stays."""
+
+
+class HookPoint(nn.Module):
+    """A named place that a tensor passes through."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.changes: list[Change] = []
+        self.records: list[list[Tensor]] = []
+
+    @property
+    def open(self) -> bool:
+        """Whether anybody looks or reaches in here."""
+        return bool(self.changes or self.records)
+
+    def forward(self, tensor: Tensor) -> Tensor:
+        """The tensor itself, or what the interventions make of it."""
+        for change in self.changes:
+            changed = change(tensor)
+            if changed.shape != tensor.shape:
+                raise ValueError(
+                    f"an intervention was given a tensor of shape {tuple(tensor.shape)} and returned one of "
+                    f"{tuple(changed.shape)}; it must keep the shape"
+                )
+            tensor = changed
+        for record in self.records:
+            record.append(tensor)
+        return tensor
+
+
+def hook_points(model: nn.Module) -> dict[str, HookPoint]:
+    """The hook points of a model by name, in the order of its modules."""
+    return {name: module for name, module in model.named_modules() if isinstance(module, HookPoint)}

@@ -1,0 +1,161 @@
+"""The four interfaces of BERT (Devlin et al. 2019, fig. 4), each as a task of the Small World with its head and score.
+
+Trained on what the world's training text tells; judged on sentences that stand in no training text, on names that it
+never mentions, and on facts that it never tells.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice
+from random import Random
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from plmlab import world
+from plmlab.draws import below
+from plmlab.example import IGNORE, Batch, Example
+from plmlab.metrics import entity_f1
+from plmlab.models.bert import BERT
+from plmlab.models.bert_heads import Interface, SentenceClassifier, SpanFinder, TokenTagger
+from plmlab.objectives import answered, classified, tagged
+from plmlab.text import Tokenizer
+from plmlab.train import fit, frozen
+from plmlab.world.datasets.tasks import asked, compared, judged
+from plmlab.world.datasets.tokenizer import world_tokenizer
+
+EXAM = 300
+MOST = 1024
+"""So many labelled rows there are at most."""
+KINDS = ("person", "town", "country", "river", "film", "book", "cafe", "company")
+TAGS = ("O", *(f"{part}-{kind}" for kind in KINDS for part in "BI"))
+BATCH = 32
+
+
+@cache
+def spelling() -> Tokenizer:
+    """One token for each English word of the full world: that of the course's own checkpoints."""
+    return world_tokenizer(world.full(), ["english"])
+
+
+def ids(words: Sequence[str]) -> list[int]:
+    """One token a word."""
+    return spelling().encode(" ".join(words), plain=True)
+
+
+@dataclass(frozen=True)
+class Task:
+    """``rows(split, seed)`` are labelled, ``example`` is what BERT reads of one, ``head`` goes on top, with so many
+    ``labels``; ``score(model, rows)`` is from 0 to 1, on rows of the split ``exam``."""
+
+    name: str
+    head: type[Interface]
+    labels: int
+    exam: str
+    rows: Callable[[str, int], Any]
+    example: Callable[[Any], Example]
+    score: Callable[[Interface, Sequence[Any]], float]
+
+
+def read(example: Callable[[Any], Example], rows: Sequence[Any]) -> Batch:
+    """The rows side by side."""
+    return Batch.of([example(row) for row in rows], pad=spelling().vocab.need("pad"))
+
+
+def judged_example(row: Any) -> Example:
+    """One sentence: is it right?"""
+    return classified(ids(row.words), int(row.right), vocab=spelling().vocab)
+
+
+def compared_example(row: Any) -> Example:
+    """A pair: do they tell the same?"""
+    return classified(ids(row.first), int(row.same), pair=ids(row.second), vocab=spelling().vocab)
+
+
+def named_example(row: Any) -> Example:
+    """A sentence, and a tag for each word: whose name is it part of?"""
+    return tagged(ids(row.words), [TAGS.index(tag) for tag in row.bio], vocab=spelling().vocab)
+
+
+def asked_example(row: Any) -> Example:
+    """A question and a text: from where to where does the answer stand?"""
+    return answered(ids(row.question), ids(row.text), row.start, row.end, vocab=spelling().vocab)
+
+
+def share_right(example: Callable[[Any], Example]) -> Callable[[Interface, Sequence[Any]], float]:
+    """How many texts were given their class."""
+    def score(model: Interface, rows: Sequence[Any]) -> float:
+        batch = read(example, rows)
+        return _mean(model(batch).argmax(-1) == batch.labels["class"])
+    return score
+
+
+def names_found(model: Interface, rows: Sequence[Any]) -> float:
+    """F1 over whole names: right means kind and both ends."""
+    batch = read(named_example, rows)
+    said = [[TAGS[tag] for tag, gold in zip(*pair, strict=True) if gold != IGNORE]
+            for pair in zip(model(batch).argmax(-1).tolist(), batch.labels["tags"].tolist(), strict=True)]
+    return entity_f1(said, [list(row.bio) for row in rows])
+
+
+def answers_found(model: Interface, rows: Sequence[Any]) -> float:
+    """How many answers were found, both ends."""
+    assert isinstance(model, SpanFinder)
+    batch = read(asked_example, rows)
+    return _mean((model.best(batch) == torch.stack([batch.labels["start"], batch.labels["end"]], 1)).all(1))
+
+
+def _mean(right: Tensor) -> float:
+    return float(right.float().mean())
+
+
+def _of(task: Callable[..., Any]) -> Callable[[str, int], Any]:
+    return lambda split, seed: task(world.full(), split, seed)
+
+
+TASKS = {task.name: task for task in (
+    Task("one sentence", SentenceClassifier, 2, "test", _of(judged), judged_example, share_right(judged_example)),
+    Task("a pair", SentenceClassifier, 2, "facts", _of(compared), compared_example, share_right(compared_example)),
+    Task("names", TokenTagger, len(TAGS), "entities",
+         lambda split, seed: world.full().sentences(split, seed), named_example, names_found),
+    Task("an answer", SpanFinder, 2, "facts", _of(asked), asked_example, answers_found),
+)}
+
+
+@cache
+def labelled(name: str, seed: int) -> list[Any]:
+    """The rows to learn from; fewer labels are the first so many of them."""
+    return list(islice(TASKS[name].rows("train", seed), MOST))
+
+
+@cache
+def exam(name: str) -> list[Any]:
+    """The rows to be judged by: 300, or all that there are."""
+    return list(islice(TASKS[name].rows(TASKS[name].exam, 77), EXAM))
+
+
+def tune(bert: BERT, name: str, count: int, seed: int, *, lr: float, steps: int, features: bool = False,
+         **options: Any) -> Interface:
+    """A copy of ``bert`` with the task's head, trained on the first ``count`` labelled rows.
+
+    ``features``: BERT itself is frozen, and only the head is trained.
+    """
+    task, rows = TASKS[name], labelled(name, seed)[:count]
+    torch.manual_seed(seed)
+    model = task.head.on(bert, task.labels)
+
+    def draw(step: int) -> Batch:
+        rng = Random(f"{seed}:{step}")
+        return read(task.example, [rows[below(rng, len(rows))] for _ in range(BATCH)])
+
+    with frozen(*[model.bert] * features):
+        fit(model, draw, steps=steps, lr=lr, warmup=steps // 10, **options)
+    return model
+
+
+def score(model: Interface, name: str) -> float:
+    """What it reaches in the exam, from 0 to 1."""
+    with torch.no_grad():
+        return TASKS[name].score(model, exam(name))

@@ -1,0 +1,1 @@
+"""What stands above a World: tasks, batches, a tokenizer."""

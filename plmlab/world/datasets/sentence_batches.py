@@ -1,0 +1,36 @@
+"""The world as a corpus: sentences without end under an objective, a batch for any step."""
+
+from dataclasses import dataclass
+from itertools import islice
+from random import Random
+
+from plmlab.example import Batch, Example
+from plmlab.objectives import OBJECTIVES
+from plmlab.text import Tokenizer
+from plmlab.world.world import World
+
+
+@dataclass(frozen=True)
+class SentenceBatches:
+    """``batches(step)`` holds ``batch`` new sentences, one an Example, the same ones whenever the step is asked for.
+
+    The tokenizer has one token a word (``world_tokenizer``), so that the world's floors are the floors of this text.
+    """
+
+    world: World
+    split: str
+    tokenizer: Tokenizer
+    objective: str
+    batch: int
+    seed: int
+
+    def __call__(self, step: int) -> Batch:
+        return Batch.of(self.examples(step), pad=self.tokenizer.vocab.need("pad"))
+
+    def examples(self, step: int) -> list[Example]:
+        """The same, each on its own."""
+        rng = Random(f"{self.seed}:{step}")
+        sentences = islice(self.world.text(self.split, seed=int(rng.random() * 2**53)), self.batch)
+        make, vocab = OBJECTIVES[self.objective].make, self.tokenizer.vocab
+        rows = self.tokenizer.encode_all([" ".join(words) for words in sentences], plain=True)
+        return [make(row, vocab=vocab, rng=rng) for row in rows]

@@ -1,0 +1,141 @@
+"""Labelled tasks on the world's text, as GLUE, CoNLL and SQuAD are on real text: what a pretrained model is tuned on.
+
+Is this sentence right (CoLA)? Do these two tell the same (MRPC)? Where in this text is the answer (SQuAD)? The fourth,
+names (CoNLL 2003), is every sentence's own: :attr:`plmlab.world.grammar.sentence.Sentence.bio`.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import islice
+from math import isinf
+from random import Random
+from typing import NamedTuple
+
+from plmlab.draws import below, pick, sample
+from plmlab.world.documents.articles import Article
+from plmlab.world.facts.relations import Triple
+from plmlab.world.grammar.sentence import Sentence
+from plmlab.world.questions.bank import Question
+from plmlab.world.world import World
+
+Words = tuple[str, ...]
+Tellings = dict[Triple, dict[str, Words]]
+AUXILIARIES = (("is", "are"), ("was", "were"), ("has", "have"), ("does", "do"))
+READ = 20_000
+"""So many sentences are read to find the ways in which facts are told."""
+PASSAGE = 3
+"""Sentences of an article that a question is asked of."""
+
+
+class Judged(NamedTuple):
+    """A sentence, and whether it is right: if not, its verb is of the wrong number."""
+
+    words: Words
+    right: bool
+
+
+class Compared(NamedTuple):
+    """Two sentences, each of which tells one fact, and whether it is the same."""
+
+    first: Words
+    second: Words
+    same: bool
+
+
+class Asked(NamedTuple):
+    """A question, a text, and where the answer stands in it: ``text[start:end]``."""
+
+    question: Words
+    text: Words
+    start: int
+    end: int
+
+
+def judged(world: World, split: str = "train", seed: int = 0) -> Iterator[Judged]:
+    """Sentences with a verb that agrees with a noun, without end; half of them spoilt.
+
+    Only of open patterns (:func:`plmlab.world.grammar.splits.is_test`), so that "train" and "test" share none.
+    """
+    rng = Random(f"judged:{seed}")
+    for sentence in world.sentences(split, seed):
+        for link in sentence.agreement[:1] if sentence.pattern in world.open_patterns else ():
+            if rng.random() < 0.5:
+                yield Judged(sentence.words, True)
+                continue
+            other = spoilt(world, sentence, link.verb)
+            if isinf(world.logprob(other, split)):
+                yield Judged(other, False)
+
+
+def spoilt(world: World, sentence: Sentence, verb: int) -> Words:
+    """The sentence with the verb in this slot in the other number."""
+    word = sentence.words[verb]
+    pairs = [pair for pair in AUXILIARIES if word in pair] or [
+        (reading.forms["base"], reading.forms["third"]) for reading, form in world.lexicon.readings[word]
+        if reading.tag == "VERB" and form in ("base", "third")]
+    one, other = pairs[0]
+    return (*sentence.words[:verb], other if word == one else one, *sentence.words[verb + 1:])
+
+
+def compared(world: World, split: str = "train", seed: int = 0) -> Iterator[Compared]:
+    """Two ways to tell a fact, or two facts that are told alike, half and half, without end.
+
+    The strangers share the relation half the time (another is said to be born there), and half the time the one that
+    is spoken of (of whom something else is said).
+    """
+    tellings, rng = told(world, split), Random(seed)
+    ways = [list(how.values()) for how in tellings.values() if len(how) > 1]
+    strangers = [_strangers(side, tellings) for side in ("subject", "relation")]
+    while True:
+        if rng.random() < 0.5:
+            first, second = sample(rng, pick(rng, ways), 2)
+            yield Compared(first, second, True)
+        else:
+            fact, others = pick(rng, pick(rng, strangers))
+            first, second = (pick(rng, list(tellings[one].values())) for one in (fact, pick(rng, others)))
+            yield Compared(first, second, False)
+
+
+def told(world: World, split: str) -> Tellings:
+    """Fact → pattern → a sentence that tells it, and nothing else."""
+    found: Tellings = defaultdict(dict)
+    for sentence in islice(world.sentences(split, seed=0), READ):
+        if len(sentence.facts) == 1 and "?" not in sentence.words:
+            found[sentence.facts[0]].setdefault(sentence.pattern, sentence.words)
+    return dict(sorted(found.items()))
+
+
+def _strangers(side: str, tellings: Tellings) -> list[tuple[Triple, list[Triple]]]:
+    """Each fact with the others of the same subject, or of the same relation; no fact that has none."""
+    alike: dict[str, list[Triple]] = defaultdict(list)
+    for fact in tellings:
+        alike[getattr(fact, side)].append(fact)
+    found = [(fact, [other for other in alike[getattr(fact, side)] if not _mean_the_same(fact, other)])
+             for fact in tellings]
+    return [(fact, others) for fact, others in found if others]
+
+
+def _mean_the_same(fact: Triple, other: Triple) -> bool:
+    """Also "A married B" and "B married A"."""
+    return {fact.subject, fact.object} == {other.subject, other.object} and fact.relation == other.relation
+
+
+def asked(world: World, split: str = "train", seed: int = 0) -> Iterator[Asked]:
+    """Each one-hop question of the split, with three sentences of the article that answers it; once, in random order.
+
+    The answer stands in the text exactly once. Where the answering sentence stands among the three is drawn.
+    """
+    rng = Random(seed)
+    for question in world.questions("one-hop", split, seed):
+        text = _passage(world.article(question.evidence[0].article, question.corpus), question, rng)
+        size = len(question.answer)
+        places = [start for start in range(len(text)) if text[start:start + size] == question.answer]
+        if len(places) == 1:
+            yield Asked(question.words, text, places[0], places[0] + size)
+
+
+def _passage(article: Article, question: Question, rng: Random) -> Words:
+    """Three sentences of an article (it has no fewer), the needed one among them."""
+    needed = question.evidence[0].sentence
+    first = min(max(0, needed - below(rng, PASSAGE)), len(article.sentences) - PASSAGE)
+    return tuple(word for sentence in article.sentences[first:first + PASSAGE] for word in sentence.words)

@@ -1,0 +1,110 @@
+"""The words of the world's texts, and a tokenizer with one token for each."""
+
+from collections.abc import Collection, Iterable
+
+import tokenizers
+from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers
+
+from plmlab.text.tokenizers import OURS, Tokenizer
+from plmlab.text.vocabulary import Vocabulary
+from plmlab.world.documents.templates import KIND_NOUNS, wide_lexicon
+from plmlab.world.grammar.chinese import DETERMINERS, chinese_words
+from plmlab.world.grammar.patterns import GENDER_WORDS, PATTERN_TABLES
+from plmlab.world.questions.bank import NO, YES
+from plmlab.world.tables import read_table
+from plmlab.world.world import World
+
+LANGUAGES = ("english", "chinese")
+STORY_TABLES = ("story_beats.tsv", "story_scenes.tsv", *PATTERN_TABLES)
+SPOKEN = "他 她 丈夫 妻子 兄弟 姐妹 和 、 这么"
+"""What Chinese templates write for pronouns, relatives and lists."""
+
+Words = tuple[set[str], set[str]]
+
+
+def world_tokenizer(world: World, languages: Collection[str] = LANGUAGES,
+                    texts: Collection[str] = ("sentences", "articles", "questions")) -> Tokenizer:
+    """One token for each word of some texts of a world, in some languages ("stories" has many more words).
+
+    Raises:
+        ValueError: no such language or text.
+    """
+    for asked, known in ((languages, LANGUAGES), (texts, TEXTS)):
+        if isinstance(asked, str) or not asked or not set(asked) <= set(known):
+            raise ValueError(f"{asked!r} was given; the choice is among {', '.join(known)}: give a list of some")
+    words: list[str] = []
+    for text in TEXTS:
+        if text in texts:
+            for language, found in zip(LANGUAGES, TEXTS[text](world), strict=True):
+                words += sorted(found) if language in languages else []
+    return word_tokenizer(words)
+
+
+def word_tokenizer(words: Iterable[str]) -> Tokenizer:
+    """One token a word, after the special tokens of every tokenizer of ours; text has spaces between its words.
+
+    The ids follow the order of ``words``; what is not among them is [UNK].
+    """
+    listed = list(dict.fromkeys([*OURS, *words]))
+    backend = tokenizers.Tokenizer(models.WordLevel({word: id for id, word in enumerate(listed)}, unk_token="[UNK]"))
+    backend.add_special_tokens([AddedToken(name, special=True, normalized=False) for name in OURS])
+    backend.normalizer = normalizers.NFC()
+    backend.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    backend.decoder = decoders.WordPiece()
+    return Tokenizer(backend, Vocabulary(len(listed)))
+
+
+def sentence_words(world: World) -> Words:
+    """Of the sentence grammar, held-out words too."""
+    said: set[str] = set()
+    for split in ("train", "facts", "entities", "combinations"):
+        said |= chinese_words(world.automaton(split), world.patterns, world.facts, world.lexicon)
+    return set(world.vocabulary), said
+
+
+def article_words(world: World) -> Words:
+    """Of all articles, those of the training corpus and those that tell every fact."""
+    sentences = [sentence for split in ("train", "facts") for article in world.corpora.articles(split).values()
+                 for sentence in article.sentences]
+    return ({word for sentence in sentences for word in sentence.words},
+            {word for sentence in sentences for word in sentence.chinese})
+
+
+def question_words(world: World) -> Words:
+    """Of all that questions ask by, and of every name."""
+    wordings = [wording for shape in world.question_bank.shapes for wording in shape.wordings]
+    english, said = _names(world)
+    english |= {word for wording in wordings for word in wording.english} | {*YES[0], *NO[0]}
+    english |= {form for forms in GENDER_WORDS.values() for form in forms}
+    said |= {word for wording in wordings for word in wording.chinese} | {*YES[1], *NO[1], *SPOKEN.split()}
+    return _without_slots(english), _without_slots(said)
+
+
+def story_words(world: World) -> Words:
+    """All words that stories may use: every form of every word of the lexicon, and every name."""
+    lexicon = wide_lexicon(world.folder)
+    english, said = _names(world)
+    english |= {form for word in lexicon for form in word.forms.values()}
+    for word in lexicon:
+        said |= {*word.chinese, *word.predicate, *([word.measure] if word.measure else [])}
+    for name in STORY_TABLES:
+        said |= {part for row in read_table(name, required=("chinese",), folder=world.folder)
+                 for part in row.words("chinese")}
+    said |= {word for pair in DETERMINERS.values() for word in pair} | set(SPOKEN.split())
+    said |= {part for _, noun in KIND_NOUNS.values() for part in noun.split()}
+    return english, _without_slots(said)
+
+
+TEXTS = {"sentences": sentence_words, "articles": article_words, "questions": question_words, "stories": story_words}
+
+
+def _names(world: World) -> Words:
+    """Of all entities; of crafts, foods and the like in every form."""
+    entities = world.facts.entities.values()
+    common = [world.lexicon[entity.traits["word"]] for entity in entities if "word" in entity.traits]
+    return ({word for entity in entities for word in entity.words} | {f for w in common for f in w.forms.values()},
+            {word for entity in entities for word in entity.chinese})
+
+
+def _without_slots(words: set[str]) -> set[str]:
+    return {word for word in words if not word.startswith("{") and word != "|"}

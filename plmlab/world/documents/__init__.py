@@ -1,0 +1,1 @@
+"""Longer texts: articles, stories, pairs of sentences."""

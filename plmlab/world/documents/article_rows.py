@@ -1,0 +1,131 @@
+"""The rows that articles are written from: one sentence each, with the facts it states of the article's entity."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from plmlab.world.documents.templates import Blank, Template, parse_template
+from plmlab.world.facts.relations import NAMED, Relation
+from plmlab.world.grammar.patterns import ATOM, Agreeing, Atom
+from plmlab.world.lexicon import Lexicon
+from plmlab.world.tables import TABLES, Row, TableError, clash, read_table, unique
+
+TABLE = "article_sentences.tsv"
+WHEN = ("first", "also", "last", "else", "gist")
+
+
+@dataclass(frozen=True)
+class ArticleRow:
+    """One row of article_sentences.tsv."""
+
+    kind: str
+    topic: str
+    stage: int
+    weight: int
+    when: tuple[str, ...]
+    template: Template
+    atoms: dict[str, list[Atom]]      # variable → the facts that tie it to e
+
+    def may_follow(self, said: int) -> bool:
+        """Whether it can come after ``said`` sentences of its topic."""
+        return "also" not in self.when if not said else "first" not in self.when
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """The relations of which the entity is the subject."""
+        return tuple(atom.relation for atoms in self.atoms.values() for atom in atoms if atom.subject == "e")
+
+    @property
+    def last(self) -> bool:
+        """It is said only where it leaves nothing of its topic untold."""
+        return "last" in self.when
+
+    @property
+    def otherwise(self) -> bool:
+        """It is said only where no other row fits."""
+        return "else" in self.when
+
+    @property
+    def gist(self) -> bool:
+        return "gist" in self.when
+
+    @cached_property
+    def opens_with_his(self) -> bool:
+        """Its first reference to a person is a possessive, which cannot be spelled out as a name."""
+        first = next((element for element in self.template.english
+                      if (isinstance(element, Agreeing) and element.agrees == "e")
+                      or (isinstance(element, Blank) and element.name == "e")), None)
+        return self.kind == "person" and isinstance(first, Agreeing) and first.word == "his"
+
+
+def read_article_rows(lexicon: Lexicon, relations: dict[str, Relation],
+                      folder: Path = TABLES) -> dict[str, dict[str, list[ArticleRow]]]:
+    """Kind → topic → its rows.
+
+    Raises:
+        TableError: a duplicate, an unknown word, kind or relation, a fact without the article's entity, rows of one
+            topic at two stages, a kind without a defining row; it names file and rows.
+    """
+    table = read_table(TABLE, required=("id", "stage", "weight", "english", "chinese"), folder=folder)
+    unique(table, "id")
+    found: dict[str, dict[str, list[ArticleRow]]] = {}
+    for row in table:
+        parsed = _parsed(row, lexicon, relations)
+        group = found.setdefault(parsed.kind, {}).setdefault(parsed.topic, [])
+        if group and group[0].stage != parsed.stage:
+            raise clash(f"the topic '{parsed.topic}' stands at two stages", group[0].template.row, row)
+        for other in group:
+            if other.template.row["english"] == row["english"]:
+                raise clash(f"'{row['english']}' stands twice in '{parsed.topic}'", other.template.row, row)
+        group.append(parsed)
+    _check_gaps(found, relations)
+    return found
+
+
+def _check_gaps(found: dict[str, dict[str, list[ArticleRow]]], relations: dict[str, Relation]) -> None:
+    """Every kind can be defined without a fact, and every fact told alone."""
+    for kind in NAMED:
+        if all(row.atoms for row in found.get(kind, {}).get("define", ())):
+            raise TableError(f"{TABLE} needs a row {kind}.define without facts, for entities of which nothing "
+                             "else may be told")
+    for relation in relations.values():
+        for kind in relation.subjects if not relation.derived else ():
+            alone = [row for topic, rows in found[kind].items() if topic != "define" for row in rows
+                     if row.states == (relation.name,) and "also" not in row.when]
+            if not alone:
+                raise clash(f"{TABLE} has no row that tells {relation.name} of a {kind} alone", relation.row)
+
+
+def _parsed(row: Row, lexicon: Lexicon, relations: dict[str, Relation]) -> ArticleRow:
+    kind, _, rest = row["id"].partition(".")
+    topic = rest.partition(".")[0]
+    if kind not in NAMED or not topic:
+        raise clash(f"the id '{row['id']}' does not read like kind.topic.number; the kinds are {', '.join(NAMED)}", row)
+    for column in ("stage", "weight"):
+        if not row[column].isdigit() or int(row[column]) < 1:
+            raise clash(f"the {column} {row[column]!r} is no whole number above 0", row)
+    for name in row.items("when"):
+        if name not in WHEN:
+            raise clash(f"'{name}' in the column 'when'; these are known: {', '.join(WHEN)}", row)
+    template = parse_template(row["id"], row.words("english"), row.words("chinese"), row, lexicon, known=("e",))
+    return ArticleRow(kind, topic, int(row["stage"]), int(row["weight"]), row.items("when"), template,
+                      _atoms(row, kind, template, relations))
+
+
+def _atoms(row: Row, kind: str, template: Template, relations: dict[str, Relation]) -> dict[str, list[Atom]]:
+    atoms: dict[str, list[Atom]] = {}
+    for match in ATOM.finditer(row["facts"]):
+        atom = Atom(*match.groups())
+        relation = relations.get(atom.relation)
+        if relation is None or relation.derived:
+            raise clash(f"'{atom.relation}' is no base relation", row)
+        if "e" not in atom.variables:
+            raise clash(f"{match[0]} does not speak of e, the article's entity", row)
+        if kind not in (relation.subjects if atom.subject == "e" else relation.objects):
+            raise clash(f"{match[0]}: {relation.name} leads from {'/'.join(relation.subjects)} to "
+                        f"{'/'.join(relation.objects)}, and e is a {kind}", relation.row, row)
+        atoms.setdefault(atom.other("e"), []).append(atom)
+    loose = sorted(set(atoms) ^ (template.variables - {"e"}))
+    if loose:
+        raise clash(f"the variables {', '.join(loose)} stand in the sentence or in the facts, but not in both", row)
+    return atoms

@@ -1,0 +1,250 @@
+"""Articles: what the world tells of one entity, as a person would write it.
+
+An article is planned, and then written. The plan goes from topic to topic (birth before work, work before home), and
+takes for each topic one of the rows of article_sentences.tsv whose facts hold and have not been told yet.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from math import log
+from pathlib import Path
+from random import Random
+
+from plmlab.draws import pick, shuffled
+from plmlab.world.documents.article_rows import ArticleRow, read_article_rows
+from plmlab.world.documents.templates import Bindings, combines_held, say, wide_lexicon
+from plmlab.world.facts.facts import FactError, Facts
+from plmlab.world.facts.relations import NAMED, Entity, Triple
+from plmlab.world.grammar.sentence import Sentence
+from plmlab.world.grammar.splits import HeldOut, SplitError
+from plmlab.world.tables import TABLES
+
+LEAST, MOST = 4, 12      # sentences
+NAMES = 4                # of a list, at most
+
+
+@dataclass(frozen=True)
+class Article:
+    """What the world tells of one entity.
+
+    A sentence's ``mentions`` link names, pronouns and phrases such as "the town"; its ``facts`` are what it states (a
+    mirrored relation both ways). Its ``logprob`` is that of its row given the plan: log of the row's weight among
+    those that could tell something of the topic then. The order of the topics is part of the plan.
+    """
+
+    entity: str                          # its key, "person:Anna Bell"
+    title: tuple[str, ...]               # its words
+    sentences: tuple[Sentence, ...]      # 4 to 12
+    gist: tuple[int, ...]                # which sentences say what it is
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words of all sentences, one after the other."""
+        return tuple(word for sentence in self.sentences for word in sentence.words)
+
+    @property
+    def text(self) -> str:
+        return " ".join(self.words)
+
+    @cached_property
+    def _told(self) -> dict[Triple, int]:
+        told: dict[Triple, int] = {}
+        for place, sentence in enumerate(self.sentences):
+            for triple in sentence.facts:
+                told.setdefault(triple, place)
+        return told
+
+    def telling(self, triple: Triple) -> int | None:
+        """The index of the first sentence that states the fact; None if none does."""
+        return self._told.get(triple)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One sentence of a plan."""
+
+    row: ArticleRow
+    bound: Bindings
+    facts: tuple[Triple, ...]
+    logprob: float
+
+    def others(self, entity: Entity) -> list[Entity]:
+        """The named entities that it speaks of beside the article's own."""
+        things = [other for thing in self.bound.values() for other in (thing if isinstance(thing, tuple) else (thing,))]
+        return [thing for thing in things if isinstance(thing, Entity) and thing.named and thing != entity]
+
+
+class Library:
+    """Writes the articles of one world; the same seed gives the same text.
+
+    Raises:
+        TableError: the tables of articles have a gap or a clash; it names file and rows.
+    """
+
+    def __init__(self, facts: Facts, held: HeldOut, seed: int, folder: Path = TABLES):
+        self.facts = facts
+        self.held = held
+        self.seed = seed
+        self.lexicon = wide_lexicon(folder)
+        self.rows = read_article_rows(self.lexicon, facts.relations, folder)
+        self.about: dict[str, list[Triple]] = {}
+        for triple in facts.triples:
+            for end in dict.fromkeys((triple.subject, triple.object)):
+                self.about.setdefault(end, []).append(triple)
+
+    def article(self, key: str, split: str | None = None) -> Article:
+        """The article of an entity.
+
+        Args:
+            split: None tells every fact (the corpus for retrieval and questions); "train" nothing that is held out.
+
+        Raises:
+            FactError: an unknown entity, or one that has no article: a value, or held out of the split.
+            SplitError: a split other than None and "train".
+        """
+        entity = self.facts[key]
+        if split not in (None, "train"):
+            raise SplitError(f"articles come with split=None (all facts) or split='train', not {split!r}")
+        if not entity.named:
+            raise FactError(f"{key!r} is a value and has no article; articles tell of {', '.join(NAMED)}")
+        if split == "train" and key in self.held.entities:
+            raise FactError(f"{key!r} is held out: training text has no article of it (split=None has)")
+        triples = [triple for triple in self.about.get(key, ())
+                   if split is None or self.held.split_of(triple) == "train"]
+        return Writer(entity, triples, self, train=split == "train").article()
+
+    def articles(self, split: str | None = None) -> Iterator[Article]:
+        """The articles of all named entities, in the order of their kinds; "train" leaves out the held-out ones."""
+        for entity in self.facts.kind(*NAMED):
+            if split is None or entity.key not in self.held.entities:
+                yield self.article(entity.key, split)
+
+
+class Writer:
+    """Plans and writes one article out of the triples that may be told."""
+
+    def __init__(self, entity: Entity, triples: list[Triple], library: Library, train: bool):
+        self.entity = entity
+        self.train = train
+        self.library = library
+        self.facts = library.facts
+        self.rng = Random(f"{library.seed} {entity.key}")
+        self.untold: dict[Triple, None] = dict.fromkeys(triples)
+        self.plan: list[Planned] = []
+
+    def article(self) -> Article:
+        topics = self.library.rows[self.entity.kind]
+        by_stage: dict[int, list[str]] = {}
+        for topic, rows in topics.items():
+            by_stage.setdefault(rows[0].stage, []).append(topic)
+        for stage in sorted(by_stage):
+            for topic in shuffled(self.rng, by_stage[stage]):
+                if topic != "colour":
+                    self._tell(topics[topic])
+        self._shorten()
+        self._colour(topics.get("colour", []))
+        return Article(self.entity.key, self.entity.words, tuple(self._written()), self._gist())
+
+    def _tell(self, rows: list[ArticleRow]) -> None:
+        """Rows of one topic, until nothing of it is left to tell."""
+        said = 0
+        while fitting := self._fitting(rows, said):
+            weighted = [option for option in fitting for _ in range(option[0].weight)]
+            row, bound, facts = pick(self.rng, weighted)
+            self.plan.append(Planned(row, bound, facts, log(row.weight / len(weighted))))
+            for triple in facts:
+                self.untold.pop(triple, None)
+            said += 1
+            if row.topic == "define":
+                return
+
+    def _fitting(self, rows: list[ArticleRow], said: int) -> list[tuple[ArticleRow, Bindings, tuple[Triple, ...]]]:
+        """The rows that can be said now, with their bindings and facts."""
+        found = []
+        for row in rows:
+            filled = self._filled(row) if row.may_follow(said) else None
+            if filled is not None and self._may_say(row, filled[0]):
+                found.append((row, *filled))
+        relations = {triple.relation for _, _, facts in found for triple in facts}
+        found = [(row, bound, facts) for row, bound, facts in found
+                 if not row.last or relations == {triple.relation for triple in facts}]
+        found = [option for option in found if not option[0].otherwise] or found
+        if said:
+            found = [option for option in found if option[0] is not self.plan[-1].row] or found
+        if self.plan and self._misread(self.plan[-1]):
+            found = [option for option in found if not option[0].opens_with_his] or found
+        return found
+
+    def _may_say(self, row: ArticleRow, bound: Bindings) -> bool:
+        """Training text combines no words whose combination is held out."""
+        return not (self.train and combines_held(row.template, bound, self.library.lexicon, self.library.held))
+
+    def _filled(self, row: ArticleRow) -> tuple[Bindings, tuple[Triple, ...]] | None:
+        """What the row's variables stand for, and what it states; None where the facts do not carry it."""
+        bound: Bindings = {"e": self.entity}
+        for name, atoms in row.atoms.items():
+            pools = [self._others(atom.relation, atom.subject == "e") for atom in atoms]
+            blank = row.template.blanks[name]
+            taken = [thing for thing in bound.values() if isinstance(thing, Entity)]
+            pool = [other for other in pools[0] if all(other in more for more in pools[1:]) and other not in taken
+                    and (not blank.domain or other.kind in blank.domain)]
+            if not pool:
+                return None
+            bound[name] = tuple(pool[:_share(len(pool))]) if blank.several else pool[0]
+        return bound, tuple(self._stated(row, bound))
+
+    def _others(self, relation: str, subject: bool) -> list[Entity]:
+        """Who stands at the other end of the untold facts of a relation."""
+        key = self.entity.key
+        return [self.facts[triple.object if subject else triple.subject] for triple in self.untold
+                if triple.relation == relation and (triple.subject if subject else triple.object) == key]
+
+    def _stated(self, row: ArticleRow, bound: Bindings) -> Iterator[Triple]:
+        for name, atoms in row.atoms.items():
+            thing = bound[name]
+            for other in thing if isinstance(thing, tuple) else (thing,):
+                assert isinstance(other, Entity)
+                for atom in atoms:
+                    ends = (self.entity.key, other.key) if atom.subject == "e" else (other.key, self.entity.key)
+                    yield Triple(ends[0], atom.relation, ends[1])
+                    if self.facts.relation(atom.relation).mirrored:
+                        yield Triple(ends[1], atom.relation, ends[0])
+
+    def _misread(self, before: Planned) -> bool:
+        """Whether a pronoun after this sentence could be taken for somebody else."""
+        others = before.others(self.entity)
+        if self.entity.kind == "person":
+            return any(other.traits.get("gender") == self.entity.traits["gender"] for other in others)
+        return any(other.kind != "person" for other in others)
+
+    def _shorten(self) -> None:
+        """At most twelve sentences: the last ones go that do not have the entity as subject."""
+        for planned in reversed(self.plan[1:]):
+            own = any(triple.subject == self.entity.key for triple in planned.facts)
+            if len(self.plan) > MOST and not own:
+                self.plan.remove(planned)
+
+    def _colour(self, rows: list[ArticleRow]) -> None:
+        """Sentences without facts, at the end: as many as an article needs, and here and there one more."""
+        rows = [row for row in rows if self._may_say(row, {"e": self.entity})]
+        wanted = max(LEAST - len(self.plan), int(len(self.plan) < 8 and self.rng.random() < 0.4))
+        for place, row in enumerate(shuffled(self.rng, rows)[:wanted]):
+            self.plan.append(Planned(row, {"e": self.entity}, (), -log(len(rows) - place)))
+
+    def _written(self) -> Iterator[Sentence]:
+        for place, planned in enumerate(self.plan):
+            spelled = ("e",) if place and self._misread(self.plan[place - 1]) else ()
+            yield say(planned.row.template, planned.bound, self.library.lexicon, facts=planned.facts,
+                      logprob=planned.logprob, spelled=spelled)
+
+    def _gist(self) -> tuple[int, ...]:
+        """The defining sentence, and the first other one whose row is marked as gist."""
+        marked = [place for place, planned in enumerate(self.plan) if place and planned.row.gist]
+        return (0, *marked[:1])
+
+
+def _share(names: int) -> int:
+    """How many of the names one list takes, so that no short list is left over."""
+    lists = -(-names // NAMES)
+    return -(-names // lists)

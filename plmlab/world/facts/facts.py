@@ -1,0 +1,98 @@
+"""The facts of a world: its entities and triples, looked up from either end."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from plmlab.world.facts.relations import Entity, Relation, Triple
+
+
+class FactError(ValueError):
+    """A triple that its relation does not allow, or a name that the world does not know."""
+
+
+class Facts:
+    """Entities and triples, with look-ups in both directions.
+
+    Raises:
+        FactError: a triple with unknown ends, of the wrong kinds, or a second object of a functional relation.
+    """
+
+    def __init__(self, relations: dict[str, Relation], entities: Iterable[Entity], triples: Iterable[Triple]):
+        self.relations = relations
+        self.entities: dict[str, Entity] = {entity.key: entity for entity in entities}
+        self.triples: list[Triple] = []
+        self._objects: dict[tuple[str, str], list[Entity]] = defaultdict(list)
+        self._subjects: dict[tuple[str, str], list[Entity]] = defaultdict(list)
+        self._kinds: dict[str, list[Entity]] = defaultdict(list)
+        for entity in self.entities.values():
+            self._kinds[entity.kind].append(entity)
+        for triple in triples:
+            self._add(triple)
+
+    def _add(self, triple: Triple) -> None:
+        relation = self.relation(triple.relation)
+        subject, target = self[triple.subject], self[triple.object]
+        if subject.kind not in relation.subjects or target.kind not in relation.objects:
+            raise FactError(f"{triple}: {relation.name} leads from {'/'.join(relation.subjects)} "
+                            f"to {'/'.join(relation.objects)}")
+        known = self._objects[subject.key, relation.name]
+        if target in known:
+            return
+        if relation.functional and known:
+            raise FactError(f"{triple}: {relation.name} has one object, and {known[0].key} stands already")
+        self.triples.append(triple)
+        known.append(target)
+        self._subjects[target.key, relation.name].append(subject)
+
+    def __getitem__(self, key: str) -> Entity:
+        if key not in self.entities:
+            raise FactError(f"unknown entity {key!r}; keys read like 'person:Anna Bell' or 'year:1952'")
+        return self.entities[key]
+
+    def relation(self, name: str) -> Relation:
+        if name not in self.relations:
+            raise FactError(f"unknown relation {name!r}; the relations are {', '.join(self.relations)}")
+        return self.relations[name]
+
+    def named(self, name: str) -> list[Entity]:
+        """The named entities called ``name`` (Milton may be a town; people have two words)."""
+        return [entity for entity in self.entities.values() if entity.named and entity.name == name]
+
+    def kind(self, *kinds: str) -> list[Entity]:
+        """All entities of these kinds, in the order they were drawn."""
+        return [entity for kind in kinds for entity in self._kinds.get(kind, ())]
+
+    def objects(self, subject: Entity, relation: str) -> list[Entity]:
+        """Every o with relation(subject, o); derived relations are computed."""
+        rule = self.relation(relation)
+        if rule.derived:
+            return [other for other in self.kind(*rule.objects) if self.holds(subject, relation, other)]
+        return self._objects.get((subject.key, relation), [])
+
+    def object(self, subject: Entity, relation: str) -> Entity | None:
+        """The one object of a functional relation, or None."""
+        found = self._objects.get((subject.key, relation), [])
+        return found[0] if found else None
+
+    def subjects(self, relation: str, target: Entity) -> list[Entity]:
+        """Every s with relation(s, target)."""
+        rule = self.relation(relation)
+        if rule.derived:
+            return [other for other in self.kind(*rule.subjects) if self.holds(other, relation, target)]
+        return self._subjects.get((target.key, relation), [])
+
+    def holds(self, subject: Entity, relation: str, target: Entity) -> bool:
+        """Whether the fact is true."""
+        rule = self.relation(relation)
+        if rule.compared is None:
+            return target in self._objects.get((subject.key, relation), [])
+        left, right = self.object(subject, rule.compared), self.object(target, rule.compared)
+        if left is None or right is None or subject == target:
+            return False
+        if rule.sign == "=":
+            return left == right
+        return left.number < right.number if rule.sign == "<" else left.number > right.number
+
+    def about(self, subject: Entity) -> list[Triple]:
+        """The triples whose subject it is."""
+        return [triple for triple in self.triples if triple.subject == subject.key]

@@ -1,0 +1,188 @@
+"""Who does what in a world: facts drawn so that they make sense together (children are younger than teachers)."""
+
+from collections.abc import Iterable
+from random import Random
+
+from plmlab.draws import below, pick, shuffled
+from plmlab.world.facts.relations import Entity, Triple
+
+LAST_BIRTH = 0.6      # people are born in this first part of the span of years
+
+
+class Fate:
+    """Draws the triples of a world, relation by relation.
+
+    ``entities`` are those of :func:`plmlab.world.facts.naming.draw_entities`. The order of the draws is fixed: the
+    same seed gives the same world. What the world has no entities for (a small one has no companies) is left out.
+    """
+
+    def __init__(self, entities: Iterable[Entity], rng: Random):
+        self.rng = rng
+        self.triples: list[Triple] = []
+        self._kinds: dict[str, list[Entity]] = {}
+        for entity in entities:
+            self._kinds.setdefault(entity.kind, []).append(entity)
+        self.years = self.all("year")
+        self.birth: dict[Entity, int] = {}
+        self.craft: dict[Entity, Entity] = {}
+        self.home: dict[Entity, Entity] = {}
+
+    def all(self, kind: str) -> list[Entity]:
+        return self._kinds.get(kind, [])
+
+    def chance(self, probability: float) -> bool:
+        return self.rng.random() < probability
+
+    def say(self, subject: Entity, relation: str, target: Entity) -> None:
+        self.triples.append(Triple(subject.key, relation, target.key))
+
+    def say_some(self, subject: Entity, relation: str, pool: list[Entity], probability: float = 1.0) -> None:
+        """One object of the pool with the given probability (none from an empty pool)."""
+        if pool and self.chance(probability):
+            self.say(subject, relation, pick(self.rng, pool))
+
+    def draw(self) -> list[Triple]:
+        for part in (self.towns, self.families, self.crafts, self.homes, self.habits, self.teachers,
+                     self.companies, self.cafes, self.books, self.films):
+            part()
+        return self.triples
+
+    def towns(self) -> None:
+        countries = self.all("country")
+        sizes = shuffled(self.rng, self.all("number"))
+        largest: dict[Entity, tuple[int, Entity]] = {}
+        for place, town in enumerate(self.all("town")):
+            country = countries[place % len(countries)]
+            size = sizes[place % len(sizes)]
+            self.say(town, "in_country", country)
+            self.say(town, "population", size)
+            self.say_some(town, "on_river", self.all("river"), 0.6)
+            largest[country] = max(largest.get(country, (0, town)), (size.number, town), key=lambda pair: pair[0])
+        for country, (_, town) in largest.items():
+            self.say(country, "capital", town)
+
+    def families(self) -> None:
+        """Relatives are born in one town, some years apart, and are brothers and sisters."""
+        houses: dict[str, list[Entity]] = {}
+        for person in self.all("person"):
+            houses.setdefault(person.traits["family"], []).append(person)
+        span = len(self.years)
+        for house in houses.values():
+            town = pick(self.rng, self.all("town"))
+            eldest = below(self.rng, max(1, int(span * LAST_BIRTH) - 2 * len(house)))
+            for place, person in enumerate(house):
+                self.birth[person] = eldest + place * min(3, max(1, span // 40))
+                self.say(person, "born_in", town)
+                self.say(person, "birth_year", self.years[self.birth[person]])
+            for person in house:
+                for other in house:
+                    if other is not person:
+                        self.say(person, "sibling_of", other)
+
+    def crafts(self) -> None:
+        """As many directors, writers, actors and musicians as films and books need; any craft for the others."""
+        crafts = {craft.name: craft for craft in self.all("craft")}
+        people = shuffled(self.rng, self.all("person"))
+        shares = {"director": -(-len(self.all("film")) // 3), "writer": -(-len(self.all("book")) // 3),
+                  "actor": -(-len(self.all("film")) // 2), "musician": len(people) // 12}
+        roles = [role for role, count in shares.items() if role in crafts for _ in range(count)]
+        ordinary = [craft for role, craft in crafts.items() if role not in shares]
+        for place, person in enumerate(people):
+            self.craft[person] = crafts[roles[place]] if place < len(roles) else pick(self.rng, ordinary)
+            self.say(person, "occupation", self.craft[person])
+
+    def homes(self) -> None:
+        """Couples live in one town; a bride and a groom are less than ten years apart and no relatives."""
+        women = [person for person in self.all("person") if person.traits["gender"] == "woman"]
+        men = shuffled(self.rng, [person for person in self.all("person") if person.traits["gender"] == "man"])
+        for woman in women:
+            self.home[woman] = pick(self.rng, self.all("town"))
+            groom = next((man for man in men if man not in self.home and self.match(woman, man)), None)
+            if groom and self.chance(0.6):
+                self.home[groom] = self.home[woman]
+                self.say(woman, "married_to", groom)
+                self.say(groom, "married_to", woman)
+        for person in self.all("person"):
+            if person not in self.home:
+                self.home[person] = pick(self.rng, self.all("town"))
+            self.say(person, "lives_in", self.home[person])
+
+    def match(self, woman: Entity, man: Entity) -> bool:
+        years = abs(self.years[self.birth[woman]].number - self.years[self.birth[man]].number)
+        return years < 10 and woman.words[-1] != man.words[-1]
+
+    def habits(self) -> None:
+        for person in self.all("person"):
+            musician = self.craft[person].name == "musician"
+            self.say_some(person, "plays", self.all("instrument"), 1.0 if musician else 0.35)
+            self.say_some(person, "likes", self.all("food"))
+            self.say_some(person, "keeps", self.all("pet"), 0.5)
+
+    def teachers(self) -> None:
+        """Someone of one's own craft who is at least fifteen years older."""
+        for person in self.all("person"):
+            elders = [other for other in self.all("person") if self.craft[other] == self.craft[person]
+                      and self.year(other) + 15 <= self.year(person)]
+            self.say_some(person, "taught_by", elders, 0.7)
+
+    def year(self, person: Entity) -> int:
+        return self.years[self.birth[person]].number
+
+    def later(self, earliest: int, latest: int) -> Entity:
+        """A year between the two, or the last of the world's years."""
+        return pick(self.rng, [year for year in self.years if earliest <= year.number <= latest] or self.years[-1:])
+
+    def of(self, *crafts: str) -> list[Entity]:
+        """The people of these crafts; everybody if there is none."""
+        return [person for person in self.all("person") if self.craft[person].name in crafts] or self.all("person")
+
+    def companies(self) -> None:
+        founders = shuffled(self.rng, self.of("engineer", "carpenter", "mechanic", "tailor", "architect",
+                                              "blacksmith", "scientist", "lawyer"))
+        for place, company in enumerate(self.all("company")):
+            founder = founders[place % len(founders)]
+            made = company.traits["makes"].split(",")
+            self.say(company, "located_in", pick(self.rng, self.all("town")))
+            self.say(company, "founded_by", founder)
+            self.say(company, "founded_in", self.later(self.year(founder) + 22, self.year(founder) + 50))
+            self.say_some(company, "makes", [product for product in self.all("product") if product.name in made])
+        for person in self.all("person"):
+            if self.craft[person].name not in ("director", "writer", "actor", "musician", "farmer"):
+                self.say_some(person, "works_for", self.all("company"), 0.6)
+
+    def cafes(self) -> None:
+        owners = shuffled(self.rng, self.of("baker", "chef", "waiter", "butcher", "fisherman", "gardener",
+                                            "sailor", "potter", "painter"))
+        for place, cafe in enumerate(self.all("cafe")):
+            owner = owners[place % len(owners)]
+            self.say(cafe, "located_in", self.home[owner])
+            self.say(cafe, "owned_by", owner)
+            self.say_some(cafe, "serves", self.all("food"))
+
+    def books(self) -> None:
+        writers = self.of("writer")
+        for book in self.all("book"):
+            writer = pick(self.rng, writers)
+            self.say(book, "written_by", writer)
+            self.say(book, "published_in", self.later(self.year(writer) + 22, self.year(writer) + 40))
+
+    def films(self) -> None:
+        """No two films are shot at one café while there are enough of them."""
+        cafes = shuffled(self.rng, self.all("cafe"))
+        books = shuffled(self.rng, self.all("book"))
+        published = {triple.subject: int(triple.object.split(":")[1])
+                     for triple in self.triples if triple.relation == "published_in"}
+        for place, film in enumerate(self.all("film")):
+            director = pick(self.rng, self.of("director"))
+            year = self.later(self.year(director) + 24, self.year(director) + 50)
+            self.say(film, "directed_by", director)
+            self.say(film, "film_year", year)
+            if cafes:
+                self.say(film, "shot_at", cafes[place % len(cafes)])
+            actors = [actor for actor in self.of("actor") if self.year(actor) + 8 <= year.number]
+            for actor in shuffled(self.rng, actors)[:2]:
+                self.say(film, "stars", actor)
+            older = [book for book in books if published[book.key] < year.number]
+            if older and self.chance(0.5):
+                self.say(film, "based_on", older[0])
+                books.remove(older[0])

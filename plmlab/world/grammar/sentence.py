@@ -1,0 +1,127 @@
+"""A sentence of the Small World with everything that is known about it."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from plmlab.world.facts.facts import Facts
+from plmlab.world.facts.relations import Triple
+from plmlab.world.grammar.bindings import Bindings, Form, thing
+from plmlab.world.grammar.chinese import chinese
+from plmlab.world.grammar.compiler import Token
+from plmlab.world.grammar.patterns import Pattern
+from plmlab.world.lexicon import Lexicon
+from plmlab.world.probability.automaton import Path
+
+
+class Mention(NamedTuple):
+    """A named entity's place: words[start:end]."""
+
+    start: int
+    end: int
+    entity: str
+
+
+class Agreement(NamedTuple):
+    """A verb and the noun whose number it shows."""
+
+    subject: int
+    verb: int
+    number: str           # sg or pl
+    attractors: int       # nouns of the other number between them
+
+    @property
+    def distance(self) -> int:
+        """How many words stand between them."""
+        return abs(self.verb - self.subject) - 1
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One sentence: its words and their gold labels."""
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...]                     # universal parts of speech
+    senses: tuple[str | None, ...]            # "bank.river" for words that have several
+    mentions: tuple[Mention, ...]
+    agreement: tuple[Agreement, ...]
+    facts: tuple[Triple, ...]                 # what it states, derived facts too
+    pattern: str
+    logprob: float                            # nats, given the facts
+    chinese: tuple[str, ...]                  # its counterpart, segmented
+
+    @property
+    def text(self) -> str:
+        return " ".join(self.words)
+
+    @cached_property
+    def bio(self) -> tuple[str, ...]:
+        """One tag a word: B-person, I-person, …, O."""
+        tags = ["O"] * len(self.words)
+        for start, end, entity in self.mentions:
+            kind = entity.split(":")[0]
+            tags[start:end] = [f"B-{kind}"] + [f"I-{kind}"] * (end - start - 1)
+        return tuple(tags)
+
+
+class Annotator:
+    """Turns derivations into sentences."""
+
+    def __init__(self, patterns: list[Pattern], facts: Facts, lexicon: Lexicon):
+        self.patterns = {pattern.id: pattern for pattern in patterns}
+        self.facts = facts
+        self.lexicon = lexicon
+
+    def sentence(self, path: Path, logprob: float) -> Sentence:
+        """The sentence of a derivation through the grammar's automaton."""
+        pattern = self.patterns[str(path.label)]
+        tokens = [arc.label for arc in path.arcs]
+        bound = self._bindings(pattern, tokens)
+        return Sentence(
+            words=tuple(arc.word for arc in path.arcs),
+            tags=tuple(token.tag for token in tokens),
+            senses=tuple(token.sense for token in tokens),
+            mentions=tuple(_mentions(tokens)),
+            agreement=tuple(_agreement(tokens)),
+            facts=tuple(Triple(thing(bound[atom.subject]), atom.relation, thing(bound[atom.object]))
+                        for atom in pattern.facts),
+            pattern=pattern.id, logprob=logprob, chinese=chinese(pattern, bound, self.lexicon))
+
+    def _bindings(self, pattern: Pattern, tokens: list[Token]) -> Bindings:
+        """What the variables stand for, read off the labels."""
+        bound: Bindings = {}
+        for token in tokens:
+            if token.variable is None or token.value is None:
+                continue
+            if token.variable in pattern.entity_variables:
+                bound[token.variable] = self.facts[token.value]
+            else:
+                bound[token.variable] = Form(self.lexicon[token.value], token.form or "plain")
+        return bound
+
+
+def _mentions(tokens: list[Token]) -> list[Mention]:
+    found: list[Mention] = []
+    for place, token in enumerate(tokens):
+        if token.mention and token.begins:
+            found.append(Mention(place, place + 1, str(token.value)))
+        elif token.mention:
+            found[-1] = found[-1]._replace(end=place + 1)
+    return found
+
+
+def _agreement(tokens: list[Token]) -> list[Agreement]:
+    found = []
+    for verb, token in enumerate(tokens):
+        if token.agrees is None:
+            continue
+        places = [place for place, other in enumerate(tokens)
+                  if other.variable == token.agrees and other.number]
+        if not places:
+            continue
+        subject = places[0]
+        number = str(tokens[subject].number)
+        between = tokens[min(subject, verb) + 1:max(subject, verb)]
+        attractors = sum(other.number not in (None, number) for other in between)
+        found.append(Agreement(subject, verb, number, attractors))
+    return found

@@ -1,0 +1,1 @@
+"""Exact probabilities: the automaton, its ambiguity, posteriors of hidden words, floors."""

@@ -1,0 +1,1 @@
+"""Questions with their cognitive graphs, and clozes."""

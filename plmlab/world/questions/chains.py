@@ -1,0 +1,159 @@
+"""Chains of facts that questions follow: found exhaustively, each hop with one way on, each put into its split."""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations
+
+from plmlab.world.facts.facts import Facts
+from plmlab.world.facts.relations import Entity, Triple
+from plmlab.world.grammar.splits import HeldOut
+from plmlab.world.questions.cognitive_graph import Clue
+from plmlab.world.questions.corpora import Corpora
+from plmlab.world.questions.shapes import Shape, held_compositions
+
+TEST_PART = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """A walk from a named entity along facts; at every hop there was one way on."""
+
+    entities: tuple[Entity, ...]          # the start, those between, the end
+    facts: tuple[Triple, ...]             # one a hop
+
+    @property
+    def start(self) -> Entity:
+        return self.entities[0]
+
+    @property
+    def end(self) -> Entity:
+        return self.entities[-1]
+
+
+Case = tuple[Chain, ...]      # what one question is about: a chain, or two that are compared (the winner of < > first)
+
+
+def facts_of(case: Case) -> tuple[Triple, ...]:
+    """The facts that a case needs, in the order of its chains."""
+    return tuple(dict.fromkeys(fact for chain in case for fact in chain.facts))
+
+
+def walk(facts: Facts, start: Entity, shape: Shape) -> Chain | None:
+    """The chain from ``start``; None where a hop has no way on, several ways, or leads back to where it was."""
+    entities, told = [start], []
+    for step in shape.steps:
+        here = entities[-1]
+        found = facts.subjects(step.relation, here) if step.backward else facts.objects(here, step.relation)
+        if len(found) != 1 or found[0] in entities:
+            return None
+        ends = (found[0].key, here.key) if step.backward else (here.key, found[0].key)
+        told.append(Triple(ends[0], step.relation, ends[1]))
+        entities.append(found[0])
+    return Chain(tuple(entities), tuple(told))
+
+
+def names(words: tuple[str, ...], entity: Entity) -> bool:
+    """Whether the words name the entity."""
+    size = len(entity.words)
+    return any(words[at:at + size] == entity.words for at in range(len(words) - size + 1))
+
+
+@dataclass(frozen=True, eq=False)
+class Need:
+    """A fact that must be known, the same for both directions of a mirrored one."""
+
+    held: str             # "train", or the split whose text alone may state it
+    code: int             # below TEST_PART, the same everywhere
+
+
+class Parting:
+    """Which split a question belongs to, by the set of facts that it needs and nothing else.
+
+    Whatever is asked over one set of facts, in whatever words and from whichever end, is in one split. The plain test
+    asks what training text tells and no training question asks: the sets whose codes add up to a multiple of 8.
+    """
+
+    def __init__(self, facts: Facts, held: HeldOut):
+        self.facts = facts
+        self.held = held
+        self._needs: dict[Triple, Need] = {}
+
+    def plain(self, fact: Triple) -> Triple:
+        """The fact itself; of a mirrored one always the same of its two directions."""
+        if self.facts.relation(fact.relation).mirrored and fact.object < fact.subject:
+            return Triple(fact.object, fact.relation, fact.subject)
+        return fact
+
+    def need(self, fact: Triple) -> Need:
+        plain = self.plain(fact)
+        if plain not in self._needs:
+            name = f"{plain.subject} {plain.relation} {plain.object}"
+            code = hashlib.sha256(name.encode()).digest()[0] % TEST_PART
+            self._needs[plain] = Need(self.held.split_of(plain), code)
+        return self._needs[plain]
+
+    def split_of(self, needed: Iterable[Need], composes_held: bool = False) -> str | None:
+        """The split; None where two different things are held out at once."""
+        needed = set(needed)
+        held = {need.held for need in needed if need.held != "train"}
+        if composes_held:
+            held.add("combinations")
+        if held:
+            return held.pop() if len(held) == 1 else None
+        return "test" if sum(need.code for need in needed) % TEST_PART == 0 else "train"
+
+
+class Cases:
+    """All that can be asked of a world, shape by shape.
+
+    A question is asked only where every hop can be read in the article of the entity it starts from, and where
+    neither the bridge nor the answer is named by what the question is about ("The Road to Milton").
+    """
+
+    def __init__(self, facts: Facts, held: HeldOut, shapes: list[Shape], corpora: Corpora):
+        self.facts = facts
+        self.parting = Parting(facts, held)
+        self.corpora = corpora
+        self.held = held_compositions(shapes)
+        self.clues = cache(self._clues)
+        self._parts = cache(self._parted)
+        self._needs = cache(lambda chain: tuple(map(self.parting.need, chain.facts)))
+
+    def of(self, shape: Shape, split: str) -> list[Case]:
+        """Every case of the shape that belongs to the split."""
+        return self._parts(shape).get(split, [])
+
+    def _parted(self, shape: Shape) -> dict[str, list[Case]]:
+        parts: dict[str, list[Case]] = {}
+        held = bool(shape.compositions & self.held)
+        for case in self._all(shape):
+            split = self.parting.split_of((need for chain in case for need in self._needs(chain)), held)
+            if split and all(None not in self.clues(chain, split) for chain in case):
+                parts.setdefault(split, []).append(case)
+        return parts
+
+    def _clues(self, chain: Chain, split: str) -> tuple[Clue | None, ...]:
+        """For each hop the sentence in which it is read."""
+        return tuple(self.corpora.clue(here.key, fact, split)
+                     for here, fact in zip(chain.entities, chain.facts, strict=False))
+
+    def _all(self, shape: Shape) -> Iterator[Case]:
+        walks = (walk(self.facts, start, shape) for start in self.facts.kind(shape.about))
+        chains = [chain for chain in walks if chain is not None]
+        sought = dict.fromkeys(entity for chain in chains for entity in chain.entities[1:] if entity.named)
+        telling = {chain: {entity for entity in sought if names(chain.start.words, entity)} for chain in chains}
+        for case in ((chain,) for chain in chains) if shape.sign is None else _compared(chains, shape.sign):
+            if all(telling[one].isdisjoint(chain.entities[1:]) for one in case if telling[one] for chain in case):
+                yield case
+
+
+def _compared(chains: list[Chain], sign: str) -> Iterator[Case]:
+    """Every pair of chains; of < and > the one for which it holds comes first, and no two are equal."""
+    for one, other in combinations(chains, 2):
+        if sign == "=":
+            yield one, other
+        elif one.end.number != other.end.number:
+            first_wins = (one.end.number < other.end.number) == (sign == "<")
+            yield (one, other) if first_wins else (other, one)

@@ -1,0 +1,145 @@
+"""Cloze statements: a sentence states a fact, and one salient span of it is hidden, as REALM is trained.
+
+Guu et al. 2020, section 3.4: the hidden span is a name or a date, which needs knowledge of the world; and the article
+from which a sentence was taken may not be retrieved for it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+
+from plmlab.draws import shuffled
+from plmlab.world.facts.facts import Facts
+from plmlab.world.facts.relations import Triple
+from plmlab.world.grammar.patterns import Pattern
+from plmlab.world.grammar.sentence import Annotator, Sentence
+from plmlab.world.grammar.splits import HeldOut, checked
+from plmlab.world.probability.automaton import Arc, Automaton, Path
+from plmlab.world.questions.chains import Parting, names
+from plmlab.world.questions.cognitive_graph import Clue
+from plmlab.world.questions.corpora import Corpora, corpus_of
+
+MASK = "[MASK]"
+DATES = ("year", "number")
+
+
+class ClozeError(ValueError):
+    """No cloze statement in this split."""
+
+
+@dataclass(frozen=True)
+class Cloze:
+    """A statement with a hidden span. Its articles are those of ``world.article(key, cloze.corpus)``."""
+
+    words: tuple[str, ...]             # the whole sentence
+    span: tuple[int, int]              # what is hidden: words[start:end]
+    entity: str                        # the key of what stands there
+    fact: Triple                       # what must be known to fill it in; nothing else makes it true
+    articles: tuple[str, ...]          # the keys of all articles that state the fact, but for the source
+    source: Clue | None                # the article and sentence that it was taken from, not to be retrieved
+    split: str
+
+    @property
+    def answer(self) -> tuple[str, ...]:
+        return self.words[self.span[0]:self.span[1]]
+
+    @property
+    def masked(self) -> tuple[str, ...]:
+        """The words with [MASK] in place of every hidden one."""
+        start, end = self.span
+        return self.words[:start] + (MASK,) * (end - start) + self.words[end:]
+
+    @property
+    def corpus(self) -> str | None:
+        """Which articles it is to be filled in from: "train", or None (all that is known)."""
+        return corpus_of(self.split)
+
+
+class Clozes:
+    """All cloze statements of a world: sentences of the grammar that state facts, and sentences of articles."""
+
+    def __init__(self, facts: Facts, held: HeldOut, corpora: Corpora):
+        self.facts = facts
+        self.parting = Parting(facts, held)
+        self.corpora = corpora
+
+    def draw(self, statements: Iterator[Sentence], split: str, seed: int) -> Iterator[Cloze]:
+        """Every statement of the split with every span that it may hide, each once, in random order.
+
+        Args:
+            statements: the sentences of the grammar.
+
+        Raises:
+            ClozeError: nothing is asked in this split.
+            SplitError: an unknown split.
+        """
+        told = [(sentence, None) for sentence in statements] + list(self._from_articles(checked(split)))
+        found = [cloze for sentence, source in told for cloze in self._hidden(sentence, source, split)]
+        if not found:
+            raise ClozeError(f"this world has no cloze statement in the split {split!r}"
+                             + ("; a statement asks for one fact, and composes nothing"
+                                if split == "combinations" else ""))
+        return iter(shuffled(Random(seed), found))
+
+    def _from_articles(self, split: str) -> Iterator[tuple[Sentence, Clue]]:
+        for key, article in self.corpora.articles(split).items():
+            for place, sentence in enumerate(article.sentences):
+                yield sentence, Clue(key, place)
+
+    def _hidden(self, sentence: Sentence, source: Clue | None, split: str) -> Iterator[Cloze]:
+        """The spans whose one fact belongs to the split, can be filled in one way, and is told in some article."""
+        spans = salient(sentence, self.facts)
+        keys = [key for _, key in spans]
+        for span, key in spans:
+            stated = {self.parting.plain(fact) for fact in sentence.facts if key in (fact.subject, fact.object)}
+            if len(stated) != 1 or keys.count(key) != 1:
+                continue
+            fact = stated.pop()
+            other = self.facts[fact.object if key == fact.subject else fact.subject]
+            unsaid = other.named and other.key not in keys       # "she was born in …"
+            if unsaid or not self._one_way(fact, key) or self.parting.split_of([self.parting.need(fact)]) != split:
+                continue
+            if names((*sentence.words[:span[0]], MASK, *sentence.words[span[1]:]), self.facts[key]):
+                continue                                             # "Milton Clocks , a company in …"
+            tellers = tuple(teller for teller in self.corpora.tellers(fact, split)
+                            if source is None or teller != source.article)
+            if tellers:
+                yield Cloze(sentence.words, span, key, fact, tellers, source, split)
+
+    def _one_way(self, fact: Triple, hidden: str) -> bool:
+        """Whether only the hidden thing makes the fact true."""
+        if hidden == fact.object:
+            return len(self.facts.objects(self.facts[fact.subject], fact.relation)) == 1
+        return len(self.facts.subjects(fact.relation, self.facts[fact.object])) == 1
+
+
+def salient(sentence: Sentence, facts: Facts) -> list[tuple[tuple[int, int], str]]:
+    """The names (no pronouns), years and numbers of a sentence: (start, end) and the entity's key."""
+    found = [((mention.start, mention.end), mention.entity) for mention in sentence.mentions
+             if sentence.words[mention.start:mention.end] == facts[mention.entity].words]
+    dates = {key: facts[key].words[0] for fact in sentence.facts for key in (fact.subject, fact.object)
+             if facts[key].kind in DATES}
+    return found + [((place, place + 1), key) for key, word in dates.items()
+                    for place, other in enumerate(sentence.words) if other == word]
+
+
+def statements(automaton: Automaton, patterns: list[Pattern], annotator: Annotator) -> Iterator[Sentence]:
+    """Every sentence of the grammar that states facts about all that it speaks of, computes none, and asks nothing."""
+    derived = {name for name, relation in annotator.facts.relations.items() if relation.derived}
+    stating = {pattern.id for pattern in patterns if "?" not in pattern.row.words("english")
+               and not any(atom.relation in derived for atom in pattern.facts)
+               and set(pattern.slots) == {name for atom in pattern.facts for name in atom.variables}}
+    for start in automaton.starts:
+        if start.label in stating:
+            for arcs in derivations(automaton, start.state):
+                path = Path(start.label, arcs)
+                yield annotator.sentence(path, automaton.path_logprob(path))
+
+
+def derivations(automaton: Automaton, state: int) -> Iterator[tuple[Arc, ...]]:
+    """All ways from a state to the end."""
+    if state == 0:
+        yield ()
+    for arc in automaton.arcs[state] if state else ():
+        for rest in derivations(automaton, arc.target):
+            yield arc, *rest

@@ -1,0 +1,143 @@
+"""The solutions of chapter 06 against independent ones; and other right ways are not refused."""
+
+from math import cos, exp, log, sin, sqrt
+from random import Random
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from plmlab.chapters.ch06 import exercises as right
+from plmlab.example import IGNORE, Batch
+from plmlab.exercises import check
+from plmlab.layers.attention import MultiHeadAttention, masked_softmax
+from plmlab.layers.positions import sinusoid
+from plmlab.objectives import causal
+from plmlab.text.vocabulary import Vocabulary
+
+
+def draw(*shape: int) -> torch.Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(sum(shape)))
+
+
+# The solutions
+
+@pytest.mark.parametrize(("query", "key"), [(1, 1), (3, 3), (2, 7)])
+def test_attention(query: int, key: int) -> None:
+    q, k, v = draw(query, 4), draw(key, 4), draw(key, 5)
+    theirs = F.scaled_dot_product_attention(q[None], k[None], v[None])[0]
+    torch.testing.assert_close(right.attention_by_hand(q, k, v), theirs)
+
+
+def test_the_mask() -> None:
+    scores, look = draw(5, 5), torch.ones(5, 5, dtype=torch.bool).tril()
+    torch.testing.assert_close(right.masked_weights(scores, look), masked_softmax(scores, look))
+
+
+def test_many_heads() -> None:
+    x, layer = draw(2, 5, 12), MultiHeadAttention(12, 3)
+    assert torch.equal(right.split_heads(x, 3), layer._split(x))
+    assert torch.equal(right.split_heads(x, 3)[1, 2, 4], x[1, 4, 8:12])
+
+
+def test_positions() -> None:
+    torch.testing.assert_close(right.position_table(50, 16), sinusoid(torch.arange(50), 16), atol=1e-5, rtol=0)
+    figure = torch.tensor([[0, 1, 0, 1], [0.841471, 0.540302, 0.01, 0.99995], [0.909297, -0.416147, 0.019999, 0.9998]])
+    torch.testing.assert_close(right.position_table(3, 4), figure, atol=1e-5, rtol=0)
+
+
+def test_the_shift_is_that_of_the_causal_objective() -> None:
+    rows, vocab = [[11, 12, 13], [14], [15, 16]], Vocabulary(50)
+    batch = Batch.of([causal(row, vocab=vocab, rng=Random(0)) for row in rows], pad=0)
+    read, targets = right.shift_right(rows, start=5, end=6, pad=0)
+    assert torch.equal(read, batch.tokens) and torch.equal(targets, batch.targets)
+    assert int((targets == IGNORE).sum()) == 3
+
+
+def look_back_by_hand(weights: torch.Tensor, tokens: list[str]) -> tuple[int, float]:
+    """Cell by cell, as the docstring says it."""
+    means = []
+    for head in weights.tolist():
+        cells = [head[i][i - 1] for i in range(1, len(tokens)) if tokens[i][0] != "[" and tokens[i - 1][0] != "["]
+        means.append(sum(cells) / len(cells))
+    return means.index(max(means)), max(means)
+
+
+def test_reading_a_head() -> None:
+    weights, tokens = draw(8, 6, 6).softmax(-1), ["[CLS]", "a", "b", "[SEP]", "c", "d"]
+    head, score = right.previous_token_head(weights, tokens)
+    assert (head, pytest.approx(score)) == look_back_by_hand(weights, tokens)
+
+
+# Other right ways
+
+def attention_in_loops(q, k, v):
+    out = torch.zeros(len(q), v.shape[1])
+    for i, query in enumerate(q):
+        scores = [sum(a * b for a, b in zip(query.tolist(), key.tolist(), strict=True)) / sqrt(len(query)) for key in k]
+        weights = [exp(s - max(scores)) for s in scores]
+        for weight, value in zip(weights, v, strict=True):
+            out[i] += weight / sum(weights) * value
+    return out
+
+
+def attention_scaled_first(q, k, v):
+    return torch.einsum("qk,kv->qv", torch.softmax((q / q.size(-1) ** 0.5).matmul(k.mT), dim=1), v)
+
+
+def softmax_of_what_is_seen(scores, may_look):
+    weights = torch.zeros_like(scores)
+    for i in range(len(scores)):
+        weights[i, may_look[i]] = scores[i, may_look[i]].softmax(0)
+    return weights
+
+
+def sinusoid_by_hand(time, model):
+    rows = [[(cos if j % 2 else sin)(p / 10000 ** ((j - j % 2) / model)) for j in range(model)] for p in range(time)]
+    return torch.tensor(rows)
+
+
+def sinusoid_by_logarithms(time, model):
+    table = torch.zeros(time, model)
+    rate = torch.exp(torch.arange(0, model, 2) * (-log(10000.0) / model))
+    table[:, 0::2] = torch.sin(torch.arange(time).unsqueeze(1) * rate)
+    table[:, 1::2] = torch.cos(torch.arange(time).unsqueeze(1) * rate)
+    return table
+
+
+def shift_by_padding(sentences, start, end, pad):
+    read = [torch.tensor([start, *s]) for s in sentences]
+    say = [torch.tensor([*s, end]) for s in sentences]
+    return [torch.nn.utils.rnn.pad_sequence(rows, True, fill) for rows, fill in ((read, pad), (say, -100))]
+
+
+def reading_with_tensors(weights, tokens):
+    pairs = [i for i in range(1, len(tokens)) if not (tokens[i] + tokens[i - 1]).count("[")]
+    scores = torch.stack([weights[:, i, i - 1] for i in pairs], dim=1).mean(1)
+    return scores.argmax(), scores.max()
+
+
+@pytest.mark.parametrize(("number", "answer"), [
+    ("06.1", attention_in_loops), ("06.1", attention_scaled_first),
+    ("06.1", lambda q, k, v: F.scaled_dot_product_attention(q[None], k[None], v[None])[0]),
+    ("06.2", softmax_of_what_is_seen), ("06.2", lambda scores, look: (scores + torch.where(look, 0, -1e9)).softmax(1)),
+    ("06.3", lambda x, heads: x.view(*x.shape[:2], heads, x.shape[2] // heads).permute(0, 2, 1, 3).contiguous()),
+    ("06.3", lambda x, heads: torch.stack(x.chunk(heads, dim=-1), dim=1)),
+    ("06.4", sinusoid_by_hand), ("06.4", sinusoid_by_logarithms),
+    ("06.5", shift_by_padding), ("06.6", look_back_by_hand), ("06.6", reading_with_tensors),
+])
+def test_another_right_way_is_right(number: str, answer) -> None:
+    assert check(number, answer).ok, check(number, answer)
+
+
+# The notes' own error, worked by hand
+
+def test_multiplying_the_mask_in_leaves_a_row_short() -> None:
+    feedback = check("06.2", lambda scores, may_look: scores.softmax(-1) * may_look.float())
+    assert feedback.mistake == "the mask is multiplied in after the softmax, so the weights no longer add up to 1"
+
+
+@pytest.mark.parametrize(("fill", "words"), [(1e-9, "idden scores become 0"), (-3.0, "A hidden key still gets")])
+def test_a_hidden_score_that_is_only_small(fill: float, words: str) -> None:
+    feedback = check("06.2", lambda scores, may_look: scores.masked_fill(~may_look, fill).softmax(-1))
+    assert words in repr(feedback)

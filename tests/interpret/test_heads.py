@@ -1,0 +1,82 @@
+"""Head scores against loops over the weights that transformers gives, and against heads whose aim is known."""
+
+from random import Random
+
+import pytest
+import torch
+
+from plmlab.example import Batch
+from plmlab.hf import to_hf
+from plmlab.interpret import intervene
+from plmlab.interpret.heads import Link, head_scores, offset_score, slot_score
+from plmlab.models.bert import BERT, BERTConfig, BERTPretraining
+from plmlab.objectives import masked
+from plmlab.text.vocabulary import Vocabulary
+
+VOCAB = Vocabulary(60)
+SPECIAL = (VOCAB.need("pad"), VOCAB.need("cls"), VOCAB.need("sep"))
+
+
+def some() -> tuple[BERT, Batch, list[Link]]:
+    """Four texts of odd lengths, one of them a pair, and links of one to three slots."""
+    torch.manual_seed(0)
+    model = BERT(BERTConfig(60, 32, layers=3, model=24, heads=4, inner=48)).eval()
+    for parameter in model.parameters():
+        torch.nn.init.normal_(parameter, std=0.4)
+    rng = Random(0)
+    texts = [[40 + int(rng.random() * 20) for _ in range(length)] for length in (5, 9, 12, 7)]
+    rows = [masked(text, vocab=VOCAB, rng=rng, pair=texts[0] if i == 2 else (), select=())
+            for i, text in enumerate(texts)]
+    links = [Link(i, 1 + (3 * j) % len(text), start, min(len(text) + 1, start + 1 + j % 3))
+             for i, text in enumerate(texts) for j in range(6)
+             if (start := 1 + (5 * j + 2) % len(text)) != 1 + (3 * j) % len(text)]
+    return model, Batch.of(rows, pad=0), links
+
+
+def test_scores_are_those_of_loops_over_the_weights_of_transformers() -> None:
+    bert, batch, links = some()
+    pretraining = BERTPretraining(bert.config)
+    pretraining.bert.load_state_dict(bert.state_dict())
+    theirs = to_hf(pretraining.eval())
+    theirs.set_attn_implementation("eager")
+    with torch.no_grad():
+        weights = theirs(input_ids=batch.tokens, token_type_ids=batch.segments,
+                         attention_mask=(batch.tokens != 0).long(), output_attentions=True).attentions
+    ours = head_scores(bert, batch, links, SPECIAL)
+    assert ours.shape == (3, 4) and 0 < ours.mean() < 1
+    for layer in range(3):
+        for head in range(4):
+            found = 0
+            for link in links:
+                row = weights[layer][link.row, head, link.source].tolist()
+                allowed = [slot for slot, token in enumerate(batch.tokens[link.row].tolist())
+                           if token not in SPECIAL and slot != link.source]
+                found += link.start <= max(allowed, key=lambda slot: row[slot]) < link.end
+            assert ours[layer, head] == pytest.approx(found / len(links))
+
+
+def test_a_head_that_looks_at_the_word_before_finds_just_that() -> None:
+    bert, batch, _ = some()
+    time = batch.size[1]
+    before = torch.eye(time).roll(-1, 1)
+    links = [Link(row, slot, slot - 1, slot) for row in range(4) for slot in range(3, 6)]
+    with intervene(bert, {"layers.1.attention.weights": lambda w: before.expand_as(w)}):
+        scores = head_scores(bert, batch, links, SPECIAL)
+        turned = head_scores(bert, batch, [Link(row, start, slot, slot + 1) for row, slot, start, _ in links], SPECIAL)
+    assert (scores[1] == 1).all() and (scores[0] < 1).any() and (turned[1] == 0).all()
+
+
+def test_the_best_offset_and_the_best_slot_are_found_and_its_share_told() -> None:
+    links = [Link(0, 5, 3, 4), Link(0, 9, 6, 8), Link(1, 2, 4, 5), Link(1, 6, 4, 5)]
+    assert offset_score(links) == (-2, 0.75)
+    assert slot_score(links) == (4, 0.5)
+
+
+def test_no_links_are_an_error() -> None:
+    bert, batch, _ = some()
+    with pytest.raises(ValueError, match="no links"):
+        head_scores(bert, batch, [], SPECIAL)
+    with pytest.raises(ValueError, match="no links"):
+        offset_score([])
+    with pytest.raises(ValueError, match="no links"):
+        slot_score([])

@@ -1,0 +1,100 @@
+"""The four tasks: what is asked is what is labelled, who knows everything scores 1, and tuning touches a copy."""
+
+from typing import Any
+
+import pytest
+import torch
+
+from plmlab.example import IGNORE, Batch
+from plmlab.models.bert import BERT, BERTConfig
+from plmlab.models.bert_heads import Interface, SpanFinder
+from plmlab.transfer import KINDS, TAGS, TASKS, exam, ids, labelled, read, score, spelling, tune
+from plmlab.world import World
+
+NAMES = tuple(TASKS)
+
+
+def small_bert(seed: int = 0) -> BERT:
+    torch.manual_seed(seed)
+    return BERT(BERTConfig(len(spelling()), time=64, layers=1, model=16, heads=2, inner=32, dropout=0.0,
+                           attention_dropout=0.0))
+
+
+def knowing(name: str, wrong: bool = False) -> Interface:
+    """A head that says the labels of whatever batch it is shown, or always something else."""
+    class Knowing(TASKS[name].head):  # type: ignore[name-defined]
+        def forward(self, batch: Batch) -> torch.Tensor:
+            if isinstance(self, SpanFinder):
+                logits = torch.zeros(*batch.size, 2)
+                for row, ends in enumerate(zip(batch.labels["start"], batch.labels["end"], strict=True)):
+                    for which, slot in enumerate(ends):
+                        logits[row, (int(slot) - 1 if wrong else int(slot)), which] = 9
+                return logits
+            gold = batch.labels["class" if "class" in batch.labels else "tags"]
+            said = gold.clamp(min=0) if not wrong else (gold == 0).long() * (name != "names")
+            return torch.nn.functional.one_hot(said, TASKS[name].labels).float()
+    return Knowing.on(small_bert(), TASKS[name].labels)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_who_knows_everything_is_always_right_and_who_errs_never(name: str) -> None:
+    assert score(knowing(name), name) == 1
+    assert score(knowing(name, wrong=True), name) < 0.02
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_row_of_the_exam_is_learned_from(name: str) -> None:
+    def key(row: Any) -> tuple:
+        return tuple(getattr(row, field) for field in ("question", "first", "second", "words") if hasattr(row, field))
+
+    assert len(exam(name)) > 100 and len(labelled(name, 0)) > 1000
+    assert not {key(row) for row in exam(name)} & {key(row) for row in labelled(name, 0)}
+
+
+def test_names_of_the_exam_stand_in_no_training_text(full: World) -> None:
+    held = [{mention.entity for mention in row.mentions} & full.held.entities for row in exam("names")]
+    assert all(held)
+    assert not any({mention.entity for mention in row.mentions} & full.held.entities for row in labelled("names", 0))
+
+
+def test_tags_are_those_of_the_world(full: World) -> None:
+    assert set(KINDS) == {entity.kind for entity in full.facts.entities.values() if entity.named}
+    batch = read(TASKS["names"].example, rows := exam("names")[:50])
+    for row, tags in zip(rows, batch.labels["tags"].tolist(), strict=True):
+        assert [TAGS[tag] for tag in tags if tag != IGNORE] == list(row.bio)
+
+
+def test_what_is_read_is_the_row_and_the_answer_lies_where_the_labels_say() -> None:
+    rows = exam("an answer")[:20]
+    batch = read(TASKS["an answer"].example, rows)
+    for row, tokens, start, end in zip(rows, batch.tokens.tolist(), *map(torch.Tensor.tolist, (
+            batch.labels["start"], batch.labels["end"])), strict=True):
+        assert tokens[start:end + 1] == ids(row.text[row.start:row.end])
+    batch = read(TASKS["a pair"].example, rows := exam("a pair")[:20])
+    for row, tokens, segments in zip(rows, batch.tokens, batch.segments, strict=True):
+        assert tokens[segments == 1].tolist()[:-1] == ids(row.second)
+
+
+@pytest.mark.parametrize("features", [False, True])
+def test_tuning_leaves_the_model_that_it_is_given_as_it_was(features: bool) -> None:
+    bert = small_bert()
+    before = {name: weight.clone() for name, weight in bert.state_dict().items()}
+    tuned = tune(bert, "names", 32, 0, lr=1e-2, steps=4, features=features, show=False)
+    assert all(torch.equal(weight, before[name]) for name, weight in bert.state_dict().items())
+    same = [torch.equal(weight, before[name]) for name, weight in tuned.bert.state_dict().items()
+            if not name.startswith("pooler")]
+    assert all(same) if features else not any(same)
+
+
+def test_fewer_labels_are_the_first_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: set[int] = set()
+    example = TASKS["one sentence"].example
+    rows = labelled("one sentence", 0)
+
+    def noting(row: Any) -> Any:
+        seen.add(next(place for place, other in enumerate(rows) if other is row))
+        return example(row)
+    task = TASKS["one sentence"]
+    monkeypatch.setitem(TASKS, "one sentence", type(task)(**{**vars(task), "example": noting}))
+    tune(small_bert(), "one sentence", 8, 0, lr=1e-3, steps=6, show=False)
+    assert seen == set(range(8))
