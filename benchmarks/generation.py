@@ -9,7 +9,7 @@ import sys
 import torch
 from rounds import race, table
 
-from plmlab.decode import Rereading, Writer, greedy
+from plmlab.decode import AutoregressiveModel, Rereading, greedy
 from plmlab.example import Batch
 from plmlab.hf import to_hf
 from plmlab.models.gpt import GPT2, GPTConfig
@@ -32,7 +32,7 @@ def main(rounds: int) -> None:
     for batch in (1, 8):
         prompts = torch.randint(100, VOCAB.size, (batch, PROMPT))
 
-        def write(model: Writer, prompts: torch.Tensor = prompts) -> list[list[int]]:
+        def write(model: AutoregressiveModel, prompts: torch.Tensor = prompts) -> list[list[int]]:
             return [list(text.tokens) for text in greedy(model, prompts, VOCAB, length=LENGTH, banned=())]
 
         def generate(prompts: torch.Tensor = prompts) -> list[list[int]]:

@@ -11,6 +11,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from plmlab.objectives import causal, masked
 from plmlab.world import World
 
 SECONDS = 60
@@ -95,8 +96,8 @@ def measure(name: str) -> World:
         tokens += len(next(stream))
     wrote = time.perf_counter() - began
     print(f"| {name} | {len(world.patterns)} | {len(world.vocabulary)} | {automaton.states:,} | {automaton.size:,} | "
-          f"{compiled:.2f} s | {pairs:,} pairs, {proved:.2f} s | {wrote:.1f} s | {world.floor('causal').mean:.4f} | "
-          f"{world.floor('masked', sentences=600)} |")
+          f"{compiled:.2f} s | {pairs:,} pairs, {proved:.2f} s | {wrote:.1f} s | {world.floor(causal).mean:.4f} | "
+          f"{world.floor(masked, sentences=600)} |")
     return world
 
 
@@ -109,7 +110,7 @@ def main() -> None:
     model = train(small)
     for split in ("train", "test"):
         reached, best = evaluated(model, small, split)
-        floor = small.floor("causal", split=split).mean
+        floor = small.floor(causal, split=split).mean
         print(f"tiny GPT after {SECONDS} s on one thread, {split}: {reached:.4f} nats a token, "
               f"{reached / best - 1:.2%} above the best reader on the same sentences ({best:.4f}; floor {floor:.4f})")
 

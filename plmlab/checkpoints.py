@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import safetensors.torch
 from safetensors import SafetensorError
-from torch import nn
+from torch import Tensor, nn
 
 from plmlab.atomic import place, write
 from plmlab.models.registry import ModelType, find, type_of
@@ -26,7 +26,11 @@ from plmlab.weights import put, weights
 if TYPE_CHECKING:
     from plmlab.text import Tokenizer
 
-FORMAT = 1
+FORMAT = 2
+RENAMED = {"around_attention": "attention_residual", "around_cross_attention": "cross_attention_residual",
+           "around_feed_forward": "feed_forward_residual", "finish": "final_norm"}
+"""What parts of a weight's name, dot to dot, were called in format 1."""
+RENAMED_TYPES = {"bert-tagger": "bert-token"}
 CONFIG, WEIGHTS, TOKENIZER, README = "config.json", "model.safetensors", "tokenizer.json", "README.md"
 OURS = ("model_type", "format", "sha256")
 Folder = str | PathLike[str]
@@ -87,7 +91,7 @@ def load(folder: Folder, *, expect: str | None = None) -> tuple[Any, "Tokenizer"
     is half loaded.
     """
     folder = locate(folder)
-    files = read(folder)
+    files = read_files(folder)
     config = parse(folder, files)
     if expect is not None and config["model_type"] != expect:
         raise CheckpointError(f"{folder} holds a {config['model_type']!r} model, and a {expect!r} is needed here")
@@ -110,7 +114,7 @@ def locate(folder: Folder) -> Path:
     return path
 
 
-def read(folder: Path) -> dict[str, bytes]:
+def read_files(folder: Path) -> dict[str, bytes]:
     """The files that a checkpoint must have."""
     if not folder.is_dir():
         known = ", ".join(names()) or "none yet"
@@ -131,10 +135,17 @@ def parse(folder: Path, files: Mapping[str, bytes]) -> dict[str, Any]:
     if not isinstance(config, dict) or not set(OURS) <= set(config):
         raise CheckpointError(f"{folder / CONFIG} was not written by plmlab: it lacks one of {', '.join(OURS)}. "
                               "A model of Hugging Face's is loaded with plmlab.hf.from_hf")
-    if config["format"] != FORMAT:
+    if config["format"] not in (1, FORMAT):
         raise CheckpointError(f"{folder} has format {config['format']}, and this plmlab reads format {FORMAT}: "
                               "use the plmlab that wrote it, or a newer one")
+    if config["format"] == 1:
+        config["model_type"] = RENAMED_TYPES.get(config["model_type"], config["model_type"])
     return config
+
+
+def renewed(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The weights of a checkpoint of format 1 under their names of today."""
+    return {".".join(RENAMED.get(part, part) for part in name.split(".")): tensor for name, tensor in tensors.items()}
 
 
 def build(folder: Path, config: Mapping[str, Any], data: bytes) -> nn.Module:
@@ -154,7 +165,8 @@ def build(folder: Path, config: Mapping[str, Any], data: bytes) -> nn.Module:
                         + [f"{name!r} is missing" for name in sorted(needed - set(told))]))
     try:
         model = kind.model(kind.config(**told)).eval()
-        put(model, safetensors.torch.load(data))
+        tensors = safetensors.torch.load(data)
+        put(model, renewed(tensors) if config["format"] == 1 else tensors)
     except (ValueError, TypeError, SafetensorError) as problem:
         raise CheckpointError(f"{folder} cannot be loaded as a {kind.name!r} model: {problem}") from None
     return model
@@ -182,7 +194,7 @@ def names() -> list[str]:
 
 def enter(name: str) -> None:
     """Put a folder of ``data/checkpoints`` into the index, or renew its hashes."""
-    files = read(home() / name)
+    files = read_files(home() / name)
     table = index() | {name: {file: digest(data) for file, data in sorted(files.items())}}
     text = json.dumps(dict(sorted(table.items())), indent=2) + "\n"
     draft = home() / ".index.json"

@@ -14,8 +14,8 @@ from torch import nn
 
 from plmlab.checkpoints import save
 from plmlab.models.registry import find
-from plmlab.objectives import OBJECTIVES, masked
-from plmlab.text import Tokenizer, TokenStream, examples, paragraphs, read
+from plmlab.objectives import causal, masked
+from plmlab.text import Tokenizer, TokenStream, examples, paragraphs, read_texts
 from plmlab.train import History, fit
 from plmlab.world.probability.floors import Floor
 
@@ -128,8 +128,7 @@ def from_world(plan: Plan) -> Material:
     if plan.model == "bert" and plan.time < 2 * told + 3:
         raise ValueError(f"--time is {plan.time}; BERT reads pairs of sentences from articles, the longest "
                          f"has {told} words, and needs {2 * told + 3} slots")
-    objective, tokenizer = ("masked" if plan.model == "bert" else "causal"), world_tokenizer(whole, ["english"])
-    asked = OBJECTIVES["masked"].make if plan.model == "bert" else "causal"
+    objective, tokenizer = (masked if plan.model == "bert" else causal), world_tokenizer(whole, ["english"])
     held_out = SentenceBatches(whole, "test", tokenizer, objective, plan.batch, plan.seed + 1)
     alone = SentenceBatches(whole, "train", tokenizer, objective, plan.batch, plan.seed)
     half = plan.batch // 2
@@ -137,12 +136,12 @@ def from_world(plan: Plan) -> Material:
         tokenizer, alone if plan.model != "bert" else MixedBatches(
             PairBatches(whole, "train", tokenizer, half, plan.seed), replace(alone, batch=plan.batch - half)),
         [held_out(i) for i in range(-(-WORLD_HELD_OUT // plan.batch))],
-        whole.floor(asked, split="test", sentences=WORLD_HELD_OUT))
+        whole.floor(objective, split="test", sentences=WORLD_HELD_OUT))
 
 
 def texts(corpus: str) -> list[str]:
     """The paragraphs of the Wikipedia sample, or of a reader's file."""
-    return paragraphs() if corpus == "wikipedia" else read(corpus)
+    return paragraphs() if corpus == "wikipedia" else read_texts(corpus)
 
 
 def divide(whole: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:

@@ -19,11 +19,11 @@ from plmlab.draws import below
 from plmlab.example import IGNORE, Batch, Example
 from plmlab.metrics import entity_f1
 from plmlab.models.bert import BERT
-from plmlab.models.bert_heads import Interface, SentenceClassifier, SpanFinder, TokenTagger
+from plmlab.models.bert_heads import SentenceClassifier, SpanClassifier, TaskHead, TokenClassifier
 from plmlab.objectives import answered, classified, tagged
 from plmlab.text import Tokenizer
 from plmlab.train import fit, frozen
-from plmlab.world.datasets.tasks import asked, compared, judged
+from plmlab.world.datasets.tasks import acceptability, extractive_qa, paraphrase
 from plmlab.world.datasets.tokenizer import world_tokenizer
 
 EXAM = 300
@@ -51,25 +51,25 @@ class Task:
     ``labels``; ``score(model, rows)`` is from 0 to 1, on rows of the split ``exam``."""
 
     name: str
-    head: type[Interface]
+    head: type[TaskHead]
     labels: int
     exam: str
     rows: Callable[[str, int], Any]
     example: Callable[[Any], Example]
-    score: Callable[[Interface, Sequence[Any]], float]
+    score: Callable[[TaskHead, Sequence[Any]], float]
 
 
-def read(example: Callable[[Any], Example], rows: Sequence[Any]) -> Batch:
+def batch_of(example: Callable[[Any], Example], rows: Sequence[Any]) -> Batch:
     """The rows side by side."""
     return Batch.of([example(row) for row in rows], pad=spelling().vocab.need("pad"))
 
 
-def judged_example(row: Any) -> Example:
+def acceptability_example(row: Any) -> Example:
     """One sentence: is it right?"""
     return classified(ids(row.words), int(row.right), vocab=spelling().vocab)
 
 
-def compared_example(row: Any) -> Example:
+def paraphrase_example(row: Any) -> Example:
     """A pair: do they tell the same?"""
     return classified(ids(row.first), int(row.same), pair=ids(row.second), vocab=spelling().vocab)
 
@@ -79,31 +79,31 @@ def named_example(row: Any) -> Example:
     return tagged(ids(row.words), [TAGS.index(tag) for tag in row.bio], vocab=spelling().vocab)
 
 
-def asked_example(row: Any) -> Example:
+def extractive_qa_example(row: Any) -> Example:
     """A question and a text: from where to where does the answer stand?"""
     return answered(ids(row.question), ids(row.text), row.start, row.end, vocab=spelling().vocab)
 
 
-def share_right(example: Callable[[Any], Example]) -> Callable[[Interface, Sequence[Any]], float]:
+def share_right(example: Callable[[Any], Example]) -> Callable[[TaskHead, Sequence[Any]], float]:
     """How many texts were given their class."""
-    def score(model: Interface, rows: Sequence[Any]) -> float:
-        batch = read(example, rows)
+    def score(model: TaskHead, rows: Sequence[Any]) -> float:
+        batch = batch_of(example, rows)
         return _mean(model(batch).argmax(-1) == batch.labels["class"])
     return score
 
 
-def names_found(model: Interface, rows: Sequence[Any]) -> float:
+def names_found(model: TaskHead, rows: Sequence[Any]) -> float:
     """F1 over whole names: right means kind and both ends."""
-    batch = read(named_example, rows)
+    batch = batch_of(named_example, rows)
     said = [[TAGS[tag] for tag, gold in zip(*pair, strict=True) if gold != IGNORE]
             for pair in zip(model(batch).argmax(-1).tolist(), batch.labels["tags"].tolist(), strict=True)]
     return entity_f1(said, [list(row.bio) for row in rows])
 
 
-def answers_found(model: Interface, rows: Sequence[Any]) -> float:
+def answers_found(model: TaskHead, rows: Sequence[Any]) -> float:
     """How many answers were found, both ends."""
-    assert isinstance(model, SpanFinder)
-    batch = read(asked_example, rows)
+    assert isinstance(model, SpanClassifier)
+    batch = batch_of(extractive_qa_example, rows)
     return _mean((model.best(batch) == torch.stack([batch.labels["start"], batch.labels["end"]], 1)).all(1))
 
 
@@ -116,11 +116,13 @@ def _of(task: Callable[..., Any]) -> Callable[[str, int], Any]:
 
 
 TASKS = {task.name: task for task in (
-    Task("one sentence", SentenceClassifier, 2, "test", _of(judged), judged_example, share_right(judged_example)),
-    Task("a pair", SentenceClassifier, 2, "facts", _of(compared), compared_example, share_right(compared_example)),
-    Task("names", TokenTagger, len(TAGS), "entities",
+    Task("one sentence", SentenceClassifier, 2, "test", _of(acceptability), acceptability_example,
+         share_right(acceptability_example)),
+    Task("a pair", SentenceClassifier, 2, "facts", _of(paraphrase), paraphrase_example,
+         share_right(paraphrase_example)),
+    Task("names", TokenClassifier, len(TAGS), "entities",
          lambda split, seed: world.full().sentences(split, seed), named_example, names_found),
-    Task("an answer", SpanFinder, 2, "facts", _of(asked), asked_example, answers_found),
+    Task("an answer", SpanClassifier, 2, "facts", _of(extractive_qa), extractive_qa_example, answers_found),
 )}
 
 
@@ -137,7 +139,7 @@ def exam(name: str) -> list[Any]:
 
 
 def tune(bert: BERT, name: str, count: int, seed: int, *, lr: float, steps: int, features: bool = False,
-         **options: Any) -> Interface:
+         **options: Any) -> TaskHead:
     """A copy of ``bert`` with the task's head, trained on the first ``count`` labelled rows.
 
     ``features``: BERT itself is frozen, and only the head is trained.
@@ -148,14 +150,14 @@ def tune(bert: BERT, name: str, count: int, seed: int, *, lr: float, steps: int,
 
     def draw(step: int) -> Batch:
         rng = Random(f"{seed}:{step}")
-        return read(task.example, [rows[below(rng, len(rows))] for _ in range(BATCH)])
+        return batch_of(task.example, [rows[below(rng, len(rows))] for _ in range(BATCH)])
 
     with frozen(*[model.bert] * features):
         fit(model, draw, steps=steps, lr=lr, warmup=steps // 10, **options)
     return model
 
 
-def score(model: Interface, name: str) -> float:
+def score(model: TaskHead, name: str) -> float:
     """What it reaches in the exam, from 0 to 1."""
     with torch.no_grad():
         return TASKS[name].score(model, exam(name))

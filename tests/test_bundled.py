@@ -7,11 +7,12 @@ import torch
 
 from plmlab import world
 from plmlab.checkpoints import home, load, names
+from plmlab.objectives import causal, masked
 from plmlab.pretraining import WORLD_HELD_OUT
 from plmlab.world.datasets.sentence_batches import SentenceBatches
 from plmlab.world.datasets.tokenizer import world_tokenizer
 
-CASES = {"bert-world": ("masked", 128), "gpt2-world": ("causal", 64)}
+CASES = {"bert-world": (masked, 128), "gpt2-world": (causal, 64)}
 
 
 def test_each_has_its_case() -> None:

@@ -12,10 +12,12 @@ from torch import nn
 import plmlab.atomic as folders
 import plmlab.checkpoints as checkpoints
 from plmlab.checkpoints import CheckpointError, load, save
-from plmlab.example import Batch
+from plmlab.example import Batch, PairBatch
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.models.registry import MODELS, find, model, type_of
+from plmlab.objectives import sequence_to_sequence
+from plmlab.paths import ROOT
 from plmlab.text import Tokenizer
 
 
@@ -55,6 +57,27 @@ def edit(folder, **changes):
     path.write_text(json.dumps({k: v for k, v in config.items() if v is not None}))
 
 
+KEPT = ROOT / "tests" / "kept"
+SAID = json.loads((KEPT / "format1.json").read_text(encoding="utf-8"))
+"""The first logits of each model's last slot, as they were when its checkpoint was saved in format 1."""
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_a_checkpoint_of_format_1_says_what_it_said(name, tmp_path):
+    model, tokenizer = load(KEPT / f"format1-{name}")
+    if name == "transformer":
+        batch = PairBatch.of([sequence_to_sequence([39, 40, 41], [42, 43], vocab=tokenizer.vocab)], pad=0)
+    else:
+        batch = Batch.causal(torch.tensor([[39, 40, 41, 42, 43, 39]]))
+    with torch.no_grad():
+        said = model(batch)
+    torch.testing.assert_close(said[0, -1, :8], torch.tensor(SAID[name]), atol=2e-6, rtol=0)
+    save(tmp_path / name, model, tokenizer, command="x", figures={})
+    again, _ = load(tmp_path / name)
+    with torch.no_grad():
+        assert torch.equal(again(batch), said)
+
+
 def test_what_is_loaded_is_what_was_saved(folder, tokenizer):
     ours, (theirs, words) = gpt(tokenizer).eval(), load(folder)
     batch = windows(tokenizer)
@@ -80,7 +103,7 @@ def test_the_folder_says_all_there_is_to_say(folder, tokenizer):
     assert sorted(p.name for p in folder.iterdir()) == ["README.md", "config.json", "model.safetensors",
                                                         "tokenizer.json"]
     config = json.loads((folder / "config.json").read_text())
-    assert config["model_type"] == "gpt2" and config["format"] == 1 and config["layers"] == 2
+    assert config["model_type"] == "gpt2" and config["format"] == 2 and config["layers"] == 2
     text = (folder / "README.md").read_text()
     size = sum(p.numel() for p in gpt(tokenizer).parameters())
     for words in ("plmlab pretrain gpt2 --steps 3", "| validation loss | 3.142 |", "| floor | unknown |", f"{size:,}"):
@@ -163,8 +186,8 @@ def test_weights_that_are_not_safetensors_though_the_hash_agrees(folder, keep):
 
 @pytest.mark.parametrize(("changes", "words"), [
     ({"model_type": "xlnet99"}, "no model type 'xlnet99'.*there are .*bert.*gpt2"),
-    ({"model_type": "gpt"}, "the model has no finish"),
-    ({"format": 2}, "format 2, and this plmlab reads format 1"),
+    ({"model_type": "gpt"}, "the model has no final_norm"),
+    ({"format": 3}, "format 3, and this plmlab reads format 2"),
     ({"colour": 3, "taste": 1}, "'colour' is unknown; 'taste' is unknown"),
     ({"vocab": None}, "'vocab' is missing"),
     ({"layers": 3}, r"the file lacks layers\.2"),

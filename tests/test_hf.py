@@ -27,7 +27,7 @@ from transformers import (
 
 from plmlab.example import Batch
 from plmlab.hf import NotLoadable, convert, from_hf, to_hf, tokenizer_to_hf
-from plmlab.hf.links import Link, read, written
+from plmlab.hf.links import Link, to_ours, to_theirs
 from plmlab.models.bert import BERT, BERTConfig, BERTPretraining
 from plmlab.models.gpt import GPT, GPT2, GPTConfig
 from plmlab.models.transformer import Transformer, TransformerConfig
@@ -144,7 +144,7 @@ def test_a_base_model_in_hand() -> None:
     theirs = shaken(GPT2Model(GPT2Config(**GPTS)))
     ours = convert(theirs)
     text = batch(True)
-    torch.testing.assert_close(ours.read(text), theirs(text.tokens)[0], rtol=0, atol=1e-5)
+    torch.testing.assert_close(ours.hidden_states(text), theirs(text.tokens)[0], rtol=0, atol=1e-5)
     assert convert(theirs.train()).training
 
 
@@ -227,9 +227,9 @@ def test_links_read_and_write() -> None:
     links = [Link("q", "qkv", turned=True, third=0), Link("k", "qkv", turned=True, third=1),
              Link("v", "qkv", turned=True, third=2), Link("w", "x")]
     theirs = {"qkv": torch.arange(18.0).view(3, 6), "x": torch.ones(1)}
-    ours = read(links, theirs)
+    ours = to_ours(links, theirs)
     assert ours["k"].tolist() == [[2, 8, 14], [3, 9, 15]]
-    back = written(links, ours)
+    back = to_theirs(links, ours)
     assert torch.equal(back["qkv"], theirs["qkv"]) and torch.equal(back["x"], theirs["x"])
     with pytest.raises(ValueError, match="2 tensors are missing, qkv among them"):
-        read(links, {})
+        to_ours(links, {})

@@ -10,7 +10,7 @@ import pytest
 
 from plmlab import cli, world
 from plmlab.checkpoints import load
-from plmlab.objectives import OBJECTIVES
+from plmlab.objectives import causal, masked
 from plmlab.pretraining import Plan, divide
 from plmlab.world.grammar.splits import is_test
 
@@ -119,7 +119,7 @@ def test_the_world_is_a_corpus_with_its_floor_beside_the_loss(small_as_full: wor
     assert cli.main(["pretrain", "gpt2", "--corpus", "world", "--out", str(out), *size]) == 0
     _, tokenizer = load(out, expect="gpt2")
     assert set(tokenizer.tokens(range(39, len(tokenizer)))) >= set(small_as_full.vocabulary)
-    floor = small_as_full.floor("causal", split="test").mean
+    floor = small_as_full.floor(causal, split="test").mean
     told = capsys.readouterr().out
     loss = float(re.search(r"held-out loss is ([\d.]+)", told)[1])  # type: ignore[index]
     assert f"its floor {floor:.4f} nats a token (exact)" in told
@@ -132,7 +132,7 @@ def test_a_masked_model_has_a_floor_with_its_error(small_as_full: world.World, t
     assert cli.main(["pretrain", "bert", "--corpus", "world", "--out", str(tmp_path / "made"), *size]) == 0
     mean, error = map(float, re.search(r"floor ([\d.]+) nats a token ± ([\d.]+)",  # type: ignore[union-attr]
                                        capsys.readouterr().out).groups())
-    again = small_as_full.floor(OBJECTIVES["masked"].make, split="test", sentences=400, rng=Random(8))
+    again = small_as_full.floor(masked, split="test", sentences=400, rng=Random(8))
     assert abs(mean - again.mean) < 4 * (error + again.stderr)
 
 

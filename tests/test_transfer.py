@@ -7,8 +7,8 @@ import torch
 
 from plmlab.example import IGNORE, Batch
 from plmlab.models.bert import BERT, BERTConfig
-from plmlab.models.bert_heads import Interface, SpanFinder
-from plmlab.transfer import KINDS, TAGS, TASKS, exam, ids, labelled, read, score, spelling, tune
+from plmlab.models.bert_heads import SpanClassifier, TaskHead
+from plmlab.transfer import KINDS, TAGS, TASKS, batch_of, exam, ids, labelled, score, spelling, tune
 from plmlab.world import World
 
 NAMES = tuple(TASKS)
@@ -20,11 +20,11 @@ def small_bert(seed: int = 0) -> BERT:
                            attention_dropout=0.0))
 
 
-def knowing(name: str, wrong: bool = False) -> Interface:
+def knowing(name: str, wrong: bool = False) -> TaskHead:
     """A head that says the labels of whatever batch it is shown, or always something else."""
     class Knowing(TASKS[name].head):  # type: ignore[name-defined]
         def forward(self, batch: Batch) -> torch.Tensor:
-            if isinstance(self, SpanFinder):
+            if isinstance(self, SpanClassifier):
                 logits = torch.zeros(*batch.size, 2)
                 for row, ends in enumerate(zip(batch.labels["start"], batch.labels["end"], strict=True)):
                     for which, slot in enumerate(ends):
@@ -59,18 +59,18 @@ def test_names_of_the_exam_stand_in_no_training_text(full: World) -> None:
 
 def test_tags_are_those_of_the_world(full: World) -> None:
     assert set(KINDS) == {entity.kind for entity in full.facts.entities.values() if entity.named}
-    batch = read(TASKS["names"].example, rows := exam("names")[:50])
+    batch = batch_of(TASKS["names"].example, rows := exam("names")[:50])
     for row, tags in zip(rows, batch.labels["tags"].tolist(), strict=True):
         assert [TAGS[tag] for tag in tags if tag != IGNORE] == list(row.bio)
 
 
 def test_what_is_read_is_the_row_and_the_answer_lies_where_the_labels_say() -> None:
     rows = exam("an answer")[:20]
-    batch = read(TASKS["an answer"].example, rows)
+    batch = batch_of(TASKS["an answer"].example, rows)
     for row, tokens, start, end in zip(rows, batch.tokens.tolist(), *map(torch.Tensor.tolist, (
             batch.labels["start"], batch.labels["end"])), strict=True):
         assert tokens[start:end + 1] == ids(row.text[row.start:row.end])
-    batch = read(TASKS["a pair"].example, rows := exam("a pair")[:20])
+    batch = batch_of(TASKS["a pair"].example, rows := exam("a pair")[:20])
     for row, tokens, segments in zip(rows, batch.tokens, batch.segments, strict=True):
         assert tokens[segments == 1].tolist()[:-1] == ids(row.second)
 

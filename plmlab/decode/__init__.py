@@ -5,10 +5,22 @@ All three write with any model that can ``begin`` and say what comes ``next``: o
 encoder-decoder that was `Given` its source, a function (`Rereading`), or a `Table` made by hand.
 """
 
+from plmlab.decode.autoregressive import AutoregressiveModel, DecodingState, Given, Rereading, Table
 from plmlab.decode.beam import Beam, beam_search, length_penalty
 from plmlab.decode.hypothesis import Hypothesis
 from plmlab.decode.steps import distribution, greedy, sample
-from plmlab.decode.writers import Given, Memory, Rereading, Table, Writer
 
-__all__ = ["Beam", "Given", "Hypothesis", "Memory", "Rereading", "Table", "Writer", "beam_search", "distribution",
-           "greedy", "length_penalty", "sample"]
+__all__ = [
+           "AutoregressiveModel",
+           "Beam",
+           "DecodingState",
+           "Given",
+           "Hypothesis",
+           "Rereading",
+           "Table",
+           "beam_search",
+           "distribution",
+           "greedy",
+           "length_penalty",
+           "sample",
+]

@@ -8,8 +8,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from plmlab.decode.autoregressive import AutoregressiveModel
 from plmlab.decode.hypothesis import Hypothesis, Task
-from plmlab.decode.writers import Writer
 from plmlab.text.vocabulary import Vocabulary
 
 
@@ -20,7 +20,7 @@ def length_penalty(length: int, alpha: float) -> float:
 
 
 @torch.no_grad()
-def beam_search(model: Writer[Any], prompt: Int[Tensor, "batch time"], vocab: Vocabulary, *, length: int,
+def beam_search(model: AutoregressiveModel[Any], prompt: Int[Tensor, "batch time"], vocab: Vocabulary, *, length: int,
                 beam: int = 4, alpha: float = 0.0, banned: Collection[int] | None = None) -> list[list[Hypothesis]]:
     """For each prompt, the up to ``beam`` best texts that were found, the best first.
 
@@ -32,16 +32,16 @@ def beam_search(model: Writer[Any], prompt: Int[Tensor, "batch time"], vocab: Vo
     """
     task = Task(prompt, vocab, length, banned)
     beams = [Beam(beam, alpha, length, vocab.end) for _ in prompt]
-    memory, read = task.begin(model), prompt
+    state, read = task.start(model), prompt
     while True:
         sizes = [len(search.open) for search in beams]
         rows, first = [], 0
-        for search, logprobs in zip(beams, task.look(model, read, memory).split(sizes), strict=True):
+        for search, logprobs in zip(beams, task.next_logprobs(model, read, state).split(sizes), strict=True):
             rows += [first + row for row in search.grow(logprobs)]
             first += len(logprobs)
         if not rows:
             return [search.best() for search in beams]
-        memory.select(torch.tensor(rows, device=prompt.device))
+        state.select(torch.tensor(rows, device=prompt.device))
         read = torch.tensor([[text.tokens[-1]] for search in beams for text in search.open], device=prompt.device)
 
 

@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from plmlab.decode.writers import Writer
+from plmlab.decode.autoregressive import AutoregressiveModel
 from plmlab.text.vocabulary import Vocabulary
 
 
@@ -56,16 +56,17 @@ class Task:
         banned = set(self.vocab.special if self.banned is None else self.banned) - {self.vocab.end}
         return [id for id in range(self.vocab.size) if id not in banned]
 
-    def begin(self, model: Writer[Any]) -> Any:
-        """The model's empty memory. A ValueError where its dropout is on."""
+    def start(self, model: AutoregressiveModel[Any]) -> Any:
+        """The model's empty state. A ValueError where its dropout is on."""
         if getattr(model, "training", False):
             raise ValueError("the model is in training mode, where dropout changes what it says: "
                              "call model.eval() first")
-        return model.begin()
+        return model.start()
 
-    def look(self, model: Writer[Any], tokens: Int[Tensor, "batch time"], memory: Any) -> Float[Tensor, "batch vocab"]:
+    def next_logprobs(self, model: AutoregressiveModel[Any], tokens: Int[Tensor, "batch time"], state: Any,
+                      ) -> Float[Tensor, "batch vocab"]:
         """Read on: the log-probability of each next token, −inf for those that may not be written."""
-        logprobs = model.next(tokens, memory).log_softmax(-1)
+        logprobs = model.step(tokens, state).log_softmax(-1)
         if logprobs.shape[-1] < self.vocab.size:
             raise ValueError(f"the model names {logprobs.shape[-1]} tokens and the vocabulary has {self.vocab.size}: "
                              "give the vocabulary of the tokenizer that the model was trained with")

@@ -7,12 +7,12 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from plmlab.decode.autoregressive import AutoregressiveModel
 from plmlab.decode.hypothesis import Hypothesis, Task
-from plmlab.decode.writers import Writer
 from plmlab.text.vocabulary import Vocabulary
 
 
-def greedy(model: Writer[Any], prompt: Int[Tensor, "batch time"], vocab: Vocabulary, *, length: int,
+def greedy(model: AutoregressiveModel[Any], prompt: Int[Tensor, "batch time"], vocab: Vocabulary, *, length: int,
            banned: Collection[int] | None = None) -> list[Hypothesis]:
     """For each prompt, the likeliest token, and then the likeliest after that, until [END] or ``length`` tokens.
 
@@ -21,7 +21,7 @@ def greedy(model: Writer[Any], prompt: Int[Tensor, "batch time"], vocab: Vocabul
     return write(model, Task(prompt, vocab, length, banned), lambda logprobs: logprobs.argmax(-1))
 
 
-def sample(model: Writer[Any], prompt: Int[Tensor, "batch time"], vocab: Vocabulary, *, length: int,
+def sample(model: AutoregressiveModel[Any], prompt: Int[Tensor, "batch time"], vocab: Vocabulary, *, length: int,
            generator: torch.Generator, temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None,
            banned: Collection[int] | None = None) -> list[Hypothesis]:
     """For each prompt, a text drawn token by token from `distribution`, until [END] or ``length`` tokens.
@@ -63,13 +63,13 @@ def distribution(logits: Float[Tensor, "*batch vocab"], temperature: float = 1.0
 
 
 @torch.no_grad()
-def write(model: Writer[Any], task: Task, choose: Callable[[Tensor], Tensor]) -> list[Hypothesis]:
+def write(model: AutoregressiveModel[Any], task: Task, choose: Callable[[Tensor], Tensor]) -> list[Hypothesis]:
     """Write with whatever ``choose`` makes of the log-probabilities. A text that has ended leaves the batch."""
     written = [Hypothesis() for _ in task.prompt]
     open = list(range(len(written)))
-    memory, read = task.begin(model), task.prompt
+    state, read = task.start(model), task.prompt
     for _ in range(task.length):
-        logprobs = task.look(model, read, memory)
+        logprobs = task.next_logprobs(model, read, state)
         chosen = choose(logprobs)
         gained = logprobs.gather(-1, chosen[:, None])[:, 0].tolist()
         for text, token, logprob in zip(open, chosen.tolist(), gained, strict=True):
@@ -79,7 +79,7 @@ def write(model: Writer[Any], task: Task, choose: Callable[[Tensor], Tensor]) ->
             break
         if len(going) < len(open):
             rows = torch.tensor(going, device=chosen.device)
-            memory.select(rows)
+            state.select(rows)
             chosen, open = chosen[rows], [open[row] for row in going]
         read = chosen[:, None]
     return written

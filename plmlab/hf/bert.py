@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from plmlab.hf.links import Link, activation, affine, filled, loaded, read, require, written
+from plmlab.hf.links import Link, activation, affine, filled, loaded, require, to_ours, to_theirs
 from plmlab.models.bert import BERT, BERTConfig, BERTPretraining
 from plmlab.weights import weights
 
@@ -32,10 +32,10 @@ def encoder_links(layers: int) -> list[Link]:
             *affine(f"{ours}.attention.k", f"{theirs}.attention.self.key"),
             *affine(f"{ours}.attention.v", f"{theirs}.attention.self.value"),
             *affine(f"{ours}.attention.out", f"{theirs}.attention.output.dense"),
-            *affine(f"{ours}.around_attention.norm", f"{theirs}.attention.output.LayerNorm"),
+            *affine(f"{ours}.attention_residual.norm", f"{theirs}.attention.output.LayerNorm"),
             *affine(f"{ours}.feed_forward.widen", f"{theirs}.intermediate.dense"),
             *affine(f"{ours}.feed_forward.narrow", f"{theirs}.output.dense"),
-            *affine(f"{ours}.around_feed_forward.norm", f"{theirs}.output.LayerNorm"),
+            *affine(f"{ours}.feed_forward_residual.norm", f"{theirs}.output.LayerNorm"),
         ]
     return links
 
@@ -64,9 +64,9 @@ def read_bert(config: "BertConfig", theirs: Mapping[str, Tensor]) -> BERT | BERT
     if HEAD not in theirs:
         bert = BERT(ours)
         bare = {name.removeprefix("bert."): tensor for name, tensor in theirs.items()}
-        return filled(bert, read(encoder, bare) | _or_zeros(POOLER, bare, weights(bert)))
+        return filled(bert, to_ours(encoder, bare) | _or_zeros(POOLER, bare, weights(bert)))
     model = BERTPretraining(ours)
-    found = read([*whole(encoder), *WORDS], theirs)
+    found = to_ours([*whole(encoder), *WORDS], theirs)
     return filled(model, found | _or_zeros([*whole(POOLER), *FOLLOWS], theirs, weights(model)))
 
 
@@ -88,7 +88,7 @@ def _or_zeros(links: list[Link], theirs: Mapping[str, Tensor], shapes: Mapping[s
     if lacking:
         parts = sorted({link.ours.removesuffix(".weight").removesuffix(".bias") for link in lacking})
         warnings.warn(f"the weights hold no {' and no '.join(parts)}: ours is zero, still to be trained", stacklevel=4)
-    found = read([link for link in links if link not in lacking], theirs)
+    found = to_ours([link for link in links if link not in lacking], theirs)
     return found | {link.ours: torch.zeros_like(shapes[link.ours]) for link in lacking}
 
 
@@ -97,7 +97,7 @@ def write_bert(model: BERT) -> "BertModel":
     from transformers import BertModel
 
     links = [*encoder_links(model.config.layers), *POOLER]
-    return loaded(BertModel(their_size(model.config)), written(links, weights(model)))
+    return loaded(BertModel(their_size(model.config)), to_theirs(links, weights(model)))
 
 
 def write_pretraining(model: BERTPretraining) -> "BertForPreTraining":
@@ -105,7 +105,7 @@ def write_pretraining(model: BERTPretraining) -> "BertForPreTraining":
     from transformers import BertForPreTraining
 
     links = [*whole(encoder_links(model.config.layers)), *whole(POOLER), *WORDS, *FOLLOWS]
-    state = written(links, weights(model))
+    state = to_theirs(links, weights(model))
     state["cls.predictions.decoder.weight"] = state["bert.embeddings.word_embeddings.weight"]
     state["cls.predictions.decoder.bias"] = state["cls.predictions.bias"]
     return loaded(BertForPreTraining(their_size(model.config)), state)

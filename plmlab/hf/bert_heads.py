@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from plmlab.hf.bert import POOLER, encoder_links, our_size, their_size, whole
-from plmlab.hf.links import Link, affine, filled, loaded, read, written
-from plmlab.models.bert_heads import Interface, InterfaceConfig, SentenceClassifier, SpanFinder, TokenTagger
+from plmlab.hf.links import Link, affine, filled, loaded, to_ours, to_theirs
+from plmlab.models.bert_heads import SentenceClassifier, SpanClassifier, TaskHead, TaskHeadConfig, TokenClassifier
 from plmlab.weights import weights
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Counterpart:
     """One of our interfaces, their class by name, what they call the output layer, and whether they keep a pooler."""
 
-    ours: type[Interface]
+    ours: type[TaskHead]
     theirs: str
     output: str
     pooled: bool
@@ -33,27 +33,27 @@ class Counterpart:
 
 COUNTERPARTS = (
     Counterpart(SentenceClassifier, "BertForSequenceClassification", "classifier", pooled=True),
-    Counterpart(TokenTagger, "BertForTokenClassification", "classifier", pooled=False),
-    Counterpart(SpanFinder, "BertForQuestionAnswering", "qa_outputs", pooled=False),
+    Counterpart(TokenClassifier, "BertForTokenClassification", "classifier", pooled=False),
+    Counterpart(SpanClassifier, "BertForQuestionAnswering", "qa_outputs", pooled=False),
 )
 
 
-def read_interface(kind: Counterpart, config: "BertConfig", theirs: Mapping[str, Tensor]) -> Interface:
+def read_task_head(kind: Counterpart, config: "BertConfig", theirs: Mapping[str, Tensor]) -> TaskHead:
     """Our interface with their weights. A pooler that they do not keep, since nothing reads it, is zero."""
     if config.classifier_dropout not in (None, config.hidden_dropout_prob):
         raise ValueError(f"this model drops out {config.classifier_dropout} before its output layer and "
                          f"{config.hidden_dropout_prob} elsewhere; ours has one rate for both")
-    size = InterfaceConfig(**asdict(our_size(config)), labels=config.num_labels)
+    size = TaskHeadConfig(**asdict(our_size(config)), labels=config.num_labels)
     model = kind.ours(size)
-    found = read(kind.links(size.layers), theirs)
+    found = to_ours(kind.links(size.layers), theirs)
     blank = {name: torch.zeros_like(tensor) for name, tensor in weights(model).items() if name not in found}
     return filled(model, found | blank)
 
 
-def write_interface(model: Interface) -> "PreTrainedModel":
+def write_task_head(model: TaskHead) -> "PreTrainedModel":
     """Their model with our weights."""
     import transformers
 
     kind = next(kind for kind in COUNTERPARTS if kind.ours is type(model))
     theirs: Any = getattr(transformers, kind.theirs)(their_size(model.config, num_labels=model.config.labels))
-    return loaded(theirs, written(kind.links(model.config.layers), weights(model)))
+    return loaded(theirs, to_theirs(kind.links(model.config.layers), weights(model)))

@@ -7,7 +7,7 @@ from tokenizers import Tokenizer as Backend
 from torch import nn
 
 from plmlab.hf.bert import write_bert, write_pretraining
-from plmlab.hf.bert_heads import COUNTERPARTS, write_interface
+from plmlab.hf.bert_heads import COUNTERPARTS, write_task_head
 from plmlab.hf.gpt import write_gpt, write_gpt2
 from plmlab.models.bert import BERT, BERTPretraining
 from plmlab.models.gpt import GPT, GPT2
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 WRITERS: dict[type[nn.Module], Callable[[Any], "PreTrainedModel"]] = {
     BERT: write_bert, BERTPretraining: write_pretraining, GPT: write_gpt, GPT2: write_gpt2,
-    **{kind.ours: write_interface for kind in COUNTERPARTS},
+    **{kind.ours: write_task_head for kind in COUNTERPARTS},
 }
 
 
 def to_hf(model: nn.Module) -> "PreTrainedModel":
     """BERT → ``BertModel``, BERTPretraining → ``BertForPreTraining``, GPT → ``OpenAIGPTLMHeadModel``,
-    GPT2 → ``GPT2LMHeadModel``, SentenceClassifier → ``BertForSequenceClassification``, TokenTagger →
-    ``BertForTokenClassification``, SpanFinder → ``BertForQuestionAnswering``; precision, device and mode are kept.
+    GPT2 → ``GPT2LMHeadModel``, SentenceClassifier → ``BertForSequenceClassification``, TokenClassifier →
+    ``BertForTokenClassification``, SpanClassifier → ``BertForQuestionAnswering``; precision, device and mode are kept.
     Its ``save_pretrained(folder)`` writes it for others, and so does that of ``tokenizer_to_hf(tokenizer)``.
 
     A ValueError for a model that ``transformers`` has no counterpart of.

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
-from plmlab.hf.links import Link, activation, affine, filled, loaded, read, require, written
+from plmlab.hf.links import Link, activation, affine, filled, loaded, require, to_ours, to_theirs
 from plmlab.models.gpt import GPT, GPT2, GPTConfig
 from plmlab.weights import weights
 
@@ -22,10 +22,10 @@ def layer_links(layers: int) -> list[Link]:
             links += affine(f"{ours}.attention.{name}", f"{theirs}.attn.c_attn", turned=True, third=third)
         links += [
             *affine(f"{ours}.attention.out", f"{theirs}.attn.c_proj", turned=True),
-            *affine(f"{ours}.around_attention.norm", f"{theirs}.ln_1"),
+            *affine(f"{ours}.attention_residual.norm", f"{theirs}.ln_1"),
             *affine(f"{ours}.feed_forward.widen", f"{theirs}.mlp.c_fc", turned=True),
             *affine(f"{ours}.feed_forward.narrow", f"{theirs}.mlp.c_proj", turned=True),
-            *affine(f"{ours}.around_feed_forward.norm", f"{theirs}.ln_2"),
+            *affine(f"{ours}.feed_forward_residual.norm", f"{theirs}.ln_2"),
         ]
     return links
 
@@ -39,13 +39,13 @@ def gpt_links(layers: int) -> list[Link]:
 def gpt2_links(layers: int) -> list[Link]:
     """All of GPT-2."""
     return [Link("token.weight", "transformer.wte.weight"), Link("position.weight", "transformer.wpe.weight"),
-            *layer_links(layers), *affine("finish", "transformer.ln_f")]
+            *layer_links(layers), *affine("final_norm", "transformer.ln_f")]
 
 
 def read_gpt(config: "OpenAIGPTConfig", theirs: Mapping[str, Tensor]) -> GPT:
     """Our GPT with the weights of an ``OpenAIGPTLMHeadModel``."""
     require(config, afn="gelu", tie_word_embeddings=True)
-    return filled(GPT(_size(config)), read(gpt_links(config.n_layer), theirs))
+    return filled(GPT(_size(config)), to_ours(gpt_links(config.n_layer), theirs))
 
 
 def read_gpt2(config: "GPT2Config", theirs: Mapping[str, Tensor]) -> GPT2:
@@ -55,7 +55,7 @@ def read_gpt2(config: "GPT2Config", theirs: Mapping[str, Tensor]) -> GPT2:
     if activation(config.activation_function) != "gelu_tanh" or config.n_inner not in (None, 4 * config.n_embd):
         raise ValueError(f"this GPT-2 has {config.n_inner} inner units with {config.activation_function}; "
                          "ours has four times its width, with GELU in its tanh form")
-    return filled(GPT2(_size(config)), read(gpt2_links(config.n_layer), theirs))
+    return filled(GPT2(_size(config)), to_ours(gpt2_links(config.n_layer), theirs))
 
 
 def _size(config: "OpenAIGPTConfig | GPT2Config") -> GPTConfig:
@@ -75,7 +75,7 @@ def write_gpt(model: GPT) -> "OpenAIGPTLMHeadModel":
     """An ``OpenAIGPTLMHeadModel`` with our weights."""
     from transformers import OpenAIGPTConfig, OpenAIGPTLMHeadModel
 
-    state = written(gpt_links(model.config.layers), weights(model))
+    state = to_theirs(gpt_links(model.config.layers), weights(model))
     state["lm_head.weight"] = state["transformer.tokens_embed.weight"]
     return loaded(OpenAIGPTLMHeadModel(OpenAIGPTConfig(**_sizes(model.config))), state)
 
@@ -84,6 +84,6 @@ def write_gpt2(model: GPT2) -> "GPT2LMHeadModel":
     """A ``GPT2LMHeadModel`` with our weights."""
     from transformers import GPT2Config, GPT2LMHeadModel
 
-    state = written(gpt2_links(model.config.layers), weights(model))
+    state = to_theirs(gpt2_links(model.config.layers), weights(model))
     state["lm_head.weight"] = state["transformer.wte.weight"]
     return loaded(GPT2LMHeadModel(GPT2Config(**_sizes(model.config))), state)

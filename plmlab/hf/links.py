@@ -1,4 +1,4 @@
-"""Which weight of ours is which of theirs; read in one direction, written in the other."""
+"""Which weight of ours is which of theirs; read in one direction, to_theirs in the other."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ def affine(ours: str, theirs: str, *, turned: bool = False, third: int | None = 
     return [Link(f"{ours}.{part}", f"{theirs}.{part}", turned, third) for part in ("weight", "bias")]
 
 
-def read(links: Sequence[Link], theirs: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def to_ours(links: Sequence[Link], theirs: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Our weights out of theirs; a ValueError names what is not there."""
     lacking = sorted({link.theirs for link in links} - set(theirs))
     if lacking:
@@ -44,7 +44,7 @@ def read(links: Sequence[Link], theirs: Mapping[str, Tensor]) -> dict[str, Tenso
     return ours
 
 
-def written(links: Sequence[Link], ours: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def to_theirs(links: Sequence[Link], ours: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Their weights out of ours."""
     theirs: dict[str, list[Tensor]] = {}
     for link in links:

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from plmlab.hf.bert import read_bert
-from plmlab.hf.bert_heads import COUNTERPARTS, read_interface
+from plmlab.hf.bert_heads import COUNTERPARTS, read_task_head
 from plmlab.hf.gpt import read_gpt, read_gpt2
 
 if TYPE_CHECKING:
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 READERS: dict[str, Callable[[Any, Mapping[str, Tensor]], nn.Module]] = {
     "bert": read_bert, "gpt2": read_gpt2, "openai-gpt": read_gpt,
 }
-INTERFACES: dict[str, Callable[[Any, Mapping[str, Tensor]], nn.Module]] = {
-    kind.theirs: partial(read_interface, kind) for kind in COUNTERPARTS
+TASK_HEADS: dict[str, Callable[[Any, Mapping[str, Tensor]], nn.Module]] = {
+    kind.theirs: partial(read_task_head, kind) for kind in COUNTERPARTS
 }
 """The classes of theirs that have a counterpart of their own; all others are read by their ``model_type``."""
 CLASSES = {"bert": "BertForPreTraining", "gpt2": "GPT2LMHeadModel", "openai-gpt": "OpenAIGPTLMHeadModel"}
-SUPPORTED = ("bert (BERT, and with its heads BERTPretraining, SentenceClassifier, TokenTagger or SpanFinder), "
+SUPPORTED = ("bert (BERT, and with its heads BERTPretraining, SentenceClassifier, TokenClassifier or SpanClassifier), "
              "gpt2 (GPT2) and openai-gpt (GPT)")
 OFFLINE = ("Without a network these work: plmlab.hf.minilm(), a real BERT that is installed with the course; any "
            "folder with a saved model; and what was fetched before")
@@ -46,9 +46,9 @@ def from_hf(source: "str | Path | PreTrainedModel") -> "tuple[nn.Module, Tokeniz
 
     ``source`` is a name on the hub (``"bert-base-uncased"``), a folder with a saved model, or a model of
     ``transformers`` in hand. BERT-type encoders become ``BERT``, or ``BERTPretraining`` where the weights hold
-    its heads; fine-tuned ones ``SentenceClassifier``, ``TokenTagger`` or ``SpanFinder``; GPT-2 becomes ``GPT2``, GPT-1
-    becomes ``GPT``. The tokenizer is None where none was saved with the model. NotLoadable, a ValueError, says what
-    cannot be had, and what is supported.
+    its heads; fine-tuned ones ``SentenceClassifier``, ``TokenClassifier`` or ``SpanClassifier``; GPT-2 becomes
+    ``GPT2``, GPT-1 becomes ``GPT``. The tokenizer is None where none was saved with the model. NotLoadable, a
+    ValueError, says what cannot be had, and what is supported.
     """
     if isinstance(source, nn.Module):
         place = getattr(source.config, "_name_or_path", "")
@@ -84,8 +84,8 @@ def convert(theirs: "PreTrainedModel") -> nn.Module:
 
 def _reader(config: Any, kind: str) -> Callable[[Any, Mapping[str, Tensor]], nn.Module]:
     """What reads a model of theirs of this class."""
-    if kind in INTERFACES:
-        return INTERFACES[kind]
+    if kind in TASK_HEADS:
+        return TASK_HEADS[kind]
     if config.model_type not in READERS:
         raise NotLoadable(f"our code cannot run a model of type {config.model_type!r}. Supported are {SUPPORTED}")
     return READERS[config.model_type]
@@ -97,7 +97,7 @@ def _read(place: str) -> nn.Module:
 
     here = not _fetchable(place)
     config = transformers.AutoConfig.from_pretrained(place, local_files_only=here)
-    saved = next((name for name in config.architectures or () if name in INTERFACES), "")
+    saved = next((name for name in config.architectures or () if name in TASK_HEADS), "")
     reader = _reader(config, saved)
     kind = getattr(transformers, saved or CLASSES[config.model_type])
     theirs, info = kind.from_pretrained(place, output_loading_info=True, dtype=torch.float32, local_files_only=here)

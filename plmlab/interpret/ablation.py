@@ -18,7 +18,7 @@ from plmlab.visibility import Visibility
 
 
 @dataclass(frozen=True)
-class Cuts:
+class Ablation:
     """What is taken away while a model reads: ``off``, heads as (map, layer, head), whose output becomes zero;
     ``closed``, cells as (map, query, key), where no head of any layer may look any more."""
 
@@ -59,7 +59,7 @@ class Head:
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class ForwardPass:
     """A text as a model read it. ``logits`` is what it says at each slot, None of an encoder."""
 
     maps: list[Map]
@@ -100,22 +100,22 @@ class Reading:
         return Head(**parts, scale=1 / sqrt(parts["q"].shape[-1]) if self.scaled else 1.0)
 
 
-def read(model: nn.Module, words: Words, text: str, second: str | None = None, *, cuts: Cuts | None = None,
-         max_tokens: int = 64) -> Reading:
+def forward_pass(model: nn.Module, words: Words, text: str, second: str | None = None, *,
+                 ablation: Ablation | None = None, max_tokens: int = 64) -> ForwardPass:
     """Let a model read a text, with nothing hidden from us; the arguments are those of `attention_maps`.
 
-    ValueError: what `attention_maps` refuses, and heads or cells in ``cuts`` that there are not.
+    ValueError: what `attention_maps` refuses, and heads or cells in ``ablation`` that there are not.
     """
     kind = kind_of(model)
     with ExitStack() as stack:
         points = stack.enter_context(opened(model))
         said = stack.enter_context(_saying(model))
-        stack.enter_context(intervene(model, (cuts or Cuts()).changes(points)))
+        stack.enter_context(intervene(model, (ablation or Ablation()).changes(points)))
         seen = stack.enter_context(watch(model))
         maps = attention_maps(model, words, text, second, max_tokens=max_tokens)
     logits = said[-1] if said and kind != "encoder" else None
     config = getattr(model, "config", None)
-    return Reading(maps, seen, logits, kind, getattr(config, "model_type", "") != "t5")
+    return ForwardPass(maps, seen, logits, kind, getattr(config, "model_type", "") != "t5")
 
 
 def attentions_of(points: Iterable[str]) -> dict[str, list[str]]:

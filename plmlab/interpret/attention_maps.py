@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from plmlab.example import IGNORE, Batch, Example, PairBatch, PairExample
 from plmlab.interpret import watch
 from plmlab.models.bert import BERT, BERTPretraining
-from plmlab.models.bert_heads import Interface
+from plmlab.models.bert_heads import TaskHead
 from plmlab.models.gpt import GPT
 from plmlab.models.transformer import Transformer
 from plmlab.objectives import causal, masked
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 Text: TypeAlias = "str | Example | PairExample | Batch | PairBatch"
-Reader: TypeAlias = "Tokenizer | PreTrainedTokenizerBase"
-Words: TypeAlias = "Reader | Sequence[str] | Sequence[Sequence[str]]"
+AnyTokenizer: TypeAlias = "Tokenizer | PreTrainedTokenizerBase"
+Words: TypeAlias = "AnyTokenizer | Sequence[str] | Sequence[Sequence[str]]"
 Kind = Literal["encoder", "decoder", "encoder-decoder"]
 
 
@@ -76,7 +76,7 @@ def kind_of(model: nn.Module) -> Kind:
         return "encoder-decoder"
     if isinstance(model, GPT) or getattr(config, "is_decoder", False) or _type(model) in ("gpt2", "openai-gpt"):
         return "decoder"
-    if isinstance(model, BERT | BERTPretraining | Interface) or _type(model):
+    if isinstance(model, BERT | BERTPretraining | TaskHead) or _type(model):
         return "encoder"
     raise ValueError(f"how a {type(model).__name__} reads a plain text is not known here; give an Example made by "
                      "its objective")
@@ -117,7 +117,7 @@ def _example(kind: Kind, model: nn.Module, words: Words, text: str, second: str 
     return PairExample(source, target, Visibility.full(len(target.tokens), len(source.tokens)))
 
 
-def _full(words: Reader, text: str, second: str | None) -> Example:
+def _full(words: AnyTokenizer, text: str, second: str | None) -> Example:
     """An encoder's input, one sentence or two."""
     if isinstance(words, Tokenizer):
         pair = words.encode(second) if second else ()
@@ -128,7 +128,7 @@ def _full(words: Reader, text: str, second: str | None) -> Example:
     return _plain(ids, Visibility.full(len(ids)), first)
 
 
-def _source(words: Reader, text: str) -> Example:
+def _source(words: AnyTokenizer, text: str) -> Example:
     """What the encoder of an encoder-decoder reads."""
     if not isinstance(words, Tokenizer):
         return _full(words, text, None)
@@ -136,7 +136,7 @@ def _source(words: Reader, text: str) -> Example:
     return _plain(ids, Visibility.full(len(ids)))
 
 
-def _causal(words: Reader, text: str, start: int | None = None) -> Example:
+def _causal(words: AnyTokenizer, text: str, start: int | None = None) -> Example:
     """A decoder's input, behind its start token where it has one."""
     if isinstance(words, Tokenizer) and start is None:
         return causal(words.encode(text), vocab=words.vocab, rng=Random(0))

@@ -22,7 +22,7 @@ LIKELIEST = 3
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class ResidualStream:
     """What a model made of a text, of which it read as much of the end as it has positions.
 
     ``hidden`` is the residual stream: the embedded input, then the output of each layer. ``logits`` are those of
@@ -47,7 +47,7 @@ class Cell:
 Column = tuple[Cell, ...]
 
 
-def read(model: GPT, ids: Sequence[int]) -> Reading:
+def residual_stream(model: GPT, ids: Sequence[int]) -> ResidualStream:
     """Let the model read; no dropout, no gradients, and afterwards the model is in the mode it was in."""
     window = tuple(ids[-model.config.time:])
     tokens = torch.tensor([window], device=model.token.weight.device)
@@ -55,18 +55,18 @@ def read(model: GPT, ids: Sequence[int]) -> Reading:
     model.eval()
     try:
         with torch.no_grad(), watch(model, "embedded", "layers.*.hidden") as seen:
-            last = model.read(Batch.continuing(tokens, 0))[0, -1]
+            last = model.hidden_states(Batch.continuing(tokens, 0))[0, -1]
             logits = F.linear(last, model.token.weight).float().cpu()
     finally:
         model.train(training)
-    return Reading(window, torch.stack([hidden[0] for hidden in seen.hidden()]), logits)
+    return ResidualStream(window, torch.stack([hidden[0] for hidden in seen.hidden()]), logits)
 
 
 @torch.no_grad()
 def logit_lens(model: GPT, hidden: Float[Tensor, "*slots model"]) -> Float[Tensor, "*slots vocab"]:
     """The logits, were a hidden state the last one: the final norm, where the model has one (GPT-2 has, GPT-1 has
     not), then the output matrix (nostalgebraist 2020, "interpreting GPT: the logit lens")."""
-    return F.linear(model.finish(hidden), model.token.weight)
+    return F.linear(model.final_norm(hidden), model.token.weight)
 
 
 def columns_of(model: GPT, hidden: Float[Tensor, "layer time model"]) -> list[Column]:
@@ -91,13 +91,13 @@ class Lens:
         self.model, self.kept = model, kept
         self._columns: dict[tuple[int, ...], Column] = {}
 
-    def look(self, reading: Reading, slots: int) -> list[Column]:
+    def columns(self, stream: ResidualStream, slots: int) -> list[Column]:
         """The columns of the last ``slots`` slots."""
-        count = len(reading.ids)
-        prefixes = {slot: reading.ids[:slot + 1] for slot in range(max(0, count - slots), count)}
+        count = len(stream.ids)
+        prefixes = {slot: stream.ids[:slot + 1] for slot in range(max(0, count - slots), count)}
         new = [slot for slot, prefix in prefixes.items() if prefix not in self._columns]
         if new:
-            found = columns_of(self.model, reading.hidden[:, new])
+            found = columns_of(self.model, stream.hidden[:, new])
             self._columns |= {prefixes[slot]: column for slot, column in zip(new, found, strict=True)}
         shown = [self._columns[prefix] for prefix in prefixes.values()]
         while len(self._columns) > max(self.kept, slots):

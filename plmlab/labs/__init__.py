@@ -4,24 +4,35 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from plmlab.labs.attention.lab import AttentionLab, Look
+    from plmlab.labs.attention.lab import AttentionLab, AttentionPreset
     from plmlab.labs.base import Lab
     from plmlab.labs.cloze.lab import ClozeLab
     from plmlab.labs.curve.lab import Curve
-    from plmlab.labs.mask.lab import MaskLab, Preset
+    from plmlab.labs.mask.lab import MaskLab, MaskPreset
     from plmlab.labs.next_token.lab import NextTokenLab
     from plmlab.labs.position.lab import PositionLab
     from plmlab.labs.shape_xray.lab import ShapeXray
     from plmlab.labs.world.lab import WorldLab
 
 MODULES = {
-    "AttentionLab": "attention.lab", "Look": "attention.lab", "Lab": "base", "ClozeLab": "cloze.lab",
-    "Curve": "curve.lab", "MaskLab": "mask.lab", "Preset": "mask.lab", "NextTokenLab": "next_token.lab",
+    "AttentionLab": "attention.lab", "AttentionPreset": "attention.lab", "Lab": "base", "ClozeLab": "cloze.lab",
+    "Curve": "curve.lab", "MaskLab": "mask.lab", "MaskPreset": "mask.lab", "NextTokenLab": "next_token.lab",
     "PositionLab": "position.lab", "ShapeXray": "shape_xray.lab", "WorldLab": "world.lab",
 }
 
-__all__ = ["AttentionLab", "ClozeLab", "Curve", "Lab", "Look", "MaskLab", "NextTokenLab", "PositionLab",
-           "Preset", "ShapeXray", "WorldLab"]
+__all__ = [
+    "AttentionLab",
+    "AttentionPreset",
+    "ClozeLab",
+    "Curve",
+    "Lab",
+    "MaskLab",
+    "MaskPreset",
+    "NextTokenLab",
+    "PositionLab",
+    "ShapeXray",
+    "WorldLab",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -91,7 +91,7 @@ class Lab(anywidget.AnyWidget):
         return "\n".join([name, *map(source, files), "export default lab;\n"])
 
     @contextmanager
-    def telling(self) -> Iterator[None]:
+    def reporting_errors(self) -> Iterator[None]:
         """Turn an error inside the block into the lab's ``message``; the state that stood, stands."""
         try:
             yield
@@ -104,7 +104,7 @@ class Lab(anywidget.AnyWidget):
 
     def _answer(self, _: anywidget.AnyWidget, content: dict[str, Any], buffers: list[memoryview]) -> None:
         """Send the page that a button in the browser asks for."""
-        with self.telling():
+        with self.reporting_errors():
             theme: Theme = "dark" if content.get("theme") == "dark" else "light"
             self.send({"page": content.get("page"), "html": self.html(theme)})
 

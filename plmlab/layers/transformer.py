@@ -73,35 +73,35 @@ class PreNorm(PostNorm):
 class TransformerLayer(nn.Module):
     """Self-attention and feed-forward: the layer of the encoder, of BERT, and, under a causal mask, of GPT."""
 
-    def __init__(self, shape: LayerShape, around: type[PostNorm] = PostNorm) -> None:
+    def __init__(self, shape: LayerShape, residual: type[PostNorm] = PostNorm) -> None:
         super().__init__()
         self.attention = MultiHeadAttention(shape.model, shape.heads, dropout=shape.attention_dropout)
         self.feed_forward = FeedForward(shape)
-        self.around_attention = around(shape)
-        self.around_feed_forward = around(shape)
+        self.attention_residual = residual(shape)
+        self.feed_forward_residual = residual(shape)
         self.hidden = HookPoint()
 
     def forward(self, x: Float[Tensor, "batch time model"], may_look: AttentionMask, cache: Cache | None = None,
                 ) -> Float[Tensor, "batch time model"]:
         """One layer up."""
-        x = self.around_attention(x, lambda h: self.attention(h, may_look, cache=cache))
-        return self.hidden(self.around_feed_forward(x, self.feed_forward))
+        x = self.attention_residual(x, lambda h: self.attention(h, may_look, cache=cache))
+        return self.hidden(self.feed_forward_residual(x, self.feed_forward))
 
 
 class DecoderLayer(TransformerLayer):
     """A layer that also looks across, at what the encoder made of the source."""
 
-    def __init__(self, shape: LayerShape, around: type[PostNorm] = PostNorm) -> None:
-        super().__init__(shape, around)
+    def __init__(self, shape: LayerShape, residual: type[PostNorm] = PostNorm) -> None:
+        super().__init__(shape, residual)
         self.cross_attention = MultiHeadAttention(shape.model, shape.heads, dropout=shape.attention_dropout)
-        self.around_cross_attention = around(shape)
+        self.cross_attention_residual = residual(shape)
 
     def forward(  # type: ignore[override]
         self, x: Float[Tensor, "batch time model"], may_look: AttentionMask,
-        memory: Float[Tensor, "batch key model"], across: AttentionMask,
+        memory: Float[Tensor, "batch key model"], memory_mask: AttentionMask,
         cache: Cache | None = None, cross_cache: Cache | None = None,
     ) -> Float[Tensor, "batch time model"]:
         """One layer up: look at oneself, look across, think."""
-        x = self.around_attention(x, lambda h: self.attention(h, may_look, cache=cache))
-        x = self.around_cross_attention(x, lambda h: self.cross_attention(h, across, memory, cross_cache))
-        return self.hidden(self.around_feed_forward(x, self.feed_forward))
+        x = self.attention_residual(x, lambda h: self.attention(h, may_look, cache=cache))
+        x = self.cross_attention_residual(x, lambda h: self.cross_attention(h, memory_mask, memory, cross_cache))
+        return self.hidden(self.feed_forward_residual(x, self.feed_forward))

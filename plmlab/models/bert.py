@@ -108,14 +108,14 @@ class BERTPretraining(nn.Module):
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time vocab"]:
         """The logits of the token that belongs into each slot."""
-        return self.name_words(self.bert(batch))
+        return self.token_logits(self.bert(batch))
 
-    def name_words(self, hidden: Float[Tensor, "*slots model"]) -> Float[Tensor, "*slots vocab"]:
+    def token_logits(self, hidden: Float[Tensor, "*slots model"]) -> Float[Tensor, "*slots vocab"]:
         """A layer, its activation and norm, then the embedding's own weights as classifier, with a bias."""
         named = self.norm(ACTIVATIONS[self.config.activation](self.transform(hidden)))
         return F.linear(named, self.bert.embeddings.token.weight, self.bias)
 
-    def follows(self, hidden: Float[Tensor, "batch time model"]) -> Float[Tensor, "batch 2"]:
+    def next_sentence_logits(self, hidden: Float[Tensor, "batch time model"]) -> Float[Tensor, "batch 2"]:
         """The logits of B following A (0) and of B being a stranger (1)."""
         return self.next_sentence(self.bert.pool(hidden))
 
@@ -127,8 +127,8 @@ class BERTPretraining(nn.Module):
         """
         hidden = self.bert(batch)
         asked = batch.targets != IGNORE
-        loss = F.cross_entropy(self.name_words(hidden[asked]), batch.targets[asked])
+        loss = F.cross_entropy(self.token_logits(hidden[asked]), batch.targets[asked])
         if "next_sentence" in batch.labels:
-            loss = loss + F.cross_entropy(self.follows(hidden), batch.labels["next_sentence"])
+            loss = loss + F.cross_entropy(self.next_sentence_logits(hidden), batch.labels["next_sentence"])
         return loss
 

@@ -19,7 +19,7 @@ from plmlab.objectives.fine_tuning import asked
 
 
 @dataclass(frozen=True)
-class InterfaceConfig(BERTConfig):
+class TaskHeadConfig(BERTConfig):
     """The size of a BERT, and how many labels its output layer tells apart."""
 
     labels: int = 2
@@ -30,10 +30,10 @@ class InterfaceConfig(BERTConfig):
         return BERTConfig(**{field.name: getattr(self, field.name) for field in fields(BERTConfig)})
 
 
-class Interface(nn.Module):
+class TaskHead(nn.Module):
     """What the four have in common: an encoder, and the one layer that is new to it."""
 
-    def __init__(self, config: InterfaceConfig) -> None:
+    def __init__(self, config: TaskHeadConfig) -> None:
         super().__init__()
         self.config = config
         self.bert = BERT(config.encoder)
@@ -46,13 +46,13 @@ class Interface(nn.Module):
         """A new output layer on a copy of a pretrained encoder, such as ``pretrained.bert``; ``bert`` itself stays
         as it is, whatever is learned here."""
         some = next(bert.parameters())
-        made = cls(InterfaceConfig(**asdict(bert.config), labels=labels)).to(some.device, some.dtype)
+        made = cls(TaskHeadConfig(**asdict(bert.config), labels=labels)).to(some.device, some.dtype)
         made.bert.load_state_dict(bert.state_dict())
         return made.train(bert.training)
 
 
-@model("bert-sentence", InterfaceConfig)
-class SentenceClassifier(Interface):
+@model("bert-sentence", TaskHeadConfig)
+class SentenceClassifier(TaskHead):
     """One sentence, or a pair: what kind it is of, said from the vector of [CLS] (fig. 4 a, b)."""
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch label"]:
@@ -64,8 +64,8 @@ class SentenceClassifier(Interface):
         return F.cross_entropy(self(batch), asked(batch, "class"), ignore_index=IGNORE)
 
 
-@model("bert-tagger", InterfaceConfig)
-class TokenTagger(Interface):
+@model("bert-token", TaskHeadConfig)
+class TokenClassifier(TaskHead):
     """Tagger of words, such as names: each token's tag, said from its own vector (fig. 4 d)."""
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time label"]:
@@ -77,11 +77,11 @@ class TokenTagger(Interface):
         return F.cross_entropy(self(batch).flatten(0, 1), asked(batch, "tags").flatten(), ignore_index=IGNORE)
 
 
-@model("bert-span", InterfaceConfig)
-class SpanFinder(Interface):
+@model("bert-span", TaskHeadConfig)
+class SpanClassifier(TaskHead):
     """Span finder, for question answering: where in the text the answer begins and where it ends (fig. 4 c)."""
 
-    def __init__(self, config: InterfaceConfig) -> None:
+    def __init__(self, config: TaskHeadConfig) -> None:
         if config.labels != 2:
             raise ValueError(f"labels={config.labels}: a span has two ends, so labels must be 2")
         super().__init__(config)

@@ -45,7 +45,7 @@ class GPTConfig:
 
 
 @dataclass
-class Reading:
+class GPTState:
     """Texts half read, one a row: their tokens, and the keys and values that each layer made of them."""
 
     caches: list[Cache]
@@ -63,7 +63,7 @@ class Reading:
 class GPT(nn.Module):
     """GPT-1: the norm after each sublayer, none at the end; the output shares the embedding's weights."""
 
-    around: type[PostNorm] = PostNorm
+    residual: type[PostNorm] = PostNorm
 
     def __init__(self, config: GPTConfig) -> None:
         super().__init__()
@@ -72,54 +72,54 @@ class GPT(nn.Module):
         self.position = Learned(config.time, config.model)
         self.dropout = nn.Dropout(config.dropout)
         self.embedded = HookPoint()
-        self.layers = nn.ModuleList(TransformerLayer(config.shape, self.around) for _ in range(config.layers))
-        self.finish: nn.Module = nn.Identity()
+        self.layers = nn.ModuleList(TransformerLayer(config.shape, self.residual) for _ in range(config.layers))
+        self.final_norm: nn.Module = nn.Identity()
         self.apply(initialise)
 
     def forward(self, batch: Batch, caches: list[Cache] | None = None) -> Float[Tensor, "batch time vocab"]:
         """The logits of each slot's prediction; with ``caches``, the batch continues what they remember."""
-        return F.linear(self.read(batch, caches), self.token.weight)
+        return F.linear(self.hidden_states(batch, caches), self.token.weight)
 
-    def read(self, batch: Batch, caches: list[Cache] | None = None) -> Float[Tensor, "batch time model"]:
+    def hidden_states(self, batch: Batch, caches: list[Cache] | None = None) -> Float[Tensor, "batch time model"]:
         """What the last layer makes of each slot."""
         x = self.token(batch.tokens) + self.position(batch.positions[:, 0])
         x = self.embedded(self.dropout(x))
         for i, layer in enumerate(self.layers):
             x = layer(x, batch.visible, None if caches is None else caches[i])
-        return self.finish(x)
+        return self.final_norm(x)
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
         """Mean cross-entropy in nats a target (2018, eq. 1)."""
         return F.cross_entropy(self(batch).flatten(0, 1), batch.targets.flatten(), ignore_index=IGNORE)
 
-    def begin(self) -> Reading:
+    def start(self) -> GPTState:
         """The memory of having read nothing."""
-        return Reading([Cache() for _ in self.layers])
+        return GPTState([Cache() for _ in self.layers])
 
-    def next(self, tokens: Int[Tensor, "batch time"], reading: Reading) -> Float[Tensor, "batch vocab"]:
-        """Read on after what ``reading`` remembers, and give the logits of the token that comes next.
+    def step(self, tokens: Int[Tensor, "batch time"], state: GPTState) -> Float[Tensor, "batch vocab"]:
+        """Read on after what ``state`` remembers, and give the logits of the token that comes next.
 
         Where the text outgrows the positions, all but its last half window is forgotten, and that is read anew
         from position 0. What is read at once must fit: Learned raises a ValueError where it does not.
         """
-        reading.tokens = tokens if reading.tokens is None else torch.cat([reading.tokens, tokens], dim=1)
-        if reading.tokens.shape[1] > self.config.time > tokens.shape[1]:
+        state.tokens = tokens if state.tokens is None else torch.cat([state.tokens, tokens], dim=1)
+        if state.tokens.shape[1] > self.config.time > tokens.shape[1]:
             half = max(self.config.time // 2, tokens.shape[1])
-            reading.tokens = tokens = reading.tokens[:, -half:]
-            reading.caches = [Cache() for _ in self.layers]
-        batch = Batch.continuing(tokens, reading.caches[0].time)
-        return F.linear(self.read(batch, reading.caches)[:, -1], self.token.weight)
+            state.tokens = tokens = state.tokens[:, -half:]
+            state.caches = [Cache() for _ in self.layers]
+        batch = Batch.continuing(tokens, state.caches[0].time)
+        return F.linear(self.hidden_states(batch, state.caches)[:, -1], self.token.weight)
 
 
 @model("gpt2", GPTConfig)
 class GPT2(GPT):
     """GPT-2 (Radford et al. 2019): a norm before each sublayer and at the end; residual projections start smaller."""
 
-    around = PreNorm
+    residual = PreNorm
 
     def __init__(self, config: GPTConfig) -> None:
         super().__init__(config)
-        self.finish = nn.LayerNorm(config.model, eps=config.eps)
+        self.final_norm = nn.LayerNorm(config.model, eps=config.eps)
         for name, weight in self.named_parameters():
             if name.endswith(("out.weight", "narrow.weight")):
                 nn.init.normal_(weight, std=0.02 / (2 * config.layers) ** 0.5)

@@ -60,7 +60,7 @@ class GPTClassifier(nn.Module):
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch label"]:
         """The logits of each text's class."""
-        return self.classify(batch, self.gpt.read(batch))
+        return self.classify(batch, self.gpt.hidden_states(batch))
 
     def classify(self, batch: Batch, hidden: Float[Tensor, "batch time model"]) -> Float[Tensor, "batch label"]:
         """The same, from what the last layer made of the texts."""
@@ -70,7 +70,7 @@ class GPTClassifier(nn.Module):
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
         """L = L_class + λ · L_words (eq. 5): mean of −log p(class) over texts, label ``class``; plus λ times that of
         −log p(token) over targets."""
-        hidden = self.gpt.read(batch)
+        hidden = self.gpt.hidden_states(batch)
         loss = F.cross_entropy(self.classify(batch, hidden), asked(batch, "class"), ignore_index=IGNORE)
         if self.config.auxiliary == 0:
             return loss

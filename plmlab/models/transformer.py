@@ -66,53 +66,53 @@ class Embedded(nn.Module):
 class Encoder(nn.Module):
     """N layers of looking and thinking."""
 
-    def __init__(self, config: TransformerConfig, token: nn.Embedding, around: type[PostNorm]) -> None:
+    def __init__(self, config: TransformerConfig, token: nn.Embedding, residual: type[PostNorm]) -> None:
         super().__init__()
         self.embed, self.embedded = Embedded(token, config.dropout), HookPoint()
-        self.layers = nn.ModuleList(TransformerLayer(config.shape, around) for _ in range(config.layers))
-        self.finish = finishing_norm(config, around)
+        self.layers = nn.ModuleList(TransformerLayer(config.shape, residual) for _ in range(config.layers))
+        self.final_norm = final_norm(config, residual)
 
     def forward(self, source: Batch) -> Float[Tensor, "batch key model"]:
         """What the encoder makes of each slot of the source: the decoder's memory."""
         x = self.embedded(self.embed(source))
         for layer in self.layers:
             x = layer(x, source.visible)
-        return self.finish(x)
+        return self.final_norm(x)
 
 
 class Decoder(nn.Module):
     """N layers that look back at what was written, across at what was read, and think."""
 
-    def __init__(self, config: TransformerConfig, token: nn.Embedding, around: type[PostNorm]) -> None:
+    def __init__(self, config: TransformerConfig, token: nn.Embedding, residual: type[PostNorm]) -> None:
         super().__init__()
         self.embed, self.embedded = Embedded(token, config.dropout), HookPoint()
-        self.layers = nn.ModuleList(DecoderLayer(config.shape, around) for _ in range(config.layers))
-        self.finish = finishing_norm(config, around)
+        self.layers = nn.ModuleList(DecoderLayer(config.shape, residual) for _ in range(config.layers))
+        self.final_norm = final_norm(config, residual)
 
     def forward(
-        self, target: Batch, memory: Float[Tensor, "batch key model"], across: AttentionMask,
+        self, target: Batch, memory: Float[Tensor, "batch key model"], memory_mask: AttentionMask,
         caches: list[tuple[Cache, Cache]] | None = None,
     ) -> Float[Tensor, "batch time model"]:
         """What the decoder makes of each slot of the target."""
         x = self.embedded(self.embed(target))
         for i, layer in enumerate(self.layers):
             own, cross = (None, None) if caches is None else caches[i]
-            x = layer(x, target.visible, memory, across, own, cross)
-        return self.finish(x)
+            x = layer(x, target.visible, memory, memory_mask, own, cross)
+        return self.final_norm(x)
 
 
 @dataclass
-class Writing:
+class TransformerState:
     """A target half written: the source as read, and what the decoder remembers of its own words."""
 
     memory: Float[Tensor, "batch key model"]
-    across: AttentionMask
+    memory_mask: AttentionMask
     caches: list[tuple[Cache, Cache]] = field(default_factory=list)
 
     def select(self, rows: Int[Tensor, "rows"]) -> None:
         """Keep these rows of the batch, in this order."""
         self.memory = self.memory[rows]
-        self.across = AttentionMask(keys=None if self.across.keys is None else self.across.keys[rows])
+        self.memory_mask = AttentionMask(keys=None if self.memory_mask.keys is None else self.memory_mask.keys[rows])
         for own, cross in self.caches:
             own.select(rows)
             cross.select(rows)
@@ -122,12 +122,12 @@ class Writing:
 class Transformer(nn.Module):
     """The encoder-decoder: one matrix embeds the source, embeds the target and names the output (§3.4)."""
 
-    def __init__(self, config: TransformerConfig, around: type[PostNorm] = PostNorm) -> None:
+    def __init__(self, config: TransformerConfig, residual: type[PostNorm] = PostNorm) -> None:
         super().__init__()
         self.config = config
         self.token = nn.Embedding(config.vocab, config.model)
-        self.encoder = Encoder(config, self.token, around)
-        self.decoder = Decoder(config, self.token, around)
+        self.encoder = Encoder(config, self.token, residual)
+        self.decoder = Decoder(config, self.token, residual)
         for parameter in self.parameters():
             if parameter.dim() > 1:
                 nn.init.xavier_uniform_(parameter)
@@ -143,18 +143,18 @@ class Transformer(nn.Module):
         return F.cross_entropy(self(batch).flatten(0, 1), batch.targets.flatten(), ignore_index=IGNORE,
                                label_smoothing=self.config.smoothing)
 
-    def writing(self, source: Batch) -> Writing:
+    def start(self, source: Batch) -> TransformerState:
         """Read the source, and be ready to write."""
         empty = [(Cache(), Cache()) for _ in self.decoder.layers]
-        return Writing(self.encoder(source), AttentionMask(keys=source.visible.keys), empty)
+        return TransformerState(self.encoder(source), AttentionMask(keys=source.visible.keys), empty)
 
-    def next(self, tokens: Int[Tensor, "batch time"], writing: Writing) -> Float[Tensor, "batch vocab"]:
-        """Write on after what ``writing`` remembers, and give the logits of the token that comes next."""
-        target = Batch.continuing(tokens, writing.caches[0][0].time)
-        hidden = self.decoder(target, writing.memory, writing.across, writing.caches)
+    def step(self, tokens: Int[Tensor, "batch time"], state: TransformerState) -> Float[Tensor, "batch vocab"]:
+        """Write on after what ``state`` remembers, and give the logits of the token that comes next."""
+        target = Batch.continuing(tokens, state.caches[0][0].time)
+        hidden = self.decoder(target, state.memory, state.memory_mask, state.caches)
         return F.linear(hidden[:, -1], self.token.weight)
 
 
-def finishing_norm(config: TransformerConfig, around: type[PostNorm]) -> nn.Module:
+def final_norm(config: TransformerConfig, residual: type[PostNorm]) -> nn.Module:
     """With the norm before each sublayer, the last output is still to be normed; with it after, it has been."""
-    return nn.Identity() if around is PostNorm else nn.LayerNorm(config.model, eps=config.shape.eps)
+    return nn.Identity() if residual is PostNorm else nn.LayerNorm(config.model, eps=config.shape.eps)

@@ -18,7 +18,7 @@ class CorpusError(ValueError):
     """A corpus that is not there, cannot be read, or is too short for what is asked of it."""
 
 
-def read(path: str | Path, field: str = "text") -> list[str]:
+def read_texts(path: str | Path, field: str = "text") -> list[str]:
     """The texts in a reader's file: paragraphs of a .txt, set apart by blank lines, or one field of a .jsonl.
 
     The file must be UTF-8. For one larger than memory see ``each``.

@@ -3,7 +3,7 @@
 from plmlab.train.freezing import frozen
 from plmlab.train.history import History
 from plmlab.train.loop import fit
-from plmlab.train.reading import Diverged
+from plmlab.train.loss_buffer import Diverged
 from plmlab.train.state import StateError
 
 __all__ = ["Diverged", "History", "StateError", "fit", "frozen"]

@@ -26,7 +26,7 @@ class History:
     ``losses[i]``, ``rates[i]`` and ``norms[i]`` are the loss, the learning rate and the gradient norm (before
     clipping) of update i + 1; the loss is the one before that update. ``validation`` holds (updates made,
     validation loss). ``tokens`` counts the slots read, padding too; ``seconds`` is wall time, of which
-    ``aside`` went into evaluating and saving. A resumed run goes on counting. ``floor`` is the loss that no
+    ``overhead`` went into evaluating and saving. A resumed run goes on counting. ``floor`` is the loss that no
     honest model can beat, where it is known. ``ended`` says how the run ended and ``reason`` says it in a
     sentence; ``notes`` tells what went wrong on the way without ending it.
     """
@@ -42,7 +42,7 @@ class History:
     validation: list[tuple[int, float]] = field(default_factory=list)
     tokens: int = 0
     seconds: float = 0.0
-    aside: float = 0.0
+    overhead: float = 0.0
     ended: Ending = "running"
     reason: str = "still running"
     notes: list[str] = field(default_factory=list)
@@ -50,7 +50,7 @@ class History:
     @property
     def tokens_per_second(self) -> float:
         """Slots read a second of training, evaluating and saving not counted."""
-        spent = self.seconds - self.aside
+        spent = self.seconds - self.overhead
         return self.tokens / spent if spent > 0 else 0.0
 
     @property

@@ -9,7 +9,7 @@ from typing import Self
 
 
 class Interrupt:
-    """Turns the first interrupt into a wish, ``asked``, that the loop grants between two steps.
+    """Turns the first interrupt into a request, ``asked``, that the loop grants between two steps.
 
     A second interrupt raises KeyboardInterrupt at once, unless it falls into ``whole``: there it is raised
     at the end. Outside the main thread, which alone gets signals, it does nothing.

@@ -11,14 +11,14 @@ from torch import nn
 
 from plmlab.train.history import Ending, History
 from plmlab.train.interrupt import Interrupt
-from plmlab.train.judge import HeldOut, Judge
+from plmlab.train.loss_buffer import Diverged, LossBuffer
 from plmlab.train.progress import Progress, Silent, progress
-from plmlab.train.reading import Diverged, Reader
 from plmlab.train.schedule import rate
 from plmlab.train.settings import Decay, Precision, Settings
 from plmlab.train.source import Batches, Source
-from plmlab.train.state import Shelf, State, StateError, contrast, random_states, set_random_states, versions
+from plmlab.train.state import RunStates, State, StateError, contrast, random_states, set_random_states, versions
 from plmlab.train.update import Update
+from plmlab.train.validator import HeldOut, Validator
 
 if TYPE_CHECKING:
     from accelerate import Accelerator
@@ -83,9 +83,9 @@ def fit(
                     accumulate=accumulate)
     run = Run(model, settings, accelerator, source, compile=compile, floor=floor)
     if evaluate is not None:
-        run.judge = Judge(evaluate, patience, run.update.loss, accelerator)
+        run.validator = Validator(evaluate, patience, run.update.loss, accelerator)
     if save_to is not None:
-        run.prepare_saving(Shelf(save_to), save_every, resume)
+        run.prepare_saving(RunStates(save_to), save_every, resume)
     if show and accelerator.is_main_process:
         run.progress = progress(f"Training {type(model).__name__}", steps=steps, done=run.step, floor=floor,
                                 line=show is True)
@@ -101,10 +101,10 @@ class Run:
         self.update = Update(model, settings, accelerator, compile)
         self.history = History(settings.steps, accelerator.device.type, settings.precision,
                                accelerator.num_processes, floor)
-        self.reader = Reader(self.history, settings, self.update)
+        self.losses = LossBuffer(self.history, settings, self.update)
         self.step = 0
-        self.judge: Judge | None = None
-        self.shelf: Shelf | None = None
+        self.validator: Validator | None = None
+        self.states: RunStates | None = None
         self.save_every: int | None = None
         self.saved: int | None = None
         self.interrupt = Interrupt()
@@ -140,7 +140,7 @@ class Run:
         """Step after step, until a reason to end."""
         settings = self.settings
         while self.step < settings.steps:
-            why = self.judge.enough(self.history) if self.judge else None
+            why = self.validator.enough(self.history) if self.validator else None
             if why:
                 return self.close("stopped early", f"stopped early at step {self.step}: {why}")
             batches = self.source.draw(self.step)
@@ -148,39 +148,39 @@ class Run:
                 return self.close("out of batches",
                                   f"the batches ran out after {self.step} of {settings.steps} steps")
             with self.interrupt.whole():
-                self.reader.note(self.update(batches, rate(settings, self.step)), rate(settings, self.step))
+                self.losses.note(self.update(batches, rate(settings, self.step)), rate(settings, self.step))
                 self.step += 1
             saving = self.save_every is not None and self.step % self.save_every == 0
-            judging = self.step % settings.evaluate_every == 0 or self.step == settings.steps
+            validating = self.step % settings.evaluate_every == 0 or self.step == settings.steps
             stop = self.interrupt.asked and self.accelerator.num_processes == 1
-            if self.reader.full or saving or judging or stop:
+            if self.losses.full or saving or validating or stop:
                 stop = self.read()
-            if self.judge and judging:
-                self.aside(self.validate)
+            if self.validator and validating:
+                self.apart(self.validate)
             if stop:
                 return self.interrupted()
             if saving and self.step < settings.steps:
-                self.aside(self.save)
+                self.apart(self.save)
         return self.close("completed", f"all {settings.steps} steps done")
 
     def read(self) -> bool:
         """Take the waiting losses into the history; whether somebody asked to stop."""
-        stop, fresh = self.reader.read(self.interrupt.asked)
+        stop, fresh = self.losses.read(self.interrupt.asked)
         self.history.seconds = time.monotonic() - self.clock
         if fresh:
             self.progress.losses(self.step, fresh)
         return stop
 
-    def aside(self, work: Any) -> None:
-        """Do something that is not training, on another clock."""
+    def apart(self, work: Any) -> None:
+        """Do something that is not training, on a clock of its own."""
         start = time.monotonic()
         work()
-        self.history.aside += time.monotonic() - start
+        self.history.overhead += time.monotonic() - start
 
     def validate(self) -> None:
         """A validation point."""
-        assert self.judge
-        self.judge.look(self.history, self.step)
+        assert self.validator
+        self.validator.look(self.history, self.step)
         self.progress.validation(self.step, self.history.validation[-1][1])
 
     def interrupted(self) -> tuple[Ending, str]:
@@ -190,13 +190,13 @@ class Run:
     def close(self, ending: Ending, reason: str) -> tuple[Ending, str]:
         """Save a last time, as a run that may still go on."""
         self.read()
-        self.aside(self.save)
+        self.apart(self.save)
         return ending, reason
 
     def end(self, ending: Ending, reason: str) -> None:
         """Say how it ended, and leave the model as it is to be used."""
-        if self.judge:
-            self.judge.settle()
+        if self.validator:
+            self.validator.settle()
         self.update.optimizer.zero_grad(set_to_none=True)
         self.update.loss.eval()
         self.accelerator.wait_for_everyone()
@@ -206,7 +206,7 @@ class Run:
 
     def save(self) -> None:
         """Save the state; a disk that refuses is told, not raised."""
-        if not self.shelf or self.saved == self.step:
+        if not self.states or self.saved == self.step:
             return
         device = self.accelerator.device
         random = {name: self.accelerator.gather(state[None].to(device)).cpu()
@@ -214,38 +214,38 @@ class Run:
         self.saved = self.step
         if not self.accelerator.is_main_process:
             return
-        best = self.judge.best if self.judge else {}
+        best = self.validator.best if self.validator else {}
         self.history.seconds = time.monotonic() - self.clock
         try:
-            self.shelf.save(State.of(self.step, self.model, self.update.optimizer, best, random, self.history,
+            self.states.save(State.of(self.step, self.model, self.update.optimizer, best, random, self.history,
                                      self.settings))
         except OSError as problem:
             self.complain(problem)
 
     def complain(self, problem: OSError) -> None:
         """Note that a save failed, and warn the first time."""
-        assert self.shelf
-        text = (f"step {self.step}: the state could not be saved to {self.shelf.folder} ({problem}); "
+        assert self.states
+        text = (f"step {self.step}: the state could not be saved to {self.states.folder} ({problem}); "
                 "training goes on, and what was saved before is still there")
         if not any("could not be saved" in note for note in self.history.notes):
             warnings.warn(text, stacklevel=2)
         self.history.notes.append(text)
 
-    def prepare_saving(self, shelf: Shelf, every: int | None, resume: bool) -> None:
+    def prepare_saving(self, states: RunStates, every: int | None, resume: bool) -> None:
         """Take the folder into use; with ``resume``, take up what is there."""
-        self.shelf, self.save_every = shelf, every
-        state = shelf.newest()
+        self.states, self.save_every = states, every
+        state = states.newest()
         if state is None:
             return
         if not resume:
-            raise StateError(f"{shelf.folder} holds a run saved at step {state.step}: go on with it by "
+            raise StateError(f"{states.folder} holds a run saved at step {state.step}: go on with it by "
                              "resume=True, or save to another folder")
         state.fit_for(self.model, self.settings)
         state.restore(self.model, self.update.optimizer)
-        if self.judge:
-            self.judge.best = {name: t.to(self.accelerator.device) for name, t in state.part("best").items()}
+        if self.validator:
+            self.validator.best = {name: t.to(self.accelerator.device) for name, t in state.part("best").items()}
         state.history.steps, state.history.floor = self.settings.steps, self.history.floor
-        self.history = self.reader.history = state.history
+        self.history = self.losses.history = state.history
         self.step = self.saved = state.step
         self.history.notes += [f"resumed at step {state.step} elsewhere: {difference}"
                                for difference in contrast(state.versions, versions())]

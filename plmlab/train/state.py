@@ -19,7 +19,7 @@ from plmlab.train.history import History
 from plmlab.train.settings import Settings
 from plmlab.weights import differences, put, weights
 
-FORMAT = 1
+FORMAT = 2
 TENSORS, FACTS = "state.safetensors", "state.json"
 
 
@@ -118,7 +118,7 @@ def under(heading: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return {f"{heading}.{name}": tensor for name, tensor in tensors.items()}
 
 
-class Shelf:
+class RunStates:
     """The folder in which a run keeps its newest state, each in a folder of its own: ``step-00000120``."""
 
     def __init__(self, folder: str | PathLike[str]) -> None:
@@ -154,9 +154,11 @@ class Shelf:
         folder = self.states()[-1]
         try:
             facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
-            if facts["format"] > FORMAT:
-                raise StateError(f"{folder} was saved by a newer plmlab (format {facts['format']}; this one "
-                                 f"reads {FORMAT}): update plmlab to go on with it")
+            if facts["format"] != FORMAT:
+                age, way = ("a newer", "update plmlab to go on with it") if facts["format"] > FORMAT else \
+                    ("an older", "go on with that one, or delete it and the run starts again")
+                raise StateError(f"{folder} was saved by {age} plmlab (format {facts['format']}; this one "
+                                 f"reads {FORMAT}): {way}")
             tensors = load((folder / TENSORS).read_bytes())
             history = History.from_dict(facts["history"], str(folder))
             return State(facts["step"], tensors, history, facts["settings"], facts["model"],

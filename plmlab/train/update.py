@@ -33,7 +33,7 @@ class Loss(nn.Module):
             return self.model.loss(batch)  # type: ignore[operator]
 
 
-class Made(NamedTuple):
+class StepResult(NamedTuple):
     """What an update tells, still on its device: reading it would wait for the device."""
 
     loss: Float[Tensor, ""]
@@ -81,7 +81,7 @@ class Update:
         self.kept, self.made = snapshot(model), 0
         self.optimizer.found_inf = self.bad  # type: ignore[attr-defined]
 
-    def __call__(self, batches: Sequence[Trainable], lr: float) -> Made:
+    def __call__(self, batches: Sequence[Trainable], lr: float) -> StepResult:
         """One update with the gradient of the mean loss over all targets of all batches, here and elsewhere.
 
         Once a loss or a gradient is not finite, the weights stay as they are.
@@ -104,7 +104,7 @@ class Update:
         self.optimizer.zero_grad(set_to_none=True)
         self.made += 1
         slots = sum(batch.targets.numel() for batch in batches)
-        return Made(total, norm, slots * self.accelerator.num_processes)
+        return StepResult(total, norm, slots * self.accelerator.num_processes)
 
     def shares(self, batches: Sequence[Trainable]) -> Float[Tensor, "batches"]:
         """The part that each batch's mean has in the joint mean: they add up to 1 over all processes.

@@ -21,7 +21,7 @@ from plmlab.world.documents.stories import Story, Storyteller
 from plmlab.world.facts.facts import Facts
 from plmlab.world.facts.naming import draw_entities
 from plmlab.world.facts.relations import Triple, read_relations
-from plmlab.world.facts.sampler import Fate
+from plmlab.world.facts.sampler import FactSampler
 from plmlab.world.grammar.checksum import Parts, parts
 from plmlab.world.grammar.compiler import Token, compile_grammar
 from plmlab.world.grammar.explain import Explanation, explain
@@ -31,7 +31,7 @@ from plmlab.world.grammar.splits import Allowed, checked, draw_held_out, is_test
 from plmlab.world.lexicon import read_lexicon
 from plmlab.world.probability.ambiguity import SelfProduct
 from plmlab.world.probability.automaton import Arc, Automaton, Entropy, Path, Start
-from plmlab.world.probability.floors import Floor, FloorError, MakesExamples, Steps, estimated, steps_of
+from plmlab.world.probability.floors import Floor, FloorError, MakesExamples
 from plmlab.world.probability.posterior import NotInGrammar, joint, posterior
 from plmlab.world.questions.bank import Question, QuestionBank
 from plmlab.world.questions.cloze import Cloze, Clozes, statements
@@ -60,7 +60,7 @@ class World:
         first, last = size["years"]
         years = range(first, last + 1, size.get("year_step", 1))
         entities = draw_entities(size["entities"], years, self.lexicon, rng, folder)
-        self.facts = Facts(relations, entities, Fate(entities, rng).draw())
+        self.facts = Facts(relations, entities, FactSampler(entities, rng).draw())
         self.held = draw_held_out(self.facts, self.lexicon, size["held_out"], rng)
         patterns = read_patterns(full, relations, folder)
         wanted = size.get("patterns", [pattern.id for pattern in patterns])
@@ -238,33 +238,31 @@ class World:
         told = statements(self.automaton(split), self.patterns, self._annotator)
         return Clozes(self.facts, self.held, self.corpora).draw(told, split, seed)
 
-    def floor(self, objective: str | MakesExamples = "causal", *, split: str = "train", steps: Steps | None = None,
-              sentences: int = 400, rng: Random | None = None, **choices: Any) -> Floor:
+    def floor(self, objective: MakesExamples, *, split: str = "train", sentences: int = 400, rng: Random | None = None,
+              **choices: Any) -> Floor:
         """The best mean loss that any reader could reach, in nats a predicted token.
 
         Args:
-            objective: "causal" is exact; "masked" (rate=0.15) and "permuted" (part=1.0) are means over sentences; or
-                any function of :mod:`plmlab.objectives`, with its choices: its floor is read off its Examples
+            objective: a function of :mod:`plmlab.objectives`, with its ``choices``. The floor of ``causal`` is exact;
+                that of any other is read off its Examples and is a mean over sentences
                 (:func:`plmlab.world.probability.example_floor.example_floor`).
-            steps: what is seen and asked, as a function (words, rng) → [(visible slots, predicted slot), …].
             sentences: how many are drawn where the floor is a mean.
-            rng: for the sentences and slots (a fixed one if not given).
+            rng: for the sentences and the objective's draws (a fixed one if not given).
 
         Raises:
-            FloorError: an unknown objective, or impossible choices.
+            FloorError: too few sentences for a mean, or an objective that predicts nothing.
         """
-        if steps is None and objective == "causal":
+        # both need torch, which nothing else of the world does
+        from plmlab.objectives import causal
+        from plmlab.world.probability.example_floor import example_floor
+
+        if objective is causal:
             return Floor(self.entropy(split).token, 0.0, True)
         if sentences < 2:
             raise FloorError(f"{sentences} sentences are too few for a mean with its error; ask for at least 2")
         rng = rng or Random(0)
         drawn = islice(self.text(split, seed=int(rng.random() * 2**31)), sentences)
-        if steps is None and not isinstance(objective, str):
-            from plmlab.world.probability.example_floor import (
-                example_floor,  # it needs torch, which nothing else of the world does
-            )
-            return example_floor(self.automaton(split), drawn, partial(objective, **choices), rng)
-        return estimated(self.automaton(split), drawn, steps or steps_of(str(objective), **choices), rng)
+        return example_floor(self.automaton(split), drawn, partial(objective, **choices), rng)
 
 
 def reading(label: Token) -> str:

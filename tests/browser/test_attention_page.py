@@ -11,8 +11,8 @@ from playwright.sync_api import Page, expect
 from standin import HOSTILE
 from torch import nn
 
-from plmlab.interpret.ablation import read
-from plmlab.labs.attention.lab import ANIMAL, LOOKS, AttentionLab, default_model
+from plmlab.interpret.ablation import forward_pass
+from plmlab.labs.attention.lab import ANIMAL, PRESETS, AttentionLab, default_model
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.models.transformer import Transformer, TransformerConfig
@@ -77,13 +77,13 @@ def test_the_first_state_teaches(show: Show) -> None:
     assert page.inner_text(".head-title") == "Layer 3, head 1"
     expect(page.locator(".ask p")).to_be_hidden()
     page.click(".ask summary")
-    assert page.inner_text(".ask p") == LOOKS[0].answer
+    assert page.inner_text(".ask p") == PRESETS[0].answer
 
 
 def test_the_arithmetic_that_is_shown_is_the_models(show: Show) -> None:
     """Each number on the page against torch: products, sum, score, shares, values."""
     model, words = default_model()
-    found = read(model, words, ANIMAL).head("self", 3, 1)
+    found = forward_pass(model, words, ANIMAL).head("self", 3, 1)
     page = show(AttentionLab())
     page.mouse.click(*over(page, 12, 9))
     q, k = found.q[12].double(), found.k[9].double()
@@ -133,7 +133,7 @@ def test_the_pixels_are_the_weights(show: Show) -> None:
     """The colours of the large map rise with the weights: read back out of the canvas."""
     lab = AttentionLab(bert(), WORDS, TEXT)
     page = show(lab)
-    weights = read(lab.model, WORDS, TEXT).map("self").weights[0][0]
+    weights = forward_pass(lab.model, WORDS, TEXT).map("self").weights[0][0]
     count = len(weights)
     drawn = page.evaluate("""(count) => {
         const canvas = document.querySelector('.head-map canvas');

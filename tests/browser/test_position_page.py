@@ -175,7 +175,7 @@ def test_three_maps_share_one_crosshair(show: Show) -> None:
         assert {c.get_attribute("aria-colindex") for c in page.locator(".cross").all()} == {str(key + 1)}
     assert page.inner_text(".finding") == lab.state["finding"]
     table = page.locator(".measures tbody").inner_text()
-    own, mixed, same = lab.state["readings"]
+    own, mixed, same = lab.state["variants"]
     assert " ".join(table.split()) == (
         f"as the model reads {own['previous']:.2f} {own['placed']:.2f} – "
         f"positions shuffled {mixed['previous']:.2f} {mixed['placed']:.2f} {100 * mixed['moved']:.0f} % "

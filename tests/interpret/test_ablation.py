@@ -25,7 +25,7 @@ from torch import nn
 from torch.nn import functional as F
 from transformers import AutoModel, BertConfig, BertModel, GPT2Config, GPT2LMHeadModel, T5Config, T5Model
 
-from plmlab.interpret.ablation import Cuts, attentions_of, divergence, read
+from plmlab.interpret.ablation import Ablation, attentions_of, divergence, forward_pass
 from plmlab.labs.attention.lab import ANIMAL, AttentionLab, default_model
 from plmlab.layers.positions import RelativeAttention
 from plmlab.models.bert import BERT, BERTPretraining
@@ -85,7 +85,7 @@ def test_a_cell_is_recomputed_by_hand(make, is_causal: bool) -> None:
 def test_t5_does_not_divide_by_the_root_of_its_width() -> None:
     theirs = seeded(T5Model(T5Config(vocab_size=SIZE, d_model=8, d_kv=4, num_layers=2, num_heads=2, d_ff=8,
                                      decoder_start_token_id=0)))
-    found = read(theirs, WORDS, TEXT, OTHER).head("cross", 0, 0)
+    found = forward_pass(theirs, WORDS, TEXT, OTHER).head("cross", 0, 0)
     assert found.scale == 1
     torch.testing.assert_close(found.q @ found.k.T, found.scores, **CLOSE)
 
@@ -157,7 +157,7 @@ def test_a_closed_cell_is_minus_infinity_in_every_head_of_every_layer(make) -> N
         was = model(batch)[0]
         patch.setattr("plmlab.layers.attention.fused_attention", written_out)
         now = model(batch)[0]
-    reading = read(model, WORDS, TEXT, cuts=Cuts(closed=(("self", 4, 2), ("self", 3, 0))))
+    reading = forward_pass(model, WORDS, TEXT, ablation=Ablation(closed=(("self", 4, 2), ("self", 3, 0))))
     if reading.logits is not None:
         torch.testing.assert_close(reading.logits, now, **CLOSE)
         assert lab.state["change"]["slots"] == pytest.approx(divergence(was, now).tolist(), abs=1e-5)
@@ -224,13 +224,13 @@ def test_models_of_transformers() -> None:
 def test_attentions_have_the_names_of_their_points() -> None:
     names = ["bert.layers.0.attention.weights", "bert.layers.1.attention.weights", "bert.layers.1.hidden"]
     assert attentions_of(names) == {"self": ["bert.layers.0.attention", "bert.layers.1.attention"]}
-    reading = read(both(), WORDS, TEXT, "a bank")
+    reading = forward_pass(both(), WORDS, TEXT, "a bank")
     assert attentions_of(reading.seen)["cross"] == [f"decoder.layers.{i}.cross_attention" for i in range(2)]
 
 
 def test_a_cut_in_one_map_leaves_the_others_open() -> None:
-    free = read(both(), WORDS, TEXT, "a bank")
-    cut = read(both(), WORDS, TEXT, "a bank", cuts=Cuts(closed=(("decoder", 1, 0),)))
+    free = forward_pass(both(), WORDS, TEXT, "a bank")
+    cut = forward_pass(both(), WORDS, TEXT, "a bank", ablation=Ablation(closed=(("decoder", 1, 0),)))
     assert torch.equal(free.map("encoder").weights[1], cut.map("encoder").weights[1])
     assert float(cut.map("decoder").weights[0][:, 1, 0].max()) == 0
     assert float(cut.map("cross").weights[0][:, 1, 0].min()) > 0

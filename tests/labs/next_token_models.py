@@ -38,4 +38,4 @@ def logits_of(model: GPT, ids: list[int]) -> torch.Tensor:
 
 
 def ask(lab: NextTokenLab, do: str, **more: int) -> None:
-    lab.wish = {"do": do, **more, "number": next(wishes)}
+    lab.request = {"do": do, **more, "number": next(wishes)}

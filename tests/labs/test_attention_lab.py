@@ -9,8 +9,8 @@ from small_models import OTHER, SIZE, TEXT, WORDS, bert, both, gpt, seeded, weig
 from standin import HOSTILE
 from torch.nn import functional as F
 
-from plmlab.interpret.ablation import Cuts, read
-from plmlab.labs.attention.lab import ANIMAL, LOOKS, AttentionLab, Look, default_model
+from plmlab.interpret.ablation import Ablation, forward_pass
+from plmlab.labs.attention.lab import ANIMAL, PRESETS, AttentionLab, AttentionPreset, default_model
 from plmlab.models.bert import BERT, BERTConfig
 
 
@@ -43,34 +43,34 @@ def row_of(lab: AttentionLab, query: str) -> dict[str, float]:
 
 
 def test_the_first_question_is_answered_truly(minilm: AttentionLab) -> None:
-    minilm.set_state(LOOKS[0].traits() | {"look": 0})
+    minilm.set_state(PRESETS[0].traits() | {"preset": 0})
     assert minilm.state["start"] == [9, 2]
     row = row_of(minilm, "it")
     assert (max(row, key=row.get), round(row["animal"], 2)) == ("animal", 0.69)
     minilm.text = ANIMAL.replace("tired", "wide")
     row = row_of(minilm, "it")
     assert (round(row["animal"], 2), round(row["street"], 2)) == (0.32, 0.15)
-    assert minilm.state["question"] == LOOKS[0].question
+    assert minilm.state["question"] == PRESETS[0].question
     minilm.text = "Good morning."
     assert "over all heads" in minilm.state["question"].lower()
 
 
 def test_the_other_questions_are_answered_truly(minilm: AttentionLab) -> None:
-    minilm.set_state(LOOKS[1].traits() | {"look": 1})
+    minilm.set_state(PRESETS[1].traits() | {"preset": 1})
     assert float(weights_of(minilm)[0, 2].diagonal(-1)[1:].min()) > 0.99
-    minilm.set_state(LOOKS[2].traits() | {"look": 2})
+    minilm.set_state(PRESETS[2].traits() | {"preset": 2})
     head = weights_of(minilm)[2, 9]
     assert minilm.state["start"] == [11, 2]
     assert (round(float(head[11, 2]), 2), round(float(head[2, 11]), 2)) == (0.95, 0.84)
 
 
 def test_what_a_head_less_and_a_cell_less_do(minilm: AttentionLab) -> None:
-    minilm.set_state(LOOKS[3].traits() | {"look": 3})
+    minilm.set_state(PRESETS[3].traits() | {"preset": 3})
     change = minilm.state["change"]
     two = sorted(zip(change["slots"], change["tokens"], strict=True))[-2:]
     assert [(round(slot, 2), token) for slot, token in two] == [(0.11, "[SEP]"), (0.11, "it")]
     assert round(change["whole"], 2) == 0.08
-    minilm.set_state(LOOKS[4].traits() | {"look": 4})
+    minilm.set_state(PRESETS[4].traits() | {"preset": 4})
     moved = dict(zip(minilm.state["change"]["tokens"], minilm.state["change"]["slots"], strict=True))
     assert round(moved.pop("it"), 2) == 0.18
     assert max(moved.values()) < 0.001
@@ -78,9 +78,9 @@ def test_what_a_head_less_and_a_cell_less_do(minilm: AttentionLab) -> None:
 
 def test_no_other_head_does_as_much() -> None:
     model, words = default_model()
-    before = read(model, words, ANIMAL).vectors.mean(0)
-    turned = {(layer, head): float(1 - F.cosine_similarity(before, read(
-        model, words, ANIMAL, cuts=Cuts(off=(("self", layer, head),))).vectors.mean(0), dim=0))
+    before = forward_pass(model, words, ANIMAL).vectors.mean(0)
+    turned = {(layer, head): float(1 - F.cosine_similarity(before, forward_pass(
+        model, words, ANIMAL, ablation=Ablation(off=(("self", layer, head),))).vectors.mean(0), dim=0))
         for layer in range(6) for head in range(12)}
     assert max(turned, key=turned.get) == (5, 11)
     assert sorted(turned.values())[36] < 0.002
@@ -102,9 +102,9 @@ def test_closed_cells_go_with_their_sentence_and_heads_stay_off() -> None:
     lab.closed = [["self", 1, 1]]
     lab.text = ""
     assert lab.closed == [["self", 1, 1]]
-    look = Look("x", TEXT, 0, 0, "man", "saw", closed=((2, 3),))
-    lab = AttentionLab(bert(), WORDS, OTHER, looks=[look])
-    lab.set_state(look.traits() | {"look": 0})
+    preset = AttentionPreset("x", TEXT, 0, 0, "man", "saw", closed=((2, 3),))
+    lab = AttentionLab(bert(), WORDS, OTHER, presets=[preset])
+    lab.set_state(preset.traits() | {"preset": 0})
     assert lab.closed == [["self", 2, 3]]
     assert lab.state["start"] == [2, 3]
 
@@ -180,7 +180,8 @@ def test_a_lab_may_begin_empty() -> None:
 
 def test_one_change_costs_one_reading(monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
-    monkeypatch.setattr("plmlab.labs.attention.lab.read", lambda *a, **k: made.append(1) or read(*a, **k))
+    monkeypatch.setattr("plmlab.labs.attention.lab.forward_pass",
+                        lambda *a, **k: made.append(1) or forward_pass(*a, **k))
     lab = AttentionLab(bert(), WORDS, TEXT)
     assert len(made) == 1
     lab.layer = 2

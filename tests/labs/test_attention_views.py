@@ -154,12 +154,12 @@ def test_the_same_everywhere() -> None:
 def test_nothing_is_fetched_from_anywhere() -> None:
     found: list[tuple[str, str]] = []
 
-    class Reader(HTMLParser):
+    class AnyTokenizer(HTMLParser):
         def handle_starttag(self, tag: str, attributes: list) -> None:
             found.extend((tag, name) for name, _ in attributes if name in ("src", "href", "action", "data"))
 
     for view in (head_view(bert(), WORDS, TEXT), model_view(bert(), WORDS, TEXT)):
-        Reader().feed(view.html())
+        AnyTokenizer().feed(view.html())
         assert found == []
         assert "default-src 'none'" in view.html()
 

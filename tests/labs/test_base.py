@@ -83,10 +83,10 @@ def test_a_button_that_asks_for_the_page_gets_it_and_no_other(monkeypatch: pytes
 
 def test_an_error_in_a_handler_becomes_a_message() -> None:
     lab = Lab()
-    with lab.telling():
+    with lab.reporting_errors():
         raise ValueError("ten words at most, eleven were given")
     assert (lab.message, lab.stale) == ("ten words at most, eleven were given", True)
-    with lab.telling():
+    with lab.reporting_errors():
         raise KeyError("x")
     assert "went wrong" in lab.message
     assert "KeyError" in lab.message

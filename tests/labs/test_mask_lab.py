@@ -10,7 +10,7 @@ import torch
 from standin import HOSTILE, SENTENCES, Words, words
 
 from plmlab.example import IGNORE, Example
-from plmlab.labs import MaskLab, Preset
+from plmlab.labs import MaskLab, MaskPreset
 from plmlab.labs.mask.lab import marks_of
 from plmlab.objectives import OBJECTIVES, Choice, Objective, masked
 from plmlab.visibility import Visibility
@@ -195,7 +195,7 @@ def test_an_unknown_objective_is_refused_at_once() -> None:
 
 
 def test_presets_for_objectives_that_are_not_there_are_left_out() -> None:
-    lab = MaskLab(words(), "the cat", presets=[Preset("a", "causal", text="the"), Preset("b", "not yet")])
+    lab = MaskLab(words(), "the cat", presets=[MaskPreset("a", "causal", text="the"), MaskPreset("b", "not yet")])
     assert lab.menu["presets"] == [{"title": "a", "objective": "causal", "choices": {}, "text": "the"}]
 
 

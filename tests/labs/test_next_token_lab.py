@@ -148,9 +148,9 @@ def test_an_empty_text_begins_at_the_start_token_or_says_that_there_is_none(lab:
 
 
 def test_what_cannot_be_asked_for_is_told(lab: NextTokenLab, model: GPT) -> None:
-    for wish, said in (({"do": "dance"}, "can take, greedy, sample and undo"),
+    for request, said in (({"do": "dance"}, "can take, greedy, sample and undo"),
                        ({"do": "take", "token": 10**6}, "this model has 706 tokens")):
-        lab.wish = wish
+        lab.request = request
         assert lab.stale and said in lab.message and lab.text == TEXT
     lab.max_tokens = 0
     assert lab.stale and "1 slot or more" in lab.message

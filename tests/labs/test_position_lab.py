@@ -65,12 +65,12 @@ def test_the_maps_are_those_of_transformers(real: tuple) -> None:
     theirs = AutoModel.from_pretrained(get_model_path(), attn_implementation="eager").eval()
     given = AutoTokenizer.from_pretrained(get_model_path())(lab.text, return_tensors="pt")
     with torch.no_grad():
-        for reading in lab.readings:
+        for reading in lab.variants:
             seen = theirs(**given, position_ids=reading.positions[None], output_attentions=True).attentions
             torch.testing.assert_close(reading.weights, torch.cat(seen), rtol=0, atol=1e-5)
-    assert lab.readings[0].positions.tolist() == list(range(16))
-    assert len(set(lab.readings[1].positions.tolist())) == 16
-    assert lab.readings[2].positions.unique().tolist() == [0]
+    assert lab.variants[0].positions.tolist() == list(range(16))
+    assert len(set(lab.variants[1].positions.tolist())) == 16
+    assert lab.variants[2].positions.unique().tolist() == [0]
 
 
 def test_the_default_head_looks_one_token_back_and_cannot_without_positions(real: tuple) -> None:
@@ -78,7 +78,7 @@ def test_the_default_head_looks_one_token_back_and_cannot_without_positions(real
     for text in (TEXT, "She opened the letter, read it twice and burned it."):
         lab = PositionLab(*real, text)
         assert (lab.state["layer"], lab.state["head"]) == (0, 2)
-        own, mixed, same = lab.state["readings"]
+        own, mixed, same = lab.state["variants"]
         assert own["previous"] > 0.99
         assert mixed["placed"] > 0.99
         assert mixed["previous"] < 0.15
@@ -93,20 +93,20 @@ def test_shuffled_positions_are_the_sentence_in_another_order(real: tuple, seed:
     and where all positions are one, any order of the words gives the same attention."""
     model, tokenizer = real
     lab = PositionLab(model, tokenizer, TEXT, seed=seed)
-    order = lab.readings[1].positions.argsort().tolist()
+    order = lab.variants[1].positions.argsort().tolist()
     ids = tokenizer.encode(TEXT)
     spoken = tokenizer.decode([[0, *ids][slot] for slot in order[1:-1]])
     other = PositionLab(model, tokenizer, spoken)
     assert tokenizer.encode(spoken) == [[0, *ids][slot] for slot in order[1:-1]]
     for mine, theirs in ((1, 0), (2, 2)):
-        torch.testing.assert_close(lab.readings[mine].weights[:, :, order][..., order], other.readings[theirs].weights,
+        torch.testing.assert_close(lab.variants[mine].weights[:, :, order][..., order], other.variants[theirs].weights,
                                    rtol=0, atol=1e-5)
-    assert total_variation(lab.readings[0].weights, other.readings[0].weights).max() > 0.1
+    assert total_variation(lab.variants[0].weights, other.variants[0].weights).max() > 0.1
 
 
 def test_the_measures_in_the_state_against_loops(lab: PositionLab) -> None:
     own = lab.weights(0)
-    for i, shown in enumerate(lab.state["readings"]):
+    for i, shown in enumerate(lab.state["variants"]):
         map, count = lab.weights(i), len(own)
         back = sum(map[q, q - 1].item() for q in range(1, count)) / (count - 1)
         ahead = sum(map[q, q + 1].item() for q in range(count - 1)) / (count - 1)
@@ -117,7 +117,7 @@ def test_the_measures_in_the_state_against_loops(lab: PositionLab) -> None:
 
 
 def test_the_heads_to_try_are_found_by_measuring(lab: PositionLab) -> None:
-    own, same = lab.readings[0].weights, lab.readings[2].weights
+    own, same = lab.variants[0].weights, lab.variants[2].weights
     layers, heads, count, _ = own.shape
     places = [(layer, head) for layer in range(layers) for head in range(heads)]
     back = {p: sum(own[p][q, q - 1].item() for q in range(1, count)) for p in places}
@@ -130,23 +130,23 @@ def test_the_heads_to_try_are_found_by_measuring(lab: PositionLab) -> None:
 
 def test_a_head_or_the_mean_of_all(lab: PositionLab) -> None:
     lab.set_state({"layer": 2, "head": 3})
-    assert torch.equal(lab.weights(), lab.readings[0].weights[2, 3])
+    assert torch.equal(lab.weights(), lab.variants[0].weights[2, 3])
     lab.head = None
-    assert torch.allclose(lab.weights(1), lab.readings[1].weights[2].mean(0))
+    assert torch.allclose(lab.weights(1), lab.variants[1].weights[2].mean(0))
     assert "the mean of its heads" in lab.state["finding"]
     lab.layer = None
     assert lab.state["head"] is not None
 
 
 def test_shuffle_again_changes_the_shuffled_reading_alone(lab: PositionLab) -> None:
-    first = lab.readings
+    first = lab.variants
     lab.shuffles += 1
-    assert lab.readings[1].positions.tolist() != first[1].positions.tolist()
-    assert lab.readings[1].positions[[0, -1]].tolist() == [0, len(lab.state["tokens"]) - 1]
+    assert lab.variants[1].positions.tolist() != first[1].positions.tolist()
+    assert lab.variants[1].positions[[0, -1]].tolist() == [0, len(lab.state["tokens"]) - 1]
     for i in (0, 2):
-        assert lab.readings[i].weights is first[i].weights
+        assert lab.variants[i].weights is first[i].weights
     lab.shuffles -= 1
-    assert torch.equal(lab.readings[1].weights, first[1].weights)
+    assert torch.equal(lab.variants[1].weights, first[1].weights)
 
 
 def test_the_learned_table_is_the_models(real: tuple) -> None:
@@ -174,7 +174,7 @@ def test_any_sentence_is_read(real: tuple, name: str) -> None:
     assert not lab.stale
     assert 3 <= len(lab.state["tokens"]) <= 64
     assert lab.text == HOSTILE[name]
-    assert len(lab.state["readings"][0]["weights"]) == len(lab.state["tokens"]) ** 2
+    assert len(lab.state["variants"][0]["weights"]) == len(lab.state["tokens"]) ** 2
     assert len(json.dumps(lab.state)) < 200_000
     if name == "long":
         assert "longer than the 64 slots" in lab.message
@@ -202,7 +202,7 @@ def test_a_lab_may_begin_empty(small: BERT, words: Tokenizer) -> None:
 def test_one_token_cannot_be_shuffled(lab: PositionLab) -> None:
     lab.text = "cat"
     assert "cannot be shuffled" in lab.message
-    assert lab.readings[0].positions.tolist() == lab.readings[1].positions.tolist() == [0, 1, 2]
+    assert lab.variants[0].positions.tolist() == lab.variants[1].positions.tolist() == [0, 1, 2]
 
 
 def test_a_long_sentence_is_cut_to_the_page_and_to_the_model(lab: PositionLab) -> None:
@@ -243,8 +243,8 @@ def test_a_gpt_reads_from_left_to_right(words: Tokenizer) -> None:
     torch.manual_seed(0)
     lab = PositionLab(GPT(GPTConfig.tiny(len(words))), words, TEXT)
     assert lab.state["tokens"][0] == "[START]"
-    assert all(not reading.weights.triu(1).any() for reading in lab.readings)
-    assert lab.readings[1].positions[0] == 0
+    assert all(not reading.weights.triu(1).any() for reading in lab.variants)
+    assert lab.variants[1].positions[0] == 0
     assert lab.learned["positions"] == 64
 
 
@@ -255,7 +255,7 @@ def test_a_model_of_transformers_is_run_by_our_code(real: tuple) -> None:
     lab = PositionLab(theirs, AutoTokenizer.from_pretrained(get_model_path()), TEXT)
     assert isinstance(lab.model, BERT)
     read = attention_maps(theirs, real[1], TEXT)[0]
-    torch.testing.assert_close(torch.stack(read.weights), lab.readings[0].weights, rtol=0, atol=1e-5)
+    torch.testing.assert_close(torch.stack(read.weights), lab.variants[0].weights, rtol=0, atol=1e-5)
 
 
 def test_models_that_this_lab_cannot_read_are_refused(small: BERT, words: Tokenizer) -> None:
@@ -271,13 +271,13 @@ def test_the_model_is_left_as_it_was(small: BERT, words: Tokenizer) -> None:
     small.train()
     lab = PositionLab(small, words, TEXT)
     assert small.training
-    assert torch.equal(lab.readings[0].weights, PositionLab(small, words, TEXT).readings[0].weights)
+    assert torch.equal(lab.variants[0].weights, PositionLab(small, words, TEXT).variants[0].weights)
 
 
 def test_one_change_costs_one_reading(lab: PositionLab, monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
-    original = PositionLab._readings
-    monkeypatch.setattr(PositionLab, "_readings", lambda self: made.append(1) or original(self))
+    original = PositionLab._variants
+    monkeypatch.setattr(PositionLab, "_variants", lambda self: made.append(1) or original(self))
     lab.set_state({"text": "the cat sat", "layer": 1, "head": 2, "shuffles": 3})
     assert len(made) == 1
     assert (lab.state["layer"], lab.state["head"]) == (1, 2)

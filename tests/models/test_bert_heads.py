@@ -11,7 +11,7 @@ from torch import nn
 from plmlab.checkpoints import load, save
 from plmlab.example import IGNORE, Batch
 from plmlab.models.bert import BERT, BERTConfig, BERTPretraining
-from plmlab.models.bert_heads import Interface, InterfaceConfig, SentenceClassifier, SpanFinder, TokenTagger
+from plmlab.models.bert_heads import SentenceClassifier, SpanClassifier, TaskHead, TaskHeadConfig, TokenClassifier
 from plmlab.objectives import answered, classified, tagged
 from plmlab.text import Tokenizer
 from plmlab.text.vocabulary import Vocabulary
@@ -20,13 +20,13 @@ from plmlab.visibility import AttentionMask
 
 VOCAB = Vocabulary(60)
 SIZE = BERTConfig(60, time=20, layers=2, model=12, heads=3, inner=20)
-KINDS = pytest.mark.parametrize("kind", [SentenceClassifier, TokenTagger, SpanFinder])
+KINDS = pytest.mark.parametrize("kind", [SentenceClassifier, TokenClassifier, SpanClassifier])
 
 
-def made(kind: type[Interface], labels: int = 2) -> Interface:
+def made(kind: type[TaskHead], labels: int = 2) -> TaskHead:
     """In float64, asked rather than trained, every weight large enough to matter."""
     torch.manual_seed(3)
-    model = kind(InterfaceConfig(**vars(SIZE), labels=labels))
+    model = kind(TaskHeadConfig(**vars(SIZE), labels=labels))
     for parameter in model.parameters():
         nn.init.normal_(parameter, std=0.3)
     return model.double().eval()
@@ -39,19 +39,19 @@ def same(a: torch.Tensor, b: torch.Tensor) -> None:
 SENTENCES = [list(range(40, 44)), [50], list(range(45, 54))]
 EXAMPLES = {
     SentenceClassifier: [classified(s, len(s) % 2, pair=s[:1], vocab=VOCAB) for s in SENTENCES],
-    TokenTagger: [tagged(s, [t % 2 for t in s], vocab=VOCAB) for s in SENTENCES],
-    SpanFinder: [answered([41, 42], s, 0, (len(s) + 1) // 2, vocab=VOCAB) for s in SENTENCES],
+    TokenClassifier: [tagged(s, [t % 2 for t in s], vocab=VOCAB) for s in SENTENCES],
+    SpanClassifier: [answered([41, 42], s, 0, (len(s) + 1) // 2, vocab=VOCAB) for s in SENTENCES],
 }
 
 
 @KINDS
-def test_padding_changes_nothing(kind: type[Interface]) -> None:
+def test_padding_changes_nothing(kind: type[TaskHead]) -> None:
     model, examples = made(kind), EXAMPLES[kind]
     together, alone = Batch.of(examples, pad=0), [Batch.of([example], pad=0) for example in examples]
     for row, batch in zip(model(together), alone, strict=True):
         said = model(batch)[0]
         same(row[: len(said)], said)
-    counts = torch.tensor([1 if kind is not TokenTagger else len(s) for s in SENTENCES]).double()
+    counts = torch.tensor([1 if kind is not TokenClassifier else len(s) for s in SENTENCES]).double()
     losses = torch.stack([model.loss(batch) for batch in alone])
     same(model.loss(together), (losses * counts).sum() / counts.sum())
 
@@ -65,7 +65,7 @@ def test_a_class_is_said_from_the_pooled_cls() -> None:
 
 
 def test_tags_are_said_from_their_slots_and_none_is_no_loss() -> None:
-    model = made(TokenTagger, 4)
+    model = made(TokenClassifier, 4)
     batch = Batch.of([tagged([40, 41, 42], [3, IGNORE, 1], vocab=VOCAB)], pad=0)
     logs = (model.bert(batch)[0] @ model.output.weight.T + model.output.bias).log_softmax(-1)
     same(model(batch)[0].log_softmax(-1), logs)
@@ -73,7 +73,7 @@ def test_tags_are_said_from_their_slots_and_none_is_no_loss() -> None:
 
 
 def test_a_span_s_loss_is_that_of_its_two_ends() -> None:
-    model = made(SpanFinder)
+    model = made(SpanClassifier)
     batch = Batch.of([answered([40], [41, 42, 43], 1, 3, vocab=VOCAB), answered([44], [45], None, vocab=VOCAB)], pad=0)
     scores = model.bert(batch)[0] @ model.output.weight.T + model.output.bias
     logs = scores.log_softmax(0)
@@ -82,8 +82,8 @@ def test_a_span_s_loss_is_that_of_its_two_ends() -> None:
 
 @pytest.mark.parametrize("longest", [1, 2, 30])
 def test_the_best_span_is_that_of_a_search_through_all(longest: int) -> None:
-    model = made(SpanFinder)
-    batch = Batch.of(EXAMPLES[SpanFinder], pad=0)
+    model = made(SpanClassifier)
+    batch = Batch.of(EXAMPLES[SpanClassifier], pad=0)
     logits = model(batch).detach()
     for row, found in enumerate(model.best(batch, longest).tolist()):
         text = [t for t in range(batch.size[1]) if batch.segments[row, t] == 1]
@@ -96,19 +96,19 @@ def test_the_best_span_is_that_of_a_search_through_all(longest: int) -> None:
 
 def test_a_mask_with_padding_closes_the_padding_to_answers() -> None:
     """Where the mask is one of pairs, what nobody looks at is padding, and not what one does not look at."""
-    model, batch = made(SpanFinder), Batch.of(EXAMPLES[SpanFinder], pad=0)
+    model, batch = made(SpanClassifier), Batch.of(EXAMPLES[SpanClassifier], pad=0)
     pairs = batch.visible.dense(*[batch.size[1]] * 2)[:, 0]
     other = replace(batch, visible=AttentionMask(pairs=pairs))
     same(model(other), model(batch))
     assert torch.isinf(model(batch)).sum() == 2 * (batch.tokens == 0).sum() > 0
-    example = EXAMPLES[SpanFinder][0]
+    example = EXAMPLES[SpanClassifier][0]
     edited = replace(example, visible=example.visible.edited(2, 5, False))
-    mixed = model(Batch.of([edited, *EXAMPLES[SpanFinder][1:]], pad=0))
+    mixed = model(Batch.of([edited, *EXAMPLES[SpanClassifier][1:]], pad=0))
     assert torch.equal(torch.isinf(mixed), torch.isinf(model(batch)))
 
 
 @KINDS
-def test_on_a_pretrained_bert_which_stays_as_it_is(kind: type[Interface]) -> None:
+def test_on_a_pretrained_bert_which_stays_as_it_is(kind: type[TaskHead]) -> None:
     torch.manual_seed(1)
     pretrained = BERTPretraining(BERTConfig.tiny(60, 20)).double().eval()
     before = {name: tensor.clone() for name, tensor in pretrained.state_dict().items()}
@@ -127,23 +127,23 @@ def test_on_a_pretrained_bert_which_stays_as_it_is(kind: type[Interface]) -> Non
 
 def test_as_many_labels_as_asked() -> None:
     bert = BERT(SIZE)
-    assert TokenTagger.on(bert, labels=9)(Batch.of(EXAMPLES[TokenTagger], pad=0)).shape[-1] == 9
-    assert SentenceClassifier.on(bert, labels=5).config == InterfaceConfig(**vars(SIZE), labels=5)
+    assert TokenClassifier.on(bert, labels=9)(Batch.of(EXAMPLES[TokenClassifier], pad=0)).shape[-1] == 9
+    assert SentenceClassifier.on(bert, labels=5).config == TaskHeadConfig(**vars(SIZE), labels=5)
     with pytest.raises(ValueError, match="labels=3: a span has two ends"):
-        SpanFinder.on(bert, labels=3)
+        SpanClassifier.on(bert, labels=3)
 
 
 @KINDS
-def test_a_batch_of_another_task_is_refused(kind: type[Interface]) -> None:
+def test_a_batch_of_another_task_is_refused(kind: type[TaskHead]) -> None:
     other = next(examples for task, examples in EXAMPLES.items() if task is not kind)
     with pytest.raises(ValueError, match=r"the label '\w+' is asked for, and this batch has"):
         made(kind).loss(Batch.of(other, pad=0))
 
 
 @KINDS
-def test_a_checkpoint_gives_it_back(kind: type[Interface], tmp_path: Path) -> None:
+def test_a_checkpoint_gives_it_back(kind: type[TaskHead], tmp_path: Path) -> None:
     tokenizer = Tokenizer.words(["the bank of the river"], 60)
-    labels = 2 if kind is SpanFinder else 5
+    labels = 2 if kind is SpanClassifier else 5
     model = made(kind, labels).float()
     save(tmp_path / "head", model, tokenizer, command="x", figures={})
     again, _ = load(tmp_path / "head")
@@ -153,19 +153,19 @@ def test_a_checkpoint_gives_it_back(kind: type[Interface], tmp_path: Path) -> No
 
 
 @KINDS
-def test_it_learns_what_is_there_to_learn(kind: type[Interface]) -> None:
+def test_it_learns_what_is_there_to_learn(kind: type[TaskHead]) -> None:
     """The first word decides the class, each word its tag, and the largest word is the answer."""
     generator = torch.Generator().manual_seed(0)
     texts = [torch.randperm(12, generator=generator)[:6].add(40).tolist() for _ in range(256)]
     examples = {
         SentenceClassifier: lambda t: classified(t, int(t[0] > 45), vocab=VOCAB),
-        TokenTagger: lambda t: tagged(t, [int(word > 45) for word in t], vocab=VOCAB),
-        SpanFinder: lambda t: answered(t[:1], t, (at := t.index(max(t))), at + 1, vocab=VOCAB),
+        TokenClassifier: lambda t: tagged(t, [int(word > 45) for word in t], vocab=VOCAB),
+        SpanClassifier: lambda t: answered(t[:1], t, (at := t.index(max(t))), at + 1, vocab=VOCAB),
     }[kind]
     batches = [Batch.of([examples(t) for t in texts[i: i + 32]], pad=0) for i in range(0, 256, 32)]
     torch.manual_seed(0)
     bert = BERTConfig(60, time=20, layers=2, model=32, heads=2, inner=64, dropout=0.0, attention_dropout=0.0)
-    model = kind(InterfaceConfig(**vars(bert)))
+    model = kind(TaskHeadConfig(**vars(bert)))
     history = fit(model, batches[:6], steps=150, lr=3e-3, warmup=10, show=False)
     assert history.losses[-1] < 0.2 * history.losses[0]
     with torch.no_grad():

@@ -35,8 +35,8 @@ def gpt(kind: type[GPT]) -> GPT:
     return exact(kind(GPTConfig(60, time=16, layers=2, model=12, heads=3)))
 
 
-def transformer(around: type[PostNorm] = PostNorm) -> Transformer:
-    return exact(Transformer(TransformerConfig(60, layers=2, model=12, heads=3, inner=20), around))
+def transformer(residual: type[PostNorm] = PostNorm) -> Transformer:
+    return exact(Transformer(TransformerConfig(60, layers=2, model=12, heads=3, inner=20), residual))
 
 
 def same(a: torch.Tensor, b: torch.Tensor) -> None:
@@ -73,9 +73,9 @@ def test_gpt_cache_is_no_cache(kind: type[GPT], cuts: list[int]) -> None:
         step = Batch(part, place, torch.zeros_like(part), AttentionMask(causal=True), torch.full_like(part, IGNORE))
         same(model(step, caches), whole[:, at:at + part.shape[1]])
         at += part.shape[1]
-    reading = model.begin()
-    model.next(batch.tokens[:, :4], reading)
-    same(model.next(batch.tokens[:, 4:9], reading), whole[:, 8])
+    state = model.start()
+    model.step(batch.tokens[:, :4], state)
+    same(model.step(batch.tokens[:, 4:9], state), whole[:, 8])
 
 
 @pytest.mark.parametrize("make", [lambda: gpt(GPT), lambda: gpt(GPT2)], ids=["gpt", "gpt2"])
@@ -131,9 +131,9 @@ def test_bert_loss_is_of_all_selected_slots_and_of_no_other() -> None:
     same(model.loss(batch), by_hand)
 
 
-@pytest.mark.parametrize("around", [PostNorm, PreNorm])
-def test_transformer_reads_the_source_and_only_what_it_wrote(around: type[PostNorm]) -> None:
-    model = transformer(around)
+@pytest.mark.parametrize("residual", [PostNorm, PreNorm])
+def test_transformer_reads_the_source_and_only_what_it_wrote(residual: type[PostNorm]) -> None:
+    model = transformer(residual)
     before = model(PairBatch.of([pair([7, 8, 9], [20, 21, 22, 23])], pad=0))
     later = model(PairBatch.of([pair([7, 8, 9], [20, 21, 30, 23])], pad=0))
     other = model(PairBatch.of([pair([7, 8, 10], [20, 21, 22, 23])], pad=0))
@@ -150,17 +150,17 @@ def test_transformer_padding_changes_nothing() -> None:
         same(row[:len(example.target.tokens)], model(PairBatch.of([example], pad=0))[0])
 
 
-@pytest.mark.parametrize("around", [PostNorm, PreNorm])
-def test_transformer_writes_with_its_cache_what_it_writes_without(around: type[PostNorm]) -> None:
-    model = transformer(around)
+@pytest.mark.parametrize("residual", [PostNorm, PreNorm])
+def test_transformer_writes_with_its_cache_what_it_writes_without(residual: type[PostNorm]) -> None:
+    model = transformer(residual)
     batch = PairBatch.of([pair([7, 8, 9], [20, 21, 22]), pair([11], [22, 23, 24])], pad=0)
-    whole, writing = model(batch), model.writing(batch.source)
+    whole, state = model(batch), model.start(batch.source)
     for t in range(4):
-        same(model.next(batch.target.tokens[:, t:t + 1], writing), whole[:, t])
-    again = model.writing(batch.source)
-    model.next(batch.target.tokens[:, :2], again)
+        same(model.step(batch.target.tokens[:, t:t + 1], state), whole[:, t])
+    again = model.start(batch.source)
+    model.step(batch.target.tokens[:, :2], again)
     again.select(torch.tensor([1, 0, 1]))
-    same(model.next(batch.target.tokens[[1, 0, 1], 2:3], again), whole[[1, 0, 1], 2])
+    same(model.step(batch.target.tokens[[1, 0, 1], 2:3], again), whole[[1, 0, 1], 2])
 
 
 def test_transformer_scales_its_embeddings_and_adds_sinusoids() -> None:

@@ -51,7 +51,7 @@ def test_the_loss_is_equation_5_worked_by_hand(kind: type[GPTClassifier], reader
     texts = [([5, 40, 41, 42, 6], 2), ([5, 43, 6], 0), ([5, 44, 45, 3, 46, 47, 48, 6], 1)]
     classes, words = [], []
     for tokens, kind_of in texts:
-        hidden = model.gpt.read(Batch.causal(torch.tensor([[*tokens, 0]])))[0]
+        hidden = model.gpt.hidden_states(Batch.causal(torch.tensor([[*tokens, 0]])))[0]
         classes.append((hidden[-1] @ model.output.weight.T).log_softmax(-1)[kind_of])
         logs = (hidden @ model.gpt.token.weight.T).log_softmax(-1)
         words += [logs[t, token] for t, token in enumerate(tokens[1:])]
@@ -122,7 +122,7 @@ def test_a_text_without_its_extract_token_is_said() -> None:
         made(GPTClassifier).loss(Batch.of([classified([40], 0, vocab=VOCAB)], pad=0))
     model = GPTClassifier.on(GPT(SIZE), extract=3).eval()
     pair = Batch.of([extracted([40, 41], 0, pair=[42], vocab=VOCAB)], pad=0)
-    torch.testing.assert_close(model(pair)[0], model.gpt.read(pair)[0, 3] @ model.output.weight.T)
+    torch.testing.assert_close(model(pair)[0], model.gpt.hidden_states(pair)[0, 3] @ model.output.weight.T)
 
 
 def test_the_words_keep_their_loss_down() -> None:

@@ -7,7 +7,7 @@ from transformers import BertConfig, BertForPreTraining, BertModel
 
 from plmlab.hf import convert
 from plmlab.hf.bert import FOLLOWS, POOLER, WORDS, encoder_links, whole
-from plmlab.hf.links import read
+from plmlab.hf.links import to_ours
 from plmlab.interpret import watch
 
 
@@ -37,14 +37,14 @@ def test_pretraining_loss_and_gradients(size: dict, lengths: list[int]) -> None:
     batch, given = text(size["vocab_size"], lengths, size.get("type_vocab_size", 2))
     expected = theirs(**given, labels=batch.targets, next_sentence_label=batch.labels["next_sentence"])
     same(ours(batch), expected.prediction_logits)
-    same(ours.follows(ours.bert(batch)), expected.seq_relationship_logits)
+    same(ours.next_sentence_logits(ours.bert(batch)), expected.seq_relationship_logits)
     loss = ours.loss(batch)
     same(loss, expected.loss)
     loss.backward()
     expected.loss.backward()
     # their embedding of id 0 is declared padding, and takes no gradient from where it is read
     links = [*whole(encoder_links(size["num_hidden_layers"])), *whole(POOLER), *WORDS, *FOLLOWS]
-    others = read(links, {name: p.grad for name, p in theirs.named_parameters()})
+    others = to_ours(links, {name: p.grad for name, p in theirs.named_parameters()})
     for name, parameter in ours.named_parameters():
         rows = slice(1, None) if name == "bert.embeddings.token.weight" else slice(None)
         same(parameter.grad[rows], others[name][rows])

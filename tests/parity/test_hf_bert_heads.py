@@ -20,9 +20,9 @@ from transformers import (
 from plmlab.example import IGNORE, Batch
 from plmlab.hf import convert, from_hf, to_hf
 from plmlab.hf.bert_heads import COUNTERPARTS
-from plmlab.hf.links import read
+from plmlab.hf.links import to_ours
 from plmlab.models.bert import BERT, BERTConfig, BERTPretraining
-from plmlab.models.bert_heads import SentenceClassifier, SpanFinder, TokenTagger
+from plmlab.models.bert_heads import SentenceClassifier, SpanClassifier, TokenClassifier
 from plmlab.visibility import AttentionMask
 
 sizes = pytest.mark.parametrize("size", SIZES)
@@ -52,7 +52,7 @@ def same_gradients(ours: nn.Module, theirs: nn.Module) -> None:
     """Every weight's, those of the output layer too; only a pooler that nothing reads has none."""
     kind = next(kind for kind in COUNTERPARTS if kind.ours is type(ours))
     grads = {name: p.grad for name, p in theirs.named_parameters()}
-    others = read(kind.links(ours.config.layers), grads)
+    others = to_ours(kind.links(ours.config.layers), grads)
     for name, parameter in ours.named_parameters():
         if name.startswith("bert.pooler") and not kind.pooled:
             assert parameter.grad is None
@@ -82,7 +82,7 @@ def test_one_sentence_or_a_pair(size: dict, lengths: list[int]) -> None:
 @sizes
 def test_tagging(size: dict, lengths: list[int]) -> None:
     ours, theirs = both(BertForTokenClassification, size, 7)
-    assert type(ours) is TokenTagger
+    assert type(ours) is TokenClassifier
     batch, given = labelled(size, lengths)
     tags = drawn(7, *batch.size)
     tags[(given["attention_mask"] == 0) | (drawn(3, *batch.size) == 0)] = IGNORE
@@ -102,7 +102,7 @@ def test_tagging(size: dict, lengths: list[int]) -> None:
 def test_span(size: dict, lengths: list[int]) -> None:
     """Theirs lets an answer begin in the padding; it is closed to both here, and their loss taken by hand."""
     ours, theirs = both(BertForQuestionAnswering, size, 2)
-    assert type(ours) is SpanFinder
+    assert type(ours) is SpanClassifier
     start, end = (drawn(min(lengths), len(lengths)), torch.tensor(lengths) - 1)
     batch, given = labelled(size, lengths, start=start, end=end)
     expected = theirs(**given, start_positions=start, end_positions=end)
@@ -132,7 +132,7 @@ def test_next_sentence_alone(size: dict, lengths: list[int], tmp_path: Path) -> 
     ours.double()
     batch, given = text(size["vocab_size"], lengths, size.get("type_vocab_size", 2))
     expected = theirs(**given, labels=batch.labels["next_sentence"])
-    same(ours.follows(ours.bert(batch)), expected.logits)
+    same(ours.next_sentence_logits(ours.bert(batch)), expected.logits)
     same(ours.loss(batch) - F.cross_entropy(ours(batch).flatten(0, 1), batch.targets.flatten()), expected.loss)
 
 
@@ -186,7 +186,7 @@ def test_another_rate_of_dropout_before_the_output_is_refused() -> None:
     convert(BertForTokenClassification(BertConfig(**SIZES[0], classifier_dropout=0.1)))
 
 
-@pytest.mark.parametrize("kind", [SentenceClassifier, TokenTagger, SpanFinder])
+@pytest.mark.parametrize("kind", [SentenceClassifier, TokenClassifier, SpanClassifier])
 def test_a_head_on_a_real_encoder_is_theirs_on_the_same(kind: type) -> None:
     """``on`` a converted encoder, and over to ``transformers``: its encoder says what the first one said."""
     encoder = shaken(BertModel(BertConfig(**SIZES[1])))

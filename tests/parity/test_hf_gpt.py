@@ -11,7 +11,7 @@ from transformers import GPT2Config, GPT2LMHeadModel, OpenAIGPTConfig, OpenAIGPT
 from plmlab.example import IGNORE, Batch
 from plmlab.hf import convert
 from plmlab.hf.gpt import gpt2_links, gpt_links
-from plmlab.hf.links import read
+from plmlab.hf.links import to_ours
 from plmlab.interpret import watch
 from plmlab.objectives import causal
 from plmlab.text.vocabulary import Vocabulary
@@ -44,7 +44,7 @@ def test_logits_loss_and_gradients(size: dict, time: int, kind: tuple) -> None:
     same(loss.float(), expected.loss, 1e-5)      # theirs is taken in single precision
     loss.backward()
     F.cross_entropy(expected.logits[:, :-1].flatten(0, 1), windows[:, 1:].flatten()).backward()
-    others = read(links(size["n_layer"]), {name: p.grad for name, p in theirs.named_parameters()})
+    others = to_ours(links(size["n_layer"]), {name: p.grad for name, p in theirs.named_parameters()})
     for name, parameter in ours.named_parameters():
         same(parameter.grad, others[name])
     assert set(others) == {name for name, _ in ours.named_parameters()}
@@ -71,9 +71,9 @@ def test_generation_token_for_token(kind: tuple) -> None:
     start = torch.tensor([[7, 11, 13], [2, 3, 5]])
     expected = theirs.generate(start, attention_mask=torch.ones_like(start), do_sample=False, max_new_tokens=12,
                                pad_token_id=0)
-    written, reading = start, ours.begin()
+    written, state = start, ours.start()
     step = start
     for _ in range(12):
-        step = ours.next(step, reading).argmax(-1, keepdim=True)
+        step = ours.step(step, state).argmax(-1, keepdim=True)
         written = torch.cat([written, step], dim=1)
     assert written.tolist() == expected.tolist()

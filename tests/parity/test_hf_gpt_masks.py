@@ -9,7 +9,7 @@ from transformers import GPT2Config, GPT2LMHeadModel, OpenAIGPTConfig, OpenAIGPT
 from plmlab.example import IGNORE, Batch
 from plmlab.hf import convert
 from plmlab.hf.gpt import gpt2_links, gpt_links
-from plmlab.hf.links import read
+from plmlab.hf.links import to_ours
 from plmlab.interpret import watch
 from plmlab.visibility import AttentionMask
 
@@ -60,7 +60,7 @@ def test_output_attention_loss_and_gradients(size: dict, kind: tuple, form: str)
     same(loss, by_hand)
     loss.backward()
     by_hand.backward()
-    others = read(links(size["n_layer"]), {name: p.grad for name, p in theirs.named_parameters()})
+    others = to_ours(links(size["n_layer"]), {name: p.grad for name, p in theirs.named_parameters()})
     for name, parameter in ours.named_parameters():
         same(parameter.grad, others[name])
 

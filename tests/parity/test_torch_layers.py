@@ -32,42 +32,42 @@ def same_all(ours: torch.Tensor, theirs: torch.Tensor, pairs: list[tuple[torch.T
 
 
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
-@pytest.mark.parametrize("around", [PostNorm, PreNorm])
+@pytest.mark.parametrize("residual", [PostNorm, PreNorm])
 @pytest.mark.parametrize(("model", "heads", "inner", "batch", "time"), SIZES)
-def test_encoder_layer(model: int, heads: int, inner: int, batch: int, time: int, around: type[PostNorm],
+def test_encoder_layer(model: int, heads: int, inner: int, batch: int, time: int, residual: type[PostNorm],
                        activation: str) -> None:
     theirs = nn.TransformerEncoderLayer(model, heads, inner, activation=activation, batch_first=True,
-                                        norm_first=around is PreNorm)
+                                        norm_first=residual is PreNorm)
     shaken(theirs).train()
     for module in theirs.modules():
         if isinstance(module, nn.Dropout):
             module.p = 0.0
     theirs.self_attn.dropout = 0.0
-    ours = TransformerLayer(shape(model, heads, inner, activation), around).double().eval()
+    ours = TransformerLayer(shape(model, heads, inner, activation), residual).double().eval()
     put_attention(ours.attention, theirs.self_attn)
-    copy_rest(ours, theirs, [ours.around_attention.norm, ours.around_feed_forward.norm])
+    copy_rest(ours, theirs, [ours.attention_residual.norm, ours.feed_forward_residual.norm])
     x = noise(batch, time, model)
     keys = torch.arange(time)[None] < torch.tensor([max(1, time - row) for row in range(batch)])[:, None]
     expected = theirs(x, src_key_padding_mask=~keys)
     same_all(ours(x, AttentionMask(keys=keys)), expected, [
         (x, x), (ours.attention.out.weight, theirs.self_attn.out_proj.weight),
         (ours.feed_forward.widen.weight, theirs.linear1.weight),
-        (ours.around_attention.norm.weight, theirs.norm1.weight),
-        (ours.around_feed_forward.norm.bias, theirs.norm2.bias)])
+        (ours.attention_residual.norm.weight, theirs.norm1.weight),
+        (ours.feed_forward_residual.norm.bias, theirs.norm2.bias)])
 
 
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
-@pytest.mark.parametrize("around", [PostNorm, PreNorm])
+@pytest.mark.parametrize("residual", [PostNorm, PreNorm])
 @pytest.mark.parametrize(("model", "heads", "inner", "batch", "time"), SIZES)
-def test_decoder_layer(model: int, heads: int, inner: int, batch: int, time: int, around: type[PostNorm],
+def test_decoder_layer(model: int, heads: int, inner: int, batch: int, time: int, residual: type[PostNorm],
                        activation: str) -> None:
     theirs = shaken(nn.TransformerDecoderLayer(model, heads, inner, activation=activation, batch_first=True,
-                                               norm_first=around is PreNorm))
-    ours = DecoderLayer(shape(model, heads, inner, activation), around).double().eval()
+                                               norm_first=residual is PreNorm))
+    ours = DecoderLayer(shape(model, heads, inner, activation), residual).double().eval()
     put_attention(ours.attention, theirs.self_attn)
     put_attention(ours.cross_attention, theirs.multihead_attn)
-    copy_rest(ours, theirs, [ours.around_attention.norm, ours.around_cross_attention.norm,
-                             ours.around_feed_forward.norm])
+    copy_rest(ours, theirs, [ours.attention_residual.norm, ours.cross_attention_residual.norm,
+                             ours.feed_forward_residual.norm])
     x, memory = noise(batch, time, model), noise(batch, time + 2, model, seed=2)
     keys = torch.arange(time + 2)[None] < torch.tensor([max(1, time + 2 - row) for row in range(batch)])[:, None]
     blocked = torch.ones(time, time, dtype=torch.bool).triu(1)
@@ -75,4 +75,4 @@ def test_decoder_layer(model: int, heads: int, inner: int, batch: int, time: int
     same_all(ours(x, AttentionMask(causal=True), memory, AttentionMask(keys=keys)), expected, [
         (x, x), (memory, memory), (ours.cross_attention.out.weight, theirs.multihead_attn.out_proj.weight),
         (ours.attention.out.bias, theirs.self_attn.out_proj.bias),
-        (ours.around_cross_attention.norm.weight, theirs.norm2.weight)])
+        (ours.cross_attention_residual.norm.weight, theirs.norm2.weight)])

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from plmlab.text import CorpusError, each, hub, read
+from plmlab.text import CorpusError, each, hub, read_texts
 
 
 def put(path, content):
@@ -17,19 +17,19 @@ def put(path, content):
 
 def test_a_text_is_paragraphs_set_apart_by_blank_lines(tmp_path):
     file = put(tmp_path / "a.txt", "\n\none\ntwo\r\n \r\n\tthree\n\n\nfour 桥😀")
-    assert read(file) == read(str(file)) == ["one\ntwo", "\tthree", "four 桥😀"]
+    assert read_texts(file) == read_texts(str(file)) == ["one\ntwo", "\tthree", "four 桥😀"]
 
 
 def test_a_jsonl_is_one_field_of_each_object(tmp_path):
     rows = [{"text": "one\n\ntwo", "say": "a"}, {"text": " ", "say": "b"}, {"text": "桥", "say": "c"}]
     file = put(tmp_path / "a.JSONL", "\n\n".join(json.dumps(row) for row in rows) + "\n")
-    assert read(file) == ["one\n\ntwo", "桥"]
-    assert read(file, field="say") == ["a", "b", "c"]
+    assert read_texts(file) == ["one\n\ntwo", "桥"]
+    assert read_texts(file, field="say") == ["a", "b", "c"]
 
 
 def test_a_utf8_mark_is_no_part_of_the_text(tmp_path):
-    assert read(put(tmp_path / "a.txt", "\ufeffone")) == ["one"]
-    assert read(put(tmp_path / "a.jsonl", '\ufeff{"text": "one"}')) == ["one"]
+    assert read_texts(put(tmp_path / "a.txt", "\ufeffone")) == ["one"]
+    assert read_texts(put(tmp_path / "a.jsonl", '\ufeff{"text": "one"}')) == ["one"]
 
 
 def test_a_file_is_read_as_it_is_asked_for(tmp_path):
@@ -60,15 +60,15 @@ def test_a_file_is_read_as_it_is_asked_for(tmp_path):
 ])
 def test_what_is_wrong_with_a_file_is_said(tmp_path, name, content, says):
     with pytest.raises(CorpusError, match=says):
-        read(put(tmp_path / name, content))
+        read_texts(put(tmp_path / name, content))
 
 
 def test_the_advice_for_another_encoding_works(tmp_path):
     file = put(tmp_path / "a.txt", "caf\u00e9".encode("utf-16"))
     with pytest.raises(CorpusError) as error:
-        read(file)
+        read_texts(file)
     exec(str(error.value).split("or: ")[1])
-    assert read(file) == ["caf\u00e9"]
+    assert read_texts(file) == ["caf\u00e9"]
 
 
 def test_a_folder_and_a_missing_file_are_told_apart(tmp_path):
@@ -83,7 +83,7 @@ def test_a_file_that_may_not_be_read(tmp_path):
     file = put(tmp_path / "a.txt", "one")
     file.chmod(0)
     with pytest.raises(CorpusError, match="cannot be opened"):
-        read(file)
+        read_texts(file)
 
 
 def stand_in(monkeypatch, load):

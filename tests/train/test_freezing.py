@@ -7,7 +7,7 @@ from torch.nn import functional as F
 
 from plmlab.example import Batch
 from plmlab.models.bert import BERT, BERTConfig
-from plmlab.models.bert_heads import SentenceClassifier, TokenTagger
+from plmlab.models.bert_heads import SentenceClassifier, TokenClassifier
 from plmlab.objectives import classified, tagged
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.train import fit, frozen
@@ -47,7 +47,7 @@ def test_the_curve_is_that_of_one_layer_on_features_made_beforehand() -> None:
 
 
 def test_only_the_rest_moves_and_afterwards_everything_can() -> None:
-    model = TokenTagger.on(pretrained())
+    model = TokenClassifier.on(pretrained())
     batch = Batch.of([tagged([40, 41, 42], [0, 1, 1], vocab=VOCAB)], pad=0)
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
 
@@ -66,7 +66,7 @@ def test_only_the_rest_moves_and_afterwards_everything_can() -> None:
 
 def test_some_layers_and_what_was_frozen_before_stays_so() -> None:
     """The lower layers as features; a weight that was frozen by hand is not thawed."""
-    model = TokenTagger.on(pretrained())
+    model = TokenClassifier.on(pretrained())
     batch = Batch.of([tagged([40, 41, 42], [0, 1, 1], vocab=VOCAB)], pad=0)
     model.bert.embeddings.position.weight.requires_grad_(False)
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
@@ -80,13 +80,13 @@ def test_some_layers_and_what_was_frozen_before_stays_so() -> None:
 
 
 def test_an_error_thaws_too() -> None:
-    model = TokenTagger.on(pretrained())
+    model = TokenClassifier.on(pretrained())
     with pytest.raises(RuntimeError), frozen(model.bert):
         raise RuntimeError
     assert all(parameter.requires_grad for parameter in model.parameters()) and model.train().bert.training
 
 
 def test_nothing_left_to_train_is_said() -> None:
-    model = TokenTagger.on(pretrained())
+    model = TokenClassifier.on(pretrained())
     with frozen(model), pytest.raises(ValueError, match="has nothing to train"):
         fit(model, [Batch.of([tagged([40], [0], vocab=VOCAB)], pad=0)], steps=1, lr=0.01, show=False)

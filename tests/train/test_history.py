@@ -15,7 +15,7 @@ def told(**more):
     losses = [4.0 - 0.1 * i for i in range(30)]
     return History(30, losses=losses, rates=[0.001] * 30, norms=[0.5] * 30,
                    validation=[(10, 3.3), (20, 2.1), (30, 2.2)], tokens=3000, seconds=4.0,
-                   aside=1.0, ended="completed", reason="all 30 steps done", **more)
+                   overhead=1.0, ended="completed", reason="all 30 steps done", **more)
 
 
 def test_smoothed_is_the_mean_of_the_last_ones():

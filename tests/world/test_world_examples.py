@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import islice
 from random import Random
 
+import floor_steps
 import pytest
 import torch
 from world_brute import language
@@ -17,7 +18,6 @@ from plmlab.example import Example, PairExample
 from plmlab.objectives import causal, masked
 from plmlab.objectives.sequences import sequence_to_sequence
 from plmlab.visibility import Rule, Visibility
-from plmlab.world.probability import floors
 from plmlab.world.probability.example_floor import SlotVocabulary, example_floor, known_slots, questions, surprise
 from plmlab.world.probability.floors import FloorError
 
@@ -66,15 +66,17 @@ def test_causal_through_the_example_is_the_exact_floor(small):
 
 def test_causal_sampled_comes_within_its_error(small, full):
     for world, split in ((small, "train"), (small, "test"), (full, "train")):
-        floor = world.floor(causal, split=split, sentences=300, rng=Random(6))
+        drawn = islice(world.text(split, seed=6), 300)
+        floor = example_floor(world.automaton(split), drawn, causal, Random(6))
         assert not floor.exact and 0 < floor.stderr < 0.1
-        assert abs(floor.mean - world.floor("causal", split=split).mean) < 4 * floor.stderr
+        assert abs(floor.mean - world.floor(causal, split=split).mean) < 4 * floor.stderr
 
 
 @pytest.mark.parametrize("rate", [0.15, 0.6])
-def test_masked_is_the_world_s_own(small, rate: float):
+def test_masked_is_that_of_its_steps(small, rate: float):
     """The same draws give the same figure to the last digit; others, one within the errors."""
-    ours, own = (small.floor(objective, rate=rate, rng=Random(2)) for objective in (all_hidden, "masked"))
+    ours = small.floor(all_hidden, rate=rate, rng=Random(2))
+    own = of_steps(small, floor_steps.masked(rate), Random(2))
     assert ours.mean == pytest.approx(own.mean, abs=1e-12) and ours.stderr == pytest.approx(own.stderr)
     other = small.floor(all_hidden, rate=rate, rng=Random(3))
     assert 0 < abs(other.mean - own.mean) < 4 * math.hypot(own.stderr, other.stderr)
@@ -98,7 +100,7 @@ def test_a_permutation_s_steps_add_up_to_the_sentence_given_its_length(small):
     for seed, words in enumerate(islice(small.text("train", seed=7), 20)):
         expected = -small.logprob(words) + math.log(lengths[len(words)])
         assert nats(small, words, in_an_order, seed) == pytest.approx(expected, abs=1e-9)
-    own, ours = small.floor("permuted", rng=Random(1)), small.floor(in_an_order, rng=Random(1))
+    own, ours = of_steps(small, floor_steps.permuted(), Random(1)), small.floor(in_an_order, rng=Random(1))
     assert ours.mean == pytest.approx(own.mean, abs=4 * math.hypot(own.stderr, ours.stderr))
 
 
@@ -178,11 +180,16 @@ def test_an_objective_without_targets_has_no_floor(small):
 def test_the_choices_of_an_objective_are_its_own(small):
     with pytest.raises(ValueError, match="share of slots"):
         small.floor(masked, rate=2.0)
-    assert set(floors.OBJECTIVES) == {"masked", "permuted"}
+
+
+def of_steps(world, steps, rng):
+    """The floor of what is asked step by step, from the same draws as ``world.floor``."""
+    drawn = islice(world.text("train", seed=int(rng.random() * 2**31)), 400)
+    return floor_steps.estimated(world.automaton("train"), drawn, steps, rng)
 
 
 def test_the_world_needs_no_torch_and_its_floors_need_no_model():
-    code = ("import sys; from plmlab import world; w = world.small(); w.floor('masked', sentences=3)\n"
+    code = ("import sys; from plmlab import world; w = world.small(); w.entropy()\n"
             "print('torch' in sys.modules)\n"
             "from plmlab.objectives import masked; w.floor(masked, sentences=3)\n"
             "print('torch' in sys.modules, any(name.startswith('plmlab.models') for name in sys.modules))")

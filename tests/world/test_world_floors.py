@@ -6,12 +6,12 @@ from itertools import islice
 from random import Random
 
 import pytest
+from floor_steps import permuted
 from world_brute import language
 
-from plmlab import world
+from plmlab import objectives, world
 from plmlab.world.grammar.splits import is_test
 from plmlab.world.probability.automaton import Entropy
-from plmlab.world.probability.floors import FloorError, masked, permuted
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def test_the_causal_floor_is_exact(small, sentences, split: str):
     expected = split_by_hand(small, sentences, split)
     assert small.entropy(split).sentence == pytest.approx(expected.sentence)
     assert small.entropy(split).tokens == pytest.approx(expected.tokens)
-    floor = small.floor("causal", split=split)
+    floor = small.floor(objectives.causal, split=split)
     assert floor.exact and floor.stderr == 0
     assert floor.mean == pytest.approx(expected.sentence / expected.tokens)
 
@@ -56,7 +56,7 @@ def test_what_training_leaves_out_is_counted(small, sentences):
 def test_each_split_has_its_own_exact_floor(small, split: str):
     found = language(small.automaton(split))
     expected = sum(-p * math.log(p) for p in found.values()) / sum(p * (len(w) + 1) for w, p in found.items())
-    assert small.floor("causal", split=split).mean == pytest.approx(expected)
+    assert small.floor(objectives.causal, split=split).mean == pytest.approx(expected)
 
 
 def test_a_floor_of_one_hidden_word_is_the_mean_of_exact_conditionals(small, sentences):
@@ -65,7 +65,10 @@ def test_a_floor_of_one_hidden_word_is_the_mean_of_exact_conditionals(small, sen
     for words, p in sentences.items():
         fits[len(words), words[:2], words[3:]] += p
     exact = sum(-p * math.log(p / fits[len(words), words[:2], words[3:]]) for words, p in sentences.items())
-    floor = small.floor(steps=lambda words, rng: [(frozenset(range(len(words))) - {2}, 2)], sentences=3000)
+    def third(tokens, *, vocab, rng):
+        return objectives.masked(tokens, vocab=vocab, rng=rng, select=[3], replace={3: vocab.mask})
+
+    floor = small.floor(third, sentences=3000)
     assert not floor.exact and 0 < floor.stderr < 0.02
     assert abs(floor.mean - exact) < 4 * floor.stderr + 0.01
 
@@ -85,24 +88,14 @@ def test_the_steps_of_a_whole_permutation_add_up_to_the_sentence(small, sentence
 
 
 def test_masked_sees_more_than_causal_and_more_hiding_costs_more(small):
-    light, heavy = (small.floor("masked", rate=rate, sentences=1500, rng=Random(1)) for rate in (0.15, 0.9))
+    light, heavy = (small.floor(objectives.masked, rate=rate, sentences=1500, rng=Random(1)) for rate in (0.15, 0.9))
     assert light.mean + 3 * light.stderr < heavy.mean - 3 * heavy.stderr
 
 
-def test_masked_hides_at_its_rate():
-    rng, words = Random(0), ["w"] * 10_000
-    assert len(masked(0.15)(words, rng)) == pytest.approx(1500, abs=4 * 36)
-    assert len(masked(0.01)(["w"], rng)) == 1, "at least one slot is predicted"
-
-
 @pytest.mark.parametrize("ask, message", [
-    (lambda w: w.floor("telepathic"), "known are causal, masked, permuted"),
-    (lambda w: w.floor("masked", rate=0.0), "above 0"),
-    (lambda w: w.floor("permuted", part=2.0), "at most 1"),
-    (lambda w: w.floor("masked", sentences=1), "too few"),
-    (lambda w: w.floor(steps=lambda words, rng: [(frozenset({0}), 0)]), "is visible"),
-    (lambda w: w.floor(steps=lambda words, rng: []), "predicts nothing"),
+    (lambda w: w.floor(objectives.masked, rate=0.0), "above 0"),
+    (lambda w: w.floor(objectives.masked, sentences=1), "too few"),
 ])
 def test_impossible_floors(small, ask, message: str):
-    with pytest.raises(FloorError, match=message):
+    with pytest.raises(ValueError, match=message):
         ask(small)

@@ -6,6 +6,7 @@ from torch.nn import functional as F
 
 from plmlab.example import IGNORE
 from plmlab.models.bert import BERTConfig, BERTPretraining
+from plmlab.objectives import masked
 from plmlab.world.datasets.pair_batches import MixedBatches, PairBatches
 from plmlab.world.datasets.sentence_batches import SentenceBatches
 from plmlab.world.datasets.tokenizer import world_tokenizer
@@ -56,13 +57,13 @@ def test_both_losses_are_counted(small, tokenizer):
     model = BERTPretraining(BERTConfig.tiny(len(tokenizer))).eval()
     batch = PairBatches(small, "train", tokenizer, 16, 5)(0)
     words = F.cross_entropy(model(batch).flatten(0, 1), batch.targets.flatten(), ignore_index=IGNORE)
-    follows = F.cross_entropy(model.follows(model.bert(batch)), batch.labels["next_sentence"])
+    follows = F.cross_entropy(model.next_sentence_logits(model.bert(batch)), batch.labels["next_sentence"])
     torch.testing.assert_close(model.loss(batch), words + follows)
 
 
 def test_a_mixed_batch_holds_pairs_and_sentences_of_which_no_next_one_is_asked(small, tokenizer):
     pairs = PairBatches(small, "train", tokenizer, 6, 5)
-    batch = MixedBatches(pairs, SentenceBatches(small, "train", tokenizer, "masked", 10, 5))(4)
+    batch = MixedBatches(pairs, SentenceBatches(small, "train", tokenizer, masked, 10, 5))(4)
     labels, alone = batch.labels["next_sentence"], batch.segments.sum(1) == 0
     assert batch.size[0] == 16 and alone.tolist() == [False] * 6 + [True] * 10
     assert torch.equal(labels[:6], pairs(4).labels["next_sentence"]) and (labels[6:] == IGNORE).all()
@@ -71,7 +72,7 @@ def test_a_mixed_batch_holds_pairs_and_sentences_of_which_no_next_one_is_asked(s
         words = tokenizer.tokens(row[row != 0].tolist())[1:-1]
         assert small.logprob(words) > -100
     model = BERTPretraining(BERTConfig.tiny(len(tokenizer)))
-    follows = F.cross_entropy(model.follows(model.bert(batch))[:6], labels[:6])
+    follows = F.cross_entropy(model.next_sentence_logits(model.bert(batch))[:6], labels[:6])
     asked = batch.targets != IGNORE
     words = F.cross_entropy(model(batch)[asked], batch.targets[asked])
     assert torch.allclose(model.loss(batch), follows + words, atol=1e-5)

@@ -6,7 +6,15 @@ from math import isinf, sqrt
 import pytest
 
 from plmlab.world import World
-from plmlab.world.datasets.tasks import Asked, Compared, Judged, asked, compared, judged, spoilt
+from plmlab.world.datasets.tasks import (
+    Acceptability,
+    ExtractiveQA,
+    Paraphrase,
+    acceptability,
+    extractive_qa,
+    paraphrase,
+    spoilt,
+)
 
 COUNT = 400
 
@@ -18,8 +26,8 @@ def balanced(labels: list[bool]) -> bool:
 
 @pytest.mark.parametrize("split", ["train", "test"])
 def test_half_of_the_judged_sentences_are_of_the_grammar_and_half_are_not(full: World, split: str) -> None:
-    rows = list(islice(judged(full, split, 1), COUNT))
-    assert all(isinstance(row, Judged) for row in rows)
+    rows = list(islice(acceptability(full, split, 1), COUNT))
+    assert all(isinstance(row, Acceptability) for row in rows)
     assert [not isinf(full.logprob(row.words, split)) for row in rows] == [row.right for row in rows]
     assert balanced([row.right for row in rows])
 
@@ -37,13 +45,13 @@ def test_only_the_number_of_the_verb_is_spoilt_and_spoiling_it_again_mends_it(fu
 
 
 def test_no_judged_sentence_stands_in_both_splits(full: World) -> None:
-    train, test = ({row.words for row in islice(judged(full, split, 5), 3000)} for split in ("train", "test"))
+    train, test = ({row.words for row in islice(acceptability(full, split, 5), 3000)} for split in ("train", "test"))
     assert len(train) > 2000 and len(test) > 1000 and not train & test
 
 
 @pytest.mark.parametrize("split", ["train", "facts"])
 def test_two_sentences_tell_the_same_where_the_parser_says_so(full: World, split: str) -> None:
-    rows = list(islice(compared(full, split, 1), COUNT))
+    rows = list(islice(paraphrase(full, split, 1), COUNT))
     for row in rows:
         one, other = (full.parse(words, split).facts for words in (row.first, row.second))
         assert len(one) == len(other) == 1 and row.first != row.second
@@ -57,7 +65,7 @@ def test_two_sentences_tell_the_same_where_the_parser_says_so(full: World, split
 
 
 def test_what_is_compared_in_facts_was_never_told_in_training_text(full: World) -> None:
-    for row in islice(compared(full, "facts", 3), 100):
+    for row in islice(paraphrase(full, "facts", 3), 100):
         assert all(full.held.split_of(fact) == "facts" for words in (row.first, row.second)
                    for fact in full.parse(words, "facts").facts)
 
@@ -65,7 +73,7 @@ def test_what_is_compared_in_facts_was_never_told_in_training_text(full: World) 
 @pytest.mark.parametrize("split", ["train", "facts"])
 def test_the_answer_stands_in_the_text_once_and_is_the_right_one(full: World, split: str) -> None:
     questions = {question.words: question for question in full.questions("one-hop", split, 1)}
-    rows = list(islice(asked(full, split, 1), COUNT))
+    rows = list(islice(extractive_qa(full, split, 1), COUNT))
     assert len(rows) > 100
     places = set()
     for row in rows:
@@ -79,8 +87,8 @@ def test_the_answer_stands_in_the_text_once_and_is_the_right_one(full: World, sp
 
 
 def test_the_same_seed_gives_the_same_rows_and_another_seed_others(full: World) -> None:
-    for task in (judged, compared, asked):
+    for task in (acceptability, paraphrase, extractive_qa):
         one, same, other = (list(islice(task(full, "train", seed), 50)) for seed in (1, 1, 2))
         assert one == same != other
-    assert all(isinstance(row, Compared | Asked) for task in (compared, asked)
+    assert all(isinstance(row, Paraphrase | ExtractiveQA) for task in (paraphrase, extractive_qa)
                for row in islice(task(full, "train", 1), 3))

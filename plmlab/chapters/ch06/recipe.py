@@ -186,7 +186,7 @@ def compare(kind: str) -> dict[str, Any]:
     }
     return curves | {
         "lr": lr, "parameters": sum(p.numel() for p in build(kind, 0).parameters()),
-        "steps a second": spread({seed: STEPS / (h.seconds - h.aside) for seed, (_, h) in runs.items()}),
+        "steps a second": spread({seed: STEPS / (h.seconds - h.overhead) for seed, (_, h) in runs.items()}),
     }
 
 

@@ -21,7 +21,7 @@ from plmlab.models.bert import BERT, BERTConfig, BERTPretraining
 from plmlab.objectives import masked
 from plmlab.recipes import spread
 from plmlab.train import History, fit
-from plmlab.transfer import TASKS, ids, read, score, spelling, tune
+from plmlab.transfer import TASKS, batch_of, ids, score, spelling, tune
 from plmlab.world.datasets.pair_batches import MixedBatches, PairBatches
 from plmlab.world.datasets.sentence_batches import SentenceBatches
 
@@ -118,7 +118,7 @@ def pretrain(alter: Alter, seed: int, steps: int = 1000, **options: Any) -> tupl
                                        attention_dropout=0.0))
     whole = world.full()
     mixed = MixedBatches(PairBatches(whole, "train", spelling(), HALF, seed),
-                         SentenceBatches(whole, "train", spelling(), "masked", HALF, seed))
+                         SentenceBatches(whole, "train", spelling(), masked, HALF, seed))
     return model, fit(model, lambda step: alter(mixed(step)), steps=steps, lr=4e-3, warmup=100, **options)
 
 
@@ -131,7 +131,7 @@ def whole_sentences() -> Batch:
         read = ids(words)
         slots = range(1, len(read) + 1)
         return masked(read, vocab=vocab, rng=Random(0), select=slots, replace=dict(zip(slots, read, strict=True)))
-    return read(shown, list(islice(world.full().text("test", seed=77), 500)))
+    return batch_of(shown, list(islice(world.full().text("test", seed=77), 500)))
 
 
 @torch.no_grad()

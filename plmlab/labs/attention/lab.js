@@ -19,7 +19,7 @@ export function arranged(room, columns, heads, label) {
 }
 
 function controls(model, signal) {
-  const { looks, two } = model.get("menu");
+  const { presets, two } = model.get("menu");
   const disabled = model.get("alone");
   const second = el("input", {
     type: "text", class: "second", dir: "auto", spellcheck: "false", autocomplete: "off", disabled,
@@ -32,8 +32,8 @@ function controls(model, signal) {
   const again = el("button", {
     type: "button", disabled, on: { click: () => tell(model, { off: [], closed: [] }) },
   }, "put all back");
-  const buttons = looks.map(({ title, ...traits }, i) => el("button", {
-    type: "button", class: "preset", disabled, on: { click: () => tell(model, { ...traits, look: i }) },
+  const buttons = presets.map(({ title, ...traits }, i) => el("button", {
+    type: "button", class: "preset", disabled, on: { click: () => tell(model, { ...traits, preset: i }) },
   }, title));
   const follow = () => {
     const { maps = [] } = model.get("state");
@@ -48,7 +48,7 @@ function controls(model, signal) {
   return [
     el("div", { class: "bar" }, textField(model, "your sentence", signal), second, which, again),
     el("div", { class: "bar quiet" },
-      el("span", { class: "presets" }, ...(looks.length ? ["try this ", ...buttons] : []))),
+      el("span", { class: "presets" }, ...(presets.length ? ["try this ", ...buttons] : []))),
   ];
 }
 
@@ -161,7 +161,7 @@ function render({ model, el: root }) {
     const label = clamp(Math.ceil(Math.max(...state.queries.map(wide))) + 14, 46, 130);
     const room = parts.body.clientWidth;
     const at = arranged(room, weights.columns, weights.heads, label);
-    const tokens = JSON.stringify([state.map, state.queries, state.keys, state.start, model.get("look")]);
+    const tokens = JSON.stringify([state.map, state.queries, state.keys, state.start, model.get("preset")]);
     if (view.tokens !== tokens) {
       const first = weights.head(model.get("layer"), model.get("head"));
       const [q, k] = state.start ?? [];

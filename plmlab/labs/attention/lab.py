@@ -11,7 +11,7 @@ import traitlets
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from plmlab.interpret.ablation import Cuts, Reading, distance, divergence, read
+from plmlab.interpret.ablation import Ablation, ForwardPass, distance, divergence, forward_pass
 from plmlab.interpret.attention_maps import Words, kind_of
 from plmlab.labs.base import Lab
 from plmlab.labs.shared.masks import mask_state
@@ -23,8 +23,8 @@ TOP = 8
 
 
 @dataclass(frozen=True)
-class Look:
-    """Something to look at: a sentence, a head, and a cell given by its words; with a question to guess first."""
+class AttentionPreset:
+    """Something to try: a sentence, a head, and a cell given by its words; with a question to guess first."""
 
     title: str
     text: str
@@ -51,26 +51,26 @@ class Look:
 
 ANIMAL = "The animal did not cross the street because it was too tired."
 BANKS = "The bank of the river was muddy, so the bank of the town was closed."
-LOOKS = (
-    Look("what “it” means", ANIMAL, 3, 1, "it", "animal",
+PRESETS = (
+    AttentionPreset("what “it” means", ANIMAL, 3, 1, "it", "animal",
          "Head 1 of layer 3 looks from “it” at a noun. At “animal” or at “street”? And if you write “wide” for "
          "“tired”?",
          "At “animal”, with 0.69 of its weight. With “wide”, where a reader thinks of the street, “animal” falls to "
          "0.32, and “street” rises to 0.15 only. The head leans to the subject of the sentence more than to the "
          "meaning of its last word."),
-    Look("the word before", ANIMAL, 0, 2, "street", "the",
+    AttentionPreset("the word before", ANIMAL, 0, 2, "street", "the",
          "Head 2 of layer 0 draws one line. What does each word look at? And what must it know of the words for that?",
          "Each word looks at the one before it, with more than 0.99 of its weight. In layer 0 a vector still says "
          "where its token stands, and that is enough: this head matches positions, not words."),
-    Look("the same word again", BANKS, 2, 9, "bank", "bank",
+    AttentionPreset("the same word again", BANKS, 2, 9, "bank", "bank",
          "“bank” stands here twice, and means two things. Whom does the second “bank” look at?",
          "At the first one, with 0.95 of its weight; and the first looks at the second, with 0.84. The head matches "
          "the word, whatever it means here."),
-    Look("a head less", ANIMAL, 5, 11, "it", "animal",
+    AttentionPreset("a head less", ANIMAL, 5, 11, "it", "animal",
          "Head 11 of layer 5 is switched off, one of 72. Which token's vector changes most, and does the sentence's?",
          "Those of “it” and “[SEP]”, by 0.11, and the sentence's by 0.08. No other head does as much: half of the 72 "
          "move the sentence by less than 0.002. Try another.", off=((5, 11),)),
-    Look("a cell less", ANIMAL, 3, 1, "it", "animal",
+    AttentionPreset("a cell less", ANIMAL, 3, 1, "it", "animal",
          "“it” may no longer look at “animal”, in any head of any layer. Which tokens change?",
          "“it” moves by 0.18; no other token moves by even 0.001. What they need of the animal they look up "
          "themselves.", closed=((9, 2),)),
@@ -98,14 +98,14 @@ class AttentionLab(Lab):
         second: what an encoder-decoder's decoder reads, or sentence B of an encoder.
         layer, head: what is shown at large, counted from 0 as in ``watch``.
         name: what the model is called; the name of its class if none is given.
-        looks: buttons of things to look at; those for MiniLM only where it is the model.
+        presets: buttons of things to look at; those for MiniLM only where it is the model.
     """
 
     title = "Attention Lab"
     scripts = ("shared/heat.js", "attention/numbers.js", "attention/overview.js", "attention/head.js",
                "attention/cell.js", "attention/change.js", "attention/lab.js")
     styles = ("attention/lab.css",)
-    asks: ClassVar = ("text", "second", "max_tokens", "off", "closed", "shown", "look", "layer", "head")
+    inputs: ClassVar = ("text", "second", "max_tokens", "off", "closed", "shown", "preset", "layer", "head")
 
     second = traitlets.Unicode().tag(sync=True)
     shown = traitlets.Int(0).tag(sync=True)
@@ -113,32 +113,32 @@ class AttentionLab(Lab):
     head = traitlets.Int(0).tag(sync=True)
     off: traitlets.List = traitlets.List().tag(sync=True)
     closed: traitlets.List = traitlets.List().tag(sync=True)
-    look = traitlets.Int(-1).tag(sync=True)
+    preset = traitlets.Int(-1).tag(sync=True)
     detail = traitlets.Dict().tag(sync=True)
     menu = traitlets.Dict().tag(sync=True)
 
     def __init__(self, model: nn.Module | None = None, words: "Words | None" = None, text: str | None = None,
                  second: str | None = None, *, layer: int | None = None, head: int | None = None, name: str = "",
-                 looks: Sequence[Look] | None = None, max_tokens: int = 64) -> None:
+                 presets: Sequence[AttentionPreset] | None = None, max_tokens: int = 64) -> None:
         if (model is None) != (words is None):
             raise ValueError("a model and its tokenizer belong together: give both, or neither for MiniLM")
         if model is None or words is None:
             model, words = default_model()
-            name, looks = name or "MiniLM", LOOKS if looks is None else looks
+            name, presets = name or "MiniLM", PRESETS if presets is None else presets
         self.model, self.words = model, words
-        self.name, self.looks = name or type(model).__name__, tuple(looks or ())
+        self.name, self.presets = name or type(model).__name__, tuple(presets or ())
         self._asked: tuple[str, ...] = ()
-        self._readings: dict[tuple[object, ...], Reading] = {}
+        self._runs: dict[tuple[object, ...], ForwardPass] = {}
         self._read_last: tuple[tuple[str, str], list[Any]] = (("", ""), [])
         begin = {"text": text, "layer": layer, "head": head}
-        if self.looks and all(value is None for value in begin.values()):
-            begin = self.looks[0].traits() | {"look": 0}
+        if self.presets and all(value is None for value in begin.values()):
+            begin = self.presets[0].traits() | {"preset": 0}
         menu = {"name": self.name, "two": kind_of(model) == "encoder-decoder",
-                "looks": [{"title": look.title, **look.traits()} for look in self.looks]}
+                "presets": [{"title": preset.title, **preset.traits()} for preset in self.presets]}
         super().__init__(second=second or "", menu=menu, max_tokens=max_tokens,
                          **{name: value for name, value in begin.items() if value is not None})
-        self.observe(lambda _: self._remake(), self.asks)
-        self._remake()
+        self.observe(lambda _: self.recompute(), self.inputs)
+        self.recompute()
 
     def summary(self) -> str:
         """The model, its size, and what it read."""
@@ -147,38 +147,38 @@ class AttentionLab(Lab):
         layers, heads = self.state["size"]
         return f"{self.name}, {layers} layers × {heads} heads: {' '.join(self.state['queries'])}"
 
-    def _remake(self) -> None:
+    def recompute(self) -> None:
         """Compute anew what depends on what has changed; traits that came together cost once."""
-        asked = tuple(repr(getattr(self, name)) for name in self.asks)
+        asked = tuple(repr(getattr(self, name)) for name in self.inputs)
         if asked == self._asked:
             return
         only_head = asked[:-2] == self._asked[:-2] and not self.stale
         self._asked = asked
-        with self.telling():
-            before = self._read(Cuts())
+        with self.reporting_errors():
+            before = self._read(Ablation())
             sentence = (self.text, self.second)
             stale = sentence != self._read_last[0] and self.closed == self._read_last[1]
             closed = [] if stale else self.closed
-            after = self._read(self._cuts(closed))
+            after = self._read(self._ablation(closed))
             name = self._map(before)
             detail = detail_of(after, name, self.layer, self.head)
             state = self.state if only_head else self._describe(before, after, name, closed)
-            self._readings = {key: reading for key, reading in self._readings.items() if reading in (before, after)}
+            self._runs = {key: run for key, run in self._runs.items() if run in (before, after)}
             self._read_last = (sentence, closed)
-            self._asked = tuple(repr(closed) if n == "closed" else a for n, a in zip(self.asks, asked, strict=True))
+            self._asked = tuple(repr(closed) if n == "closed" else a for n, a in zip(self.inputs, asked, strict=True))
             with self.hold_sync():
                 self.closed, self.detail, self.state = closed, detail, state
                 self.message, self.stale = self._note(before), False
 
-    def _read(self, cuts: Cuts) -> Reading:
+    def _read(self, ablation: Ablation) -> ForwardPass:
         """What the model makes of the text; the same question is asked of it once."""
-        key = (self.text, self.second, self.max_tokens, cuts)
-        if key not in self._readings:
-            self._readings[key] = read(self.model, self.words, self.text, self.second or None, cuts=cuts,
+        key = (self.text, self.second, self.max_tokens, ablation)
+        if key not in self._runs:
+            self._runs[key] = forward_pass(self.model, self.words, self.text, self.second or None, ablation=ablation,
                                        max_tokens=self.max_tokens)
-        return self._readings[key]
+        return self._runs[key]
 
-    def _cuts(self, closed: Sequence[Any]) -> Cuts:
+    def _ablation(self, closed: Sequence[Any]) -> Ablation:
         """What the reader has taken away, in an order that does not depend on that of the clicks."""
         def in_order(rows: Sequence[Any]) -> tuple[tuple[str, int, int], ...]:
             try:
@@ -187,20 +187,20 @@ class AttentionLab(Lab):
                 raise ValueError("a head that is off is [map, layer, head], a closed cell [map, query, key], such as "
                                  f"['self', 0, 2]; {rows!r} was given") from None
 
-        return Cuts(in_order(self.off), in_order(closed))
+        return Ablation(in_order(self.off), in_order(closed))
 
-    def _map(self, reading: Reading) -> str:
-        if self.shown not in range(len(reading.maps)):
-            raise ValueError(f"map {self.shown} is to be shown; this model has {len(reading.maps)}, counted from 0")
-        return reading.maps[self.shown].name
+    def _map(self, run: ForwardPass) -> str:
+        if self.shown not in range(len(run.maps)):
+            raise ValueError(f"map {self.shown} is to be shown; this model has {len(run.maps)}, counted from 0")
+        return run.maps[self.shown].name
 
-    def _describe(self, before: Reading, after: Reading, name: str, closed: Sequence[Any],
+    def _describe(self, before: ForwardPass, after: ForwardPass, name: str, closed: Sequence[Any],
                   ) -> dict[str, Any]:
         found, visible = after.map(name), before.visible(name)
         for at, q, k in closed:
             visible = visible.edited(q, k, False) if at == name else visible
-        look = self._looked_at()
-        question, answer = (look.question, look.answer) if look and look.question else who_receives(before, name)
+        preset = self._chosen_preset()
+        guess = (preset.question, preset.answer) if preset and preset.question else who_receives(before, name)
         return {
             "map": name,
             "maps": [{"title": TITLES[m.name], "name": m.name, "size": [len(m.weights), len(m.weights[0])]}
@@ -210,21 +210,21 @@ class AttentionLab(Lab):
             "query_names": names_of(found.queries), "key_names": names_of(found.keys),
             "weights": packed(torch.stack(found.weights)),
             "mask": mask_state(TITLES[name], visible),
-            "start": look.cell(found.queries, found.keys) if look else None,
+            "start": preset.cell(found.queries, found.keys) if preset else None,
             "change": None if after is before else change_of(before, after, self.words),
-            "question": question, "answer": answer,
+            "question": guess[0], "answer": guess[1],
         }
 
-    def _looked_at(self) -> Look | None:
-        """The look that was asked for, while the sentence is still much the same."""
-        if self.look not in range(len(self.looks)):
+    def _chosen_preset(self) -> AttentionPreset | None:
+        """The preset that was chosen, while the sentence is still much the same."""
+        if self.preset not in range(len(self.presets)):
             return None
-        look = self.looks[self.look]
-        alike = SequenceMatcher(a=look.text.split(), b=self.text.split(), autojunk=False).ratio() >= 0.6
-        return look if alike else None
+        preset = self.presets[self.preset]
+        alike = SequenceMatcher(a=preset.text.split(), b=self.text.split(), autojunk=False).ratio() >= 0.6
+        return preset if alike else None
 
-    def _note(self, reading: Reading) -> str:
-        unknown = sum(label in ("[UNK]", "<unk>") for m in reading.maps[:2] for label in m.queries)
+    def _note(self, run: ForwardPass) -> str:
+        unknown = sum(label in ("[UNK]", "<unk>") for m in run.maps[:2] for label in m.queries)
         if not unknown:
             return ""
         are = "is" if unknown == 1 else "are"
@@ -236,16 +236,16 @@ def packed(weights: Float[Tensor, "layer head query key"]) -> bytes:
     return (weights.clamp(0, 1) * 65_535).round().to(torch.int32).numpy().astype("<u2").tobytes()
 
 
-def detail_of(reading: Reading, name: str, layer: int, head: int) -> dict[str, Any]:
+def detail_of(run: ForwardPass, name: str, layer: int, head: int) -> dict[str, Any]:
     """What the arithmetic of one head's cells needs, its numbers as 32-bit floats one after the other."""
-    found = reading.head(name, layer, head)
+    found = run.head(name, layer, head)
     parts = (found.q, found.k, found.v, found.scores, found.weights, found.mixed)
     numbers = torch.cat([part.float().flatten() for part in parts]).numpy().astype("<f4").tobytes()
     return {"map": name, "layer": layer, "head": head, "width": found.q.shape[-1], "scale": found.scale,
             "count": list(found.scores.shape), "numbers": numbers}
 
 
-def change_of(before: Reading, after: Reading, words: Words) -> dict[str, Any]:
+def change_of(before: ForwardPass, after: ForwardPass, words: Words) -> dict[str, Any]:
     """What became of the output: of each token's vector and their mean, or of what is said to come next."""
     names = before.maps[1 if len(before.maps) > 1 else 0].queries
     if before.logits is None or after.logits is None:
@@ -261,9 +261,9 @@ def change_of(before: Reading, after: Reading, words: Words) -> dict[str, Any]:
                      for token, i in zip(labels(words, top), top, strict=True)]}
 
 
-def who_receives(reading: Reading, name: str) -> tuple[str, str]:
+def who_receives(run: ForwardPass, name: str) -> tuple[str, str]:
     """A question that every model answers: which token receives the most weight, over all heads and queries."""
-    found = reading.map(name)
+    found = run.map(name)
     share = torch.stack(found.weights).mean((0, 1, 2))
     most = int(share.argmax())
     key = names_of(found.keys)[most]

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import torch
 from torch import Tensor
 
-from plmlab.labs.cloze.readers import Belief
+from plmlab.labs.cloze.readers import Distribution
 
 TOP = 8
 LEAST = 1e-300
@@ -32,13 +32,13 @@ def surprisal(p: float | Tensor) -> Tensor:
     return -torch.as_tensor(p, dtype=torch.float64).clamp_min(LEAST).log()
 
 
-def divergence(best: Belief, model: Belief) -> float:
+def divergence(best: Distribution, model: Distribution) -> float:
     """KL(best ‖ model): how many nats more the model pays here than the best possible reader, on average."""
     some = best > 0
     return float((best[some] * (surprisal(model[some]) - surprisal(best[some]))).sum())
 
 
-def belief_state(belief: Belief, best: Belief | None, true: int | None, labels: Labels) -> dict[str, Any]:
+def belief_state(belief: Distribution, best: Distribution | None, true: int | None, labels: Labels) -> dict[str, Any]:
     """The likeliest words by either reader, the likelier for the model first, the true one among them.
 
     ``own`` tells of the true word: its rank (1 is the highest), probability and surprisal; None where there is none.
@@ -57,7 +57,7 @@ def belief_state(belief: Belief, best: Belief | None, true: int | None, labels: 
     return {"rows": rows, "own": own, "kl": None if best is None else divergence(best, belief)}
 
 
-def world_pair(one: Belief, other: Belief, joint: Joint, labels: Labels) -> dict[str, Any]:
+def world_pair(one: Distribution, other: Distribution, joint: Joint, labels: Labels) -> dict[str, Any]:
     """What believing two words independently costs, against the joint probability of an exact reader.
 
     ``impossible`` is the probability that the model's product gives to pairs which no sentence has; ``unavoidable``
@@ -83,7 +83,7 @@ def world_pair(one: Belief, other: Belief, joint: Joint, labels: Labels) -> dict
     }
 
 
-def _impossible_pair(one: Belief, other: Belief, joint: Joint, labels: Labels) -> dict[str, Any]:
+def _impossible_pair(one: Distribution, other: Distribution, joint: Joint, labels: Labels) -> dict[str, Any]:
     """The pair that the product believes in most and no sentence has, of the likeliest words of both."""
     rows, columns = (list(zip(*map(Tensor.tolist, belief.topk(min(SEARCHED, len(belief)))), strict=True))
                      for belief in (one, other))
@@ -91,8 +91,8 @@ def _impossible_pair(one: Belief, other: Belief, joint: Joint, labels: Labels) -
     return {"words": labels([a, b]), "product": p, "together": 0.0}
 
 
-def chained_pair(one: Belief, other: Belief, firsts: Sequence[int], seconds: Sequence[Belief], labels: Labels,
-                 ) -> dict[str, Any]:
+def chained_pair(one: Distribution, other: Distribution, firsts: Sequence[int], seconds: Sequence[Distribution],
+                 labels: Labels) -> dict[str, Any]:
     """The same against the model itself, asked one after the other: p(a) · p(b | a). ``seconds`` are its beliefs of b,
     once each of the words ``firsts`` stands in the first gap."""
     chained = one[list(firsts)][:, None] * torch.stack(list(seconds))
@@ -108,7 +108,7 @@ def chained_pair(one: Belief, other: Belief, firsts: Sequence[int], seconds: Seq
     }
 
 
-def likeliest(*beliefs: Belief) -> list[int]:
+def likeliest(*beliefs: Distribution) -> list[int]:
     """The tokens that any of some readers believes in most, in that order: two at least, and no rare ones."""
     top = torch.stack(beliefs).amax(0).topk(min(TOP, len(beliefs[0])))
     return [id for rank, (p, id) in enumerate(zip(*map(Tensor.tolist, top), strict=True)) if p >= CROSSED or rank < 2]

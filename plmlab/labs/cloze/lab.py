@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import traitlets
 from torch import nn
 
-from plmlab.interpret.attention_maps import Reader
+from plmlab.interpret.attention_maps import AnyTokenizer
 from plmlab.labs.base import Lab
 from plmlab.labs.cloze.beliefs import Joint, belief_state, chained_pair, likeliest, world_pair
 from plmlab.labs.cloze.presets import pair_question, presets, telling_word
-from plmlab.labs.cloze.readers import Belief, BestReader, Gapped, LeftReader, believed
+from plmlab.labs.cloze.readers import BestReader, Distribution, LeftReader, MaskedSentence, believed
 from plmlab.labs.shared.probabilities import words_of
 from plmlab.labs.shared.tokens import labels
 from plmlab.models.bert import BERTPretraining
@@ -49,14 +49,14 @@ class ClozeLab(Lab):
     title = "Cloze Lab"
     scripts = ("shared/heat.js", "shared/probabilities.js", "cloze/beliefs.js", "cloze/pairs.js", "cloze/lab.js")
     styles = ("cloze/lab.css",)
-    asks: ClassVar = ("text", "hidden", "pair", "tried", "max_tokens")
+    inputs: ClassVar = ("text", "hidden", "pair", "tried", "max_tokens")
 
     hidden: traitlets.List = traitlets.List().tag(sync=True)
     pair: traitlets.List = traitlets.List().tag(sync=True)
     tried = traitlets.Int(0).tag(sync=True)
     menu = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, model: "nn.Module | PreTrainedModel", tokenizer: Reader, text: str | None = None,
+    def __init__(self, model: "nn.Module | PreTrainedModel", tokenizer: AnyTokenizer, text: str | None = None,
                  world: "World | None" = None, *, split: str = "train", left_only: GPT | None = None,
                  hide: Sequence[str] = (), max_tokens: int = 64) -> None:
         self.model, self.world = model, world
@@ -68,7 +68,7 @@ class ClozeLab(Lab):
         self.left = LeftReader(model, left_only)
         self.best = None if world is None else BestReader(world, self.words, split, self.size)
         self._asked: tuple[str, ...] = ()
-        self._gapped: Gapped | None = None
+        self._gapped: MaskedSentence | None = None
         tries = [] if world is None else presets(world)
         begin: dict[str, Any] = {"text": RIVER if text is None else text, "hidden": []}
         begin = tries[0] if tries and text is None else begin
@@ -76,8 +76,8 @@ class ClozeLab(Lab):
                 "cut": left_only is None, "world": world is not None}
         super().__init__(menu=menu, text=begin["text"], max_tokens=max_tokens)
         self.hidden = self._slots_of(hide) if hide else begin["hidden"]
-        self.observe(lambda _: self._remake(), self.asks)
-        self._remake()
+        self.observe(lambda _: self.recompute(), self.inputs)
+        self.recompute()
 
     def summary(self) -> str:
         """The sentence with its gaps, and what is believed to stand there."""
@@ -100,14 +100,14 @@ class ClozeLab(Lab):
     def _labels(self, ids: Sequence[int]) -> list[str]:
         return [name.encode("utf-8", "replace").decode() for name in labels(self.words, ids)]
 
-    def _remake(self) -> None:
+    def recompute(self) -> None:
         """Compute anew what depends on what has changed; traits that came together cost once."""
-        asked = tuple(repr(getattr(self, name)) for name in self.asks)
+        asked = tuple(repr(getattr(self, name)) for name in self.inputs)
         if asked == self._asked:
             return
-        changed = dict(zip(self.asks, map(str.__ne__, asked, self._asked or asked), strict=True))
+        changed = dict(zip(self.inputs, map(str.__ne__, asked, self._asked or asked), strict=True))
         self._asked = asked
-        with self.telling():
+        with self.reporting_errors():
             gapped, left_out = self._read()
             slots = self.hidden
             if self._gapped is not None and changed["text"] and not (changed["hidden"] or changed["tried"]):
@@ -119,26 +119,26 @@ class ClozeLab(Lab):
             state, notes = self._state(gapped)
             hidden, pair = list(gapped.hidden), [] if state["pair"] is None else state["pair"]["slots"]
             known = {"hidden": repr(hidden), "pair": repr(pair)}
-            self._asked = tuple(known.get(name, was) for name, was in zip(self.asks, asked, strict=True))
+            self._asked = tuple(known.get(name, was) for name, was in zip(self.inputs, asked, strict=True))
             self._gapped = gapped
             with self.hold_sync():
                 self.hidden, self.pair = hidden, pair
                 self.state, self.message, self.stale = state, " ".join([*self._note(gapped, left_out), *notes]), False
 
-    def _read(self) -> tuple[Gapped, int]:
+    def _read(self) -> tuple[MaskedSentence, int]:
         """The typed sentence, as much of it as fits, and how many tokens do not."""
         text = self.text if self.world is None else " ".join(words_of(self.text, self.world))
         ids = self.words.encode(text)
         if not ids:
             raise ValueError("The sentence is empty. Type one; what is drawn is from before.")
         room = min([self.max_tokens, *(time for m in (self.model, self.left.left_only) if (time := positions(m)))])
-        gapped = Gapped.of(ids, self.words.vocab)
+        gapped = MaskedSentence.of(ids, self.words.vocab)
         over = max(0, len(gapped.ids) - room)
         if over >= len(ids):
             raise ValueError(f"{room} tokens are too few to draw anything; give max_tokens of at least 8")
-        return (Gapped.of(ids[:len(ids) - over], self.words.vocab) if over else gapped), over
+        return (MaskedSentence.of(ids[:len(ids) - over], self.words.vocab) if over else gapped), over
 
-    def _state(self, gapped: Gapped) -> tuple[dict[str, Any], list[str]]:
+    def _state(self, gapped: MaskedSentence) -> tuple[dict[str, Any], list[str]]:
         """What is drawn, and what is to be said of it."""
         tokens = self._labels(gapped.ids)
         both = believed(self.model, [gapped.example()], [gapped.hidden])[0]
@@ -166,7 +166,8 @@ class ClozeLab(Lab):
                 "hidden": list(gapped.hidden), "gaps": gaps, "pair": pair, "question": question,
                 "answer": answer}, notes
 
-    def _exact(self, gapped: Gapped, tokens: Sequence[str]) -> tuple[dict[int, Belief], Joint | None, list[str]]:
+    def _exact(self, gapped: MaskedSentence, tokens: Sequence[str],
+               ) -> tuple[dict[int, Distribution], Joint | None, list[str]]:
         """The best reader's beliefs by slot, and of the chosen pair together; or why it has none."""
         if self.best is None or not gapped.hidden:
             return {}, None, []
@@ -182,12 +183,13 @@ class ClozeLab(Lab):
         joint = self.best.joint(words, places, [slot - 1 for slot in pair]) if pair else None
         return exact, joint, []
 
-    def _chosen(self, gapped: Gapped) -> list[int]:
+    def _chosen(self, gapped: MaskedSentence) -> list[int]:
         """The two gaps to cross: those that were asked for, else the first two; none where there is but one."""
         asked = sorted({slot for slot in self.pair if slot in gapped.hidden})
         return asked if len(asked) == 2 else list(gapped.hidden[:2]) if len(gapped.hidden) > 1 else []
 
-    def _pair(self, gapped: Gapped, both: dict[int, Belief], joint: Joint | None) -> dict[str, Any] | None:
+    def _pair(self, gapped: MaskedSentence, both: dict[int, Distribution], joint: Joint | None,
+              ) -> dict[str, Any] | None:
         """The two gaps crossed: beside the product what is true in the world, or the model asked one by one."""
         slots = self._chosen(gapped)
         if not slots:
@@ -200,7 +202,7 @@ class ClozeLab(Lab):
         seconds = [belief for belief, in believed(self.model, filled, [[slots[1]]] * len(firsts))]
         return {"slots": slots, **chained_pair(one, other, firsts, seconds, self._labels)}
 
-    def _note(self, gapped: Gapped, left_out: int) -> list[str]:
+    def _note(self, gapped: MaskedSentence, left_out: int) -> list[str]:
         """What is to be said of the sentence itself."""
         notes = []
         if not gapped.hidden:
@@ -240,7 +242,7 @@ def positions(model: nn.Module | None) -> int | None:
     return getattr(config, "time", None) or getattr(config, "max_position_embeddings", None)
 
 
-def checked_slots(slots: Sequence[Any], gapped: Gapped) -> list[int]:
+def checked_slots(slots: Sequence[Any], gapped: MaskedSentence) -> list[int]:
     """Slots that hold words; a ValueError for others."""
     for slot in slots:
         if slot not in gapped.may_hide:
@@ -249,7 +251,7 @@ def checked_slots(slots: Sequence[Any], gapped: Gapped) -> list[int]:
     return list(slots)
 
 
-def carried(old: Gapped, new: Gapped) -> list[int]:
+def carried(old: MaskedSentence, new: MaskedSentence) -> list[int]:
     """Where the hidden words stand after the reader has edited the text; those that are gone are left out."""
     blocks = SequenceMatcher(a=old.ids, b=new.ids, autojunk=False).get_matching_blocks()
     return [slot - a + b for slot in old.hidden for a, b, size in blocks if a <= slot < a + size]

@@ -7,7 +7,7 @@ from typing import Any
 from torch import nn
 
 from plmlab.labs.cloze.beliefs import Labels
-from plmlab.labs.cloze.readers import Gapped, believed
+from plmlab.labs.cloze.readers import MaskedSentence, believed
 from plmlab.world import World
 from plmlab.world.grammar.sentence import Sentence
 
@@ -61,7 +61,7 @@ def share(p: float) -> str:
     return f"{100 * p:.0f} %" if 0.0995 <= p <= 0.995 else f"{100 * p:.3g} %"
 
 
-def telling_word(model: nn.Module, gapped: Gapped, labels: Labels) -> tuple[str, str]:
+def telling_word(model: nn.Module, gapped: MaskedSentence, labels: Labels) -> tuple[str, str]:
     """For one gap: which other word, hidden too, takes most from what the model gives the word in the gap."""
     slot, = gapped.hidden
     others = [other for other in gapped.may_hide if other != slot]

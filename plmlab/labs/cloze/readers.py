@@ -21,12 +21,12 @@ from plmlab.text.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from plmlab.world import World
 
-Belief: TypeAlias = Float[Tensor, "vocab"]
+Distribution: TypeAlias = Float[Tensor, "vocab"]
 """The probability of every token of the vocabulary at one slot, in double precision."""
 
 
 @dataclass(frozen=True)
-class Gapped:
+class MaskedSentence:
     """[CLS] A [SEP], or [CLS] A [SEP] B [SEP], and the slots that are hidden, counted from [CLS] = 0.
 
     ``first`` and ``second`` hold the true words; where the reader typed [MASK], nobody knows one.
@@ -38,7 +38,7 @@ class Gapped:
     hidden: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, ids: Sequence[int], vocab: Vocabulary) -> "Gapped":
+    def of(cls, ids: Sequence[int], vocab: Vocabulary) -> "MaskedSentence":
         """Of a typed text: a typed [SEP] ends the first sentence, a typed [MASK] is hidden."""
         sep = vocab.need("sep")
         end = list(ids).index(sep) if sep in ids else len(ids)
@@ -57,21 +57,21 @@ class Gapped:
         words = {self.vocab.unk, self.vocab.mask}
         return [slot for slot, id in enumerate(self.ids) if id in words or id not in self.vocab.special]
 
-    def hiding(self, slots: Collection[int]) -> "Gapped":
+    def hiding(self, slots: Collection[int]) -> "MaskedSentence":
         """The same sentence with other slots hidden; what is no word stays in sight."""
         typed = {slot for slot, id in enumerate(self.ids) if id == self.vocab.mask}
         hidden = tuple(slot for slot in self.may_hide if slot in typed or slot in slots)
-        return Gapped(self.first, self.second, self.vocab, hidden)
+        return MaskedSentence(self.first, self.second, self.vocab, hidden)
 
     def true(self, slot: int) -> int | None:
         """The word that stands at a slot, None where the reader typed [MASK]."""
         return None if self.ids[slot] == self.vocab.mask else self.ids[slot]
 
-    def filled(self, slot: int, word: int) -> "Gapped":
+    def filled(self, slot: int, word: int) -> "MaskedSentence":
         """The same with a word put into one gap, where all can see it."""
         ids = [word if place == slot else id for place, id in enumerate(self.ids)]
         end = len(self.first) + 1
-        return Gapped(tuple(ids[1:end]), tuple(ids[end + 1:-1]), self.vocab,
+        return MaskedSentence(tuple(ids[1:end]), tuple(ids[end + 1:-1]), self.vocab,
                       tuple(other for other in self.hidden if other != slot))
 
     def example(self) -> Example:
@@ -86,10 +86,10 @@ class Gapped:
 
     def cut(self, slot: int) -> Example:
         """What stands before a slot, and the slot itself behind a mask: nothing comes after it but [SEP]."""
-        return Gapped(self.first[:slot], (), self.vocab, (slot,)).example()
+        return MaskedSentence(self.first[:slot], (), self.vocab, (slot,)).example()
 
 
-def believed(model: nn.Module, examples: Sequence[Example], slots: Sequence[Sequence[int]]) -> list[list[Belief]]:
+def believed(model: nn.Module, examples: Sequence[Example], slots: Sequence[Sequence[int]]) -> list[list[Distribution]]:
     """What a model believes at some slots of each example: the softmax of its logits there, in one pass."""
     batch = Batch.of(examples, pad=0).to(next(model.parameters()).device)
     with asking(model):
@@ -116,7 +116,7 @@ class LeftReader:
     def __init__(self, model: nn.Module, left_only: GPT | None) -> None:
         self.model, self.left_only = model, left_only
 
-    def beliefs(self, gapped: Gapped) -> dict[int, Belief]:
+    def beliefs(self, gapped: MaskedSentence) -> dict[int, Distribution]:
         """By slot; the slots of which nobody knows what stands before are left out."""
         slots = [slot for slot in gapped.hidden if gapped.before(slot) is not None]
         if not slots:
@@ -146,11 +146,11 @@ class BestReader:
         self.id = {word: ids[0] for word, ids in self.ids.items()}
         self.id["[END]"] = tokenizer.vocab.need("end")
 
-    def both(self, words: Sequence[str], places: Sequence[int]) -> list[Belief]:
+    def both(self, words: Sequence[str], places: Sequence[int]) -> list[Distribution]:
         """Of each hidden word, given all others; NotInGrammar where these fit no sentence."""
         return [self._belief(found) for found in self.world.posterior(words, places, self.split)]
 
-    def left(self, words: Sequence[str]) -> Belief | None:
+    def left(self, words: Sequence[str]) -> Distribution | None:
         """Of what comes after these words; None where no sentence begins so."""
         found = self.world.next_words(words, self.split)
         return self._belief(found) if found else None
@@ -163,7 +163,7 @@ class BestReader:
             found[self.id[said[one]], self.id[said[other]]] += p
         return dict(found)
 
-    def _belief(self, found: dict[str, float]) -> Belief:
+    def _belief(self, found: dict[str, float]) -> Distribution:
         belief = torch.zeros(self.size, dtype=torch.float64)
         for word, p in found.items():
             belief[self.id[word]] = p

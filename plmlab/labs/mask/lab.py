@@ -25,7 +25,7 @@ class Tokenizes(Protocol):
 
 
 @dataclass(frozen=True)
-class Preset:
+class MaskPreset:
     """Something to try: what a click sets; the text stays where none is given."""
 
     title: str
@@ -39,9 +39,9 @@ class Preset:
 
 
 PRESETS = (
-    Preset("read from left to right", "causal"),
-    Preset("hide one word", "masked", {"rate": 0.05}),
-    Preset("hide half the words", "masked", {"rate": 0.5}),
+    MaskPreset("read from left to right", "causal"),
+    MaskPreset("hide one word", "masked", {"rate": 0.05}),
+    MaskPreset("hide half the words", "masked", {"rate": 0.5}),
 )
 
 
@@ -87,7 +87,7 @@ class MaskLab(Lab):
 
     title = "Mask Lab"
     scripts = ("shared/grid.js", "mask/lab.js")
-    asks: ClassVar = ("text", "objective", "choices", "draws", "max_tokens")
+    inputs: ClassVar = ("text", "objective", "choices", "draws", "max_tokens")
 
     objective = traitlets.Unicode().tag(sync=True)
     choices = traitlets.Dict().tag(sync=True)
@@ -96,7 +96,7 @@ class MaskLab(Lab):
     menu = traitlets.Dict().tag(sync=True)
 
     def __init__(self, tokenizer: Tokenizes, text: str = "", objective: str = "masked", *, seed: int = 0,
-                 choices: Mapping[str, float | int] | None = None, presets: Sequence[Preset] = PRESETS,
+                 choices: Mapping[str, float | int] | None = None, presets: Sequence[MaskPreset] = PRESETS,
                  max_tokens: int = 64) -> None:
         self.tokenizer, self.seed = tokenizer, seed
         self._example: Example | None = None
@@ -108,8 +108,8 @@ class MaskLab(Lab):
         find_objective(objective)
         super().__init__(text=text, objective=objective, choices=dict(choices or {}), menu=menu,
                          max_tokens=max_tokens)
-        self.observe(lambda _: self._remake(), self.asks)
-        self._remake()
+        self.observe(lambda _: self.recompute(), self.inputs)
+        self.recompute()
 
     @property
     def example(self) -> Example:
@@ -130,13 +130,13 @@ class MaskLab(Lab):
             return self.message
         return f"{OBJECTIVES[self.state['objective']].title}: {' '.join(self.state['tokens'])}"
 
-    def _remake(self) -> None:
+    def recompute(self) -> None:
         """Compute the state anew if what it depends on has changed; traits that came together cost once."""
-        asked = tuple(repr(getattr(self, name)) for name in self.asks)
+        asked = tuple(repr(getattr(self, name)) for name in self.inputs)
         if asked == self._asked:
             return
         self._asked = asked
-        with self.telling():
+        with self.reporting_errors():
             state, example, message = self._make()
             self._example = example
             with self.hold_sync():

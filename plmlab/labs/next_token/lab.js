@@ -56,9 +56,9 @@ function render({ model, el: root }) {
   let wishes = 0;
 
   const input = textField(model, "your text", signal);
-  const wish = (wanted) => tell(model, { text: input.value, wish: { ...wanted, number: `${Date.now()}-${wishes++}` } });
+  const request = (wanted) => tell(model, { text: input.value, request: { ...wanted, number: `${Date.now()}-${wishes++}` } });
   const button = (title, wanted, said) => el("button", { type: "button", title: said, disabled,
-    on: { click: () => wish(wanted) } }, title);
+    on: { click: () => request(wanted) } }, title);
   const writers = [
     button("greedy", { do: "greedy" }, "write the likeliest token"),
     button("sample", { do: "sample" }, "draw one token"),
@@ -113,7 +113,7 @@ function render({ model, el: root }) {
     const logits = logitsOf(state.logits);
     const same = drawn?.state === state;
     const room = parts.body.clientWidth;
-    const bars = barsOf({ state, disabled, onTake: (token) => wish({ do: "take", token }) });
+    const bars = barsOf({ state, disabled, onTake: (token) => request({ do: "take", token }) });
     const last = { row: state.lens.layers.length - 1, column: state.lens.tokens.length - 1 };
     const start = same ? drawn.lens.at() : { ...last, row: drawn?.lens.at().row ?? last.row };
     const lens = lensOf({ lens: state.lens, room, start });

@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from plmlab.decode import Rereading, distribution, greedy, sample
-from plmlab.interpret.logit_lens import Column, Lens, Reading, ours, read
+from plmlab.interpret.logit_lens import Column, Lens, ResidualStream, ours, residual_stream
 from plmlab.labs.base import Lab
 from plmlab.labs.next_token.draft import Draft, Script
 from plmlab.labs.next_token.world import BestReader, beginnings, entropy
@@ -50,12 +50,12 @@ class NextTokenLab(Lab):
     scripts = ("shared/heat.js", "shared/plot.js", "next_token/maths.js", "next_token/bars.js", "next_token/lens.js",
                "next_token/lab.js")
     styles = ("next_token/lab.css",)
-    asks: ClassVar = ("text", "max_tokens", "wish")
+    inputs: ClassVar = ("text", "max_tokens", "request")
 
     temperature = traitlets.Float(1.0).tag(sync=True)
     top_k = traitlets.Int(None, allow_none=True).tag(sync=True)
     top_p = traitlets.Float(1.0).tag(sync=True)
-    wish = traitlets.Dict().tag(sync=True)
+    request = traitlets.Dict().tag(sync=True)
     menu = traitlets.Dict().tag(sync=True)
 
     def __init__(self, model: "nn.Module | PreTrainedModel", tokenizer: "Tokenizer | PreTrainedTokenizerBase",
@@ -65,7 +65,7 @@ class NextTokenLab(Lab):
         self.best = None if world is None else BestReader(world, split, self.tokenizer)
         self.script = Script(self.tokenizer, self.best.spelled if self.best else str)
         self.generator = torch.Generator().manual_seed(seed)
-        self.reading: Reading | None = None
+        self.stream: ResidualStream | None = None
         self._lens = Lens(self.model)
         self._draft: Draft | None = None
         self._asked: tuple[object, ...] = ()
@@ -73,8 +73,8 @@ class NextTokenLab(Lab):
         self.name = type(model).__name__
         super().__init__(text=next(iter(tried.values()), "") if text is None else text,
                          menu={"name": self.name, "presets": [list(pair) for pair in tried.items()]}, **traits)
-        self.observe(lambda _: self._remake(), self.asks)
-        self._remake()
+        self.observe(lambda _: self.recompute(), self.inputs)
+        self.recompute()
 
     @traitlets.validate("temperature", "top_k", "top_p")
     def _check(self, proposal: Any) -> Any:
@@ -87,9 +87,9 @@ class NextTokenLab(Lab):
 
     def distribution(self) -> Float[Tensor, "vocab"]:
         """What the bars show: the model's distribution of the next token, at this temperature and with these cuts."""
-        if self.reading is None:
+        if self.stream is None:
             raise ValueError(f"no text was read yet: {self.message}")
-        return distribution(self.reading.logits.double(), self.temperature, self.top_k, self.top_p)
+        return distribution(self.stream.logits.double(), self.temperature, self.top_k, self.top_p)
 
     def divergence(self) -> float | None:
         """KL(world ‖ what the bars show) in nats: infinite where a possible word is cut; None without a world, or
@@ -104,40 +104,40 @@ class NextTokenLab(Lab):
 
     def summary(self) -> str:
         """The text, and the token that is likeliest to come next."""
-        if self.reading is None:
+        if self.stream is None:
             return self.message
-        token, p = self.state["rows"][0]["token"], self.reading.logits.double().softmax(-1).max()
+        token, p = self.state["rows"][0]["token"], self.stream.logits.double().softmax(-1).max()
         return f"{self.name} after '{self.text}': '{token}' with {p:.2f}"
 
-    def _remake(self) -> None:
-        """Grant a wish that is new, and read what has changed; traits that came together cost once."""
-        asked = (self.text, self.max_tokens, self.wish)
+    def recompute(self) -> None:
+        """Grant a request that is new, and read what has changed; traits that came together cost once."""
+        asked = (self.text, self.max_tokens, self.request)
         if asked == self._asked:
             return
-        wish = self.wish if not self._asked or self.wish != self._asked[2] else {}
+        request = self.request if not self._asked or self.request != self._asked[2] else {}
         self._asked = asked
-        with self.telling():
+        with self.reporting_errors():
             if self.max_tokens < 1:
                 raise ValueError(f"max_tokens is {self.max_tokens}: the lens needs 1 slot or more")
             draft = self._draft
             if draft is None or draft.text != self.text:
                 draft = Draft.typed(self.text, self.script)
-            if wish:
-                draft = self._granted(draft, wish)
-            reading = read(self.model, draft.ids)
-            state = self._describe(draft, reading)
-            self._draft, self.reading = draft, reading
-            self._asked = (draft.text, self.max_tokens, self.wish)
+            if request:
+                draft = self._granted(draft, request)
+            stream = residual_stream(self.model, draft.ids)
+            state = self._describe(draft, stream)
+            self._draft, self.stream = draft, stream
+            self._asked = (draft.text, self.max_tokens, self.request)
             with self.hold_sync():
                 self.text, self.state, self.message, self.stale = draft.text, state, self._note(draft), False
 
-    def _granted(self, draft: Draft, wish: Mapping[str, Any]) -> Draft:
+    def _granted(self, draft: Draft, request: Mapping[str, Any]) -> Draft:
         """The draft with what the reader asked to be written, or without what was written last."""
-        kind, count = wish.get("do"), int(wish.get("count", 1))
+        kind, count = request.get("do"), int(request.get("count", 1))
         if kind == "undo":
             return draft.before or draft
         if kind == "take":
-            token, before = int(wish["token"]), read(self.model, draft.ids).logits.double().softmax(-1)
+            token, before = int(request["token"]), residual_stream(self.model, draft.ids).logits.double().softmax(-1)
             if token not in range(len(before)):
                 raise ValueError(f"token {token} is to be written, and this model has {len(before):,} tokens")
             return draft.then([(token, float(before[token]))], self.script)
@@ -153,7 +153,7 @@ class NextTokenLab(Lab):
     def _next(self, ids: Sequence[int], *, greedily: bool) -> tuple[int, float]:
         """One token, the likeliest or one drawn from what the bars show, and its probability under the model."""
         def logits(texts: Int[Tensor, "1 time"]) -> Float[Tensor, "1 vocab"]:
-            return read(self.model, texts[0].tolist()).logits.double()[None]
+            return residual_stream(self.model, texts[0].tolist()).logits.double()[None]
 
         writer, prompt, vocab = Rereading(logits), torch.tensor([list(ids)]), self.tokenizer.vocab
         if greedily:
@@ -170,11 +170,11 @@ class NextTokenLab(Lab):
 
     def _order(self) -> list[int]:
         """The tokens, the likeliest first."""
-        assert self.reading is not None
-        return self.reading.logits.argsort(descending=True, stable=True).tolist()
+        assert self.stream is not None
+        return self.stream.logits.argsort(descending=True, stable=True).tolist()
 
-    def _describe(self, draft: Draft, reading: Reading) -> dict[str, Any]:
-        logits, ids = reading.logits.sort(descending=True, stable=True)
+    def _describe(self, draft: Draft, stream: ResidualStream) -> dict[str, Any]:
+        logits, ids = stream.logits.sort(descending=True, stable=True)
         order = ids.tolist()
         beside = self._beside(draft, order)
         missing = [place for place in (beside["places"] if beside else ()) if place >= SHOWN][:BESIDE]
@@ -187,7 +187,7 @@ class NextTokenLab(Lab):
             "rows": [{"id": order[place], "token": token, "place": place, "world": expected.get(place, 0.0)}
                      for place, token in zip(places, tokens, strict=True)],
             "world": beside,
-            "lens": self._lens_state(reading),
+            "lens": self._lens_state(stream),
             "written": [[token, p] for token, (_, p) in zip(written, draft.chosen, strict=True)],
             "undo": draft.before is not None, "ended": self._ended(draft.ids),
         }
@@ -206,10 +206,10 @@ class NextTokenLab(Lab):
         return {"p": list(expected.values()), "places": [place[id] for id in expected],
                 "entropy": entropy(expected.values()), "said": said}
 
-    def _lens_state(self, reading: Reading) -> dict[str, Any]:
+    def _lens_state(self, stream: ResidualStream) -> dict[str, Any]:
         """The lens of the last slots, and what stands behind each of them in the text."""
-        columns = self._lens.look(reading, self.max_tokens)
-        tokens = labels(self.tokenizer, reading.ids)
+        columns = self._lens.columns(stream, self.max_tokens)
+        tokens = labels(self.tokenizer, stream.ids)
         first = len(tokens) - len(columns)
         return {
             "layers": ["embedding", *(f"layer {i}" for i in range(self.model.config.layers))],

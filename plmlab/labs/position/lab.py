@@ -30,7 +30,7 @@ Weights = Float[Tensor, "layer head query key"]
 
 
 @dataclass(frozen=True)
-class Reading:
+class PositionVariant:
     """The model's attention on a sentence whose slots were told these positions."""
 
     title: str
@@ -98,7 +98,7 @@ class PositionLab(Lab):
     scripts = ("shared/plot.js", "shared/heat.js", "position/maths.js", "position/views.js", "position/sentence.js",
                "position/lab.js")
     styles = ("position/lab.css",)
-    asks: ClassVar = ("text", "shuffles", "layer", "head", "max_tokens")
+    inputs: ClassVar = ("text", "shuffles", "layer", "head", "max_tokens")
 
     kind = traitlets.Enum(KINDS, "sinusoidal").tag(sync=True)
     width = traitlets.Int(64).tag(sync=True)
@@ -118,7 +118,7 @@ class PositionLab(Lab):
                  seed: int = 0, **traits: Any) -> None:
         self.model, self.tokenizer = _ours(model, tokenizer)
         self.seed = seed
-        self.readings: tuple[Reading, ...] = ()
+        self.variants: tuple[PositionVariant, ...] = ()
         self._read: dict[tuple[object, ...], tuple[Weights, list[str]]] = {}
         self._asked: tuple[object, ...] = ()
         table = learned_table(self.model)
@@ -126,8 +126,8 @@ class PositionLab(Lab):
             traits["table"], scales = quantised(table[:LONGEST])
             traits["learned"] = {"name": _name(model), "positions": min(len(table), LONGEST), **scales}
         super().__init__(text=text, **traits)
-        self.observe(lambda _: self._remake(), self.asks)
-        self._remake()
+        self.observe(lambda _: self.recompute(), self.inputs)
+        self.recompute()
 
     @traitlets.validate("width", "length", "base", "window", "dimension", "position")
     def _check(self, proposal: Any) -> Any:
@@ -143,9 +143,9 @@ class PositionLab(Lab):
 
     def weights(self, reading: int = 0) -> Float[Tensor, "query key"]:
         """The map that is drawn: 0 as the model reads, 1 with shuffled positions, 2 with all at position 0."""
-        if not self.readings:
+        if not self.variants:
             raise ValueError(f"no sentence was read yet: {self.message}")
-        maps = self.readings[reading].weights[self.state["layer"]]
+        maps = self.variants[reading].weights[self.state["layer"]]
         return maps.mean(0) if self.state["head"] is None else maps[self.state["head"]]
 
     def summary(self) -> str:
@@ -159,20 +159,20 @@ class PositionLab(Lab):
             "relative": f"relative positions, {size}, window {self.window}",
         }[self.kind]
 
-    def _remake(self) -> None:
+    def recompute(self) -> None:
         """Read anew if what the reading depends on has changed; traits that came together cost once."""
-        asked = tuple(getattr(self, name) for name in self.asks)
+        asked = tuple(getattr(self, name) for name in self.inputs)
         if asked == self._asked:
             return
         self._asked = asked
-        with self.telling():
-            readings, tokens, note = self._readings()
-            state = self._describe(readings, tokens)
-            self.readings = readings
+        with self.reporting_errors():
+            variants, tokens, note = self._variants()
+            state = self._describe(variants, tokens)
+            self.variants = variants
             with self.hold_sync():
                 self.state, self.message, self.stale = state, note, False
 
-    def _readings(self) -> tuple[tuple[Reading, ...], list[str], str]:
+    def _variants(self) -> tuple[tuple[PositionVariant, ...], list[str], str]:
         """The sentence read three ways, its tokens, and a note on what was left out."""
         example, note = self._example()
         own, vocab = example.positions[0], self.tokenizer.vocab
@@ -181,11 +181,11 @@ class PositionLab(Lab):
         told = {"as the model reads": own,
                 "positions shuffled": shuffled(own, words, Random(self.seed + self.shuffles)),
                 "all at position 0": torch.zeros_like(own)}
-        readings = tuple(Reading(title, positions, self._weights(example, positions)[0])
+        variants = tuple(PositionVariant(title, positions, self._weights(example, positions)[0])
                          for title, positions in told.items())
         if len(words) < 2:
             note = "One token alone cannot be shuffled: type another beside it."
-        return readings, self._weights(example, own)[1], note
+        return variants, self._weights(example, own)[1], note
 
     def _example(self) -> tuple[Example, str]:
         """As much of the sentence as the page and the model can hold, and a note on the rest."""
@@ -220,13 +220,13 @@ class PositionLab(Lab):
             self._read[key] = torch.stack(found.weights).float().cpu(), found.queries
         return self._read[key]
 
-    def _describe(self, readings: tuple[Reading, ...], tokens: list[str]) -> dict[str, Any]:
+    def _describe(self, variants: tuple[PositionVariant, ...], tokens: list[str]) -> dict[str, Any]:
         """The state: three maps of the layer and head in sight, with their measures."""
-        own = readings[0]
+        own = variants[0]
         layers, heads = own.weights.shape[:2]
         back = previous_share(own.weights, own.positions)
         ahead = previous_share(own.weights, -own.positions)
-        moved = total_variation(own.weights, readings[2].weights)
+        moved = total_variation(own.weights, variants[2].weights)
         finders = [_place("looks one token back", back.nan_to_num().argmax(), heads),
                    _place("looks one token ahead", ahead.nan_to_num().argmax(), heads),
                    _place("needs positions least", moved.argmin(), heads)]
@@ -238,7 +238,7 @@ class PositionLab(Lab):
         def seen(maps: Weights) -> Float[Tensor, "query key"]:
             return maps[layer].mean(0) if head is None else maps[layer, head]
 
-        maps = [seen(reading.weights) for reading in readings]
+        maps = [seen(reading.weights) for reading in variants]
         drawn = [{
             "title": reading.title,
             "positions": reading.positions.tolist(),
@@ -247,9 +247,9 @@ class PositionLab(Lab):
             "next": _number(previous_share(map, -own.positions)),
             "placed": _number(previous_share(map, reading.positions)),
             "moved": _number(total_variation(maps[0], map)),
-        } for reading, map in zip(readings, maps, strict=True)]
+        } for reading, map in zip(variants, maps, strict=True)]
         return {"layers": layers, "heads": heads, "layer": layer, "head": head, "tokens": tokens,
-                "names": names_of(tokens), "readings": drawn, "finders": finders,
+                "names": names_of(tokens), "variants": drawn, "finders": finders,
                 "finding": _finding(layer, head, drawn)}
 
 

@@ -116,25 +116,25 @@ function mapOf(reading, { state, at, label, measure, head, withRows, paint, onCe
 const HEADS = ["weight on the token before", "weight on the position before", "weight that moved"];
 
 /** What moved, in numbers: a line a reading. */
-function measures({ readings }) {
+function measures({ variants }) {
   const cells = (tag, texts) => texts.map((text, i) => el(i ? tag : "th", i ? {} : { scope: "row" }, text));
   return el("table", { class: "measures" },
     el("thead", {}, el("tr", {}, el("td"), ...HEADS.map((text) => el("th", { scope: "col" }, text)))),
-    el("tbody", {}, ...readings.map(({ title, previous, placed, moved }, i) =>
+    el("tbody", {}, ...variants.map(({ title, previous, placed, moved }, i) =>
       el("tr", {}, ...cells("td", [title, share(previous), share(placed),
         i ? `${Math.round(100 * moved)} %` : "–"])))));
 }
 
 /** The three maps, their crosshair, and the numbers. */
 export function sentenceView(state, { room, lab, view }) {
-  const { tokens, names, readings } = state;
+  const { tokens, names, variants } = state;
   const count = tokens.length;
   const measure = ruler(lab);
   const widest = Math.ceil(Math.max(...tokens.map(measure)));
   const label = clamp(widest + 14, 50, 108);
   const head = clamp(widest + 30, 56, 112);
   const at = mapsLayout(count, label, room - 8);
-  const most = Math.max(...readings.flatMap(({ weights }) => weights));
+  const most = Math.max(...variants.flatMap(({ weights }) => weights));
   const colours = ramp(sequential());
   const paint = (map, { weights }) => map.paint(pixels(count * count, (i) => weights[i], 0, most, colours));
   const why = el("p", { class: "why", role: "status", "aria-live": "polite" });
@@ -145,8 +145,8 @@ export function sentenceView(state, { room, lab, view }) {
   const go = (cell) => {
     view.cell = cell;
     const weight = ({ weights }) => weights[cell.row * count + cell.column].toFixed(2);
-    const said = written(fill(`{query} looks at {key} with ${weight(readings[0])} of its weight; ` +
-      `${weight(readings[1])} with shuffled positions, ${weight(readings[2])} with all at position 0`,
+    const said = written(fill(`{query} looks at {key} with ${weight(variants[0])} of its weight; ` +
+      `${weight(variants[1])} with shuffled positions, ${weight(variants[2])} with all at position 0`,
     { query: names[cell.row], key: names[cell.column] }));
     why.replaceChildren(...said);
     for (const { map, mark } of maps) {
@@ -154,7 +154,7 @@ export function sentenceView(state, { room, lab, view }) {
       mark(cell);
     }
   };
-  const maps = readings.map((reading, i) => mapOf(reading,
+  const maps = variants.map((reading, i) => mapOf(reading,
     { state, at, label, measure, head, withRows: i % at.abreast === 0, paint, onCell: go }));
   const node = el("div", { class: "sentence-view" }, el("h4", { class: "finding" }, state.finding), why,
     el("div", { class: "maps scroll" }, ...maps.map((map) => map.node)),

@@ -164,7 +164,7 @@ class ShapeXray(Lab):
     title = "Shape X-ray"
     scripts = ("shape_xray/lines.js", "shape_xray/words.js", "shape_xray/lab.js")
     styles = ("shape_xray/lab.css",)
-    asks: ClassVar = ("text", "max_tokens")
+    inputs: ClassVar = ("text", "max_tokens")
 
     followed = traitlets.Int(2).tag(sync=True)
     wrong = traitlets.Bool(False).tag(sync=True)
@@ -176,8 +176,8 @@ class ShapeXray(Lab):
         self.causal = causal
         self.passes: dict[str, Pass] = {}
         super().__init__(text=text, max_tokens=max_tokens, **traits)
-        self.observe(lambda _: self._remake(), self.asks)
-        self._remake()
+        self.observe(lambda _: self.recompute(), self.inputs)
+        self.recompute()
 
     @property
     def apart(self) -> float:
@@ -193,9 +193,9 @@ class ShapeXray(Lab):
         heads, time, width = right.queries.shape
         return f"{' '.join(self.state['tokens'])}: head {heads} × time {time} × width {width}"
 
-    def _remake(self) -> None:
+    def recompute(self) -> None:
         """Compute the state anew; the passes and the state change together, or neither does."""
-        with self.telling():
+        with self.reporting_errors():
             tokens, x = self._read()
             shown = slice(0, self.max_tokens)
             passes = {name: follow(self.attention, x[shown], AttentionMask(causal=self.causal), after_split)

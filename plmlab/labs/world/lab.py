@@ -35,7 +35,7 @@ class WorldLab(Lab):
     scripts = ("shared/probabilities.js", "world/sentences.js", "world/probability.js", "world/entity.js",
                "world/question.js", "world/lab.js")
     styles = ("world/lab.css",)
-    asks: ClassVar = ("size", "drawn", "text", "entity", "asked", "max_tokens")
+    inputs: ClassVar = ("size", "drawn", "text", "entity", "asked", "max_tokens")
 
     size = traitlets.Unicode("small").tag(sync=True)
     view = traitlets.Unicode("sentences").tag(sync=True)
@@ -56,8 +56,8 @@ class WorldLab(Lab):
         self._enter(self.world)
         if text is not None:
             self.text = text
-        self.observe(lambda _: self._remake(), self.asks)
-        self._remake()
+        self.observe(lambda _: self.recompute(), self.inputs)
+        self.recompute()
 
     @property
     def world(self) -> World:
@@ -82,9 +82,9 @@ class WorldLab(Lab):
             self.menu = {"sizes": list(SIZES), "entities": entities, "presets": tried}
             self.text, self.entity, self.asked = tried[0]["text"], films[0], 0
 
-    def _remake(self) -> None:
+    def recompute(self) -> None:
         """Compute anew the views that what changed belongs to; what cannot be shown leaves its view as it was."""
-        with self.telling(), self.hold_sync():
+        with self.reporting_errors(), self.hold_sync():
             shown = find_world(self.size)
             if self._entered != self.size:
                 self._enter(shown)

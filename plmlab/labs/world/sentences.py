@@ -35,7 +35,7 @@ def sentence_state(sentence: Sentence, world: World) -> dict[str, Any]:
     }
 
 
-def telling(world: World, drawn: int) -> list[Sentence]:
+def reporting_errors(world: World, drawn: int) -> list[Sentence]:
     """Sentences that have something to show: a fact, an ambiguous word, a distant agreement, and any other."""
     stream: Iterator[Sentence] = islice(world.sentences("train", seed=1 + drawn), LOOKED_AT)
     wanted = [
@@ -57,7 +57,7 @@ def telling(world: World, drawn: int) -> list[Sentence]:
 
 def sentences_state(world: World, drawn: int) -> list[dict[str, Any]]:
     """The sentences of one draw."""
-    return [sentence_state(sentence, world) for sentence in telling(world, drawn)]
+    return [sentence_state(sentence, world) for sentence in reporting_errors(world, drawn)]
 
 
 def directory(world: World) -> list[dict[str, str]]:

@@ -1,11 +1,11 @@
 """The world as a corpus: sentences without end under an objective, a batch for any step."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
 from random import Random
 
 from plmlab.example import Batch, Example
-from plmlab.objectives import OBJECTIVES
 from plmlab.text import Tokenizer
 from plmlab.world.world import World
 
@@ -20,7 +20,7 @@ class SentenceBatches:
     world: World
     split: str
     tokenizer: Tokenizer
-    objective: str
+    objective: Callable[..., Example]
     batch: int
     seed: int
 
@@ -31,6 +31,5 @@ class SentenceBatches:
         """The same, each on its own."""
         rng = Random(f"{self.seed}:{step}")
         sentences = islice(self.world.text(self.split, seed=int(rng.random() * 2**53)), self.batch)
-        make, vocab = OBJECTIVES[self.objective].make, self.tokenizer.vocab
         rows = self.tokenizer.encode_all([" ".join(words) for words in sentences], plain=True)
-        return [make(row, vocab=vocab, rng=rng) for row in rows]
+        return [self.objective(row, vocab=self.tokenizer.vocab, rng=rng) for row in rows]

@@ -27,14 +27,14 @@ PASSAGE = 3
 """Sentences of an article that a question is asked of."""
 
 
-class Judged(NamedTuple):
+class Acceptability(NamedTuple):
     """A sentence, and whether it is right: if not, its verb is of the wrong number."""
 
     words: Words
     right: bool
 
 
-class Compared(NamedTuple):
+class Paraphrase(NamedTuple):
     """Two sentences, each of which tells one fact, and whether it is the same."""
 
     first: Words
@@ -42,7 +42,7 @@ class Compared(NamedTuple):
     same: bool
 
 
-class Asked(NamedTuple):
+class ExtractiveQA(NamedTuple):
     """A question, a text, and where the answer stands in it: ``text[start:end]``."""
 
     question: Words
@@ -51,7 +51,7 @@ class Asked(NamedTuple):
     end: int
 
 
-def judged(world: World, split: str = "train", seed: int = 0) -> Iterator[Judged]:
+def acceptability(world: World, split: str = "train", seed: int = 0) -> Iterator[Acceptability]:
     """Sentences with a verb that agrees with a noun, without end; half of them spoilt.
 
     Only of open patterns (:func:`plmlab.world.grammar.splits.is_test`), so that "train" and "test" share none.
@@ -60,11 +60,11 @@ def judged(world: World, split: str = "train", seed: int = 0) -> Iterator[Judged
     for sentence in world.sentences(split, seed):
         for link in sentence.agreement[:1] if sentence.pattern in world.open_patterns else ():
             if rng.random() < 0.5:
-                yield Judged(sentence.words, True)
+                yield Acceptability(sentence.words, True)
                 continue
             other = spoilt(world, sentence, link.verb)
             if isinf(world.logprob(other, split)):
-                yield Judged(other, False)
+                yield Acceptability(other, False)
 
 
 def spoilt(world: World, sentence: Sentence, verb: int) -> Words:
@@ -77,7 +77,7 @@ def spoilt(world: World, sentence: Sentence, verb: int) -> Words:
     return (*sentence.words[:verb], other if word == one else one, *sentence.words[verb + 1:])
 
 
-def compared(world: World, split: str = "train", seed: int = 0) -> Iterator[Compared]:
+def paraphrase(world: World, split: str = "train", seed: int = 0) -> Iterator[Paraphrase]:
     """Two ways to tell a fact, or two facts that are told alike, half and half, without end.
 
     The strangers share the relation half the time (another is said to be born there), and half the time the one that
@@ -89,11 +89,11 @@ def compared(world: World, split: str = "train", seed: int = 0) -> Iterator[Comp
     while True:
         if rng.random() < 0.5:
             first, second = sample(rng, pick(rng, ways), 2)
-            yield Compared(first, second, True)
+            yield Paraphrase(first, second, True)
         else:
             fact, others = pick(rng, pick(rng, strangers))
             first, second = (pick(rng, list(tellings[one].values())) for one in (fact, pick(rng, others)))
-            yield Compared(first, second, False)
+            yield Paraphrase(first, second, False)
 
 
 def told(world: World, split: str) -> Tellings:
@@ -120,7 +120,7 @@ def _mean_the_same(fact: Triple, other: Triple) -> bool:
     return {fact.subject, fact.object} == {other.subject, other.object} and fact.relation == other.relation
 
 
-def asked(world: World, split: str = "train", seed: int = 0) -> Iterator[Asked]:
+def extractive_qa(world: World, split: str = "train", seed: int = 0) -> Iterator[ExtractiveQA]:
     """Each one-hop question of the split, with three sentences of the article that answers it; once, in random order.
 
     The answer stands in the text exactly once. Where the answering sentence stands among the three is drawn.
@@ -131,7 +131,7 @@ def asked(world: World, split: str = "train", seed: int = 0) -> Iterator[Asked]:
         size = len(question.answer)
         places = [start for start in range(len(text)) if text[start:start + size] == question.answer]
         if len(places) == 1:
-            yield Asked(question.words, text, places[0], places[0] + size)
+            yield ExtractiveQA(question.words, text, places[0], places[0] + size)
 
 
 def _passage(article: Article, question: Question, rng: Random) -> Words:

@@ -9,7 +9,7 @@ from plmlab.world.facts.relations import Entity, Triple
 LAST_BIRTH = 0.6      # people are born in this first part of the span of years
 
 
-class Fate:
+class FactSampler:
     """Draws the triples of a world, relation by relation.
 
     ``entities`` are those of :func:`plmlab.world.facts.naming.draw_entities`. The order of the draws is fixed: the

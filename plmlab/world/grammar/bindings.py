@@ -26,7 +26,7 @@ Value = Entity | Form
 Bindings = dict[str, Value]
 
 
-class Choices:
+class PatternBindings:
     """The variables of one pattern in the text of one split."""
 
     def __init__(self, pattern: Pattern, facts: Facts, lexicon: Lexicon, allowed: Allowed):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from plmlab.world.facts.facts import Facts
 from plmlab.world.facts.relations import Entity
-from plmlab.world.grammar.bindings import Bindings, Choices, Form, Value, gender, plural
+from plmlab.world.grammar.bindings import Bindings, Form, PatternBindings, Value, gender, plural
 from plmlab.world.grammar.patterns import GENDER_WORDS, NUMBER_WORDS, Agreeing, Element, Literal, Pattern, Slot
 from plmlab.world.grammar.splits import Allowed
 from plmlab.world.lexicon import Lexicon, Word, article
@@ -51,7 +51,7 @@ def compile_grammar(patterns: list[Pattern], facts: Facts, lexicon: Lexicon, all
     builder = Builder()
     starts = []
     for pattern in patterns:
-        choices = Choices(pattern, facts, lexicon, allowed)
+        choices = PatternBindings(pattern, facts, lexicon, allowed)
         state = PatternCompiler(choices, builder).state(0, {}) if choices.relevant else None
         if state is not None:
             starts.append(Start(pattern.id, state, pattern.weight))
@@ -61,7 +61,7 @@ def compile_grammar(patterns: list[Pattern], facts: Facts, lexicon: Lexicon, all
 class PatternCompiler:
     """The states of one pattern: ``state(i, bindings)`` says elements i, i+1, … given what is bound."""
 
-    def __init__(self, choices: Choices, builder: Builder):
+    def __init__(self, choices: PatternBindings, builder: Builder):
         self.choices = choices
         self.lexicon = choices.lexicon
         self.elements = choices.pattern.english

@@ -9,6 +9,7 @@ from plmlab import world
 from plmlab.chapters.ch07 import recipe
 from plmlab.example import Batch
 from plmlab.models.gpt import GPT2, GPTConfig
+from plmlab.objectives import causal
 
 
 def test_no_text_holds_a_sentence_of_the_exam() -> None:
@@ -20,7 +21,7 @@ def test_no_text_holds_a_sentence_of_the_exam() -> None:
 
 def test_the_floor_is_what_the_best_reader_pays_on_average() -> None:
     assert recipe.best_reader(recipe.sentences(0.3, 20_000)) == pytest.approx(recipe.floor(), abs=3e-3)
-    assert recipe.floor() < world.small().floor("causal").mean - 5e-3
+    assert recipe.floor() < world.small().floor(causal).mean - 5e-3
 
 
 def test_labels_are_right() -> None:

@@ -6,6 +6,7 @@ import torch
 from plmlab.chapters.ch08 import recipe
 from plmlab.example import IGNORE, Batch
 from plmlab.models.bert import BERTConfig, BERTPretraining
+from plmlab.objectives import masked
 from plmlab.transfer import spelling
 from plmlab.world import World
 from plmlab.world.datasets.pair_batches import MixedBatches, PairBatches
@@ -15,7 +16,7 @@ from plmlab.world.datasets.sentence_batches import SentenceBatches
 @pytest.fixture(scope="module")
 def batch(full: World) -> Batch:
     return MixedBatches(PairBatches(full, "train", spelling(), 100, 0),
-                        SentenceBatches(full, "train", spelling(), "masked", 100, 0))(0)
+                        SentenceBatches(full, "train", spelling(), masked, 100, 0))(0)
 
 
 def test_always_masked_hides_just_what_is_asked(batch: Batch) -> None:
@@ -33,7 +34,8 @@ def test_unasked_drops_the_question_and_nothing_else(batch: Batch) -> None:
     altered = recipe.unasked(batch)
     assert torch.equal(altered.tokens, batch.tokens) and altered.labels == {}
     both, words = model.loss(batch), model.loss(altered)
-    follows = torch.nn.functional.cross_entropy(model.follows(model.bert(batch)), batch.labels["next_sentence"])
+    logits = model.next_sentence_logits(model.bert(batch))
+    follows = torch.nn.functional.cross_entropy(logits, batch.labels["next_sentence"])
     assert torch.allclose(both, words + follows, atol=1e-5)
 
 

@@ -13,7 +13,7 @@ from plmlab.text.vocabulary import Vocabulary
 
 
 @runtime_checkable
-class Memory(Protocol):
+class DecodingState(Protocol):
     """What a model remembers of the texts it is in the middle of, one a row: caches, or a recurrent state."""
 
     def select(self, rows: Int[Tensor, "rows"]) -> None:
@@ -24,14 +24,14 @@ M = TypeVar("M")
 
 
 @runtime_checkable
-class Writer(Protocol[M]):
+class AutoregressiveModel(Protocol[M]):
     """All that decoding asks of a model."""
 
-    def begin(self) -> M:
+    def start(self) -> M:
         """The memory of having read nothing."""
 
-    def next(self, tokens: Int[Tensor, "batch time"], memory: M, /) -> Float[Tensor, "batch vocab"]:
-        """Read on after what ``memory`` holds, add to it, and give the logits of the token that comes next."""
+    def step(self, tokens: Int[Tensor, "batch time"], state: M, /) -> Float[Tensor, "batch vocab"]:
+        """Read on after what ``state`` holds, add to it, and give the logits of the token that comes next."""
 
 
 @dataclass(frozen=True)
@@ -46,18 +46,18 @@ class Given:
         """Whether the model's dropout is on."""
         return self.model.training
 
-    def begin(self) -> Memory:
+    def start(self) -> DecodingState:
         """The source, read; of the target, nothing."""
-        return self.model.writing(self.source)
+        return self.model.start(self.source)
 
-    def next(self, tokens: Int[Tensor, "batch time"], memory: Memory) -> Float[Tensor, "batch vocab"]:
+    def step(self, tokens: Int[Tensor, "batch time"], state: DecodingState) -> Float[Tensor, "batch vocab"]:
         """Write on."""
-        return self.model.next(tokens, memory)
+        return self.model.step(tokens, state)
 
 
 @dataclass
 class Text:
-    """The plainest memory: every token so far."""
+    """The plainest state: every token so far."""
 
     tokens: Int[Tensor, "batch time"] | None = None
 
@@ -74,17 +74,17 @@ class Text:
 
 @dataclass(frozen=True)
 class Rereading:
-    """Anything without a memory: ``logits(texts)`` reads the whole texts anew for each token."""
+    """Anything without a state: ``logits(texts)`` reads the whole texts anew for each token."""
 
     logits: Callable[[Int[Tensor, "batch time"]], Float[Tensor, "batch vocab"]]
 
-    def begin(self) -> Text:
+    def start(self) -> Text:
         """An empty text."""
         return Text()
 
-    def next(self, tokens: Int[Tensor, "batch time"], memory: Text) -> Float[Tensor, "batch vocab"]:
+    def step(self, tokens: Int[Tensor, "batch time"], state: Text) -> Float[Tensor, "batch vocab"]:
         """The logits after all tokens so far."""
-        return self.logits(memory.read(tokens))
+        return self.logits(state.read(tokens))
 
 
 class Table(Rereading):

@@ -6,7 +6,7 @@ import torch
 
 from plmlab.train.history import History
 from plmlab.train.settings import Settings
-from plmlab.train.update import Made, Update
+from plmlab.train.update import StepResult, Update
 
 READ_EVERY = 10
 """Steps between two readings on a GPU; a CPU's losses are read at once."""
@@ -20,16 +20,16 @@ class Diverged(ValueError):
         self.step, self.history = step, history
 
 
-class Reader:
+class LossBuffer:
     """Collects what the updates tell, and writes it into the history."""
 
     def __init__(self, history: History, settings: Settings, update: Update) -> None:
         self.history, self.settings, self.update = history, settings, update
         self.accelerator = update.accelerator
         self.every = 1 if self.accelerator.device.type == "cpu" else READ_EVERY
-        self.waiting: list[tuple[Made, float]] = []
+        self.waiting: list[tuple[StepResult, float]] = []
 
-    def note(self, made: Made, lr: float) -> None:
+    def note(self, made: StepResult, lr: float) -> None:
         """An update was made."""
         self.waiting.append((made, lr))
 

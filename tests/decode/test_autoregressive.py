@@ -95,7 +95,7 @@ def test_an_encoder_decoder_translates_a_padded_batch_as_each_source_alone():
         for layer in model.decoder.layers:
             layer.cross_attention.out.weight.mul_(6)
             layer.cross_attention.q.weight.mul_(6)
-            layer.around_feed_forward.norm.weight.normal_()
+            layer.feed_forward_residual.norm.weight.normal_()
     texts = [[40, 41, 42, 43, 44], [50], [57, 46, 55]]
     start, vocab = torch.full((3, 1), 5), Vocabulary(60, end=39)
 

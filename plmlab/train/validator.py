@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 HeldOut = Iterable[Trainable] | Callable[[], Iterable[Trainable]]
 
 
-class Judge:
+class Validator:
     """Evaluates, and with ``patience`` keeps the best weights and says when waiting longer is in vain."""
 
     def __init__(self, held_out: HeldOut, patience: int | None, loss: Loss,
