@@ -28,6 +28,7 @@ class Word:
 
     @property
     def lemma(self) -> str:
+        """The first of its forms: a noun's singular, a verb's base form."""
         return next(iter(self.forms.values()))
 
     def __hash__(self) -> int:
@@ -35,7 +36,7 @@ class Word:
 
 
 class Lexicon:
-    """All words of the tables.
+    """All words of the tables by their keys, in the tables' order.
 
     Raises:
         TableError: a duplicate or an ambiguity that no sense tells apart; it names the rows.
@@ -50,6 +51,7 @@ class Lexicon:
             self.words[word.key] = word
 
     def __getitem__(self, key: str) -> Word:
+        """The word with this key; KeyError for an unknown one."""
         return self.words[key]
 
     def __contains__(self, key: str) -> bool:
@@ -85,7 +87,7 @@ class Lexicon:
         return {surface: found for surface, found in senses.items() if len(found) > 1}
 
     def restricted(self, kept: Iterable[str]) -> "Lexicon":
-        """The same lexicon, where only words whose lemma or key is in ``kept`` stand in classes.
+        """A lexicon with all these words, of which only those with lemma or key in ``kept`` keep their classes.
 
         Raises:
             TableError: a word is listed that the lexicon does not have.
@@ -103,12 +105,19 @@ def suits(word: Word, noun: Word) -> bool:
 
 
 def article(word: str) -> str:
-    """'an' before a vowel letter, else 'a' (the tables avoid words that are spelled otherwise than they sound)."""
+    """The indefinite article by spelling: 'an' before a vowel letter, else 'a'.
+
+    The tables avoid words that are spelled otherwise than they sound.
+    """
     return "an" if word[0] in VOWELS else "a"
 
 
 def read_lexicon(folder: Path = TABLES) -> Lexicon:
-    """The lexicon of the four word tables: nouns, verbs, adjectives and all others."""
+    """The lexicon of the four word tables: nouns, verbs, adjectives and all others.
+
+    Raises:
+        TableError: a gap, a duplicate, or an ambiguity that no sense tells apart; it names file and rows.
+    """
     words = [_noun(row) for row in read_table("nouns.tsv", required=("word", "plural", "chinese", "measure"),
                                               folder=folder)]
     words += [_verb(row) for row in read_table("verbs.tsv", required=("base", "past", "chinese"), folder=folder)]

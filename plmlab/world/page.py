@@ -15,12 +15,12 @@ SEED = 11
 
 
 def page(world: World) -> str:
-    """Sentences, an article of each kind, a story, questions and clozes, drawn as they come, none picked."""
+    """The page as Markdown: sentences, an article of each kind, a story, questions, clozes; drawn, none picked."""
     return "\n".join([START, *sentences(world), *articles(world), *story(world), *questions(world), *clozes(world)])
 
 
 def sentences(world: World) -> Iterator[str]:
-    """Two dozen sentences with their translations."""
+    """Markdown lines: two dozen training sentences with their translations, as a table."""
     yield f"Drawn as it comes from `world.full()`, seed {SEED} (`python -m plmlab.world.page`); a test keeps it true.\n"
     yield "### Sentences, and their translations\n"
     yield "| English | Chinese | said of |\n|---|---|---|"
@@ -31,7 +31,7 @@ def sentences(world: World) -> Iterator[str]:
 
 
 def articles(world: World) -> Iterator[str]:
-    """The first article of each kind of thing; sentences of the gist are bold."""
+    """Markdown lines: the first article of each kind of entity, the sentences of its gist bold."""
     yield "\n### An article of each kind, its gist in bold\n"
     seen: set[str] = set()
     for article in world.articles():
@@ -43,7 +43,7 @@ def articles(world: World) -> Iterator[str]:
 
 
 def story(world: World) -> Iterator[str]:
-    """The first short story; the sentences that its question needs are bold."""
+    """Markdown lines: the first short story with its question; the sentences that the question needs are bold."""
     first: Story = next(world.stories(SEED, words=(500, 560)))
     yield f"### A story of {len(first.words)} words; what its question needs, in bold\n"
     yield told(first.sentences, first.needed)
@@ -51,7 +51,7 @@ def story(world: World) -> Iterator[str]:
 
 
 def questions(world: World) -> Iterator[str]:
-    """Eight questions of each kind, with the way to the answer."""
+    """Markdown lines: eight training questions of each kind with answer and way, as a table."""
     yield "### Questions\n\n| question | Chinese | answer | read in |\n|---|---|---|---|"
     for kind in ("one-hop", "bridge", "comparison"):
         for question in islice(world.questions(kind, "train", SEED), 8):
@@ -60,20 +60,20 @@ def questions(world: World) -> Iterator[str]:
 
 
 def clozes(world: World) -> Iterator[str]:
-    """Eight statements with a salient span hidden."""
+    """Markdown lines: eight statements, each with a salient span hidden, and what was hidden."""
     yield "\n### Salient spans\n"
     for cloze in islice(world.cloze("train", SEED), 8):
         yield f"- {readable(cloze.masked)} → {readable(cloze.answer)}"
 
 
 def told(sentences: Sequence[Sentence], marked: Iterable[int]) -> str:
-    """A text, the marked sentences bold."""
+    """The sentences as one readable line of Markdown; those whose index is in ``marked`` are bold."""
     bold = set(marked)
     return " ".join(f"**{readable(s.words)}**" if i in bold else readable(s.words) for i, s in enumerate(sentences))
 
 
 def main() -> None:
-    """Write the page anew."""
+    """Rewrites the page at the end of data/README.md; what stands before its heading is kept."""
     kept = README.read_text(encoding="utf-8").split(START)[0].rstrip()
     README.write_text(f"{kept}\n\n{page(full())}\n", encoding="utf-8")
 

@@ -15,13 +15,14 @@ class TableError(ValueError):
 
 @dataclass(frozen=True)
 class Row:
-    """One row of a table, which knows where it stands."""
+    """One row of a table: its cells (``row["word"]``), and the file and line that it stands in."""
 
     file: str
     line: int
     cells: dict[str, str]
 
     def __getitem__(self, column: str) -> str:
+        """The cell of a column, as text; KeyError for an unknown column."""
         return self.cells[column]
 
     def words(self, column: str) -> tuple[str, ...]:
@@ -34,11 +35,12 @@ class Row:
 
     @property
     def place(self) -> str:
+        """Where the row stands, for messages: "nouns.tsv, row 12" (the line of the file)."""
         return f"{self.file}, row {self.line}"
 
 
 def clash(message: str, *rows: Row) -> TableError:
-    """An error that says what is wrong and which rows clash."""
+    """A TableError to be raised; its message says what is wrong and names the rows that clash."""
     return TableError(f"{message} ({'; '.join(row.place for row in rows)})")
 
 

@@ -40,10 +40,13 @@ from plmlab.world.tables import TABLES, TableError, clash
 
 
 class World:
-    """A world of one size and seed.
+    """A world of one size and seed: its facts, its grammar, and all text that they give.
+
+    Splits: "train"; "test", the same grammar, and of open patterns sentences that training text never has; "facts",
+    "entities" and "combinations", each about something that training text never says.
 
     Attributes:
-        lexicon, facts, patterns: what it is made of.
+        lexicon, facts, patterns: the words, the entities with their triples, and the sentence patterns.
         held: what training text never says (:class:`plmlab.world.grammar.splits.HeldOut`).
 
     Raises:
@@ -72,7 +75,7 @@ class World:
         self._automata: dict[str, Automaton] = {}
 
     def automaton(self, split: str = "train") -> Automaton:
-        """The grammar of a split, compiled. The plain test is written by the training grammar."""
+        """The grammar of a split as an automaton, compiled once; the plain test ("test") has the training grammar."""
         split = "train" if checked(split) == "test" else split
         if split not in self._automata:
             allowed = Allowed(self.held, split)
@@ -83,7 +86,7 @@ class World:
         """Proves that no sentence has two derivations; gives the number of pairs of states that were looked at.
 
         Raises:
-            TableError: it shows the sentence and names the rows of the two patterns.
+            TableError: a sentence has two; the message shows it and names the rows of the two patterns.
         """
         product = SelfProduct(self.automaton(split))
         found = product.clash()
@@ -111,16 +114,19 @@ class World:
 
     @cached_property
     def open_patterns(self) -> frozenset[str]:
-        """The patterns of which the plain test keeps sentences for itself."""
+        """The ids of the patterns of which the plain test keeps sentences for itself."""
         return open_patterns(self.automaton("train"), self.patterns)
 
     @cached_property
     def parts(self) -> Parts:
-        """The exact figures of the training text and of the plain test."""
+        """The exact figures of training text and of the plain test: the entropy of each, and the share of the test."""
         return parts(self.automaton("train"), self.open_patterns)
 
     def entropy(self, split: str = "train") -> Entropy:
-        """Exact, in nats a sentence and a token (the end of the sentence is a token)."""
+        """The exact entropy of a split's text, in nats a sentence and a token (the end of the sentence is a token).
+
+        For "train" and "test" it is the mean of −log p(sentence) over that part, p being the grammar's (``parts``).
+        """
         if checked(split) in ("train", "test"):
             return self.parts.train if split == "train" else self.parts.test
         return self.automaton(split).entropy
@@ -130,25 +136,33 @@ class World:
         return self.automaton(split).logprob(words)
 
     def next_words(self, prefix: Sequence[str], split: str = "train") -> dict[str, float]:
-        """Word (or END) → its exact probability after the prefix."""
+        """Word (or END) → its exact probability after the prefix, likeliest first; empty if no sentence begins so."""
         return self.automaton(split).next_words(prefix)
 
     def posterior(self, words: Sequence[str], hidden: Collection[int],
                   split: str = "train") -> list[dict[str, float]]:
-        """What the Bayes-optimal reader believes of each hidden slot (``probability.posterior``)."""
+        """For each hidden slot, in order, word → its probability given the visible words: the Bayes-optimal belief.
+
+        Raises:
+            NotInGrammar: no sentence of this length has the visible words.
+        """
         return posterior(self.automaton(split), words, hidden)
 
     def joint(self, words: Sequence[str], hidden: Collection[int],
               split: str = "train") -> dict[tuple[str, ...], float]:
-        """… and of all hidden slots together (:func:`plmlab.world.probability.posterior.joint`)."""
+        """The words at all hidden slots together, as a tuple → their probability given the visible words.
+
+        Raises:
+            NotInGrammar: no sentence of this length has the visible words.
+        """
         return joint(self.automaton(split), words, hidden)
 
     def explain(self, words: Sequence[str], split: str = "train") -> Explanation:
-        """Whether it is a sentence; if not, where it leaves the grammar and what could stand there."""
+        """Whether the words are a sentence of the split; if not, where they leave the grammar and what could follow."""
         return explain(self.automaton(split), words, set(self.vocabulary))
 
     def parse(self, words: Sequence[str], split: str = "train") -> Sentence:
-        """The sentence with its gold labels.
+        """The sentence that the words make, with its gold labels.
 
         Raises:
             NotInGrammar: it is no sentence of the grammar; the message says where it leaves it.
@@ -175,11 +189,11 @@ class World:
         return translations(self.sentences(split, seed))
 
     def next_sentences(self, split: str = "train", seed: int = 0) -> Iterator[NextSentence]:
-        """(first, second, whether it follows) from articles (:func:`plmlab.world.documents.pairs.next_sentences`)."""
+        """Sentence pairs (first, second, whether it follows) of articles, without end (``pairs.next_sentences``)."""
         return next_sentences(self._paired(split), Random(seed))
 
     def sentence_orders(self, split: str = "train", seed: int = 0) -> Iterator[SentenceOrder]:
-        """(first, second, whether in order) from articles (:func:`plmlab.world.documents.pairs.sentence_orders`)."""
+        """Sentence pairs (first, second, whether in order) of articles, without end (``pairs.sentence_orders``)."""
         return sentence_orders(self._paired(split), Random(seed))
 
     def _paired(self, split: str) -> list[Article]:
@@ -199,42 +213,46 @@ class World:
 
     @cached_property
     def library(self) -> Library:
-        """Writes the world's articles."""
+        """The library that writes the world's articles."""
         return Library(self.facts, self.held, self.seed, self.folder)
 
     def article(self, key: str, split: str | None = None) -> Article:
-        """What the world tells of an entity (:meth:`plmlab.world.documents.articles.Library.article`)."""
+        """The article of an entity, by its key; split None tells all facts, "train" nothing held out.
+
+        Raises:
+            FactError: an unknown entity, or one without an article: a value, or held out of "train".
+        """
         return self.library.article(key, split)
 
     def articles(self, split: str | None = None) -> Iterator[Article]:
-        """The articles of all named entities, in a fixed order."""
+        """The articles of all named entities in a fixed order; split None tells all facts, "train" nothing held out."""
         return self.library.articles(split)
 
     def stories(self, seed: int = 0, words: tuple[int, int] = (500, 4000)) -> Iterator[Story]:
-        """Stories in which a fact told early is needed late (``documents.stories.Story``), without end."""
+        """Stories with at least and at most so many words, without end; a fact told early is needed late."""
         return Storyteller(self.facts, self.held, self.folder).stories(seed, words)
 
     def triples(self, split: str | None = None) -> list[Triple]:
-        """The facts: all of them, what training text tells (also of "test"), or what is held out of it."""
+        """The facts as triples: all (None), those held out ("facts", "entities"), or what training text tells."""
         part = "train" if split and corpus_of(split) else split
         return [fact for fact in self.facts.triples if part is None or self.held.split_of(fact) == part]
 
     @cached_property
     def corpora(self) -> Corpora:
-        """The articles that questions and clozes are read in."""
+        """The articles that questions and clozes are read in, by split."""
         return Corpora(self.library)
 
     @cached_property
     def question_bank(self) -> QuestionBank:
-        """All questions of the world."""
+        """The bank that questions of all kinds and splits are drawn from."""
         return QuestionBank(self.facts, self.held, self.lexicon, self.corpora, self.folder)
 
     def questions(self, kind: str = "bridge", split: str = "train", seed: int = 0) -> Iterator[Question]:
-        """Questions, "one-hop", "bridge" or "comparison" (:meth:`plmlab.world.questions.bank.QuestionBank.draw`)."""
+        """All questions of a kind ("one-hop", "bridge", "comparison") and split, each once (``QuestionBank.draw``)."""
         return self.question_bank.draw(kind, split, seed)
 
     def cloze(self, split: str = "train", seed: int = 0) -> Iterator[Cloze]:
-        """Statements with a name, year or number hidden (:meth:`plmlab.world.questions.cloze.Clozes.draw`)."""
+        """All statements of a split with a name, year or number hidden, each once (``Clozes.draw``)."""
         told = statements(self.automaton(split), self.patterns, self._annotator)
         return Clozes(self.facts, self.held, self.corpora).draw(told, split, seed)
 
@@ -271,7 +289,11 @@ def reading(label: Token) -> str:
 
 
 def read_size(name: str, folder: Folder = TABLES) -> dict:
-    """A size of sizes.toml; raises TableError for an unknown one."""
+    """A size of sizes.toml: its "entities", "years" and "held_out"; perhaps "year_step", "patterns", "words".
+
+    Raises:
+        TableError: the file cannot be read, has no such size, or the size lacks one of the first three.
+    """
     try:
         sizes = tomllib.loads((folder / "sizes.toml").read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError) as error:
@@ -286,11 +308,11 @@ def read_size(name: str, folder: Folder = TABLES) -> dict:
 
 @cache
 def small(seed: int = 1) -> World:
-    """At most 150 words and some twenty entities: learned by a tiny model in a minute."""
+    """The small world: at most 150 words and some twenty named entities, learned by a tiny model in a minute."""
     return World("small", seed)
 
 
 @cache
 def full(seed: int = 1) -> World:
-    """More than a thousand words and hundreds of entities."""
+    """The full world: more than a thousand words and hundreds of entities."""
     return World("full", seed)

@@ -1,1 +1,1 @@
-"""What stands above a World: tasks, batches, a tokenizer."""
+"""Training data made of a World: batches, labelled tasks, a tokenizer."""

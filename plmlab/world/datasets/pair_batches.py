@@ -18,11 +18,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PairBatches:
-    """``batches(step)`` holds ``batch`` pairs of sentences from articles, words hidden, half the pairs torn from two
-    texts: targets for the masked language model, and the label ``next_sentence``. The same ones whenever the step is
-    asked for.
+    """Batches of sentence pairs from articles, words hidden, half of them torn from two texts: ``batches(step)``.
 
-    The tokenizer has one token a word (``world_tokenizer``). ``rate`` is the share of slots hidden.
+    The targets are those of the masked language model, the label is ``next_sentence``. A step always has the same
+    ``batch`` pairs. The tokenizer has one token a word (``world_tokenizer``). ``rate`` is the share of slots hidden.
     """
 
     world: World
@@ -33,10 +32,11 @@ class PairBatches:
     rate: float = 0.15
 
     def __call__(self, step: int) -> Batch:
+        """The batch of this step, padded; the same one whenever it is asked for."""
         return Batch.of(self.examples(step), pad=self.tokenizer.vocab.need("pad"))
 
     def examples(self, step: int) -> list[Example]:
-        """The same, each on its own."""
+        """The Examples of this step's batch, one a pair, not padded."""
         rng, vocab = Random(f"{self.seed}:{step}"), self.tokenizer.vocab
         pairs = list(islice(self.world.next_sentences(self.split, seed=int(rng.random() * 2**53)), self.batch))
         firsts, seconds = (self.tokenizer.encode_all([" ".join(words) for words in side], plain=True)
@@ -47,16 +47,17 @@ class PairBatches:
 
 @dataclass(frozen=True)
 class MixedBatches:
-    """``batches(step)`` holds pairs from articles, and behind them sentences of the grammar, each alone; of these it is
-    not asked whether one follows another. (The articles tell facts only; a bank of a river stands in no article.)
+    """Batches of pairs from articles, and behind them sentences of the grammar, each alone: ``batches(step)``.
 
-    Where it differs from the paper: there, every text is a pair.
+    Of a single sentence it is not asked whether another follows (its ``next_sentence`` is IGNORE). The articles tell
+    facts only; a bank of a river stands in no article. Devlin et al. (2019) have pairs only.
     """
 
     pairs: PairBatches
     sentences: SentenceBatches
 
     def __call__(self, step: int) -> Batch:
+        """The batch of this step, padded: first the pairs, then the single sentences."""
         alone = [replace(example, labels={"next_sentence": torch.tensor(IGNORE)})
                  for example in self.sentences.examples(step)]
         return Batch.of([*self.pairs.examples(step), *alone], pad=self.sentences.tokenizer.vocab.need("pad"))

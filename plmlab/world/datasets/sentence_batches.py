@@ -12,9 +12,10 @@ from plmlab.world.world import World
 
 @dataclass(frozen=True)
 class SentenceBatches:
-    """``batches(step)`` holds ``batch`` new sentences, one an Example, the same ones whenever the step is asked for.
+    """Batches of sentences of a split under an objective: ``batches(step)`` holds ``batch`` new ones, one an Example.
 
-    The tokenizer has one token a word (``world_tokenizer``), so that the world's floors are the floors of this text.
+    A step always has the same ones. The tokenizer has one token a word (``world_tokenizer``), so that the world's
+    floors are the floors of this text.
     """
 
     world: World
@@ -25,10 +26,11 @@ class SentenceBatches:
     seed: int
 
     def __call__(self, step: int) -> Batch:
+        """The batch of this step, padded; the same one whenever it is asked for."""
         return Batch.of(self.examples(step), pad=self.tokenizer.vocab.need("pad"))
 
     def examples(self, step: int) -> list[Example]:
-        """The same, each on its own."""
+        """The Examples of this step's batch, one a sentence, not padded."""
         rng = Random(f"{self.seed}:{step}")
         sentences = islice(self.world.text(self.split, seed=int(rng.random() * 2**53)), self.batch)
         rows = self.tokenizer.encode_all([" ".join(words) for words in sentences], plain=True)

@@ -54,7 +54,8 @@ class ExtractiveQA(NamedTuple):
 def acceptability(world: World, split: str = "train", seed: int = 0) -> Iterator[Acceptability]:
     """Sentences with a verb that agrees with a noun, without end; half of them spoilt.
 
-    Only of open patterns (:func:`plmlab.world.grammar.splits.is_test`), so that "train" and "test" share none.
+    Only of open patterns (:func:`plmlab.world.grammar.splits.is_test`), so that "train" and "test" share none. The task
+    is that of CoLA (Warstadt et al. 2019).
     """
     rng = Random(f"judged:{seed}")
     for sentence in world.sentences(split, seed):
@@ -78,10 +79,10 @@ def spoilt(world: World, sentence: Sentence, verb: int) -> Words:
 
 
 def paraphrase(world: World, split: str = "train", seed: int = 0) -> Iterator[Paraphrase]:
-    """Two ways to tell a fact, or two facts that are told alike, half and half, without end.
+    """Pairs of sentences, without end: half tell one fact in two ways, half two facts that share something.
 
-    The strangers share the relation half the time (another is said to be born there), and half the time the one that
-    is spoken of (of whom something else is said).
+    Two such facts share the relation half the time (another is said to be born there), and half the time the subject
+    (of whom something else is said). The task is that of MRPC (Dolan and Brockett 2005).
     """
     tellings, rng = told(world, split), Random(seed)
     ways = [list(how.values()) for how in tellings.values() if len(how) > 1]
@@ -97,7 +98,7 @@ def paraphrase(world: World, split: str = "train", seed: int = 0) -> Iterator[Pa
 
 
 def told(world: World, split: str) -> Tellings:
-    """Fact → pattern → a sentence that tells it, and nothing else."""
+    """Fact → pattern → the first sentence that tells it and nothing else (of ``READ`` sentences; no questions)."""
     found: Tellings = defaultdict(dict)
     for sentence in islice(world.sentences(split, seed=0), READ):
         if len(sentence.facts) == 1 and "?" not in sentence.words:
@@ -116,14 +117,15 @@ def _strangers(side: str, tellings: Tellings) -> list[tuple[Triple, list[Triple]
 
 
 def _mean_the_same(fact: Triple, other: Triple) -> bool:
-    """Also "A married B" and "B married A"."""
+    """Whether the facts are one, or mirror images: "A married B" and "B married A"."""
     return {fact.subject, fact.object} == {other.subject, other.object} and fact.relation == other.relation
 
 
 def extractive_qa(world: World, split: str = "train", seed: int = 0) -> Iterator[ExtractiveQA]:
-    """Each one-hop question of the split, with three sentences of the article that answers it; once, in random order.
+    """The one-hop questions of the split, in random order, each with three sentences of the article that answers.
 
-    The answer stands in the text exactly once. Where the answering sentence stands among the three is drawn.
+    The answer stands in the text exactly once, as a span (SQuAD, Rajpurkar et al. 2016); without that a question is
+    left out. Where the answering sentence stands among the three is drawn.
     """
     rng = Random(seed)
     for question in world.questions("one-hop", split, seed):

@@ -55,7 +55,7 @@ def word_tokenizer(words: Iterable[str]) -> Tokenizer:
 
 
 def sentence_words(world: World) -> Words:
-    """Of the sentence grammar, held-out words too."""
+    """The English and the Chinese words of the sentence grammar, held-out words too."""
     said: set[str] = set()
     for split in ("train", "facts", "entities", "combinations"):
         said |= chinese_words(world.automaton(split), world.patterns, world.facts, world.lexicon)
@@ -63,7 +63,7 @@ def sentence_words(world: World) -> Words:
 
 
 def article_words(world: World) -> Words:
-    """Of all articles, those of the training corpus and those that tell every fact."""
+    """The English and the Chinese words of all articles: of the training corpus, and of those that tell every fact."""
     sentences = [sentence for split in ("train", "facts") for article in world.corpora.articles(split).values()
                  for sentence in article.sentences]
     return ({word for sentence in sentences for word in sentence.words},
@@ -71,7 +71,7 @@ def article_words(world: World) -> Words:
 
 
 def question_words(world: World) -> Words:
-    """Of all that questions ask by, and of every name."""
+    """The English and the Chinese words that questions are put in, those of yes and no, and every name."""
     wordings = [wording for shape in world.question_bank.shapes for wording in shape.wordings]
     english, said = _names(world)
     english |= {word for wording in wordings for word in wording.english} | {*YES[0], *NO[0]}
@@ -81,7 +81,7 @@ def question_words(world: World) -> Words:
 
 
 def story_words(world: World) -> Words:
-    """All words that stories may use: every form of every word of the lexicon, and every name."""
+    """The words that stories may use, English and Chinese: every form of every word of the lexicon, and every name."""
     lexicon = wide_lexicon(world.folder)
     english, said = _names(world)
     english |= {form for word in lexicon for form in word.forms.values()}
@@ -99,7 +99,7 @@ TEXTS = {"sentences": sentence_words, "articles": article_words, "questions": qu
 
 
 def _names(world: World) -> Words:
-    """Of all entities; of crafts, foods and the like in every form."""
+    """The words of all entities, English and Chinese; of crafts, foods and the like in every form."""
     entities = world.facts.entities.values()
     common = [world.lexicon[entity.traits["word"]] for entity in entities if "word" in entity.traits]
     return ({word for entity in entities for word in entity.words} | {f for w in common for f in w.forms.values()},

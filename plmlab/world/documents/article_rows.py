@@ -16,7 +16,7 @@ WHEN = ("first", "also", "last", "else", "gist")
 
 @dataclass(frozen=True)
 class ArticleRow:
-    """One row of article_sentences.tsv."""
+    """A sentence that articles may have, one row of article_sentences.tsv: e is the article's entity."""
 
     kind: str
     topic: str
@@ -32,26 +32,27 @@ class ArticleRow:
 
     @property
     def states(self) -> tuple[str, ...]:
-        """The relations of which the entity is the subject."""
+        """The relations that it states with the article's entity as subject."""
         return tuple(atom.relation for atoms in self.atoms.values() for atom in atoms if atom.subject == "e")
 
     @property
     def last(self) -> bool:
-        """It is said only where it leaves nothing of its topic untold."""
+        """Whether it is said only where it leaves nothing of its topic untold."""
         return "last" in self.when
 
     @property
     def otherwise(self) -> bool:
-        """It is said only where no other row fits."""
+        """Whether it is said only where no other row fits."""
         return "else" in self.when
 
     @property
     def gist(self) -> bool:
+        """Whether it may stand in the gist of the article beside the sentence that defines the entity."""
         return "gist" in self.when
 
     @cached_property
     def opens_with_his(self) -> bool:
-        """Its first reference to a person is a possessive, which cannot be spelled out as a name."""
+        """Whether its first reference to a person is a possessive, which cannot be spelled out as a name."""
         first = next((element for element in self.template.english
                       if (isinstance(element, Agreeing) and element.agrees == "e")
                       or (isinstance(element, Blank) and element.name == "e")), None)
@@ -60,7 +61,7 @@ class ArticleRow:
 
 def read_article_rows(lexicon: Lexicon, relations: dict[str, Relation],
                       folder: Path = TABLES) -> dict[str, dict[str, list[ArticleRow]]]:
-    """Kind → topic → its rows.
+    """The rows of article_sentences.tsv: kind of entity → topic → rows.
 
     Raises:
         TableError: a duplicate, an unknown word, kind or relation, a fact without the article's entity, rows of one

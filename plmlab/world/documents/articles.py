@@ -45,6 +45,7 @@ class Article:
 
     @property
     def text(self) -> str:
+        """The words of all sentences, with spaces between them."""
         return " ".join(self.words)
 
     @cached_property
@@ -62,7 +63,7 @@ class Article:
 
 @dataclass(frozen=True)
 class Planned:
-    """One sentence of a plan."""
+    """One sentence of a plan: its row, what the variables stand for, the facts it states, its log p in nats."""
 
     row: ArticleRow
     bound: Bindings
@@ -134,6 +135,7 @@ class Writer:
         self.plan: list[Planned] = []
 
     def article(self) -> Article:
+        """The article, planned and then written; to be called once, for it uses up the triples."""
         topics = self.library.rows[self.entity.kind]
         by_stage: dict[int, list[str]] = {}
         for topic, rows in topics.items():

@@ -40,7 +40,7 @@ class SentenceOrder(NamedTuple):
 
 
 def translations(sentences: Iterable[Sentence]) -> Iterator[Translation]:
-    """Each sentence with its counterpart."""
+    """Each sentence's English words with its Chinese words."""
     for sentence in sentences:
         yield Translation(sentence.words, sentence.chinese)
 

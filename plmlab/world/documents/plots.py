@@ -96,7 +96,13 @@ def _beat(row: Row, lexicon: Lexicon) -> Template:
 
 
 def draw_plot(plot: Plot, cast: Cast, rng: Random) -> Drawn:
-    """Threads with players of their own, a question about one of them; the cast's ``taken`` gets the plot's words."""
+    """A plot with its players drawn: three threads, each with its own, and a question about one of them.
+
+    The plot's words are added to ``cast.taken``, so that scenes leave them out.
+
+    Raises:
+        TableError: the cast has not enough players.
+    """
     threads = _threads(plot, cast, rng)
     asked = below(rng, THREADS)
     beats = [beat for step in TOLD for beat in _told(plot, step, threads, asked, cast, rng)]
@@ -124,7 +130,7 @@ def _threads(plot: Plot, cast: Cast, rng: Random) -> list[Bindings]:
 
 
 def _open(templates: list[Template], bound: Bindings, cast: Cast) -> list[Template]:
-    """Those that combine no words whose combination is held out."""
+    """The templates that combine no words whose combination is held out."""
     return [template for template in templates if not combines_held(template, bound, cast.lexicon, cast.held)]
 
 

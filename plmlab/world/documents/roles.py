@@ -45,7 +45,10 @@ class Cast:
 
     def fill(self, roles: Sequence[Role], rng: Random, bound: Bindings,
              avoid: Collection[Thing] = ()) -> Bindings | None:
-        """The bindings and a player for each role, all different; None where there is none left."""
+        """The bindings with a player added for each role, all different; None where a role finds none.
+
+        ``avoid`` lists players that may not be taken.
+        """
         bound = dict(bound)
         for role in sorted(roles, key=lambda role: role.suits is not None):
             out = [*bound.values(), *avoid]
@@ -74,7 +77,7 @@ def roles_of(template: Template, given: Collection[str] = ()) -> list[Role]:
 
 
 def parse_roles(text: str, row: Row) -> list[Role]:
-    """Roles written as ``o:trinket a:colour~o``."""
+    """Roles written as ``o:trinket a:colour~o``; the TableError for another spelling names the row."""
     found = []
     for part in text.split():
         match = ROLE.fullmatch(part)

@@ -30,13 +30,13 @@ TRIES = 20
 
 @dataclass(frozen=True)
 class Scene:
-    """A few sentences that belong together."""
+    """A few sentences that belong together, for a time of the day or for the story's "open", "intro" or "close"."""
 
     time: str
     sentences: tuple[Template, ...]
 
     def roles(self) -> list[Role]:
-        """What has to be filled, once for the whole scene."""
+        """The roles to be filled, once for the whole scene; those that the story itself binds are left out."""
         found: dict[str, Role] = {}
         for template in self.sentences:
             for role in roles_of(template):
@@ -46,13 +46,13 @@ class Scene:
         return list(found.values())
 
     def uses(self, words: set[str]) -> bool:
-        """Whether one of these words stands in its templates."""
+        """Whether one of these words stands in its English templates."""
         return any(word.partition("/")[0] in words for template in self.sentences
                    for word in template.row.words("english"))
 
 
 def read_scenes(lexicon: Lexicon, folder: Path = TABLES) -> dict[str, list[Scene]]:
-    """Time → its scenes.
+    """The scenes of story_scenes.tsv: time → scenes.
 
     Raises:
         TableError: a duplicate, an unknown time, class or variable, more sentences in one language than in the other.
@@ -98,7 +98,11 @@ class Scenery:
         self.decks: dict[str, list[Scene]] = {}
 
     def scene(self, time: str, **bound: Thing) -> list[Sentence]:
-        """The sentences of a scene of this time."""
+        """The sentences of a scene of this time; ``bound`` gives players to some roles.
+
+        Raises:
+            TableError: no scene is left that avoids held-out combinations and the plot's words.
+        """
         for _ in range(TRIES):
             if not self.decks.get(time):
                 self.decks[time] = shuffled(self.rng, self.scenes[time])
@@ -113,7 +117,7 @@ class Scenery:
                          f"belongs to the plot: {', '.join(sorted(self.cast.taken))}")
 
     def days(self) -> Iterator[list[Sentence]]:
-        """Scene after scene, day after day, without end."""
+        """Scene after scene, day after day, without end; the first day begins with its morning."""
         first = True
         while True:
             for time in DAY[first:]:

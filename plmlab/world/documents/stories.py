@@ -50,10 +50,12 @@ class Story:
 
     @property
     def words(self) -> tuple[str, ...]:
+        """The words of all sentences, one after the other."""
         return tuple(word for sentence in self.sentences for word in sentence.words)
 
     @property
     def text(self) -> str:
+        """The words of all sentences, with spaces between them."""
         return " ".join(self.words)
 
 
@@ -73,7 +75,7 @@ class Storyteller:
         self.patterns: list[Pattern] = read_patterns(read_lexicon(folder), facts.relations, folder)
 
     def stories(self, seed: int = 0, words: tuple[int, int] = (500, 4000)) -> Iterator[Story]:
-        """Stories without end; each has at least and at most so many words. Same seed, same stories.
+        """Stories without end; ``words`` is the least and the most that each may have. Same seed, same stories.
 
         Raises:
             StoryError: impossible lengths.

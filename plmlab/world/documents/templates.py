@@ -68,17 +68,18 @@ class Template:
 
     @cached_property
     def variables(self) -> frozenset[str]:
-        """All that has to be bound."""
+        """The variables that must be bound before the sentence can be said."""
         referred = {element.agrees for element in self.english if isinstance(element, Agreeing)}
         return frozenset(referred | set(self.blanks))
 
 
 def parse_template(name: str, english: tuple[str, ...], chinese: tuple[str, ...], row: Row,
                    lexicon: Lexicon, known: Collection[str] = ()) -> Template:
-    """One sentence of a row; ``known`` are variables that other sentences of the row bind.
+    """The template of one sentence of a row; ``known`` are variables that other sentences of the row bind.
 
     Raises:
-        TableError: an unknown word, a slot that cannot be read, a variable that only the Chinese has; it names the row.
+        TableError: an unknown word, a slot that cannot be read, English that does not end like a sentence, a variable
+            that only the Chinese has; it names the row.
     """
     template = Template(name, tuple(_element(text, row, lexicon) for text in english), chinese, row)
     if not english or english[-1] not in (".", "?", "!"):
@@ -131,16 +132,19 @@ class Line:
         self.names = frozenset(spelled)
 
     def add(self, surface: str, tag: str, word: Word | None = None) -> None:
+        """Appends one English word with its tag, and with the sense of ``word`` where the surface has several."""
         self.words.append(surface)
         self.tags.append(tag)
         self.senses.append(word.sense if word and surface in self.lexicon.ambiguous else None)
 
     def mention(self, entity: Entity, words: Collection[str], *tags: str) -> None:
+        """Appends words as a mention of the entity; the tags, one a word, are PROPN unless others are given."""
         self.mentions.append(Mention(len(self.words), len(self.words) + len(words), entity.key))
         for word, tag in zip(words, tags or ["PROPN"] * len(words), strict=True):
             self.add(word, tag)
 
     def say(self, element: Literal | Agreeing | Blank) -> None:
+        """Appends what an element of the English template says."""
         if isinstance(element, Literal):
             self.add(element.surface, element.word.tag, element.word)
         elif isinstance(element, Agreeing):
@@ -195,6 +199,7 @@ class Line:
             self.add(surface, word.tag, word)
 
     def chinese(self, parts: tuple[str, ...]) -> tuple[str, ...]:
+        """The Chinese words of a template, with its variables filled."""
         said: list[str] = []
         for part in parts:
             if part.startswith("{"):
@@ -235,10 +240,12 @@ def combines_held(template: Template, bound: Bindings, lexicon: Lexicon, held: H
 
 
 def is_woman(thing: Thing) -> bool:
+    """Whether the thing is an entity with the gender "woman"."""
     return isinstance(thing, Entity) and thing.traits.get("gender") == "woman"
 
 
 def is_plural(thing: Thing) -> bool:
+    """Whether the thing is a list of two or more entities."""
     return isinstance(thing, tuple) and len(thing) > 1
 
 

@@ -45,11 +45,17 @@ class Facts:
         self._subjects[target.key, relation.name].append(subject)
 
     def __getitem__(self, key: str) -> Entity:
+        """The entity with this key; FactError for an unknown one."""
         if key not in self.entities:
             raise FactError(f"unknown entity {key!r}; keys read like 'person:Anna Bell' or 'year:1952'")
         return self.entities[key]
 
     def relation(self, name: str) -> Relation:
+        """The relation of this name.
+
+        Raises:
+            FactError: an unknown relation.
+        """
         if name not in self.relations:
             raise FactError(f"unknown relation {name!r}; the relations are {', '.join(self.relations)}")
         return self.relations[name]
@@ -59,30 +65,30 @@ class Facts:
         return [entity for entity in self.entities.values() if entity.named and entity.name == name]
 
     def kind(self, *kinds: str) -> list[Entity]:
-        """All entities of these kinds, in the order they were drawn."""
+        """All entities of these kinds, kind by kind, each kind in the order it was drawn."""
         return [entity for kind in kinds for entity in self._kinds.get(kind, ())]
 
     def objects(self, subject: Entity, relation: str) -> list[Entity]:
-        """Every o with relation(subject, o); derived relations are computed."""
+        """Every entity o for which relation(subject, o) is true; derived relations are computed."""
         rule = self.relation(relation)
         if rule.derived:
             return [other for other in self.kind(*rule.objects) if self.holds(subject, relation, other)]
         return self._objects.get((subject.key, relation), [])
 
     def object(self, subject: Entity, relation: str) -> Entity | None:
-        """The one object of a functional relation, or None."""
+        """The one object of a functional relation that is drawn, not derived; None where the subject has none."""
         found = self._objects.get((subject.key, relation), [])
         return found[0] if found else None
 
     def subjects(self, relation: str, target: Entity) -> list[Entity]:
-        """Every s with relation(s, target)."""
+        """Every entity s for which relation(s, target) is true; derived relations are computed."""
         rule = self.relation(relation)
         if rule.derived:
             return [other for other in self.kind(*rule.subjects) if self.holds(other, relation, target)]
         return self._subjects.get((target.key, relation), [])
 
     def holds(self, subject: Entity, relation: str, target: Entity) -> bool:
-        """Whether the fact is true."""
+        """Whether relation(subject, target) is true; a derived relation compares what is known of both ends."""
         rule = self.relation(relation)
         if rule.compared is None:
             return target in self._objects.get((subject.key, relation), [])
@@ -94,5 +100,5 @@ class Facts:
         return left.number < right.number if rule.sign == "<" else left.number > right.number
 
     def about(self, subject: Entity) -> list[Triple]:
-        """The triples whose subject it is."""
+        """The triples whose subject is this entity."""
         return [triple for triple in self.triples if triple.subject == subject.key]

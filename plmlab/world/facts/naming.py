@@ -11,19 +11,25 @@ from plmlab.world.tables import TABLES, Row, TableError, read_table, unique
 
 
 def value(kind: str, surface: str, chinese: tuple[str, ...], **traits: str) -> Entity:
+    """A value as an entity of one word, ``surface``; its key reads like "year:1952"."""
     return Entity(f"{kind}:{surface}", kind, (surface,), chinese, traits)
 
 
 def name(kind: str, words: tuple[str, ...], chinese: tuple[str, ...], **traits: str) -> Entity:
+    """A named entity; its key is made of its kind and its words, like "person:Anna Bell"."""
     return Entity(f"{kind}:{' '.join(words)}", kind, words, chinese, traits)
 
 
 def draw_entities(counts: dict[str, int], years: range, lexicon: Lexicon, rng: Random,
                   folder: Path = TABLES) -> list[Entity]:
-    """The named entities of every kind in ``counts``, and all values that facts may use.
+    """The named entities that are drawn, and all values that facts may use.
+
+    Args:
+        counts: kind → how many; a kind that is missing gets none.
+        years: the years of the world, which become values.
 
     Raises:
-        TableError: the tables hold fewer names than are asked for.
+        TableError: an unknown kind, or fewer names in the tables than are asked for.
     """
     for kind in counts:
         if kind not in NAMED:
@@ -57,7 +63,11 @@ def _places(folder: Path) -> dict[str, list[Entity]]:
 
 
 def draw_people(count: int, rng: Random, folder: Path = TABLES) -> list[Entity]:
-    """``count`` people in families of one to three, no two of one name; relatives share the trait 'family'."""
+    """``count`` people in families of one to three, no two of one name; relatives share the trait 'family'.
+
+    Raises:
+        TableError: the names of people.tsv are too few.
+    """
     rows = read_table("people.tsv", required=("word", "role", "chinese"), folder=folder)
     unique(rows, "word")
     unique(rows, "chinese", "role")

@@ -26,11 +26,12 @@ class Entity:
 
     @property
     def name(self) -> str:
+        """Its words in one string, with spaces between them."""
         return " ".join(self.words)
 
     @property
     def number(self) -> int:
-        """The size of a year or number, for comparisons."""
+        """The size of a year or number, for comparisons; other entities have none (KeyError)."""
         return int(self.traits["value"])
 
     def __hash__(self) -> int:
@@ -66,11 +67,12 @@ class Relation:
 
     @property
     def derived(self) -> bool:
+        """Whether it is computed by comparing another relation of both ends (older_than: birth_year), not drawn."""
         return self.compared is not None
 
 
 def read_relations(folder: Path = TABLES) -> dict[str, Relation]:
-    """Name → relation.
+    """The relations of relations.tsv: name → relation.
 
     Raises:
         TableError: a duplicate, an unknown kind, or a derived relation over an unknown or many-valued one.

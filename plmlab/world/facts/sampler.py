@@ -28,26 +28,31 @@ class FactSampler:
         self.home: dict[Entity, Entity] = {}
 
     def all(self, kind: str) -> list[Entity]:
+        """All entities of a kind, in the order they were given; empty if the world has none."""
         return self._kinds.get(kind, [])
 
     def chance(self, probability: float) -> bool:
+        """True with this probability."""
         return self.rng.random() < probability
 
     def say(self, subject: Entity, relation: str, target: Entity) -> None:
+        """Adds the fact relation(subject, target) to ``triples``."""
         self.triples.append(Triple(subject.key, relation, target.key))
 
     def say_some(self, subject: Entity, relation: str, pool: list[Entity], probability: float = 1.0) -> None:
-        """One object of the pool with the given probability (none from an empty pool)."""
+        """Adds, with this probability, a fact whose object is drawn from the pool (none from an empty pool)."""
         if pool and self.chance(probability):
             self.say(subject, relation, pick(self.rng, pool))
 
     def draw(self) -> list[Triple]:
+        """All triples of the world, part after part in a fixed order; to be called once."""
         for part in (self.towns, self.families, self.crafts, self.homes, self.habits, self.teachers,
                      self.companies, self.cafes, self.books, self.films):
             part()
         return self.triples
 
     def towns(self) -> None:
+        """Every town has a country, a population and perhaps a river; a country's capital is its largest town."""
         countries = self.all("country")
         sizes = shuffled(self.rng, self.all("number"))
         largest: dict[Entity, tuple[int, Entity]] = {}
@@ -62,7 +67,7 @@ class FactSampler:
             self.say(country, "capital", town)
 
     def families(self) -> None:
-        """Relatives are born in one town, some years apart, and are brothers and sisters."""
+        """Everybody has a town and a year of birth; relatives are siblings, born in one town, some years apart."""
         houses: dict[str, list[Entity]] = {}
         for person in self.all("person"):
             houses.setdefault(person.traits["family"], []).append(person)
@@ -80,7 +85,10 @@ class FactSampler:
                         self.say(person, "sibling_of", other)
 
     def crafts(self) -> None:
-        """As many directors, writers, actors and musicians as films and books need; any craft for the others."""
+        """Everybody has a craft.
+
+        As many are directors, writers and actors as films and books need, some are musicians; the rest have any other.
+        """
         crafts = {craft.name: craft for craft in self.all("craft")}
         people = shuffled(self.rng, self.all("person"))
         shares = {"director": -(-len(self.all("film")) // 3), "writer": -(-len(self.all("book")) // 3),
@@ -92,7 +100,7 @@ class FactSampler:
             self.say(person, "occupation", self.craft[person])
 
     def homes(self) -> None:
-        """Couples live in one town; a bride and a groom are less than ten years apart and no relatives."""
+        """Everybody has a home, and some are married. Couples live in one town; bride and groom ``match``."""
         women = [person for person in self.all("person") if person.traits["gender"] == "woman"]
         men = shuffled(self.rng, [person for person in self.all("person") if person.traits["gender"] == "man"])
         for woman in women:
@@ -108,10 +116,15 @@ class FactSampler:
             self.say(person, "lives_in", self.home[person])
 
     def match(self, woman: Entity, man: Entity) -> bool:
+        """Whether the two may marry: born less than ten years apart, with different family names."""
         years = abs(self.years[self.birth[woman]].number - self.years[self.birth[man]].number)
         return years < 10 and woman.words[-1] != man.words[-1]
 
     def habits(self) -> None:
+        """What people play, like and keep.
+
+        All musicians and a third of the others play an instrument, everybody likes a food, and half keep a pet.
+        """
         for person in self.all("person"):
             musician = self.craft[person].name == "musician"
             self.say_some(person, "plays", self.all("instrument"), 1.0 if musician else 0.35)
@@ -119,17 +132,18 @@ class FactSampler:
             self.say_some(person, "keeps", self.all("pet"), 0.5)
 
     def teachers(self) -> None:
-        """Someone of one's own craft who is at least fifteen years older."""
+        """Most people have a teacher, where there is someone of their craft who is at least fifteen years older."""
         for person in self.all("person"):
             elders = [other for other in self.all("person") if self.craft[other] == self.craft[person]
                       and self.year(other) + 15 <= self.year(person)]
             self.say_some(person, "taught_by", elders, 0.7)
 
     def year(self, person: Entity) -> int:
+        """The year in which a person was born."""
         return self.years[self.birth[person]].number
 
     def later(self, earliest: int, latest: int) -> Entity:
-        """A year between the two, or the last of the world's years."""
+        """A year from ``earliest`` to ``latest``; the last of the world's years where it has none of these."""
         return pick(self.rng, [year for year in self.years if earliest <= year.number <= latest] or self.years[-1:])
 
     def of(self, *crafts: str) -> list[Entity]:
@@ -137,6 +151,7 @@ class FactSampler:
         return [person for person in self.all("person") if self.craft[person].name in crafts] or self.all("person")
 
     def companies(self) -> None:
+        """Every company has a town, a founder, a year, and what it makes; many people work for one."""
         founders = shuffled(self.rng, self.of("engineer", "carpenter", "mechanic", "tailor", "architect",
                                               "blacksmith", "scientist", "lawyer"))
         for place, company in enumerate(self.all("company")):
@@ -151,6 +166,7 @@ class FactSampler:
                 self.say_some(person, "works_for", self.all("company"), 0.6)
 
     def cafes(self) -> None:
+        """Every café has an owner, stands in the owner's home town, and serves a food."""
         owners = shuffled(self.rng, self.of("baker", "chef", "waiter", "butcher", "fisherman", "gardener",
                                             "sailor", "potter", "painter"))
         for place, cafe in enumerate(self.all("cafe")):
@@ -160,6 +176,7 @@ class FactSampler:
             self.say_some(cafe, "serves", self.all("food"))
 
     def books(self) -> None:
+        """Every book has a writer and a year, in which the writer is 22 to 40 (the world's last if there is none)."""
         writers = self.of("writer")
         for book in self.all("book"):
             writer = pick(self.rng, writers)
@@ -167,7 +184,10 @@ class FactSampler:
             self.say(book, "published_in", self.later(self.year(writer) + 22, self.year(writer) + 40))
 
     def films(self) -> None:
-        """No two films are shot at one café while there are enough of them."""
+        """Every film has a director, a year, a café, up to two actors, and perhaps an older book that it is based on.
+
+        No two films are shot at one café while there are enough of them.
+        """
         cafes = shuffled(self.rng, self.all("cafe"))
         books = shuffled(self.rng, self.all("book"))
         published = {triple.subject: int(triple.object.split(":")[1])

@@ -19,6 +19,7 @@ class Form(NamedTuple):
 
     @property
     def surface(self) -> str:
+        """The word as it is written in this form."""
         return self.word.forms[self.form]
 
 
@@ -27,7 +28,7 @@ Bindings = dict[str, Value]
 
 
 class PatternBindings:
-    """The variables of one pattern in the text of one split."""
+    """What the variables of one pattern may stand for in the text of one split."""
 
     def __init__(self, pattern: Pattern, facts: Facts, lexicon: Lexicon, allowed: Allowed):
         self.pattern = pattern
@@ -38,7 +39,7 @@ class PatternBindings:
 
     @cached_property
     def candidates(self) -> dict[str, list[Value]]:
-        """Variable → what it ranges over before anything is bound."""
+        """Variable → all values that it ranges over before anything is bound."""
         return {name: self._candidates(name, slot) for name, slot in self.pattern.slots.items()}
 
     @cached_property
@@ -47,7 +48,7 @@ class PatternBindings:
 
     @cached_property
     def rivals(self) -> dict[str, list[str]]:
-        """Variable → the others that could be the same thing, and must not be."""
+        """Variable → the other variables that could stand for the same thing, and must not."""
         return {name: [other for other in self.pattern.slots if other != name and self._rivals(name, other)]
                 for name in self.pattern.slots}
 
@@ -81,7 +82,7 @@ class PatternBindings:
         return any(thing(value) in mine for value in self.candidates[other])
 
     def features(self, position: int, bindings: Bindings) -> tuple:
-        """What of the bindings matters from element ``position`` on: bindings alike in this go on alike."""
+        """What of the bindings matters from element ``position`` on: bindings that are equal in this have one state."""
         needs = self._needed(position, frozenset(bindings))
         return tuple((name, self._feature(bindings[name], needs[name])) for name in sorted(needs))
 
@@ -125,7 +126,7 @@ class PatternBindings:
         return self.facts.object(value, need)
 
     def bind(self, name: str, bindings: Bindings) -> Iterator[Bindings]:
-        """The ways to bind a variable, with what follows from it; one way where it is bound already."""
+        """The ways to bind a variable: each the whole bindings, with what follows; one way if it is bound already."""
         if name in bindings:
             yield bindings
             return
@@ -194,7 +195,10 @@ class PatternBindings:
 
 
 def forms(word: Word, slot: Slot) -> list[str]:
-    """The forms of a word that a slot may show."""
+    """The forms of a word that a slot may show.
+
+    That is the slot's fixed form; third and base of a verb that agrees, base of any other; all forms of other words.
+    """
     if slot.form:
         return [slot.form] if slot.form in word.forms else []
     if slot.agrees:
@@ -203,13 +207,15 @@ def forms(word: Word, slot: Slot) -> list[str]:
 
 
 def thing(value: Value) -> str:
-    """What two variables must not share."""
+    """The key of an entity, or of a word in any form: what two rival variables must not share."""
     return value.key if isinstance(value, Entity) else value.word.key
 
 
 def plural(value: Value) -> bool:
+    """Whether the value is a word in the plural; an entity never is."""
     return isinstance(value, Form) and value.form == "pl"
 
 
 def gender(value: Value) -> str:
+    """A person's gender, "woman" or "man"; "" for all other values."""
     return value.traits.get("gender", "") if isinstance(value, Entity) else ""

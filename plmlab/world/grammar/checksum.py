@@ -25,7 +25,7 @@ class Parts:
 
 
 def parts(automaton: Automaton, apart: Collection[str]) -> Parts:
-    """Exact, by one sweep; ``apart`` are the open patterns.
+    """The exact figures of both parts, by one sweep over the automaton; ``apart`` holds the ids of the open patterns.
 
     Raises:
         ValueError: of some open pattern no sentence, or every one, belongs to the plain test.

@@ -18,7 +18,7 @@ def chinese(pattern: Pattern, bindings: Bindings, lexicon: Lexicon) -> tuple[str
 
     A template's ``{n}`` is the word; ``{n.that}``, ``{n.this}`` and ``{n.one}`` are a determiner with the noun's
     measure word (那 把, 那些), ``{n.m}`` the measure word alone, ``{a.pred}`` an adjective as predicate (很 旧),
-    ``{a.so}`` the same after 'why' (这么 旧), ``{s.he}`` a pronoun for a person (他, 她),
+    ``{a.so}`` that predicate after 'why' (这么 旧), ``{s.he}`` a pronoun for a person (他, 她),
     ``{s.spouse}`` husband or wife.
     """
     words: list[str] = []

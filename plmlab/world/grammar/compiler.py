@@ -140,7 +140,7 @@ class PatternCompiler:
 
 
 def agreeing(word: str, value: Value) -> str:
-    """The form of a function word: is or are, he or she."""
+    """The form of a function word that agrees with a value: is or are by number, he or she by gender."""
     if word in GENDER_WORDS:
         return GENDER_WORDS[word][gender(value) == "woman"]
     return NUMBER_WORDS[word][plural(value)]

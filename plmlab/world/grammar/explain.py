@@ -8,7 +8,7 @@ from plmlab.world.probability.automaton import END, Automaton
 
 @dataclass(frozen=True)
 class Explanation:
-    """Whether a sentence is one of the grammar's; if not, how far it is and what could come next."""
+    """Whether the words are a sentence; if not, how many of them begin one, and what could come next."""
 
     words: tuple[str, ...]
     valid: bool
@@ -18,7 +18,10 @@ class Explanation:
 
 
 def explain(automaton: Automaton, words: Sequence[str], lexicon: Collection[str]) -> Explanation:
-    """Follow the sentence as far as the grammar goes; ``lexicon`` holds all words of the world."""
+    """How far the words follow the grammar, and what could come there.
+
+    ``lexicon`` holds all words of the world; the message tells a word out of place from an unknown one.
+    """
     states = automaton.initial()
     prefix = 0
     for word in words:

@@ -47,7 +47,7 @@ class Agreeing:
 
 @dataclass(frozen=True)
 class Slot:
-    """A variable's place."""
+    """A variable's place in a template: what it ranges over, its form, what it agrees with, whether with an article."""
 
     name: str
     domain: tuple[str, ...]       # kinds of entities or classes of words; empty where the variable stands again
@@ -65,10 +65,12 @@ class Atom:
     object: str
 
     def other(self, name: str) -> str:
+        """The other of the two variables."""
         return self.object if name == self.subject else self.subject
 
     @property
     def variables(self) -> tuple[str, str]:
+        """The two variables, the subject first."""
         return self.subject, self.object
 
 
@@ -77,7 +79,7 @@ Element = Literal | Agreeing | Slot
 
 @dataclass(frozen=True)
 class Pattern:
-    """One row of a pattern table."""
+    """A kind of sentence, one row of a pattern table: templates in both languages, and the facts that it states."""
 
     id: str
     weight: int
@@ -125,7 +127,11 @@ def read_patterns(lexicon: Lexicon, relations: dict[str, Relation], folder: Path
 
 
 def parse_pattern(row: Row, lexicon: Lexicon, relations: dict[str, Relation]) -> Pattern:
-    """One row, read and checked."""
+    """The pattern of one row, checked.
+
+    Raises:
+        TableError: a slot, weight, word, class, relation or variable that cannot be; it names the row.
+    """
     pairs: list[tuple[str, str]] = []
     english = tuple(_element(text, row, lexicon, pairs) for text in row.words("english"))
     facts = tuple(Atom(*match.groups()) for match in ATOM.finditer(row.cells.get("facts", "")))

@@ -15,7 +15,7 @@ from plmlab.world.probability.automaton import Path
 
 
 class Mention(NamedTuple):
-    """A named entity's place: words[start:end]."""
+    """Where a named entity is mentioned: words[start:end]; ``entity`` is its key."""
 
     start: int
     end: int
@@ -23,7 +23,7 @@ class Mention(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """A verb and the noun whose number it shows."""
+    """A verb and the noun whose number it shows: their slots, and how many nouns of the other number are between."""
 
     subject: int
     verb: int
@@ -52,11 +52,12 @@ class Sentence:
 
     @property
     def text(self) -> str:
+        """The words with spaces between them."""
         return " ".join(self.words)
 
     @cached_property
     def bio(self) -> tuple[str, ...]:
-        """One tag a word: B-person, I-person, …, O."""
+        """The named entities as BIO tags, one a word: B-person, I-person, …, O."""
         tags = ["O"] * len(self.words)
         for start, end, entity in self.mentions:
             kind = entity.split(":")[0]
@@ -65,7 +66,7 @@ class Sentence:
 
 
 class Annotator:
-    """Turns derivations into sentences."""
+    """Turns derivations through the grammar's automaton into sentences with gold labels."""
 
     def __init__(self, patterns: list[Pattern], facts: Facts, lexicon: Lexicon):
         self.patterns = {pattern.id: pattern for pattern in patterns}
@@ -73,7 +74,7 @@ class Annotator:
         self.lexicon = lexicon
 
     def sentence(self, path: Path, logprob: float) -> Sentence:
-        """The sentence of a derivation through the grammar's automaton."""
+        """The sentence of a derivation; ``logprob``, in nats, is kept with it."""
         pattern = self.patterns[str(path.label)]
         tokens = [arc.label for arc in path.arcs]
         bound = self._bindings(pattern, tokens)

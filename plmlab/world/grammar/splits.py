@@ -1,4 +1,4 @@
-"""What is held out of training text: facts, entities combinations of words, and free sentences."""
+"""What is held out of training text: facts, entities, combinations of words, and free sentences."""
 
 import hashlib
 from collections import Counter
@@ -21,10 +21,15 @@ OPEN_FROM = 128
 
 
 class SplitError(ValueError):
-    """No such split."""
+    """A split was asked for that does not exist."""
 
 
 def checked(split: str) -> str:
+    """The split itself, if it is one of ``SPLITS``.
+
+    Raises:
+        SplitError: an unknown split.
+    """
     if split not in SPLITS:
         raise SplitError(f"unknown split {split!r}; the splits are {', '.join(SPLITS)}")
     return split
@@ -32,7 +37,7 @@ def checked(split: str) -> str:
 
 @cache
 def word_code(word: str) -> int:
-    """A number below MODULUS for every word, the same everywhere."""
+    """A number from 0 to 31 for every word, the same everywhere: its SHA-256's first byte, modulo ``MODULUS``."""
     return hashlib.sha256(word.encode()).digest()[0] % MODULUS
 
 
@@ -50,7 +55,7 @@ def is_test(words: Iterable[str]) -> bool:
 
 
 def open_patterns(automaton: Automaton, patterns: Iterable[Pattern]) -> frozenset[str]:
-    """The patterns that state no fact, and have so many sentences that some can be kept for the plain test."""
+    """The ids of the patterns that state no fact and have at least 128 sentences: some are kept for the plain test."""
     free = {pattern.id for pattern in patterns if not pattern.facts}
     return frozenset(start.label for start in automaton.starts
                      if start.label in free and automaton.counts[start.state] >= OPEN_FROM)
@@ -58,7 +63,7 @@ def open_patterns(automaton: Automaton, patterns: Iterable[Pattern]) -> frozense
 
 @dataclass(frozen=True)
 class HeldOut:
-    """What training text never says."""
+    """What training text never says: facts, entities (by key), and combinations (two keys: adjective or verb, noun)."""
 
     facts: frozenset[Triple]
     entities: frozenset[str]                        # keys
@@ -72,14 +77,14 @@ class HeldOut:
 
 
 def draw_held_out(facts: Facts, lexicon: Lexicon, shares: dict[str, float], rng: Random) -> HeldOut:
-    """Draws what is held out; ``shares`` gives the parts of 'facts', 'entities' and 'combinations'."""
+    """Draws what is held out; ``shares`` has a share between 0 and 1 for 'facts', 'entities' and 'combinations'."""
     entities = _entities(facts, shares["entities"], rng)
     return HeldOut(_facts(facts, entities, shares["facts"], rng), entities,
                    _combinations(lexicon, shares["combinations"], rng))
 
 
 def _entities(facts: Facts, share: float, rng: Random) -> frozenset[str]:
-    """Of every kind a share, as long as each word of the name stands in a name that is not held out."""
+    """A share of every kind, as long as each word of the name stands in a name that is not held out."""
     uses = Counter(word for entity in facts.entities.values() if entity.named for word in set(entity.words))
     held: set[str] = set()
     for kind in HELD_KINDS:
@@ -93,7 +98,7 @@ def _entities(facts: Facts, share: float, rng: Random) -> frozenset[str]:
 
 
 def _facts(facts: Facts, entities: frozenset[str], share: float, rng: Random) -> frozenset[Triple]:
-    """Of every relation a share; a mirrored fact goes both ways."""
+    """A share of every relation; a mirrored fact goes both ways."""
     held: set[Triple] = set()
     for name, relation in facts.relations.items():
         triples = [triple for triple in facts.triples if triple.relation == name
@@ -134,15 +139,27 @@ class Allowed:
         self.split = checked(split)
 
     def entity(self, entity: Entity, first: bool) -> bool:
+        """Whether the text may name the entity: one held out only as the pattern's ``first``, in the split "entities".
+
+        There the first must be held out.
+        """
         held = entity.key in self.held.entities
         return held if self.split == "entities" and first else not held
 
     def fact(self, triple: Triple, first: bool) -> bool:
+        """Whether the text may state the fact: one held out only as the pattern's ``first``, in the split "facts".
+
+        There the first must be held out.
+        """
         if self.split == "entities":
             return triple not in self.held.facts
         held = triple in self.held.facts
         return held if self.split == "facts" and first else not held
 
     def combination(self, word: Word, noun: Word, first: bool) -> bool:
+        """Whether a word may go with a noun: a held-out pair only as the pattern's ``first``, in "combinations".
+
+        There the first must be held out.
+        """
         held = (word.key, noun.key) in self.held.combinations
         return held if self.split == "combinations" and first else not held

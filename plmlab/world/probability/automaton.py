@@ -14,7 +14,7 @@ FINAL = 0
 
 
 class Arc(NamedTuple):
-    """One step: the word it reads, what is known of that word, the state it leads to, its weight there."""
+    """One step: the word it reads, what is known of that word, the state it leads to, its weight in its own state."""
 
     word: str
     label: Any
@@ -39,7 +39,7 @@ class Path(NamedTuple):
 
 @dataclass(frozen=True)
 class Entropy:
-    """Of a distribution over sentences, in nats."""
+    """The entropy of a distribution over sentences, in nats, and the mean number of tokens: words and the end."""
 
     sentence: float       # −E log p(sentence)
     tokens: float         # the expected number of predictions: words and the end of the sentence
@@ -70,14 +70,22 @@ class Builder:
         return found
 
     def automaton(self, starts: Iterable[Start]) -> "Automaton":
+        """The automaton of the states that were built, with these starts.
+
+        Raises:
+            ValueError: no starts.
+        """
         return Automaton(list(starts), self.arcs)
 
 
 class Automaton:
-    """States 0 (the end of the sentence), 1, 2, …; every arc leads from a state to one with a lower number.
+    """An acyclic weighted automaton: states 0 (the end), 1, 2, …; every arc leads to a state with a lower number.
 
     An arc's probability is its weight divided by the weights of its state's arcs together: whole numbers, so that
     sampling does the same arithmetic on every machine. Several arcs of a state may read one word.
+
+    Raises:
+        ValueError: no starts.
     """
 
     def __init__(self, starts: list[Start], arcs: list[tuple[Arc, ...]]):
@@ -90,6 +98,7 @@ class Automaton:
 
     @property
     def states(self) -> int:
+        """The number of states."""
         return len(self.arcs)
 
     @cached_property
@@ -99,6 +108,7 @@ class Automaton:
 
     @cached_property
     def vocabulary(self) -> list[str]:
+        """All words that arcs read, sorted."""
         return sorted({arc.word for state in self.arcs for arc in state})
 
     def initial(self) -> dict[int, float]:
@@ -109,7 +119,7 @@ class Automaton:
         return found
 
     def advance(self, states: dict[int, float], word: str | None) -> dict[int, float]:
-        """One step forward: the states after reading ``word``, or any word where it is None."""
+        """One step forward: state → its mass after reading ``word``, or any word where it is None."""
         found: dict[int, float] = {}
         for state, mass in states.items():
             total = self.totals[state]
@@ -126,12 +136,12 @@ class Automaton:
         return states
 
     def logprob(self, words: Sequence[str]) -> float:
-        """The natural logarithm of the sentence's probability; −inf outside the grammar."""
+        """The natural logarithm of the sentence's probability, its end included; −inf outside the grammar."""
         mass = self.read(words).get(FINAL, 0.0)
         return math.log(mass) if mass > 0 else -math.inf
 
     def path_logprob(self, path: Path) -> float:
-        """The derivation's own log-probability: its sentence's too, where the grammar is unambiguous."""
+        """The log-probability of a derivation, in nats: its sentence's too, where the grammar is unambiguous."""
         start = next(start for start in self.starts if start.label == path.label)
         state, nats = start.state, math.log(start.weight / self._start_total)
         for arc in path.arcs:
@@ -153,7 +163,7 @@ class Automaton:
 
     @cached_property
     def entropy(self) -> Entropy:
-        """Exact, by one sweep: the entropy of derivations, which is that of sentences where none is ambiguous."""
+        """The entropy, exact, by one sweep: of derivations, which is that of sentences where none is ambiguous."""
         surprise, length = [0.0], [0.0]
         for state in range(1, self.states):
             total = self.totals[state]
@@ -209,7 +219,7 @@ class Automaton:
         return self.starts[bisect_right(starts, int(rng.random() * starts[-1]))]
 
     def walk(self, start: Start, rng: Random) -> list[Arc]:
-        """A derivation from here to the end, drawn by its probability."""
+        """The arcs of a derivation from ``start`` to the end, drawn by its probability."""
         draw, arcs, (_, wheels) = rng.random, self.arcs, self._wheels
         state, path = start.state, []
         while state:

@@ -28,10 +28,12 @@ class SlotVocabulary(Vocabulary):
 
     @classmethod
     def of(cls, length: int) -> "SlotVocabulary":
+        """The vocabulary for a sentence of ``length`` words."""
         return cls(FIRST + length + DECOYS)
 
     @cached_property
     def words(self) -> tuple[int, ...]:
+        """The ids that an objective may put in a slot's place: the decoys."""
         return tuple(range(self.size - DECOYS, self.size))
 
     def slot(self, token: int) -> int | None:
@@ -70,7 +72,7 @@ def example_floor(automaton: Automaton, sentences: Iterable[Sequence[str]], make
 
 
 def questions(example: Example | PairExample) -> list[Question]:
-    """Every slot with a target."""
+    """What an Example asks: for every slot with a target, the target and the tokens that the slot can know of."""
     if isinstance(example, PairExample):
         tokens = torch.cat([example.source.tokens, example.target.tokens]).tolist()
         reach = known_slots(_both(example))[len(example.source.tokens):]
@@ -85,7 +87,7 @@ def questions(example: Example | PairExample) -> list[Question]:
 
 
 def known_slots(sees: Bool[Tensor, "query key"]) -> Bool[Tensor, "query key"]:
-    """Whom each slot can know of, itself, over any number of layers: the reflexive, transitive closure."""
+    """Row by row, the slots that a slot can know of over any number of layers: the reflexive, transitive closure."""
     reach = sees | torch.eye(len(sees), dtype=torch.bool)
     while not torch.equal(further := _passed_on(reach, reach), reach):
         reach = further

@@ -18,7 +18,10 @@ class FloorError(ValueError):
 
 @dataclass(frozen=True)
 class Floor:
-    """Nats a predicted token. ``exact``: by a sweep over the automaton; else a mean with its standard error."""
+    """The best mean loss, in nats a predicted token.
+
+    ``exact``: computed by a sweep over the automaton; otherwise a mean over sentences with its standard error.
+    """
 
     mean: float
     stderr: float
@@ -29,7 +32,9 @@ class Floor:
 
 
 def mean_of(sums: Sequence[tuple[float, int]]) -> Floor:
-    """Of each sentence's nats and predictions, the mean nats a prediction, with the error of a ratio of sums.
+    """The floor of sentences that are given as (nats, predictions): the mean nats a prediction.
+
+    Its error is that of a ratio of sums.
 
     Raises:
         FloorError: nothing was predicted.

@@ -52,6 +52,7 @@ class Question:
 
     @property
     def text(self) -> str:
+        """The English words with spaces between them."""
         return " ".join(self.words)
 
 
@@ -78,10 +79,10 @@ class QuestionBank:
         self.distractors = Distractors(facts, corpora)
 
     def draw(self, kind: str, split: str, seed: int) -> Iterator[Question]:
-        """Every case of the split once, in random order and wording; the shapes are equally likely while they last.
+        """The cases of the split, each once, in random order and wording; shapes are equally likely while they last.
 
         Comparisons come in twins: of two questions in a row one is answered yes and one no, or in one the first
-        entity is the answer and in one the second.
+        entity is the answer and in one the second. A case that finds no twin is not asked.
 
         Raises:
             QuestionError: an unknown kind, or one that has no question in the split.

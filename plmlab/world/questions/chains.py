@@ -25,10 +25,12 @@ class Chain:
 
     @property
     def start(self) -> Entity:
+        """The named entity that the walk begins at."""
         return self.entities[0]
 
     @property
     def end(self) -> Entity:
+        """The entity that the last hop leads to."""
         return self.entities[-1]
 
 
@@ -55,7 +57,7 @@ def walk(facts: Facts, start: Entity, shape: Shape) -> Chain | None:
 
 
 def names(words: tuple[str, ...], entity: Entity) -> bool:
-    """Whether the words name the entity."""
+    """Whether the words name the entity: all words of its name, side by side."""
     size = len(entity.words)
     return any(words[at:at + size] == entity.words for at in range(len(words) - size + 1))
 
@@ -87,6 +89,7 @@ class Parting:
         return fact
 
     def need(self, fact: Triple) -> Need:
+        """The fact as a need: the split that may state it, and its code. Both directions of a mirrored one share it."""
         plain = self.plain(fact)
         if plain not in self._needs:
             name = f"{plain.subject} {plain.relation} {plain.object}"
@@ -95,7 +98,10 @@ class Parting:
         return self._needs[plain]
 
     def split_of(self, needed: Iterable[Need], composes_held: bool = False) -> str | None:
-        """The split; None where two different things are held out at once."""
+        """The split of what needs these facts; None where two different things are held out at once.
+
+        ``composes_held``: relations follow each other that training questions never compose ("combinations").
+        """
         needed = set(needed)
         held = {need.held for need in needed if need.held != "train"}
         if composes_held:

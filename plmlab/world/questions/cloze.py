@@ -41,6 +41,7 @@ class Cloze:
 
     @property
     def answer(self) -> tuple[str, ...]:
+        """The hidden words."""
         return self.words[self.span[0]:self.span[1]]
 
     @property
@@ -137,7 +138,7 @@ def statements(automaton: Automaton, patterns: list[Pattern], annotator: Annotat
 
 
 def derivations(automaton: Automaton, state: int) -> Iterator[tuple[Arc, ...]]:
-    """All ways from a state to the end."""
+    """All sequences of arcs from a state to the end of the sentence."""
     if state == 0:
         yield ()
     for arc in automaton.arcs[state] if state else ():

@@ -42,6 +42,7 @@ class CognitiveGraph:
     edges: tuple[Edge, ...]
 
     def __getitem__(self, key: str) -> Node:
+        """The node with this key (an entity's, or ANSWER); StopIteration if the graph has none."""
         return next(node for node in self.nodes if node.key == key)
 
     @property
@@ -51,6 +52,7 @@ class CognitiveGraph:
 
     @property
     def answer(self) -> Node:
+        """The node of the answer; of a comparison, its outcome."""
         return next(node for node in self.nodes if node.role == "answer")
 
     def clues(self, key: str) -> tuple[Clue, ...]:
@@ -71,7 +73,7 @@ class CognitiveGraph:
             found.append(tuple(node for node in self.nodes if node.key in reached))
 
     def to_networkx(self) -> "networkx.DiGraph":
-        """The same as a directed graph: nodes carry role and entity, edges relation and clue."""
+        """The graph as a networkx.DiGraph over keys: nodes carry role and entity, edges relation and clue."""
         import networkx
 
         graph = networkx.DiGraph()

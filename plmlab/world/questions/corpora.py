@@ -11,7 +11,7 @@ from plmlab.world.questions.cognitive_graph import Clue
 
 
 def corpus_of(split: str) -> str | None:
-    """What ``world.articles`` takes: "train"; None, which tells all, where something is asked that training never says.
+    """The articles that a split is read in: "train", or None (every fact is told) for "facts" and "entities".
 
     Raises:
         SplitError: an unknown split.
@@ -28,7 +28,7 @@ class Corpora:
         self._tellers = cache(self._found_tellers)
 
     def articles(self, split: str) -> Mapping[str, Article]:
-        """An entity's key → its article."""
+        """The articles that the split is read in: an entity's key → its article."""
         return self._articles(corpus_of(split))
 
     def clue(self, key: str, fact: Triple, split: str) -> Clue | None:
@@ -38,7 +38,7 @@ class Corpora:
         return None if told is None else Clue(key, told)
 
     def tellers(self, fact: Triple, split: str) -> tuple[str, ...]:
-        """The keys of all articles that state the fact."""
+        """The keys of all articles, of those that the split is read in, that state the fact."""
         return tuple(self._tellers(corpus_of(split)).get(fact, ()))
 
     def _written(self, corpus: str | None) -> dict[str, Article]:

@@ -17,10 +17,10 @@ RARE = 12         # a word that so many names share, or more, makes none of them
 
 
 class Distractors:
-    """Draws the distractors of questions, for each needed article in turn, from three pools in turn.
+    """Draws the distractors of questions: in turn one from each pool, until there are ``COUNT``.
 
-    The pools: articles whose name shares a word with it (The Silver Harbor, The Silver Bridge), articles that mention
-    it, and articles of its kind.
+    Each needed article has three pools: articles whose name shares a word with it (The Silver Harbor, The Silver
+    Bridge), articles that mention it, and articles of its kind. The last pool is that of all articles.
     """
 
     def __init__(self, facts: Facts, corpora: Corpora):
@@ -29,7 +29,10 @@ class Distractors:
         self._mentions = cache(lambda corpus: mentioning(corpora.articles("facts" if corpus is None else corpus)))
 
     def draw(self, chain: Iterable[Entity], needed: Sequence[str], split: str, rng: Random) -> tuple[str, ...]:
-        """``COUNT`` keys of articles, none of an entity of the chain (facts are told in the articles of their ends)."""
+        """At most ``COUNT`` keys of articles, none of an entity of the chain.
+
+        The chain's own articles are barred, because facts are told in the articles of their ends.
+        """
         barred = {entity.key for entity in chain}
         articles = self.corpora.articles(split)
         pools = [shuffled(rng, pool) for key in needed for pool in self._pools(self.facts[key], split)]

@@ -24,6 +24,7 @@ class Step:
 
     @property
     def name(self) -> str:
+        """The relation's name; a "~" in front of it where the hop leads back."""
         return f"~{self.relation}" if self.backward else self.relation
 
 
@@ -37,7 +38,7 @@ class Wording:
 
 @dataclass(frozen=True)
 class Shape:
-    """One row of question_shapes.tsv with its wordings."""
+    """A kind of question, one row of question_shapes.tsv with its wordings: the chain of hops, and what is asked."""
 
     name: str
     form: str                           # one-hop, bridge, either-or, yes-no
@@ -50,11 +51,12 @@ class Shape:
 
     @property
     def kind(self) -> str:
+        """Its kind of question: "one-hop", "bridge" or "comparison"."""
         return KINDS[self.form]
 
     @property
     def compositions(self) -> frozenset[tuple[str, str]]:
-        """The pairs of relations that follow each other."""
+        """The pairs of relations that follow each other in the chain, by the names of its steps."""
         names = [step.name for step in self.steps]
         return frozenset(pairwise(names))
 
