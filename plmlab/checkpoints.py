@@ -31,6 +31,8 @@ RENAMED = {"around_attention": "attention_residual", "around_cross_attention": "
            "around_feed_forward": "feed_forward_residual", "finish": "final_norm"}
 """What parts of a weight's name, dot to dot, were called in format 1."""
 RENAMED_TYPES = {"bert-tagger": "bert-token"}
+MOVED = {"gpt": "", "gpt2": "", "gpt-classifier": "gpt.", "gpt2-classifier": "gpt."}
+"""Where a model of format 1 had its token and position embeddings that has them in ``embeddings`` now."""
 CONFIG, WEIGHTS, TOKENIZER, README = "config.json", "model.safetensors", "tokenizer.json", "README.md"
 OURS = ("model_type", "format", "sha256")
 Folder = str | PathLike[str]
@@ -143,9 +145,12 @@ def parse(folder: Path, files: Mapping[str, bytes]) -> dict[str, Any]:
     return config
 
 
-def renewed(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def renewed(tensors: Mapping[str, Tensor], model_type: str) -> dict[str, Tensor]:
     """The weights of a checkpoint of format 1 under their names of today."""
-    return {".".join(RENAMED.get(part, part) for part in name.split(".")): tensor for name, tensor in tensors.items()}
+    moved = {f"{MOVED[model_type]}{table}.weight": f"{MOVED[model_type]}embeddings.{table}.weight"
+             for table in ("token", "position") if model_type in MOVED}
+    named = {moved.get(name, name): tensor for name, tensor in tensors.items()}
+    return {".".join(RENAMED.get(part, part) for part in name.split(".")): tensor for name, tensor in named.items()}
 
 
 def build(folder: Path, config: Mapping[str, Any], data: bytes) -> nn.Module:
@@ -166,7 +171,7 @@ def build(folder: Path, config: Mapping[str, Any], data: bytes) -> nn.Module:
     try:
         model = kind.model(kind.config(**told)).eval()
         tensors = safetensors.torch.load(data)
-        put(model, renewed(tensors) if config["format"] == 1 else tensors)
+        put(model, renewed(tensors, kind.name) if config["format"] == 1 else tensors)
     except (ValueError, TypeError, SafetensorError) as problem:
         raise CheckpointError(f"{folder} cannot be loaded as a {kind.name!r} model: {problem}") from None
     return model

@@ -44,7 +44,10 @@ SHIPPED = (
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing looked at. ``stop``: the course can't run so; ``note``: it can, with what is said."""
+    """One thing looked at, its ``subject``; what is found, ``says``; and what to ``do`` about it.
+
+    The ``state`` is "stop" where the course can't run so, "note" where it can, with what is said, and else "ok".
+    """
 
     subject: str
     state: State
@@ -66,7 +69,7 @@ class Gpu:
 
 
 def python(version: tuple[int, ...]) -> Finding:
-    """The interpreter's version, as in ``sys.version_info[:3]``."""
+    """A finding about the interpreter's version, given as in ``sys.version_info[:3]``."""
     told = ".".join(map(str, version))
     if version[:2] < OLDEST_PYTHON:
         needed = ".".join(map(str, OLDEST_PYTHON))
@@ -76,7 +79,7 @@ def python(version: tuple[int, ...]) -> Finding:
 
 
 def package(requirement: Requirement, tested: str | None, installed: str | None) -> Finding:
-    """One package: the version that is there against the range needed and the version tested."""
+    """A finding about one package: the version that is there against the range needed and the version tested."""
     name = requirement.name
     if installed is None:
         return Finding(name, "stop", "not installed", INSTALL)
@@ -92,13 +95,13 @@ def package(requirement: Requirement, tested: str | None, installed: str | None)
 
 def packages(requirements: Iterable[str], tested: Mapping[str, str],
              installed: Callable[[str], str | None]) -> list[Finding]:
-    """Every package that the course needs; those of extras (tests, hub) are left out."""
+    """Findings about every package that the course needs; those of extras (tests, hub) are left out."""
     needed = [r for r in map(Requirement, requirements) if r.marker is None or r.marker.evaluate({"extra": ""})]
     return [package(r, tested.get(canonicalize_name(r.name)), installed(r.name)) for r in needed]
 
 
 def device(gpu: Gpu | None) -> Finding:
-    """Where models will run."""
+    """A finding about where models will run: the accelerator, its memory and precision; or the CPU."""
     if gpu is None:
         return Finding("device", "ok", "CPU, which is all that the course needs")
     size = f", {gpu.memory / GIB:.0f} GiB" if gpu.memory else ""
@@ -107,14 +110,14 @@ def device(gpu: Gpu | None) -> Finding:
 
 
 def threads(cores: int) -> Finding:
-    """How many cores share the work."""
+    """A finding about how many cores share the work; a note where it is one."""
     if cores < 2:
         return Finding("threads", "note", "1 core", "expect twice the times that the chapters name (two cores)")
     return Finding("threads", "ok", f"{cores} cores")
 
 
 def memory(total: int, free: int) -> Finding:
-    """Main memory in bytes: all of it, and what is free now."""
+    """A finding about main memory in bytes: all of it, and what is free now."""
     told = f"{free / GIB:.1f} of {total / GIB:.1f} GiB free"
     if total < 2 * GIB:
         return Finding("memory", "stop", told, "use a machine with 4 GiB or more")
@@ -124,7 +127,7 @@ def memory(total: int, free: int) -> Finding:
 
 
 def disk(free: int, writable: bool) -> Finding:
-    """The disk under the course, in bytes."""
+    """A finding about the disk under the course: its free bytes, and whether the course's folder can be written to."""
     told = f"{free / GIB:.1f} GiB free"
     if not writable:
         return Finding("disk", "note", f"{told}, but this folder is read-only",
@@ -135,7 +138,8 @@ def disk(free: int, writable: bool) -> Finding:
 
 
 def file(subject: str, path: Path, sha256: str, *, lost: State, do: str) -> Finding:
-    """A file that the course reads, against the hash of the one it was tested with."""
+    """A finding about a file that the course reads, against the hash of the one it was tested with. ``lost`` is the
+    state where it is missing, ``do`` the advice."""
     if not path.is_file():
         return Finding(subject, lost, f"{path.name} is not there", do)
     if digest(path) != sha256:
@@ -144,7 +148,7 @@ def file(subject: str, path: Path, sha256: str, *, lost: State, do: str) -> Find
 
 
 def shipped(find: Callable[[str], Path | None]) -> list[Finding]:
-    """Texts and weights that come inside packages; ``find`` tells where a package lies."""
+    """Findings about texts and weights that come inside packages; ``find`` tells where a package lies."""
     findings = []
     for subject, name, inside, sha256 in SHIPPED:
         folder = find(name)
@@ -156,7 +160,8 @@ def shipped(find: Callable[[str], Path | None]) -> list[Finding]:
 
 
 def checkpoints(verified: Mapping[str, Sequence[str]]) -> list[Finding]:
-    """The bundled checkpoints: name → what is wrong with its files, as ``plmlab.checkpoints.verify`` tells."""
+    """Findings about the bundled checkpoints: name → what is wrong with its files, as
+    ``plmlab.checkpoints.verify`` tells."""
     if not verified:
         return [Finding("checkpoints", "note", "none are bundled here", "nothing: chapters train what they need")]
     return [
@@ -167,7 +172,7 @@ def checkpoints(verified: Mapping[str, Sequence[str]]) -> list[Finding]:
 
 
 def browser(path: str | None) -> Finding:
-    """Headless Chromium or Chrome: only for pictures of labs, and for the browser tests."""
+    """A finding about headless Chromium or Chrome: only for pictures of labs, and for the browser tests."""
     if path is None:
         return Finding("browser", "note", "no Chromium or Chrome found",
                        "only needed to make pictures of labs and for browser tests; Debian: apt install chromium")
@@ -175,7 +180,8 @@ def browser(path: str | None) -> Finding:
 
 
 def widgets(prefix: Path) -> Finding:
-    """Whether the JupyterLab of this Python knows the front ends of the widgets."""
+    """A finding about whether the JupyterLab of this Python (its ``sys.prefix``) knows the
+    front ends of the widgets."""
     room = prefix / "share" / "jupyter" / "labextensions"
     lost = [name for name in ("anywidget", "@jupyter-widgets/jupyterlab-manager") if not (room / name).is_dir()]
     if lost:
@@ -231,7 +237,7 @@ def digest(path: Path) -> str:
 
 
 def find_packages() -> list[Finding]:
-    """Every package that this installation of the course says it needs."""
+    """Findings about every package that this installation of the course says it needs."""
     try:
         needed = metadata.requires("plmlab") or []
     except metadata.PackageNotFoundError:
@@ -240,7 +246,7 @@ def find_packages() -> list[Finding]:
 
 
 def find_device() -> Finding:
-    """Where models will run, or why torch does not tell."""
+    """A finding about where models will run, or why torch does not tell."""
     try:
         return device(find_gpu())
     except Exception as problem:
@@ -248,7 +254,8 @@ def find_device() -> Finding:
 
 
 def find_checkpoints() -> list[Finding]:
-    """The bundled checkpoints; nothing where a package that reads them is missing, which has its own line."""
+    """Findings about the bundled checkpoints; none where a package that reads them is
+    missing, which has its own line."""
     try:
         from plmlab.checkpoints import verify
         return checkpoints(verify())
@@ -260,7 +267,7 @@ def find_checkpoints() -> list[Finding]:
 
 
 def find_memory() -> list[Finding]:
-    """The machine's memory; nothing where the package that reads it is missing, which has its own line."""
+    """A finding about the machine's memory; none where the package that reads it is missing, which has its own line."""
     if version_of("psutil") is None:
         return []
     import psutil
@@ -269,7 +276,7 @@ def find_memory() -> list[Finding]:
 
 
 def examine() -> list[Finding]:
-    """Look at this machine."""
+    """All findings about this machine, in the order of the report."""
     return [
         python(sys.version_info[:3]),
         *find_packages(),

@@ -25,8 +25,11 @@ def perplexity(nats: float) -> float:
 
 @dataclass(frozen=True)
 class AboveFloor:
-    """A loss beside the least that any honest reader could reach: ``excess`` nats above it a token, the
-    ``ratio`` of the two perplexities (1 is perfect), whether something ``leaks``, and a ``verdict`` in words."""
+    """A loss beside the least that any honest reader could reach.
+
+    ``excess`` nats above it a token, the ``ratio`` of the two perplexities (1 is perfect), whether something ``leaks``,
+    and a ``verdict`` in words.
+    """
 
     excess: float
     ratio: float
@@ -65,7 +68,8 @@ def bleu(written: Sequence[str], references: Sequence[str], *, chinese: bool = F
 
 @dataclass(frozen=True)
 class Rouge:
-    """Mean F1 of shared words, of shared pairs of words, and of the longest common subsequence (Lin 2004)."""
+    """Mean F1, from 0 to 1, of shared words, of shared pairs of words, and of the longest
+    common subsequence (Lin 2004)."""
 
     rouge1: float
     rouge2: float
@@ -73,7 +77,8 @@ class Rouge:
 
 
 def rouge(written: Sequence[str], references: Sequence[str], *, chinese: bool = False) -> Rouge:
-    """ROUGE by rouge-score, without stemming. ``chinese`` counts characters, which rouge-score would drop."""
+    """ROUGE by rouge-score, without stemming: means over the texts. ``chinese`` counts characters,
+    which rouge-score would drop."""
     paired(written, references)
     from rouge_score.rouge_scorer import RougeScorer
     names = ("rouge1", "rouge2", "rougeL")
@@ -86,12 +91,12 @@ class Characters:
     """A tokenizer as rouge-score wants it: each character that is not a space is a word."""
 
     def tokenize(self, text: str) -> list[str]:
-        """The characters of a text."""
+        """The characters of a text, spaces left out."""
         return [character for character in text if not character.isspace()]
 
 
 def accuracy(predicted: Sequence[int | str], gold: Sequence[int | str]) -> float:
-    """The share that is right."""
+    """The share of predictions that are right, from 0 to 1; a ValueError unless there is one for each gold label."""
     paired(predicted, gold)
     from sklearn.metrics import accuracy_score
     return float(accuracy_score(gold, predicted))
@@ -106,7 +111,8 @@ def f1(predicted: Sequence[int | str], gold: Sequence[int | str], average: Avera
 
 
 def entity_f1(predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[str]]) -> float:
-    """F1 over whole entities of BIO tags, by seqeval as CoNLL-2003 counts: right means type and both ends."""
+    """F1 over whole entities of BIO tags, by seqeval as CoNLL-2003 counts: right means type and both ends. ValueError
+    for sentences of unequal length, and for a tag that is not O, B-type or I-type."""
     paired(predicted, gold)
     for sentence, (ours, theirs) in enumerate(zip(predicted, gold, strict=True)):
         if len(ours) != len(theirs):
@@ -152,7 +158,7 @@ def normalised(answer: str) -> str:
 
 
 def word_f1(answer: Sequence[str], gold: Sequence[str]) -> float:
-    """F1 of the words that two answers share; two empty ones agree."""
+    """F1 of the words that two answers share, from 0 to 1; two empty ones agree."""
     if not answer or not gold:
         return float(not answer and not gold)
     same = (Counter(answer) & Counter(gold)).total()

@@ -47,7 +47,8 @@ def lines(title: str, x: Row, series: Mapping[str, Row], *, x_title: str, y_titl
 
 def look(title: str, weights: Sequence[Row], queries: Sequence[str], keys: Sequence[str], *,
          x_title: str = "looked at (key)", y_title: str = "looks (query)") -> go.Figure:
-    """Who looks at whom: a row for each query, a column for each key, the weight in cividis from 0 to 1."""
+    """A heat map of attention weights: a row for each query, a column for each key, the
+    weight in cividis from 0 to 1."""
     numbered = [f"{i} {key}" for i, key in enumerate(keys)]
     rows = [f"{i} {query}" for i, query in enumerate(queries)]
     heat = go.Heatmap(z=[list(row) for row in weights], x=numbered, y=rows, zmin=0, zmax=1,
@@ -62,6 +63,6 @@ def look(title: str, weights: Sequence[Row], queries: Sequence[str], keys: Seque
 
 
 def plain(title: str) -> dict[str, object]:
-    """No boxes, room for a title, neutral text on whatever theme is behind."""
+    """The layout that all plots share: no boxes, room for a title, neutral text on whatever theme is behind."""
     return {"template": "none", "title": {"text": title, "font": {"size": 15}}, "plot_bgcolor": "rgba(0,0,0,0)",
             "paper_bgcolor": "rgba(0,0,0,0)", "font": {"color": SOFT}, "margin": {"l": 60, "r": 20, "t": 70, "b": 50}}

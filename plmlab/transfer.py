@@ -1,4 +1,5 @@
-"""The four interfaces of BERT (Devlin et al. 2019, fig. 4), each as a task of the Small World with its head and score.
+"""The four uses of a fine-tuned BERT (Devlin et al. 2019, fig. 4), each as a task of the Small World
+with its task head and score.
 
 Trained on what the world's training text tells; judged on sentences that stand in no training text, on names that it
 never mentions, and on facts that it never tells.
@@ -36,19 +37,20 @@ BATCH = 32
 
 @cache
 def spelling() -> Tokenizer:
-    """One token for each English word of the full world: that of the course's own checkpoints."""
+    """The tokenizer of the course's own checkpoints: one token for each English word of the full world."""
     return world_tokenizer(world.full(), ["english"])
 
 
 def ids(words: Sequence[str]) -> list[int]:
-    """One token a word."""
+    """The ids of some words of the world, one token a word."""
     return spelling().encode(" ".join(words), plain=True)
 
 
 @dataclass(frozen=True)
 class Task:
-    """``rows(split, seed)`` are labelled, ``example`` is what BERT reads of one, ``head`` goes on top, with so many
-    ``labels``; ``score(model, rows)`` is from 0 to 1, on rows of the split ``exam``."""
+    """A labelled task. ``rows(split, seed)`` yields labelled rows, ``example(row)`` is what BERT reads of
+    one, ``head`` goes on top of BERT, with so many ``labels``; ``score(model, rows)`` is from 0 to 1, on
+    rows of the split ``exam``."""
 
     name: str
     head: type[TaskHead]
@@ -60,32 +62,32 @@ class Task:
 
 
 def batch_of(example: Callable[[Any], Example], rows: Sequence[Any]) -> Batch:
-    """The rows side by side."""
+    """The examples of some rows as one padded batch."""
     return Batch.of([example(row) for row in rows], pad=spelling().vocab.need("pad"))
 
 
 def acceptability_example(row: Any) -> Example:
-    """One sentence: is it right?"""
+    """One sentence with its class: 1 if it is right, 0 if not."""
     return classified(ids(row.words), int(row.right), vocab=spelling().vocab)
 
 
 def paraphrase_example(row: Any) -> Example:
-    """A pair: do they tell the same?"""
+    """A pair of sentences with its class: 1 if both tell the same, 0 if not."""
     return classified(ids(row.first), int(row.same), pair=ids(row.second), vocab=spelling().vocab)
 
 
 def named_example(row: Any) -> Example:
-    """A sentence, and a tag for each word: whose name is it part of?"""
+    """A sentence with a tag for each word, an index into ``TAGS``: whose name the word is part of."""
     return tagged(ids(row.words), [TAGS.index(tag) for tag in row.bio], vocab=spelling().vocab)
 
 
 def extractive_qa_example(row: Any) -> Example:
-    """A question and a text: from where to where does the answer stand?"""
+    """A question and a text; the labels are the slots where the answer starts and ends."""
     return answered(ids(row.question), ids(row.text), row.start, row.end, vocab=spelling().vocab)
 
 
 def share_right(example: Callable[[Any], Example]) -> Callable[[TaskHead, Sequence[Any]], float]:
-    """How many texts were given their class."""
+    """The score of a classifier, as a function of a model and rows: the share of rows that were given their class."""
     def score(model: TaskHead, rows: Sequence[Any]) -> float:
         batch = batch_of(example, rows)
         return _mean(model(batch).argmax(-1) == batch.labels["class"])
@@ -93,7 +95,7 @@ def share_right(example: Callable[[Any], Example]) -> Callable[[TaskHead, Sequen
 
 
 def names_found(model: TaskHead, rows: Sequence[Any]) -> float:
-    """F1 over whole names: right means kind and both ends."""
+    """The score of a tagger of names: F1 over whole names, where right means kind and both ends; from 0 to 1."""
     batch = batch_of(named_example, rows)
     said = [[TAGS[tag] for tag, gold in zip(*pair, strict=True) if gold != IGNORE]
             for pair in zip(model(batch).argmax(-1).tolist(), batch.labels["tags"].tolist(), strict=True)]
@@ -101,7 +103,7 @@ def names_found(model: TaskHead, rows: Sequence[Any]) -> float:
 
 
 def answers_found(model: TaskHead, rows: Sequence[Any]) -> float:
-    """How many answers were found, both ends."""
+    """The score of a span classifier: the share of rows whose answer was found, both ends."""
     assert isinstance(model, SpanClassifier)
     batch = batch_of(extractive_qa_example, rows)
     return _mean((model.best(batch) == torch.stack([batch.labels["start"], batch.labels["end"]], 1)).all(1))
@@ -128,21 +130,22 @@ TASKS = {task.name: task for task in (
 
 @cache
 def labelled(name: str, seed: int) -> list[Any]:
-    """The rows to learn from; fewer labels are the first so many of them."""
+    """The rows of a task to learn from, 1,024 at most; where fewer labels are wanted, the first so many of them."""
     return list(islice(TASKS[name].rows("train", seed), MOST))
 
 
 @cache
 def exam(name: str) -> list[Any]:
-    """The rows to be judged by: 300, or all that there are."""
+    """The rows that a task is judged by: 300 of its split ``exam``, or all that there are."""
     return list(islice(TASKS[name].rows(TASKS[name].exam, 77), EXAM))
 
 
 def tune(bert: BERT, name: str, count: int, seed: int, *, lr: float, steps: int, features: bool = False,
          **options: Any) -> TaskHead:
-    """A copy of ``bert`` with the task's head, trained on the first ``count`` labelled rows.
+    """A copy of ``bert`` with the task's head, trained on the first ``count`` labelled rows,
+    ``steps`` updates of 32 each.
 
-    ``features``: BERT itself is frozen, and only the head is trained.
+    ``features``: BERT itself is frozen, and only the head is trained. ``options`` go to `fit`.
     """
     task, rows = TASKS[name], labelled(name, seed)[:count]
     torch.manual_seed(seed)
@@ -158,6 +161,6 @@ def tune(bert: BERT, name: str, count: int, seed: int, *, lr: float, steps: int,
 
 
 def score(model: TaskHead, name: str) -> float:
-    """What it reaches in the exam, from 0 to 1."""
+    """The model's score in the exam of the task ``name``, from 0 to 1."""
     with torch.no_grad():
         return TASKS[name].score(model, exam(name))

@@ -13,6 +13,7 @@ import plmlab.atomic as folders
 import plmlab.checkpoints as checkpoints
 from plmlab.checkpoints import CheckpointError, load, save
 from plmlab.example import Batch, PairBatch
+from plmlab.models.architectures import DECODER
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.models.registry import MODELS, find, model, type_of
@@ -115,7 +116,7 @@ def test_tied_weights_are_stored_once_and_tied_again(tmp_path, tokenizer):
     class TiedConfig:
         vocab: int
 
-    @model("tied", TiedConfig)
+    @model("tied", TiedConfig, DECODER)
     class Tied(nn.Module):
         def __init__(self, config):
             super().__init__()
@@ -137,7 +138,7 @@ def test_tied_weights_are_stored_once_and_tied_again(tmp_path, tokenizer):
 def test_saving_again_replaces_and_a_full_disk_leaves_the_old(folder, tokenizer, monkeypatch):
     other = gpt(tokenizer, seed=4)
     save(folder, other, tokenizer, command="again", figures={})
-    assert torch.equal(load(folder)[0].token.weight, other.token.weight)
+    assert torch.equal(load(folder)[0].embeddings.token.weight, other.embeddings.token.weight)
     for operation in ("write", "settle", "rename"):
         real = folders.os.rename if operation == "rename" else getattr(folders, operation)
 
@@ -149,7 +150,7 @@ def test_saving_again_replaces_and_a_full_disk_leaves_the_old(folder, tokenizer,
             patch.setattr(*((folders.os, "rename") if operation == "rename" else (folders, operation)), refuse)
             with pytest.raises(OSError, match="No space left"):
                 save(folder, gpt(tokenizer, seed=5), tokenizer, command="never", figures={})
-        assert torch.equal(load(folder)[0].token.weight, other.token.weight)
+        assert torch.equal(load(folder)[0].embeddings.token.weight, other.embeddings.token.weight)
         assert os.listdir(folder.parent) == ["small"]
 
 
@@ -221,7 +222,7 @@ def test_the_type_that_is_needed(folder):
 
 def test_the_courses_own(home, tokenizer):
     assert checkpoints.names() == ["mine"] and checkpoints.verify() == {"mine": []}
-    assert torch.equal(load("mine")[0].token.weight, gpt(tokenizer).token.weight)
+    assert torch.equal(load("mine")[0].embeddings.token.weight, gpt(tokenizer).embeddings.token.weight)
     save(home / "mine", gpt(tokenizer, seed=9), tokenizer, command="x", figures={})
     assert checkpoints.verify() == {"mine": ["config.json has another hash", "model.safetensors has another hash"]}
     with pytest.raises(CheckpointError, match="not the checkpoint of that name"):

@@ -18,7 +18,7 @@ from jaxtyping import TypeCheckError
 import plmlab
 from plmlab.paths import ROOT
 
-LONGEST = 320
+LONGEST = 450
 CODE = (".py", ".js", ".mjs", ".css", ".html")
 TEXT = (*CODE, ".md", ".txt", ".toml", ".yml", ".cfg", ".json", ".ipynb", ".tsv", "")
 

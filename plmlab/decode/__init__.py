@@ -1,8 +1,8 @@
 """Decoding (解码): from the distribution of the next token to a text.
 
-``greedy`` takes the likeliest token each time, ``sample`` draws one, ``beam_search`` keeps several texts open.
-All three write with any model that can ``begin`` and say what comes ``next``: ours, recurrent or not, an
-encoder-decoder that was `Given` its source, a function (`Rereading`), or a `Table` made by hand.
+``greedy`` takes the likeliest token each time, ``sample`` draws one, ``beam_search`` keeps several texts open. All
+three write with any `AutoregressiveModel`, which has ``start`` and ``step``: ours, recurrent or not, an encoder-decoder
+that was `Given` its source, a function (`Rereading`), or a `Table` made by hand.
 """
 
 from plmlab.decode.autoregressive import AutoregressiveModel, DecodingState, Given, Rereading, Table

@@ -1,4 +1,4 @@
-"""Who can write: whatever says, after each token, how likely each next one is."""
+"""The protocol that decoding asks of a model, and how an encoder-decoder, a function or a table comes to follow it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ from plmlab.text.vocabulary import Vocabulary
 
 @runtime_checkable
 class DecodingState(Protocol):
-    """What a model remembers of the texts it is in the middle of, one a row: caches, or a recurrent state."""
+    """The state of a model in the middle of some texts, one a row: key-value caches, or a recurrent state."""
 
     def select(self, rows: Int[Tensor, "rows"]) -> None:
-        """Keep these rows, in this order: a search drops some and doubles others."""
+        """Keep the texts of these rows, in this order: beam search drops some texts and doubles others."""
 
 
 M = TypeVar("M")
@@ -25,18 +25,18 @@ M = TypeVar("M")
 
 @runtime_checkable
 class AutoregressiveModel(Protocol[M]):
-    """All that decoding asks of a model."""
+    """A model that writes from left to right: `start` gives an empty state, `step` the logits of the next token."""
 
     def start(self) -> M:
-        """The memory of having read nothing."""
+        """A fresh state, in which nothing has been read yet."""
 
     def step(self, tokens: Int[Tensor, "batch time"], state: M, /) -> Float[Tensor, "batch vocab"]:
-        """Read on after what ``state`` holds, add to it, and give the logits of the token that comes next."""
+        """Read ``tokens`` after what ``state`` holds, add them to it, and give the logits of the next token."""
 
 
 @dataclass(frozen=True)
 class Given:
-    """An encoder-decoder with its source read: a writer of the target. One row of the source for each prompt."""
+    """An encoder-decoder with its source read: an `AutoregressiveModel` of the target. One row of source a prompt."""
 
     model: Any
     source: Batch
@@ -47,43 +47,43 @@ class Given:
         return self.model.training
 
     def start(self) -> DecodingState:
-        """The source, read; of the target, nothing."""
+        """A fresh state: the encoder has read the source, the decoder nothing."""
         return self.model.start(self.source)
 
     def step(self, tokens: Int[Tensor, "batch time"], state: DecodingState) -> Float[Tensor, "batch vocab"]:
-        """Write on."""
+        """Read target tokens after what ``state`` holds, and give the logits of the next one."""
         return self.model.step(tokens, state)
 
 
 @dataclass
 class Text:
-    """The plainest state: every token so far."""
+    """A decoding state without a cache: all tokens read so far, None before the first."""
 
     tokens: Int[Tensor, "batch time"] | None = None
 
     def read(self, tokens: Int[Tensor, "batch new"]) -> Int[Tensor, "batch time"]:
-        """Add these; returns all."""
+        """Append ``tokens`` to those read so far; returns all of them."""
         self.tokens = tokens if self.tokens is None else torch.cat([self.tokens, tokens], dim=1)
         return self.tokens
 
     def select(self, rows: Int[Tensor, "rows"]) -> None:
-        """Keep these rows, in this order."""
+        """Keep the texts of these rows, in this order."""
         if self.tokens is not None:
             self.tokens = self.tokens[rows]
 
 
 @dataclass(frozen=True)
 class Rereading:
-    """Anything without a state: ``logits(texts)`` reads the whole texts anew for each token."""
+    """An `AutoregressiveModel` made of a function: ``logits(texts)`` reads the whole texts anew for each token."""
 
     logits: Callable[[Int[Tensor, "batch time"]], Float[Tensor, "batch vocab"]]
 
     def start(self) -> Text:
-        """An empty text."""
+        """A state with no tokens."""
         return Text()
 
     def step(self, tokens: Int[Tensor, "batch time"], state: Text) -> Float[Tensor, "batch vocab"]:
-        """The logits after all tokens so far."""
+        """Add ``tokens`` to ``state`` and give the logits of the next token, computed from the whole text."""
         return self.logits(state.read(tokens))
 
 
@@ -91,8 +91,8 @@ class Table(Rereading):
     """A language model made by hand, of whole texts with their probabilities (or any weights).
 
     ``Table({"我爱苹果": 0.45, "我爱大象": 0.10, …})``. A key is a sequence of words; the words of a string are its
-    characters. The chance of a next word is the share that the texts with it have among those that begin
-    alike; [END], id 0, follows a whole text.
+    characters. The chance of a next word is the share that the texts with it have among those that begin alike; [END],
+    id 0, follows a whole text. ValueError for no texts, or a weight that is not above 0.
     """
 
     def __init__(self, texts: Mapping[Sequence[str], float]) -> None:
@@ -104,22 +104,23 @@ class Table(Rereading):
         super().__init__(self.next_words)
 
     def ids(self, text: Sequence[str]) -> tuple[int, ...]:
-        """The words of a text as ids."""
+        """The ids of a text's words; a ValueError for a word that the table does not have."""
         unknown = [word for word in text if word not in self.words]
         if unknown:
             raise ValueError(f"the table has no word {unknown[0]!r}; it has {', '.join(self.words)}")
         return tuple(self.words.index(word) for word in text)
 
     def prompt(self, text: Sequence[str]) -> Int[Tensor, "1 time"]:
-        """A text as a prompt."""
+        """A text as a prompt for decoding: its ids in one row."""
         return torch.tensor([self.ids(text)], dtype=torch.long)
 
     def read(self, tokens: Sequence[int]) -> tuple[str, ...]:
-        """Ids as words, [END] left out."""
+        """The words of some ids, [END] left out."""
         return tuple(self.words[token] for token in tokens if token)
 
     def next_words(self, texts: Int[Tensor, "batch time"]) -> Float[Tensor, "batch vocab"]:
-        """The log-probability of each next word, up to a constant."""
+        """Log-probabilities of each next word, up to a constant; −∞ for a word that no text goes on with. ValueError
+        where no text of the table begins as one of ``texts``."""
         weights = torch.zeros(len(texts), len(self.words), dtype=torch.float64)
         for row, begun in zip(weights, map(tuple, texts.tolist()), strict=True):
             for text, weight in self.texts.items():

@@ -24,11 +24,11 @@ def beam_search(model: AutoregressiveModel[Any], prompt: Int[Tensor, "batch time
                 beam: int = 4, alpha: float = 0.0, banned: Collection[int] | None = None) -> list[list[Hypothesis]]:
     """For each prompt, the up to ``beam`` best texts that were found, the best first.
 
-    Each step keeps the ``beam`` likeliest open texts. A text is finished when [END] stands among the ``beam``
-    best next steps, or when it has ``length`` tokens. A prompt's search stops when it has ``beam`` finished
-    texts and no open one can still beat the worst of them, so never too early. ``alpha`` is that of
-    `length_penalty`; without it, a beam of 1 is `greedy`, and one as wide as there are texts is exhaustive.
-    ``banned`` ids are never written: those of all special tokens, if None.
+    Each step keeps the ``beam`` likeliest open texts. A text is finished when [END] stands among the ``beam`` best next
+    steps, or when it has ``length`` tokens. A prompt's search stops when it has ``beam`` finished texts and no open one
+    can still beat the worst of them, so never too early. ``alpha`` is that of `length_penalty`; without it, a beam of 1
+    is `greedy`, and one as wide as there are texts is exhaustive. ``banned`` ids are never written: those of all
+    special tokens, if None. ValueError where `greedy` raises one, for a beam below 1 and for an alpha below 0.
     """
     task = Task(prompt, vocab, length, banned)
     beams = [Beam(beam, alpha, length, vocab.end) for _ in prompt]
@@ -47,7 +47,11 @@ def beam_search(model: AutoregressiveModel[Any], prompt: Int[Tensor, "batch time
 
 @dataclass
 class Beam:
-    """The search from one prompt: the texts that are still open, the likeliest first, and the best finished ones."""
+    """The search from one prompt: its ``open`` texts, the likeliest first, and the best of those that are ``finished``.
+
+    At most ``width`` of each are kept. ``alpha`` is that of `length_penalty`, ``length`` the most tokens of a text,
+    ``end`` the id of [END]. ValueError for a width below 1 or an alpha below 0.
+    """
 
     width: int
     alpha: float
@@ -63,8 +67,8 @@ class Beam:
             raise ValueError(f"alpha={self.alpha}: the length penalty's power must be 0 or more; 0 is no penalty")
 
     def grow(self, logprobs: Float[Tensor, "open vocab"]) -> list[int]:
-        """One step: ``logprobs`` are those of each next token after each open text. Returns, for each text that is
-        open now, the row of the one that it went on from."""
+        """One step of the search: ``logprobs``, in nats, are those of each next token after each open text. Returns,
+        for each text that is open now, the row of the one that it went on from; [] where the search is over."""
         going: list[tuple[int, Hypothesis]] = []
         for rank, (row, text) in enumerate(self.candidates(logprobs)):
             if text.tokens[-1] == self.end or len(text.tokens) == self.length:
@@ -79,8 +83,8 @@ class Beam:
         return [row for row, _ in going]
 
     def candidates(self, logprobs: Float[Tensor, "open vocab"]) -> list[tuple[int, Hypothesis]]:
-        """The likeliest next steps with the rows that they come from, the best first; twice the width of them, so
-        that enough stay open even if each open text could end."""
+        """The likeliest next steps, the best first: (row of the open text, that text with one more token). Up to twice
+        ``width`` of them, so that enough stay open even if each open text could end."""
         if not self.open:
             return []
         before = torch.tensor([text.logprob for text in self.open], dtype=torch.float64)
@@ -91,7 +95,7 @@ class Beam:
         return [(row, Hypothesis((*self.open[row].tokens, token), total)) for row, token, total in steps]
 
     def score(self, text: Hypothesis) -> float:
-        """What finished texts are ranked by."""
+        """What finished texts are ranked by: the log-probability in nats, divided by the length penalty."""
         return text.logprob / length_penalty(len(text.tokens), self.alpha)
 
     def hope(self, text: Hypothesis) -> float:
@@ -99,5 +103,5 @@ class Beam:
         return text.logprob / length_penalty(self.length, self.alpha)
 
     def best(self) -> list[Hypothesis]:
-        """The finished texts, the best first."""
+        """The ``width`` finished texts with the highest scores, or all if there are fewer, the best first."""
         return sorted(self.finished, key=self.score, reverse=True)[: self.width]

@@ -1,4 +1,4 @@
-"""What decoding is asked, and what it gives back."""
+"""`Task`, what decoding is asked, and `Hypothesis`, what it gives back: ids with their log-probability."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Hypothesis:
     logprob: float = 0.0
 
     def then(self, token: int, logprob: float) -> Self:
-        """The same with one more token."""
+        """The same text with one more token, whose ``logprob`` in nats is added."""
         return type(self)((*self.tokens, token), self.logprob + logprob)
 
 
@@ -33,7 +33,8 @@ class Hypothesis:
 class Task:
     """What every way of decoding is asked: after ``prompt``, write up to ``length`` tokens, or until [END].
 
-    ``banned`` ids are never written; None bans the special ids of ``vocab``. [END] is never banned.
+    ``banned`` ids are never written; None bans the special ids of ``vocab``. [END] is never banned. ValueError for an
+    empty prompt, for a length below 1, and where every id is banned.
     """
 
     prompt: Int[Tensor, "batch time"]
@@ -57,7 +58,7 @@ class Task:
         return [id for id in range(self.vocab.size) if id not in banned]
 
     def start(self, model: AutoregressiveModel[Any]) -> Any:
-        """The model's empty state. A ValueError where its dropout is on."""
+        """A fresh state of the model; a ValueError where the model is in training mode, in which dropout is on."""
         if getattr(model, "training", False):
             raise ValueError("the model is in training mode, where dropout changes what it says: "
                              "call model.eval() first")
@@ -65,7 +66,8 @@ class Task:
 
     def next_logprobs(self, model: AutoregressiveModel[Any], tokens: Int[Tensor, "batch time"], state: Any,
                       ) -> Float[Tensor, "batch vocab"]:
-        """Read on: the log-probability of each next token, −inf for those that may not be written."""
+        """Read ``tokens`` and give each next token's log-probability in nats, −∞ for those that may not be written;
+        their share goes to no others. ValueError where the vocabulary is larger than the model's."""
         logprobs = model.step(tokens, state).log_softmax(-1)
         if logprobs.shape[-1] < self.vocab.size:
             raise ValueError(f"the model names {logprobs.shape[-1]} tokens and the vocabulary has {self.vocab.size}: "

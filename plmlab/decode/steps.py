@@ -1,4 +1,4 @@
-"""One token after the other: the likeliest each time, or one that is drawn."""
+"""Decoding one token after the other: greedily, or by sampling with a temperature and cuts."""
 
 from collections.abc import Callable, Collection
 from typing import Any
@@ -17,6 +17,8 @@ def greedy(model: AutoregressiveModel[Any], prompt: Int[Tensor, "batch time"], v
     """For each prompt, the likeliest token, and then the likeliest after that, until [END] or ``length`` tokens.
 
     That need not be the likeliest text. ``banned`` ids are never written: those of all special tokens, if None.
+    ValueError for an empty prompt, a length below 1, a model in training mode, a vocabulary larger than the model's, or
+    one that is banned whole.
     """
     return write(model, Task(prompt, vocab, length, banned), lambda logprobs: logprobs.argmax(-1))
 
@@ -26,7 +28,7 @@ def sample(model: AutoregressiveModel[Any], prompt: Int[Tensor, "batch time"], v
            banned: Collection[int] | None = None) -> list[Hypothesis]:
     """For each prompt, a text drawn token by token from `distribution`, until [END] or ``length`` tokens.
 
-    ``generator`` is of the model's device. The arguments besides are those of `distribution` and `greedy`.
+    ``generator`` is of the model's device. The other arguments and the errors are those of `distribution` and `greedy`.
     """
     def draw(logprobs: Tensor) -> Tensor:
         chances = distribution(logprobs, temperature, top_k, top_p)
@@ -39,9 +41,10 @@ def distribution(logits: Float[Tensor, "*batch vocab"], temperature: float = 1.0
                  top_p: float | None = None) -> Float[Tensor, "*batch vocab"]:
     """The distribution that a token is drawn from: softmax(logits / temperature), cut, and scaled up to 1 again.
 
-    ``top_k`` keeps the k likeliest tokens (Fan et al. 2018), and those that tie with the last of them.
-    ``top_p`` then keeps the smallest set of likeliest tokens that holds at least this share of what is left
-    (the nucleus; Holtzman et al. 2020). Logits of −inf stay without a chance.
+    ``top_k`` keeps the k likeliest tokens (Fan et al. 2018), and those that tie with the last of them. ``top_p`` then
+    keeps the smallest set of likeliest tokens that holds at least this share of what is left (the nucleus; Holtzman et
+    al. 2020). Logits of −inf stay without a chance. ValueError for a temperature that is not above 0, a k below 1, or a
+    p that is not above 0 and at most 1.
     """
     if not temperature > 0:
         raise ValueError(f"temperature={temperature}: it divides the logits and must be above 0; for the limit at 0, "
@@ -64,7 +67,8 @@ def distribution(logits: Float[Tensor, "*batch vocab"], temperature: float = 1.0
 
 @torch.no_grad()
 def write(model: AutoregressiveModel[Any], task: Task, choose: Callable[[Tensor], Tensor]) -> list[Hypothesis]:
-    """Write with whatever ``choose`` makes of the log-probabilities. A text that has ended leaves the batch."""
+    """Write a task's texts token by token: ``choose`` makes of log-probabilities [batch vocab] one id for each row. A
+    text that has ended leaves the batch."""
     written = [Hypothesis() for _ in task.prompt]
     open = list(range(len(written)))
     state, read = task.start(model), task.prompt

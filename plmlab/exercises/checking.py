@@ -37,7 +37,7 @@ def check(number: Any, fn: Any) -> Feedback:
 
 
 def judge(exercise: Exercise, fn: Any) -> Feedback:
-    """What is to be said of a function as an answer to an exercise."""
+    """The feedback on a function as an answer to an exercise, tried on all of its inputs."""
     probes = exercise.probes()
     if complaint := not_a_fit(exercise, fn, next(iter(probes.values()))):
         return wrong(exercise, complaint)
@@ -91,17 +91,18 @@ def does_nothing(fn: Function) -> bool:
 
 
 def is_constant(step: ast.stmt) -> bool:
-    """A docstring, ``...``, or a ``return`` of nothing that was computed."""
+    """Whether a statement is a docstring, ``...``, or a ``return`` of nothing that was computed."""
     return isinstance(step, ast.Expr | ast.Return) and isinstance(step.value, ast.Constant | None)
 
 
 def says_not_implemented(step: ast.stmt) -> bool:
-    """``raise NotImplementedError``, with a message or without."""
+    """Whether a statement is ``raise NotImplementedError``, with a message or without."""
     return isinstance(step, ast.Raise) and ast.unparse(step).startswith("raise NotImplementedError")
 
 
 def known_mistake(exercise: Exercise, runs: dict[str, Run]) -> str:
-    """The name of the mistake that comes to the same on every input; "" if none does."""
+    """The name of the known mistake that comes to the same as the learner's function on
+    every input; "" if none does."""
     probes = exercise.probes()
     right = {name: run(exercise.solution, args).value for name, args in probes.items()}
     mine = {name: Run(shaped(r.value, right[name]), r.error) for name, r in runs.items()}
@@ -131,7 +132,7 @@ def fault(exercise: Exercise, args: tuple[Any, ...], mine: Run) -> str:
 
 
 def failed(exercise: Exercise, probe: str, args: tuple[Any, ...], mine: Run) -> Feedback:
-    """The learner's own error, with the line that it came from and a way to go on."""
+    """The feedback on a learner's own error, with the line that it came from and a way to go on."""
     assert mine.error is not None
     told = "".join(traceback.format_exception_only(mine.error)).strip()
     line = learners_line(mine.error)
@@ -142,7 +143,7 @@ def failed(exercise: Exercise, probe: str, args: tuple[Any, ...], mine: Run) -> 
 
 
 def endless(exercise: Exercise, mine: Run) -> Feedback:
-    """The function did not come to an end: its time was over, or the learner lost patience."""
+    """The feedback on a function that did not come to an end: its time was over, or the learner lost patience."""
     why = f"After {SECONDS:g} s it" if isinstance(mine.error, TooLong) else "It"
     line = learners_line(mine.error) if mine.error else ""
     return Feedback("error", f"{exercise.heading}: it did not come to an end", (
@@ -151,12 +152,12 @@ def endless(exercise: Exercise, mine: Run) -> Feedback:
 
 
 def wrong(exercise: Exercise, *lines: str, mistake: str = "") -> Feedback:
-    """A wrong answer, and why."""
+    """The feedback on a wrong answer: ``lines`` say why, ``mistake`` names it where it is a known one."""
     return Feedback("wrong", f"{exercise.heading}: not right yet", (*lines, onward(exercise)), mistake)
 
 
 def on(exercise: Exercise, probe: str, args: tuple[Any, ...]) -> str:
-    """Which input it was."""
+    """A line that says on which input something went wrong: the name of the input and each argument."""
     names = inspect.signature(exercise.solution).parameters
     return f"The input ({probe}): " + ", ".join(f"{n} = {described(a)}" for n, a in zip(names, args, strict=True))
 
@@ -169,10 +170,10 @@ def printed(mine: Run) -> list[str]:
 
 
 def onward(exercise: Exercise) -> str:
-    """Where help is."""
+    """A line that says where help is: the call of ``hint``."""
     return f'Stuck? Call hint("{exercise.number}").'
 
 
 def sentence(text: str) -> str:
-    """With a capital and a full stop."""
+    """The text with a capital and a full stop."""
     return f"{text[0].upper()}{text[1:]}" + ("" if text[-1] in "?.!" else ".")

@@ -23,7 +23,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def close(one: Tensor, other: Tensor) -> Tensor:
-    """Where two tensors of one shape agree."""
+    """Where two tensors of one shape agree, within a ten-thousandth; NaN agrees with NaN."""
     return torch.isclose(one.detach().double(), other.double(), RELATIVE, ABSOLUTE, equal_nan=True)
 
 
@@ -55,7 +55,8 @@ def misfit(value: Any, like: Any, name: str = "the output") -> str:
 
 
 def tensor_misfit(value: Any, like: Tensor, name: str) -> str:
-    """The same where a tensor is expected."""
+    """What keeps a value from being compared with a tensor number by number: type, shape, kind of
+    numbers, NaN; "" for nothing."""
     if not isinstance(value, Tensor):
         return f"{name} is {described(value)}; expected was a tensor {list(like.shape)}"
     if value.shape != like.shape:
@@ -103,5 +104,5 @@ def rounded(value: Any) -> Any:
 
 
 def kind(tensor: Tensor) -> str:
-    """The type of a tensor's numbers: "float32"."""
+    """The type of a tensor's numbers as one word: "float32"."""
     return str(tensor.dtype).removeprefix("torch.")

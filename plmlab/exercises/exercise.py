@@ -40,11 +40,11 @@ class Exercise:
 
     @property
     def heading(self) -> str:
-        """Number and title."""
+        """The exercise's number and title in one line."""
         return f"{self.number} {self.title}"
 
     def probes(self) -> Probes:
-        """The inputs, the same at every call."""
+        """The inputs that an answer is tried on: name → arguments; the same at every call."""
         return self.draw(torch.Generator().manual_seed(SEED))
 
 

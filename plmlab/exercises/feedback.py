@@ -24,7 +24,8 @@ def framed(heading: str, lines: tuple[str, ...], colour: str) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Feedback:
-    """What ``check`` found. ``mistake`` is the known mistake's name, or ""."""
+    """What ``check`` found: the verdict, a heading, lines that explain it, and the mistake's
+    name where it is a known one."""
 
     verdict: Verdict
     heading: str
@@ -33,7 +34,7 @@ class Feedback:
 
     @property
     def ok(self) -> bool:
-        """Whether the answer is right."""
+        """Whether the verdict is that the answer is right."""
         return self.verdict == "right"
 
     def __repr__(self) -> str:
@@ -45,7 +46,7 @@ class Feedback:
 
 @dataclass(frozen=True, repr=False)
 class Hint:
-    """One rung of a ladder."""
+    """One hint of an exercise's three: a heading that counts them, and the text."""
 
     heading: str
     text: str

@@ -12,7 +12,8 @@ _climbed: dict[str, int] = {}
 
 
 def hint(number: Any) -> Hint | Feedback:
-    """The next hint; each call says more. The last one stays. An unknown number is told in words, not raised."""
+    """The next hint for an exercise ("06.2"); each call says more. The last one stays. An unknown number is
+    told in words, not raised."""
     try:
         exercise = find(number)
     except UnknownExercise as error:
@@ -24,12 +25,13 @@ def hint(number: Any) -> Hint | Feedback:
 
 
 def start_over() -> None:
-    """Let every ladder of hints begin at its foot again."""
+    """Let the hints of every exercise begin at the first again."""
     _climbed.clear()
 
 
 def solution(number: Any) -> Folded | Feedback:
-    """One way to do it, folded in a notebook. An unknown number is told in words, not raised."""
+    """One right way to do an exercise ("06.2"), folded in a notebook. An unknown number is
+    told in words, not raised."""
     try:
         exercise = find(number)
     except UnknownExercise as error:
@@ -38,13 +40,14 @@ def solution(number: Any) -> Folded | Feedback:
 
 
 def stub(number: Any) -> str:
-    """The code to begin with: the solution's signature and docstring. UnknownExercise if there is no such exercise."""
+    """The code to begin an exercise with: the solution's signature and docstring.
+    UnknownExercise if there is none such."""
     lines, docstring = source(find(number).solution)
     return "\n".join([*lines[: docstring.end_lineno], "    raise NotImplementedError"])
 
 
 def without_docstring(fn: Function) -> str:
-    """A function's code, but for the docstring, which the learner's stub shows."""
+    """The code of a function, but for the docstring, which the learner's stub shows."""
     lines, docstring = source(fn)
     return "\n".join([*lines[: docstring.lineno - 1], *lines[docstring.end_lineno:]])
 

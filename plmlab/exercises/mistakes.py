@@ -14,25 +14,26 @@ Properties = Mapping[str, Callable[..., bool]]
 
 
 def of_words(logits: Tensor, targets: Tensor, **how: Any) -> Tensor:
-    """The mean cross-entropy of all targets, or whatever else ``how`` makes of it."""
+    """The mean cross-entropy of all targets [batch time], in nats, or whatever else the options ``how`` make of it."""
     return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), **how)
 
 
 def text_by_text(logits: Tensor, targets: Tensor) -> Tensor:
-    """The mean over texts of each text's mean cross-entropy."""
+    """The mean over texts of each text's mean cross-entropy, in nats: wrong where texts have
+    unequal numbers of targets."""
     return torch.stack([F.cross_entropy(*pair) for pair in zip(logits, targets, strict=True)]).mean()
 
 
 def spread(losses: Tensor) -> Tensor:
-    """From the smallest to the largest."""
+    """How far the losses reach: the largest minus the smallest."""
     return losses.max() - losses.min()
 
 
 def within(loss: Tensor, most: Tensor) -> bool:
-    """Whether it lies between 0 and ``most``."""
+    """Whether a loss lies between 0 and ``most``, within a thousandth."""
     return bool(-1e-3 <= loss <= most + 1e-3)
 
 
 def whole(kept: Tensor) -> Tensor:
-    """The same, to add up to 1."""
+    """The numbers that were kept, scaled to add up to 1."""
     return kept / kept.sum()

@@ -32,7 +32,8 @@ class Run:
 
 
 def run(fn: Function, args: tuple[Any, ...], seconds: float = SECONDS) -> Run:
-    """Call the function on a copy of the arguments."""
+    """Call the function on a copy of the arguments, for ``seconds`` at most; what it prints and
+    raises is kept, not shown."""
     given, printed = deepcopy(args), io.StringIO()
     value, error = None, None
     with redirect_stdout(printed):

@@ -18,7 +18,8 @@ HEAD = "cls.predictions.transform.dense.weight"
 
 
 def encoder_links(layers: int) -> list[Link]:
-    """The embeddings and the layers; theirs counted from ``BertModel``."""
+    """The links of the embeddings and the layers of an encoder; names count from our
+    ``BERT`` and their ``BertModel``."""
     links = [
         Link("embeddings.token.weight", "embeddings.word_embeddings.weight"),
         Link("embeddings.position.weight", "embeddings.position_embeddings.weight"),
@@ -50,14 +51,15 @@ FOLLOWS = affine("next_sentence", "cls.seq_relationship")
 
 
 def whole(encoder: list[Link]) -> list[Link]:
-    """The same links, counted from the model that wraps the encoder as ``bert``."""
+    """The links of an encoder, counted from a model that holds it as ``bert``, on both sides."""
     return [Link(f"bert.{link.ours}", f"bert.{link.theirs}") for link in encoder]
 
 
 def read_bert(config: "BertConfig", theirs: Mapping[str, Tensor]) -> BERT | BERTPretraining:
     """Our BERT with their weights, named as in ``BertForPreTraining``; with its heads where the weights hold them.
 
-    A pooler or a next-sentence head that the weights lack is zero, and a warning says so.
+    A pooler or a next-sentence head that the weights lack is zero, and a warning says so. ValueError where other
+    weights are missing, or the configuration asks for what ours does not do.
     """
     ours = our_size(config)
     encoder = encoder_links(ours.layers)
@@ -71,7 +73,7 @@ def read_bert(config: "BertConfig", theirs: Mapping[str, Tensor]) -> BERT | BERT
 
 
 def our_size(config: "BertConfig") -> BERTConfig:
-    """Their configuration in our words; a ValueError where it asks for what ours does not do."""
+    """Their configuration as ours; a ValueError where it asks for what ours does not do."""
     require(config, is_decoder=False, add_cross_attention=False, position_embedding_type="absolute",
             tie_word_embeddings=True)
     return BERTConfig(
@@ -93,7 +95,7 @@ def _or_zeros(links: list[Link], theirs: Mapping[str, Tensor], shapes: Mapping[s
 
 
 def write_bert(model: BERT) -> "BertModel":
-    """A ``BertModel`` with our weights."""
+    """A ``BertModel`` of ``transformers`` with the size and the weights of our ``BERT``."""
     from transformers import BertModel
 
     links = [*encoder_links(model.config.layers), *POOLER]
@@ -101,7 +103,7 @@ def write_bert(model: BERT) -> "BertModel":
 
 
 def write_pretraining(model: BERTPretraining) -> "BertForPreTraining":
-    """A ``BertForPreTraining`` with our weights."""
+    """A ``BertForPreTraining`` of ``transformers`` with the size and the weights of our ``BERTPretraining``."""
     from transformers import BertForPreTraining
 
     links = [*whole(encoder_links(model.config.layers)), *whole(POOLER), *WORDS, *FOLLOWS]
@@ -112,7 +114,7 @@ def write_pretraining(model: BERTPretraining) -> "BertForPreTraining":
 
 
 def their_size(ours: BERTConfig, **more: Any) -> "BertConfig":
-    """Our configuration in their words, with whatever theirs says ``more``."""
+    """Our configuration as theirs; ``more`` are further arguments of ``BertConfig``."""
     from transformers import BertConfig
 
     return BertConfig(

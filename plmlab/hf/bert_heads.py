@@ -1,4 +1,4 @@
-"""BERT's interfaces: ours, and the ``BertFor…`` models of ``transformers``."""
+"""BERT's task heads: ours, and the ``BertFor…`` models of ``transformers``."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Counterpart:
-    """One of our interfaces, their class by name, what they call the output layer, and whether they keep a pooler."""
+    """One of our task heads, their class by name, what they call the output layer, and whether they keep a pooler."""
 
     ours: type[TaskHead]
     theirs: str
@@ -26,7 +26,7 @@ class Counterpart:
     pooled: bool
 
     def links(self, layers: int) -> list[Link]:
-        """All weights that both have."""
+        """The links of all weights that both classes have, with so many encoder layers."""
         encoder = [*encoder_links(layers), *(POOLER if self.pooled else [])]
         return [*whole(encoder), *affine("output", self.output)]
 
@@ -39,7 +39,8 @@ COUNTERPARTS = (
 
 
 def read_task_head(kind: Counterpart, config: "BertConfig", theirs: Mapping[str, Tensor]) -> TaskHead:
-    """Our interface with their weights. A pooler that they do not keep, since nothing reads it, is zero."""
+    """Our task head with their weights. A pooler that they do not keep, since nothing reads it, is zero. ValueError
+    where weights are missing, or the configuration asks for what ours does not do."""
     if config.classifier_dropout not in (None, config.hidden_dropout_prob):
         raise ValueError(f"this model drops out {config.classifier_dropout} before its output layer and "
                          f"{config.hidden_dropout_prob} elsewhere; ours has one rate for both")
@@ -51,7 +52,7 @@ def read_task_head(kind: Counterpart, config: "BertConfig", theirs: Mapping[str,
 
 
 def write_task_head(model: TaskHead) -> "PreTrainedModel":
-    """Their model with our weights."""
+    """The ``BertFor…`` model of ``transformers`` with the size and the weights of our task head."""
     import transformers
 
     kind = next(kind for kind in COUNTERPARTS if kind.ours is type(model))

@@ -23,12 +23,13 @@ WRITERS: dict[type[nn.Module], Callable[[Any], "PreTrainedModel"]] = {
 
 
 def to_hf(model: nn.Module) -> "PreTrainedModel":
-    """BERT → ``BertModel``, BERTPretraining → ``BertForPreTraining``, GPT → ``OpenAIGPTLMHeadModel``,
-    GPT2 → ``GPT2LMHeadModel``, SentenceClassifier → ``BertForSequenceClassification``, TokenClassifier →
-    ``BertForTokenClassification``, SpanClassifier → ``BertForQuestionAnswering``; precision, device and mode are kept.
-    Its ``save_pretrained(folder)`` writes it for others, and so does that of ``tokenizer_to_hf(tokenizer)``.
+    """A model of ours as one of ``transformers``, with the same weights, precision, device and mode.
 
-    A ValueError for a model that ``transformers`` has no counterpart of.
+    BERT → ``BertModel``, BERTPretraining → ``BertForPreTraining``, GPT → ``OpenAIGPTLMHeadModel``, GPT2 →
+    ``GPT2LMHeadModel``, SentenceClassifier → ``BertForSequenceClassification``, TokenClassifier →
+    ``BertForTokenClassification``, SpanClassifier → ``BertForQuestionAnswering``. Its
+    ``save_pretrained(folder)`` writes it for others, and so does that of ``tokenizer_to_hf(tokenizer)``. A
+    ValueError for a model without a counterpart.
     """
     if type(model) not in WRITERS:
         names = ", ".join(kind.__name__ for kind in WRITERS)
@@ -38,7 +39,7 @@ def to_hf(model: nn.Module) -> "PreTrainedModel":
 
 
 def tokenizer_to_hf(tokenizer: Tokenizer) -> "PreTrainedTokenizerFast":
-    """A tokenizer of ours as one of ``transformers``, which knows the same special tokens."""
+    """A tokenizer of ours as a ``PreTrainedTokenizerFast`` of ``transformers``, which knows the same special tokens."""
     from transformers import PreTrainedTokenizerFast
 
     roles = {"pad": "pad", "unk": "unk", "cls": "cls", "sep": "sep", "mask": "mask", "bos": "start", "eos": "end"}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def layer_links(layers: int) -> list[Link]:
-    """The layers, which are named alike in both."""
+    """The links of so many layers, which GPT-1 and GPT-2 of ``transformers`` name alike."""
     links = []
     for i in range(layers):
         ours, theirs = f"layers.{i}", f"transformer.h.{i}"
@@ -31,25 +31,26 @@ def layer_links(layers: int) -> list[Link]:
 
 
 def gpt_links(layers: int) -> list[Link]:
-    """All of GPT-1."""
-    return [Link("token.weight", "transformer.tokens_embed.weight"),
-            Link("position.weight", "transformer.positions_embed.weight"), *layer_links(layers)]
+    """The links of all weights of GPT-1; their names count from ``OpenAIGPTLMHeadModel``."""
+    return [Link("embeddings.token.weight", "transformer.tokens_embed.weight"),
+            Link("embeddings.position.weight", "transformer.positions_embed.weight"), *layer_links(layers)]
 
 
 def gpt2_links(layers: int) -> list[Link]:
-    """All of GPT-2."""
-    return [Link("token.weight", "transformer.wte.weight"), Link("position.weight", "transformer.wpe.weight"),
-            *layer_links(layers), *affine("final_norm", "transformer.ln_f")]
+    """The links of all weights of GPT-2; their names count from ``GPT2LMHeadModel``."""
+    return [Link("embeddings.token.weight", "transformer.wte.weight"),
+            Link("embeddings.position.weight", "transformer.wpe.weight"), *layer_links(layers),
+            *affine("final_norm", "transformer.ln_f")]
 
 
 def read_gpt(config: "OpenAIGPTConfig", theirs: Mapping[str, Tensor]) -> GPT:
-    """Our GPT with the weights of an ``OpenAIGPTLMHeadModel``."""
+    """Our GPT with the weights of an ``OpenAIGPTLMHeadModel``; a ValueError where ours cannot do what it does."""
     require(config, afn="gelu", tie_word_embeddings=True)
     return filled(GPT(_size(config)), to_ours(gpt_links(config.n_layer), theirs))
 
 
 def read_gpt2(config: "GPT2Config", theirs: Mapping[str, Tensor]) -> GPT2:
-    """Our GPT-2 with the weights of a ``GPT2LMHeadModel``."""
+    """Our GPT-2 with the weights of a ``GPT2LMHeadModel``; a ValueError where ours cannot do what it does."""
     require(config, scale_attn_weights=True, scale_attn_by_inverse_layer_idx=False, add_cross_attention=False,
             tie_word_embeddings=True)
     if activation(config.activation_function) != "gelu_tanh" or config.n_inner not in (None, 4 * config.n_embd):
@@ -72,7 +73,7 @@ def _sizes(ours: GPTConfig) -> dict[str, Any]:
 
 
 def write_gpt(model: GPT) -> "OpenAIGPTLMHeadModel":
-    """An ``OpenAIGPTLMHeadModel`` with our weights."""
+    """An ``OpenAIGPTLMHeadModel`` of ``transformers`` with the size and the weights of our ``GPT``."""
     from transformers import OpenAIGPTConfig, OpenAIGPTLMHeadModel
 
     state = to_theirs(gpt_links(model.config.layers), weights(model))
@@ -81,7 +82,7 @@ def write_gpt(model: GPT) -> "OpenAIGPTLMHeadModel":
 
 
 def write_gpt2(model: GPT2) -> "GPT2LMHeadModel":
-    """A ``GPT2LMHeadModel`` with our weights."""
+    """A ``GPT2LMHeadModel`` of ``transformers`` with the size and the weights of our ``GPT2``."""
     from transformers import GPT2Config, GPT2LMHeadModel
 
     state = to_theirs(gpt2_links(model.config.layers), weights(model))

@@ -1,7 +1,7 @@
-"""Points lent to a model of ``transformers``: it is looked into, and reached into, under the names of our own.
+"""Hook points in a model of ``transformers``, under the names of our own: it can be watched and intervened in.
 
-For as long as the loan lasts, the model's attention is computed here, through `HookPoint`s of the module that
-calls; afterwards the model is as it was.
+While `hook_hf_model` lasts, the model's attention is computed here, through `HookPoint`s of the module that calls;
+afterwards the model is as it was.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ Mask = Bool[Tensor, "#batch #head query key"] | Float[Tensor, "#batch #head quer
 
 
 class AttentionPoints(nn.Module):
-    """The points of one attention, and the attention through them; named as in ``MultiHeadAttention``."""
+    """The hook points of one attention module, and the attention through them; named as in ``MultiHeadAttention``."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -34,8 +34,11 @@ class AttentionPoints(nn.Module):
         v: Float[Tensor, "batch head key width"], mask: Mask, scale: float, dropout: float,
         bias: Float[Tensor, "#batch #head query key"] | None = None,
     ) -> tuple[Float[Tensor, "batch head query width"], Float[Tensor, "batch head query key"]]:
-        """What each head mixes, and its weights. A ``mask`` of truth values says who may look, as ours do;
-        one of numbers is added to the scores."""
+        """What each head gives, and its attention weights.
+
+        ``scale`` multiplies q·k, ``bias`` is added to the scores, ``dropout`` is the rate for the weights. A ``mask``
+        of truth values says who may look, as ours do; one of numbers is added to the scores.
+        """
         q, k, v = self.queries(q), self.keys(k), self.values(v)
         scores = q @ k.transpose(-2, -1) * scale
         scores = self.scores(scores if bias is None else scores + bias)
@@ -46,20 +49,20 @@ class AttentionPoints(nn.Module):
 
 
 LENT: "WeakKeyDictionary[nn.Module, AttentionPoints]" = WeakKeyDictionary()
-"""The points of every attention module that is on loan."""
+"""Attention module → its hook points, for as long as its model is hooked."""
 
 LOANS: "WeakKeyDictionary[nn.Module, dict[str, HookPoint]]" = WeakKeyDictionary()
-"""The points of every model that is on loan: one ``with`` inside another shares them."""
+"""Base model → its hook points by name, for as long as it is hooked: one ``with`` inside another shares them."""
 
 
 @contextmanager
 def hook_hf_model(model: nn.Module) -> Iterator[dict[str, HookPoint]]:
-    """Give a model of ``transformers`` points, by name, for as long as the ``with`` lasts.
+    """Give a model of ``transformers`` hook points, by name, for as long as the ``with`` lasts.
 
     Names count from the base model, so that a model has the same with and without a head:
-    ``layers.0.attention.weights`` (``.scores``, ``.queries``, ``.keys``, ``.values``, ``.mixed``),
-    ``layers.0.hidden`` and ``embedded``; of an encoder-decoder, behind ``encoder.`` or ``decoder.``, where
-    there is also ``cross_attention``. A ValueError for a model whose parts are not known here.
+    ``layers.0.attention.weights`` (``.scores``, ``.queries``, ``.keys``, ``.values``, ``.mixed``), ``layers.0.hidden``
+    and ``embedded``; of an encoder-decoder, behind ``encoder.`` or ``decoder.``, where there is also
+    ``cross_attention``. A ValueError for a model whose parts are not known here.
     """
     base, stacks = _stacks(model)
     if base in LOANS:
@@ -90,7 +93,7 @@ def _stacks(model: nn.Module) -> tuple[Any, tuple[Stack, ...]]:
 
 
 def _lend_stack(base: nn.Module, stack: Stack, loan: ExitStack) -> dict[str, HookPoint]:
-    """The points of one stack of layers: hooks for what passes between them, points for each attention."""
+    """The hook points of one stack of layers: for what passes between the layers, and inside each attention."""
     layers = list(stack.find(base) or ())
     embedded = HookPoint()
     points = {f"{stack.name}embedded": embedded}
@@ -107,7 +110,7 @@ def _lend_stack(base: nn.Module, stack: Stack, loan: ExitStack) -> dict[str, Hoo
 
 
 def _place(attention: Any, lent: AttentionPoints, loan: ExitStack) -> None:
-    """Let one attention module compute through these points."""
+    """Let one attention module compute through these hook points."""
     LENT[attention] = lent
     loan.callback(LENT.pop, attention, None)
     if type(attention).__module__ == GPT1:
@@ -116,7 +119,7 @@ def _place(attention: Any, lent: AttentionPoints, loan: ExitStack) -> None:
 
 
 def _entering(point: HookPoint) -> Callable[..., tuple[tuple, dict]]:
-    """Let what the first layer reads pass through the point."""
+    """Let what the first layer reads pass through the hook point."""
     def hook(layer: nn.Module, given: tuple, named: dict) -> tuple[tuple, dict]:
         if given:
             return (point(given[0]), *given[1:]), named
@@ -125,7 +128,7 @@ def _entering(point: HookPoint) -> Callable[..., tuple[tuple, dict]]:
 
 
 def _leaving(point: HookPoint) -> Callable[..., Any]:
-    """Let what a layer gives pass through the point; some give it alone, some as the first of several."""
+    """Let what a layer gives pass through the hook point; some give it alone, some as the first of several."""
     def hook(layer: nn.Module, given: tuple, output: Any) -> Any:
         if isinstance(output, Tensor):
             return point(output)
@@ -151,7 +154,10 @@ def attend(
     value: Float[Tensor, "batch head key width"], attention_mask: Mask, scaling: float | None = None,
     dropout: float = 0.0, position_bias: Float[Tensor, "#batch #head query key"] | None = None, **_: Any,
 ) -> tuple[Float[Tensor, "batch query head width"], Float[Tensor, "batch head query key"]]:
-    """An attention function as ``transformers`` calls one, through the points lent to ``module``."""
+    """The attention function that ``transformers`` calls for ``module``, computed through the module's hook points.
+
+    The arguments are those of `AttentionPoints.forward`; ``scaling`` is 1/√width if None.
+    """
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
     mixed, weights = LENT[module](query, key, value, attention_mask, scale, dropout, position_bias)
     return mixed.transpose(1, 2).contiguous(), weights

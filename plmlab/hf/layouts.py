@@ -10,15 +10,15 @@ GPT1 = "transformers.models.openai.modeling_openai"
 
 @dataclass(frozen=True)
 class Stack:
-    """A stack of layers: what its points' names begin with, where it lies in the base model, and where each kind
-    of attention lies in a layer."""
+    """A stack of layers: what the names of its hook points begin with, where it lies in the base model, and where each
+    kind of attention lies in a layer."""
 
     name: str
     layers: str
     attention: Mapping[str, str]
 
     def find(self, base: nn.Module) -> nn.ModuleList | None:
-        """The layers, or None where they are not to be found."""
+        """The layers of this stack in a base model, or None where they are not to be found."""
         part: object = base
         for name in self.layers.split("."):
             part = getattr(part, name, None)

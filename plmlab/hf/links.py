@@ -1,4 +1,4 @@
-"""Which weight of ours is which of theirs; read in one direction, to_theirs in the other."""
+"""Which weight of our models is which of Hugging Face's: `to_ours` reads the links one way, `to_theirs` the other."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,12 +27,12 @@ class Link:
 
 
 def affine(ours: str, theirs: str, *, turned: bool = False, third: int | None = None) -> list[Link]:
-    """The weight and the bias of one linear layer, or of one norm."""
+    """The links of the weight and the bias of one linear layer, or of one norm."""
     return [Link(f"{ours}.{part}", f"{theirs}.{part}", turned, third) for part in ("weight", "bias")]
 
 
 def to_ours(links: Sequence[Link], theirs: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Our weights out of theirs; a ValueError names what is not there."""
+    """Our weights, by name, out of theirs; a ValueError names one that is not there."""
     lacking = sorted({link.theirs for link in links} - set(theirs))
     if lacking:
         raise ValueError(f"these weights are not whole: {len(lacking)} tensors are missing, {lacking[0]} among them")
@@ -45,7 +45,8 @@ def to_ours(links: Sequence[Link], theirs: Mapping[str, Tensor]) -> dict[str, Te
 
 
 def to_theirs(links: Sequence[Link], ours: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Their weights out of ours."""
+    """Their weights, by name, out of ours: what they keep side by side is joined, what they
+    keep turned is transposed."""
     theirs: dict[str, list[Tensor]] = {}
     for link in links:
         theirs.setdefault(link.theirs, []).append(ours[link.ours])
@@ -54,7 +55,7 @@ def to_theirs(links: Sequence[Link], ours: Mapping[str, Tensor]) -> dict[str, Te
 
 
 def filled(model: Model, tensors: Mapping[str, Tensor]) -> Model:
-    """The model with these weights, in their precision and on their device."""
+    """Our model with these weights put in, in their precision and on their device."""
     some = next(iter(tensors.values()))
     model.to(some.device, some.dtype)
     put(model, tensors)
@@ -69,7 +70,7 @@ def loaded(theirs: Model, tensors: Mapping[str, Tensor]) -> Model:
 
 
 def require(config: object, **expected: object) -> None:
-    """A ValueError where a Hugging Face configuration asks for what our model does not do."""
+    """Check a Hugging Face configuration: a ValueError where it asks for what our model does not do."""
     for name, value in expected.items():
         given = getattr(config, name, value)
         if given != value:
@@ -77,7 +78,7 @@ def require(config: object, **expected: object) -> None:
 
 
 def activation(name: str) -> str:
-    """What ``LayerShape`` calls an activation of Hugging Face's."""
+    """Our name, in ``LayerShape``, of an activation of Hugging Face's; a ValueError for one that ours do not have."""
     known = {"gelu": "gelu", "relu": "relu", "gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh"}
     if name not in known:
         raise ValueError(f"this model's activation is {name!r}; ours are {', '.join(known)}")

@@ -76,7 +76,8 @@ def minilm() -> "tuple[nn.Module, Tokenizer]":
 
 
 def convert(theirs: "PreTrainedModel") -> nn.Module:
-    """Our model with the weights of a ``transformers`` model in hand; precision, device and mode are kept."""
+    """Our model with the weights of a ``transformers`` model in hand; precision, device and mode are kept. NotLoadable
+    for a type that our code cannot run, ValueError for a configuration that it cannot."""
     prefix = f"{theirs.base_model_prefix}." if theirs.base_model is theirs else ""
     state = {prefix + name: tensor for name, tensor in theirs.state_dict().items()}
     return _reader(theirs.config, type(theirs).__name__)(theirs.config, state).train(theirs.training)

@@ -11,7 +11,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from plmlab.interpret import Seen, intervene, switch_off, watch
-from plmlab.interpret.attention_maps import Map, Words, attention_maps, kind_of
+from plmlab.interpret.attention_maps import Map, attention_maps
+from plmlab.interpret.readable import Words, readable
 from plmlab.interpret.watching import opened
 from plmlab.layers.hooks import Change
 from plmlab.visibility import Visibility
@@ -65,7 +66,7 @@ class ForwardPass:
     maps: list[Map]
     seen: Seen
     logits: Float[Tensor, "time vocab"] | None
-    kind: str
+    architecture: str
     scaled: bool
 
     @property
@@ -83,7 +84,7 @@ class ForwardPass:
     def visible(self, name: str) -> Visibility:
         """Who may look at whom in one map, before anybody closed a cell."""
         found = self.map(name)
-        if name == "decoder" or (name == "self" and self.kind == "decoder"):
+        if name == "decoder" or (name == "self" and self.architecture == "decoder"):
             return Visibility.causal(len(found.queries))
         return Visibility.full(len(found.queries), len(found.keys))
 
@@ -106,16 +107,16 @@ def forward_pass(model: nn.Module, words: Words, text: str, second: str | None =
 
     ValueError: what `attention_maps` refuses, and heads or cells in ``ablation`` that there are not.
     """
-    kind = kind_of(model)
+    reads = readable(model)
+    architecture = reads.architecture
     with ExitStack() as stack:
         points = stack.enter_context(opened(model))
         said = stack.enter_context(_saying(model))
         stack.enter_context(intervene(model, (ablation or Ablation()).changes(points)))
         seen = stack.enter_context(watch(model))
         maps = attention_maps(model, words, text, second, max_tokens=max_tokens)
-    logits = said[-1] if said and kind != "encoder" else None
-    config = getattr(model, "config", None)
-    return ForwardPass(maps, seen, logits, kind, getattr(config, "model_type", "") != "t5")
+    logits = said[-1] if said and architecture != "encoder" else None
+    return ForwardPass(maps, seen, logits, architecture, reads.scaled)
 
 
 def attentions_of(points: Iterable[str]) -> dict[str, list[str]]:

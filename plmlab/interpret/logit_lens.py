@@ -2,16 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 
 import torch
-import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from plmlab.example import Batch
-from plmlab.interpret import watch
-from plmlab.models.gpt import GPT
+from plmlab.hf import convert
+from plmlab.hf.readable import is_theirs
+from plmlab.interpret.readable import as_ours, inference, readable
+from plmlab.interpret.watching import watch
 from plmlab.text.tokenizers import Tokenizer
 
 if TYPE_CHECKING:
@@ -47,29 +48,39 @@ class Cell:
 Column = tuple[Cell, ...]
 
 
-def residual_stream(model: GPT, ids: Sequence[int]) -> ResidualStream:
+@runtime_checkable
+class LanguageModel(Protocol):
+    """What the lens asks of a model that says what comes next: its hidden states, and the logits of any of them."""
+
+    config: Any
+    final_norm: nn.Module
+
+    def hidden_states(self, batch: Batch, /) -> Tensor:
+        """[batch time model]: what the last layer makes of each slot, normed."""
+
+    def token_logits(self, hidden: Tensor, /) -> Tensor:
+        """[… vocab]: the logits of the token that follows a slot."""
+
+
+def residual_stream(model: LanguageModel, ids: Sequence[int]) -> ResidualStream:
     """Let the model read; no dropout, no gradients, and afterwards the model is in the mode it was in."""
+    module = cast(nn.Module, model)
     window = tuple(ids[-model.config.time:])
-    tokens = torch.tensor([window], device=model.token.weight.device)
-    training = model.training
-    model.eval()
-    try:
-        with torch.no_grad(), watch(model, "embedded", "layers.*.hidden") as seen:
-            last = model.hidden_states(Batch.continuing(tokens, 0))[0, -1]
-            logits = F.linear(last, model.token.weight).float().cpu()
-    finally:
-        model.train(training)
+    tokens = torch.tensor([window], device=next(module.parameters()).device)
+    with inference(module), watch(module, "embedded", "layers.*.hidden") as seen:
+        last = model.hidden_states(Batch.continuing(tokens, 0))[0, -1]
+        logits = model.token_logits(last).float().cpu()
     return ResidualStream(window, torch.stack([hidden[0] for hidden in seen.hidden()]), logits)
 
 
 @torch.no_grad()
-def logit_lens(model: GPT, hidden: Float[Tensor, "*slots model"]) -> Float[Tensor, "*slots vocab"]:
+def logit_lens(model: LanguageModel, hidden: Float[Tensor, "*slots model"]) -> Float[Tensor, "*slots vocab"]:
     """The logits, were a hidden state the last one: the final norm, where the model has one (GPT-2 has, GPT-1 has
     not), then the output matrix (nostalgebraist 2020, "interpreting GPT: the logit lens")."""
-    return F.linear(model.final_norm(hidden), model.token.weight)
+    return model.token_logits(model.final_norm(hidden))
 
 
-def columns_of(model: GPT, hidden: Float[Tensor, "layer time model"]) -> list[Column]:
+def columns_of(model: LanguageModel, hidden: Float[Tensor, "layer time model"]) -> list[Column]:
     """The lens for each slot, from the embedded input to the last layer."""
     final = logit_lens(model, hidden[-1]).argmax(-1, keepdim=True)
     rows: list[list[Cell]] = []
@@ -87,7 +98,7 @@ def columns_of(model: GPT, hidden: Float[Tensor, "layer time model"]) -> list[Co
 class Lens:
     """Columns of the lens, each computed once: what is said after a slot depends only on what stands before it."""
 
-    def __init__(self, model: GPT, kept: int = 512) -> None:
+    def __init__(self, model: LanguageModel, kept: int = 512) -> None:
         self.model, self.kept = model, kept
         self._columns: dict[tuple[int, ...], Column] = {}
 
@@ -105,18 +116,14 @@ class Lens:
         return shown
 
 
-def ours(model: "nn.Module | PreTrainedModel", tokenizer: "Tokenizer | PreTrainedTokenizerBase",
-         ) -> tuple[GPT, Tokenizer]:
+def language_model(model: "nn.Module | PreTrainedModel", tokenizer: "Tokenizer | PreTrainedTokenizerBase",
+                   ) -> tuple[LanguageModel, Tokenizer]:
     """The model and its tokenizer as our code runs them; a ValueError for what does not write from left to right."""
-    made: Any = model
-    if hasattr(getattr(model, "config", None), "model_type"):
-        from plmlab.hf import convert
-        made = convert(made)
-    if not isinstance(made, GPT):
+    made = convert(cast("PreTrainedModel", model)) if is_theirs(model) else model
+    if not isinstance(made, LanguageModel) or readable(cast(nn.Module, made)).architecture != "decoder":
         raise ValueError(f"this lab asks a model what comes next, and wants a GPT or GPT-2, of plmlab or of "
                          f"transformers; a {type(model).__name__} was given")
-    words: Any = tokenizer
-    words = words if isinstance(words, Tokenizer) else Tokenizer.from_hf(words)
+    words = as_ours(tokenizer)
     if len(words) > made.config.vocab:
         raise ValueError(f"the tokenizer has {len(words):,} tokens and the model knows {made.config.vocab:,}: give "
                          "the tokenizer that the model was trained with")

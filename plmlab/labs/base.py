@@ -85,7 +85,7 @@ class Lab(anywidget.AnyWidget):
 
     @classmethod
     def module(cls) -> str:
-        """The lab's one JavaScript module, which imports nothing."""
+        """The lab's JavaScript as one module, which imports nothing."""
         name = f"const LAB_NAME = {json.dumps(snake_case(cls.__name__))};"
         files = ("shared/lab.js", "shared/export.js", *cls.scripts)
         return "\n".join([name, *map(source, files), "export default lab;\n"])
@@ -109,7 +109,7 @@ class Lab(anywidget.AnyWidget):
             self.send({"page": content.get("page"), "html": self.html(theme)})
 
     def traits_for_page(self) -> dict[str, Any]:
-        """What the page must know: the synchronised traits of this lab, none of the widget's own."""
+        """What the page must know: the synchronised traits of this lab by name, none of the widget's own."""
         own = set(self.trait_names(sync=True)) - set(anywidget.AnyWidget.class_trait_names())
         return {name: value for name, value in self.get_state(sorted(own)).items() if not name.startswith("_")}
 
@@ -134,12 +134,16 @@ class Lab(anywidget.AnyWidget):
         ])
 
     def picture(self, *, width: int = 960, theme: Theme = "light", scale: float = 2.0) -> bytes:
-        """The lab as PNG, taken of ``html()`` in headless Chromium; a LookupError says what is missing."""
+        """The lab as PNG, ``width`` CSS pixels wide at most, ``scale`` pixels for each; a
+        LookupError says what is missing.
+
+        It is taken of ``html()`` in headless Chromium.
+        """
         from plmlab.labs.picture import pictures
         return pictures([self.html(theme)], width=width, scale=scale)[0]
 
     def summary(self) -> str:
-        """One line of text that stands for the lab where no widget can be drawn."""
+        """One line of text that stands for the lab where no widget can be drawn; the title, unless a lab says more."""
         return self.title
 
     def __repr__(self) -> str:

@@ -23,8 +23,8 @@ from plmlab.doctor import find_browser
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
          "--disable-background-networking", "--disable-component-update", "--disable-sync"]
 WIDGET = "application/vnd.jupyter.widget-view+json"
-LIMIT = 300_000
-MOST = (36_000, 28_000, 22_000, 17_000)
+LIMIT = 1_500_000
+MOST = (180_000, 130_000, 90_000, 60_000)
 """Bytes a picture, at most: the fewer there are, the larger they may be."""
 
 COLLECT = """
@@ -76,7 +76,8 @@ def pictures(pages: Sequence[str], *, width: int = 960, scale: float = 1.0) -> l
 
 
 def lab_pages(notebook: Any, folder: Path, timeout: int) -> dict[str, str]:
-    """Run a notebook in place, and give the page of each lab that it made, by the widget's id."""
+    """Run a notebook in place, ``timeout`` seconds a cell at most, and give the HTML page of
+    each lab by the widget's id."""
     import nbformat
     from nbclient import NotebookClient
     with tempfile.TemporaryDirectory() as scratch:
@@ -92,20 +93,21 @@ def lab_pages(notebook: Any, folder: Path, timeout: int) -> dict[str, str]:
 
 
 def lab_outputs(notebook: Any) -> list[tuple[Any, str]]:
-    """Every output that holds a widget, with the widget's id."""
+    """Every output of a notebook that holds a widget, with the widget's id."""
     outputs = [out for cell in notebook.cells for out in cell.get("outputs", []) if WIDGET in out.get("data", {})]
     return [(out, out["data"][WIDGET]["model_id"]) for out in outputs]
 
 
 def view_outputs(notebook: Any) -> list[tuple[Any, str]]:
-    """Every output that holds a view in a frame, such as bertviz's, with the page inside the frame."""
+    """Every output of a notebook that holds a view in a frame, such as bertviz's, with the page inside the frame."""
     framed = [(out, re.search(r'<iframe class="plm-view".*? srcdoc="([^"]*)"', "".join(out["data"]["text/html"])))
               for cell in notebook.cells for out in cell.get("outputs", []) if "text/html" in out.get("data", {})]
     return [(out, unescape(found[1])) for out, found in framed if found]
 
 
 def light(png: bytes, most: int = MOST[0]) -> bytes:
-    """The same picture in 48 colours, which is all that a lab's drawing needs, and smaller until it is light enough."""
+    """A PNG in 48 colours, which is all that a lab's drawing needs, and made smaller until it has ``most`` bytes at
+    most, or two fifths of its width."""
     from PIL import Image
     drawn = Image.open(io.BytesIO(png)).convert("RGB")
     for shrink in (1.0, 0.8, 0.65, 0.5, 0.4):
@@ -118,9 +120,9 @@ def light(png: bytes, most: int = MOST[0]) -> bytes:
 
 
 def store_pictures(path: Path, *, timeout: int = 600, width: int = 960) -> int:
-    """Run a notebook and write it back with a picture for each lab and view, and no widget in it; how many.
+    """Run a notebook and write it back with a picture for each lab and view, and no widget in it; returns how many.
 
-    A notebook of 300 kB or more is refused with a ValueError, and the file stays as it was.
+    A notebook of 1.5 MB or more is refused with a ValueError, and the file stays as it was.
     """
     import nbformat
     notebook = nbformat.read(path, as_version=4)
@@ -148,7 +150,7 @@ def store_pictures(path: Path, *, timeout: int = 600, width: int = 960) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line."""
+    """The command line: give each notebook its pictures. Returns the exit status, 1 at the first that fails."""
     parser = argparse.ArgumentParser(prog="python -m plmlab.labs.picture", description=__doc__)
     parser.add_argument("notebooks", nargs="+", type=Path)
     parser.add_argument("--timeout", type=int, default=600, help="seconds that one cell may take")

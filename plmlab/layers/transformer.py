@@ -43,7 +43,7 @@ class FeedForward(nn.Module):
         self.inner = HookPoint()
 
     def forward(self, x: Float[Tensor, "batch time model"]) -> Float[Tensor, "batch time model"]:
-        """Each position on its own."""
+        """The same function of each slot's vector."""
         return self.narrow(self.inner(self.activation(self.widen(x))))
 
 
@@ -57,7 +57,7 @@ class PostNorm(nn.Module):
 
     def forward(self, x: Float[Tensor, "batch time model"], f: Callable[[Tensor], Tensor],
                 ) -> Float[Tensor, "batch time model"]:
-        """Wrap the sublayer ``f``."""
+        """The sublayer ``f`` with its residual and its norm."""
         return self.norm(x + self.dropout(f(x)))
 
 
@@ -66,16 +66,20 @@ class PreNorm(PostNorm):
 
     def forward(self, x: Float[Tensor, "batch time model"], f: Callable[[Tensor], Tensor],
                 ) -> Float[Tensor, "batch time model"]:
-        """Wrap the sublayer ``f``."""
+        """The sublayer ``f`` with its residual and its norm."""
         return x + self.dropout(f(self.norm(x)))
 
 
 class TransformerLayer(nn.Module):
-    """Self-attention and feed-forward: the layer of the encoder, of BERT, and, under a causal mask, of GPT."""
+    """Self-attention and feed-forward: the layer of the encoder, of BERT, and, under a causal mask, of GPT.
 
-    def __init__(self, shape: LayerShape, residual: type[PostNorm] = PostNorm) -> None:
+    ``residual`` and ``attention`` are the classes that it is built of; a model names its own.
+    """
+
+    def __init__(self, shape: LayerShape, residual: type[PostNorm] = PostNorm,
+                 attention: type[MultiHeadAttention] = MultiHeadAttention) -> None:
         super().__init__()
-        self.attention = MultiHeadAttention(shape.model, shape.heads, dropout=shape.attention_dropout)
+        self.attention = attention(shape.model, shape.heads, dropout=shape.attention_dropout)
         self.feed_forward = FeedForward(shape)
         self.attention_residual = residual(shape)
         self.feed_forward_residual = residual(shape)
@@ -83,7 +87,7 @@ class TransformerLayer(nn.Module):
 
     def forward(self, x: Float[Tensor, "batch time model"], may_look: AttentionMask, cache: Cache | None = None,
                 ) -> Float[Tensor, "batch time model"]:
-        """One layer up."""
+        """The next layer's vector of each slot. With a ``cache``, x holds only the slots that are new."""
         x = self.attention_residual(x, lambda h: self.attention(h, may_look, cache=cache))
         return self.hidden(self.feed_forward_residual(x, self.feed_forward))
 
@@ -91,8 +95,9 @@ class TransformerLayer(nn.Module):
 class DecoderLayer(TransformerLayer):
     """A layer that also looks across, at what the encoder made of the source."""
 
-    def __init__(self, shape: LayerShape, residual: type[PostNorm] = PostNorm) -> None:
-        super().__init__(shape, residual)
+    def __init__(self, shape: LayerShape, residual: type[PostNorm] = PostNorm,
+                 attention: type[MultiHeadAttention] = MultiHeadAttention) -> None:
+        super().__init__(shape, residual, attention)
         self.cross_attention = MultiHeadAttention(shape.model, shape.heads, dropout=shape.attention_dropout)
         self.cross_attention_residual = residual(shape)
 
@@ -101,7 +106,8 @@ class DecoderLayer(TransformerLayer):
         memory: Float[Tensor, "batch key model"], memory_mask: AttentionMask,
         cache: Cache | None = None, cross_cache: Cache | None = None,
     ) -> Float[Tensor, "batch time model"]:
-        """One layer up: look at oneself, look across, think."""
+        """The next layer's vector of each target slot: self-attention, attention to the encoder's ``memory`` where
+        ``memory_mask`` allows, feed-forward. The caches hold what was written before, and the memory's keys."""
         x = self.attention_residual(x, lambda h: self.attention(h, may_look, cache=cache))
         x = self.cross_attention_residual(x, lambda h: self.cross_attention(h, memory_mask, memory, cross_cache))
         return self.hidden(self.feed_forward_residual(x, self.feed_forward))

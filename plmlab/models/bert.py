@@ -9,11 +9,15 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from plmlab.example import IGNORE, Batch
+from plmlab.layers.attention import MultiHeadAttention
 from plmlab.layers.hooks import HookPoint
 from plmlab.layers.positions import Learned
-from plmlab.layers.transformer import ACTIVATIONS, LayerShape, TransformerLayer
+from plmlab.layers.transformer import ACTIVATIONS, LayerShape, PostNorm, TransformerLayer
+from plmlab.models.architectures import ENCODER
 from plmlab.models.gpt import initialise
-from plmlab.models.registry import model
+from plmlab.models.registry import Pretraining, model
+from plmlab.objectives import masked, next_sentence
+from plmlab.text.tokenizers import Tokenizer
 
 
 @dataclass(frozen=True)
@@ -66,18 +70,32 @@ class Embeddings(nn.Module):
         return self.dropout(self.norm(x))
 
 
-@model("bert", BERTConfig)
+@model("bert", BERTConfig, ENCODER)
 class BERT(nn.Module):
-    """The encoder: a vector for each slot, and one for the whole from that of [CLS]."""
+    """The encoder: a vector for each slot, and one for the whole from that of [CLS].
+
+    A variant names other classes for the embeddings, the layers, their residual or their attention, or makes its
+    ``stack`` of layers otherwise.
+    """
+
+    embeddings_class: type[Embeddings] = Embeddings
+    layer_class: type[TransformerLayer] = TransformerLayer
+    residual_class: type[PostNorm] = PostNorm
+    attention_class: type[MultiHeadAttention] = MultiHeadAttention
 
     def __init__(self, config: BERTConfig) -> None:
         super().__init__()
         self.config = config
-        self.embeddings = Embeddings(config)
+        self.embeddings = self.embeddings_class(config)
         self.embedded = HookPoint()
-        self.layers = nn.ModuleList(TransformerLayer(config.shape) for _ in range(config.layers))
+        self.layers = self.stack()
         self.pooler = nn.Linear(config.model, config.model)
         self.apply(initialise)
+
+    def stack(self) -> nn.ModuleList:
+        """The layers, from the lowest on."""
+        return nn.ModuleList(self.layer_class(self.config.shape, self.residual_class, self.attention_class)
+                             for _ in range(self.config.layers))
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
         """What the last layer makes of each slot."""
@@ -91,14 +109,17 @@ class BERT(nn.Module):
         return self.pooler(hidden[:, 0]).tanh()
 
 
-@model("bert-pretraining", BERTConfig)
+@model("bert-pretraining", BERTConfig, ENCODER,
+       Pretraining("bert", masked, Tokenizer.wordpiece, added=2, pairs=next_sentence))
 class BERTPretraining(nn.Module):
     """BERT with the two heads of its pretraining: the hidden word, and whether B follows A (§3.1)."""
+
+    encoder_class: type[BERT] = BERT
 
     def __init__(self, config: BERTConfig) -> None:
         super().__init__()
         self.config = config
-        self.bert = BERT(config)
+        self.bert = self.encoder_class(config)
         self.transform = nn.Linear(config.model, config.model)
         self.norm = nn.LayerNorm(config.model, eps=config.eps)
         self.bias = nn.Parameter(torch.zeros(config.vocab))

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from plmlab.example import IGNORE, Batch
+from plmlab.models.architectures import ENCODER
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.gpt import initialise
 from plmlab.models.registry import model
@@ -51,7 +52,7 @@ class TaskHead(nn.Module):
         return made.train(bert.training)
 
 
-@model("bert-sentence", TaskHeadConfig)
+@model("bert-sentence", TaskHeadConfig, ENCODER)
 class SentenceClassifier(TaskHead):
     """One sentence, or a pair: what kind it is of, said from the vector of [CLS] (fig. 4 a, b)."""
 
@@ -64,7 +65,7 @@ class SentenceClassifier(TaskHead):
         return F.cross_entropy(self(batch), asked(batch, "class"), ignore_index=IGNORE)
 
 
-@model("bert-token", TaskHeadConfig)
+@model("bert-token", TaskHeadConfig, ENCODER)
 class TokenClassifier(TaskHead):
     """Tagger of words, such as names: each token's tag, said from its own vector (fig. 4 d)."""
 
@@ -77,7 +78,7 @@ class TokenClassifier(TaskHead):
         return F.cross_entropy(self(batch).flatten(0, 1), asked(batch, "tags").flatten(), ignore_index=IGNORE)
 
 
-@model("bert-span", TaskHeadConfig)
+@model("bert-span", TaskHeadConfig, ENCODER)
 class SpanClassifier(TaskHead):
     """Span finder, for question answering: where in the text the answer begins and where it ends (fig. 4 c)."""
 

@@ -9,11 +9,14 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from plmlab.example import IGNORE, Batch
-from plmlab.layers.attention import Cache
+from plmlab.layers.attention import Cache, MultiHeadAttention
 from plmlab.layers.hooks import HookPoint
 from plmlab.layers.positions import Learned
 from plmlab.layers.transformer import LayerShape, PostNorm, PreNorm, TransformerLayer
-from plmlab.models.registry import model
+from plmlab.models.architectures import DECODER
+from plmlab.models.registry import Pretraining, model
+from plmlab.objectives import causal
+from plmlab.text.tokenizers import Tokenizer
 
 
 @dataclass(frozen=True)
@@ -59,34 +62,56 @@ class GPTState:
             cache.select(rows)
 
 
-@model("gpt", GPTConfig)
-class GPT(nn.Module):
-    """GPT-1: the norm after each sublayer, none at the end; the output shares the embedding's weights."""
+class Embeddings(nn.Module):
+    """A token's vector plus its position's (2018, eq. 2)."""
 
-    residual: type[PostNorm] = PostNorm
+    def __init__(self, config: GPTConfig) -> None:
+        super().__init__()
+        self.token = nn.Embedding(config.vocab, config.model)
+        self.position = Learned(config.time, config.model)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
+        """The vector that each slot starts with."""
+        return self.dropout(self.token(batch.tokens) + self.position(batch.positions[:, 0]))
+
+
+@model("gpt", GPTConfig, DECODER, Pretraining("gpt", causal, Tokenizer.bpe, stream=True))
+class GPT(nn.Module):
+    """GPT-1: the norm after each sublayer, none at the end; the output shares the embedding's weights.
+
+    A variant names other classes for the embeddings, the layers, their residual or their attention.
+    """
+
+    embeddings_class: type[Embeddings] = Embeddings
+    layer_class: type[TransformerLayer] = TransformerLayer
+    residual_class: type[PostNorm] = PostNorm
+    attention_class: type[MultiHeadAttention] = MultiHeadAttention
 
     def __init__(self, config: GPTConfig) -> None:
         super().__init__()
         self.config = config
-        self.token = nn.Embedding(config.vocab, config.model)
-        self.position = Learned(config.time, config.model)
-        self.dropout = nn.Dropout(config.dropout)
+        self.embeddings = self.embeddings_class(config)
         self.embedded = HookPoint()
-        self.layers = nn.ModuleList(TransformerLayer(config.shape, self.residual) for _ in range(config.layers))
+        self.layers = nn.ModuleList(self.layer_class(config.shape, self.residual_class, self.attention_class)
+                                    for _ in range(config.layers))
         self.final_norm: nn.Module = nn.Identity()
         self.apply(initialise)
 
     def forward(self, batch: Batch, caches: list[Cache] | None = None) -> Float[Tensor, "batch time vocab"]:
         """The logits of each slot's prediction; with ``caches``, the batch continues what they remember."""
-        return F.linear(self.hidden_states(batch, caches), self.token.weight)
+        return self.token_logits(self.hidden_states(batch, caches))
 
     def hidden_states(self, batch: Batch, caches: list[Cache] | None = None) -> Float[Tensor, "batch time model"]:
-        """What the last layer makes of each slot."""
-        x = self.token(batch.tokens) + self.position(batch.positions[:, 0])
-        x = self.embedded(self.dropout(x))
+        """What the last layer makes of each slot, normed where the model has a final norm."""
+        x = self.embedded(self.embeddings(batch))
         for i, layer in enumerate(self.layers):
             x = layer(x, batch.visible, None if caches is None else caches[i])
         return self.final_norm(x)
+
+    def token_logits(self, hidden: Float[Tensor, "*slots model"]) -> Float[Tensor, "*slots vocab"]:
+        """The logits of the token that follows a slot with this hidden state: hW_eᵀ (2018, eq. 2)."""
+        return F.linear(hidden, self.embeddings.token.weight)
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
         """Mean cross-entropy in nats a target (2018, eq. 1)."""
@@ -108,14 +133,14 @@ class GPT(nn.Module):
             state.tokens = tokens = state.tokens[:, -half:]
             state.caches = [Cache() for _ in self.layers]
         batch = Batch.continuing(tokens, state.caches[0].time)
-        return F.linear(self.hidden_states(batch, state.caches)[:, -1], self.token.weight)
+        return self.token_logits(self.hidden_states(batch, state.caches)[:, -1])
 
 
-@model("gpt2", GPTConfig)
+@model("gpt2", GPTConfig, DECODER, Pretraining("gpt2", causal, Tokenizer.bpe, stream=True))
 class GPT2(GPT):
     """GPT-2 (Radford et al. 2019): a norm before each sublayer and at the end; residual projections start smaller."""
 
-    residual = PreNorm
+    residual_class = PreNorm
 
     def __init__(self, config: GPTConfig) -> None:
         super().__init__(config)

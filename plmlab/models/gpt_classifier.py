@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from plmlab.example import IGNORE, Batch
+from plmlab.models.architectures import DECODER
 from plmlab.models.gpt import GPT, GPT2, GPTConfig, initialise
 from plmlab.models.registry import model
 from plmlab.objectives.fine_tuning import asked
@@ -33,7 +34,7 @@ class GPTClassifierConfig(GPTConfig):
         return GPTConfig(**{field.name: getattr(self, field.name) for field in fields(GPTConfig)})
 
 
-@model("gpt-classifier", GPTClassifierConfig)
+@model("gpt-classifier", GPTClassifierConfig, DECODER)
 class GPTClassifier(nn.Module):
     """A GPT that classifies: softmax(h W_y), from what the last layer makes of the extract token (eq. 3)."""
 
@@ -74,11 +75,11 @@ class GPTClassifier(nn.Module):
         loss = F.cross_entropy(self.classify(batch, hidden), asked(batch, "class"), ignore_index=IGNORE)
         if self.config.auxiliary == 0:
             return loss
-        words = F.linear(hidden, self.gpt.token.weight).flatten(0, 1)
+        words = self.gpt.token_logits(hidden).flatten(0, 1)
         return loss + self.config.auxiliary * F.cross_entropy(words, batch.targets.flatten(), ignore_index=IGNORE)
 
 
-@model("gpt2-classifier", GPTClassifierConfig)
+@model("gpt2-classifier", GPTClassifierConfig, DECODER)
 class GPT2Classifier(GPTClassifier):
     """A GPT-2 that classifies: the same on GPT-2."""
 

@@ -1,14 +1,40 @@
-"""The list of models that can be saved and loaded: a name, a config class, a model class."""
+"""The list of models: each declares here, from its own file, what it is, how it reads a text and what pretrains it."""
 
 import importlib
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from torch import nn
 
+from plmlab.example import Example
+from plmlab.models.architectures import Architecture
+from plmlab.text.tokenizers import Tokenizer
+
 Class = TypeVar("Class", bound=type[nn.Module])
+
+
+@dataclass(frozen=True)
+class Pretraining:
+    """How a model is pretrained, for ``plmlab pretrain``.
+
+    Attributes:
+        name: what a person calls the model ("bert").
+        objective: what each text is made an Example by.
+        learn: learns the tokens, (texts, size) → Tokenizer.
+        added: how many tokens the objective adds to a text.
+        stream: whether it reads windows of one long stream, each slot predicting the next token, and not text by text.
+        pairs: what a pair of sentences is made an Example by, where a corpus has pairs (``next_sentence``); None for a
+            model that reads none.
+    """
+
+    name: str
+    objective: Callable[..., Example]
+    learn: Callable[[Iterable[str], int], Tokenizer]
+    added: int = 0
+    stream: bool = False
+    pairs: Callable[..., Example] | None = None
 
 
 @dataclass(frozen=True)
@@ -16,17 +42,20 @@ class ModelType:
     """A kind of model, as a checkpoint names it; ``model(config)`` makes a new one."""
 
     name: str
-    config: type
+    config: Any
     model: type[nn.Module]
+    architecture: Architecture
+    pretraining: Pretraining | None = None
 
 
 MODELS: dict[str, ModelType] = {}
 
 
-def model(name: str, config: type) -> Callable[[Class], Class]:
-    """Register the class below under ``name``: ``@model("gpt", GPTConfig)`` above ``class GPT``."""
+def model(name: str, config: type, architecture: Architecture, pretraining: Pretraining | None = None,
+          ) -> Callable[[Class], Class]:
+    """Register the class below: ``@model("gpt", GPTConfig, DECODER)`` above ``class GPT``."""
     def register(cls: Class) -> Class:
-        MODELS[name] = ModelType(name, config, cls)
+        MODELS[name] = ModelType(name, config, cls, architecture, pretraining)
         return cls
     return register
 
@@ -48,10 +77,25 @@ def find(name: str) -> ModelType:
     return MODELS[name]
 
 
+def pretrainable() -> dict[str, ModelType]:
+    """The model types that ``plmlab pretrain`` can make, by what a person calls them."""
+    return {kind.pretraining.name: kind for kind in everything().values() if kind.pretraining}
+
+
 def type_of(model: nn.Module) -> ModelType:
-    """The registered type of a model in hand."""
+    """The registered type of a model in hand; a ValueError for one of no registered class."""
     for kind in MODELS.values():
         if type(model) is kind.model:
             return kind
     raise ValueError(f"a {type(model).__name__} is not a registered model type; "
-                     "register it with @plmlab.models.registry.model(name, config class)")
+                     "register it with @plmlab.models.registry.model(name, config class, architecture)")
+
+
+def architecture_of(model: nn.Module) -> Architecture:
+    """What a model in hand reads and writes: as its class is registered, or the class that it varies."""
+    for cls in type(model).__mro__:
+        for kind in MODELS.values():
+            if cls is kind.model:
+                return kind.architecture
+    raise ValueError(f"how a {type(model).__name__} reads a plain text is not known here; give an Example made by "
+                     "its objective")

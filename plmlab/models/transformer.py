@@ -16,6 +16,7 @@ from plmlab.layers.attention import Cache
 from plmlab.layers.hooks import HookPoint
 from plmlab.layers.positions import Sinusoidal
 from plmlab.layers.transformer import DecoderLayer, LayerShape, PostNorm, TransformerLayer
+from plmlab.models.architectures import ENCODER_DECODER
 from plmlab.models.registry import model
 from plmlab.visibility import AttentionMask
 
@@ -118,7 +119,7 @@ class TransformerState:
             cross.select(rows)
 
 
-@model("transformer", TransformerConfig)
+@model("transformer", TransformerConfig, ENCODER_DECODER)
 class Transformer(nn.Module):
     """The encoder-decoder: one matrix embeds the source, embeds the target and names the output (§3.4)."""
 

@@ -21,9 +21,10 @@ RECORDED_PACKAGES = ("plmlab", "torch", "tokenizers", "transformers", "accelerat
 
 
 def spread(values: Mapping[int, float]) -> dict[str, Any]:
-    """One number measured with several seeds (seed → value): mean, standard deviation, extremes, and all.
+    """One number measured with several seeds (seed → value), as a dict for JSON: ``mean``, standard ``deviation``,
+    ``low``, ``high``, and all ``seeds`` and ``values``.
 
-    The deviation is None where there is a single seed.
+    The deviation is None where there is a single seed. ValueError where there is none.
     """
     if not values:
         raise ValueError("a number needs at least one seed to be measured with; none was given")
@@ -54,7 +55,8 @@ def run(chapter: str, results: Path | None = None) -> Path:
 
 
 def record(chapter: str, numbers: Mapping[str, Any], seconds: float, results: Path) -> Path:
-    """Write the numbers, and where and when they were measured."""
+    """Write a chapter's numbers to ``results/NN.json``, with the device, the seconds, the versions and
+    the date; returns the path."""
     told = {
         "chapter": chapter, "numbers": dict(numbers), "device": device(), "seconds": round(seconds, 1),
         "versions": {"python": platform.python_version()}
@@ -68,7 +70,7 @@ def record(chapter: str, numbers: Mapping[str, Any], seconds: float, results: Pa
 
 
 def device() -> str:
-    """What the numbers were computed on, in words."""
+    """What the numbers were computed on, in words: the GPU's name, or the CPU and its threads."""
     import torch
     if torch.cuda.is_available():
         return torch.cuda.get_device_name()
@@ -77,7 +79,8 @@ def device() -> str:
 
 
 def recorded(chapter: str, results: Path | None = None) -> dict[str, Any]:
-    """What was recorded for a chapter; ValueError with the command that records it if nothing was."""
+    """What was recorded for a chapter: ``numbers``, and ``device``, ``seconds``, ``versions`` and ``date``. ValueError
+    with the command that records it if nothing was."""
     path = (results or DATA / "results") / f"{chapter}.json"
     if not path.is_file():
         raise ValueError(f"nothing is recorded for chapter {chapter!r}; `plmlab recipe {chapter}` computes it")

@@ -21,16 +21,17 @@ class CorpusError(ValueError):
 def read_texts(path: str | Path, field: str = "text") -> list[str]:
     """The texts in a reader's file: paragraphs of a .txt, set apart by blank lines, or one field of a .jsonl.
 
-    The file must be UTF-8. For one larger than memory see ``each``.
+    The file must be UTF-8. CorpusError where it is missing, cannot be read, or holds no text. For one
+    larger than memory see `each`.
     """
     return list(each(path, field))
 
 
 def each(path: str | Path, field: str = "text") -> Iterator[str]:
-    """The texts of ``read``, one at a time, the file read as they are asked for.
+    """The texts of `read_texts`, one at a time, the file read as they are asked for.
 
-    What is wrong with the file as a whole (missing, a folder, another format) is said at once; a line that
-    cannot be read, when it is reached; an empty file, at its end.
+    A CorpusError tells what is wrong. What is wrong with the file as a whole (missing, a folder, another format) is
+    said at once; a line that cannot be read, when it is reached; an empty file, at its end.
     """
     file = _there(Path(path))
     texts = _paragraphs(file) if file.suffix.lower() in PARAGRAPHS else _records(file, field)
@@ -38,7 +39,11 @@ def each(path: str | Path, field: str = "text") -> Iterator[str]:
 
 
 def hub(name: str, split: str = "train", column: str = "text", *, config: str | None = None) -> Sequence[str]:
-    """One column of texts of a data set by its name on the hub; the only thing here that needs a network."""
+    """One column of texts of a data set by its name on the hub; the only thing here that needs a network.
+
+    ``config`` chooses among the data set's configurations. CorpusError where the package ``datasets``, the data set or
+    the column cannot be had.
+    """
     try:
         import datasets
     except ImportError:

@@ -25,28 +25,28 @@ END = "[END]"
 
 @dataclass(frozen=True)
 class TokenStream:
-    """Tokens one after the other, in memory or in a file larger than memory."""
+    """Tokens one after the other, in memory or in a file larger than memory; a slice of it is a tensor of ids."""
 
     ids: np.ndarray
 
     @classmethod
     def of(cls, ids: Iterable[int]) -> Self:
-        """A stream in memory."""
+        """A stream in memory of the given ids."""
         return cls(np.fromiter(ids, dtype=np.int64))
 
     @classmethod
     def from_texts(cls, texts: Iterable[str], tokenizer: Tokenizer, separator: str | None = END) -> Self:
-        """A stream in memory of all texts, ``separator`` after each."""
+        """A stream in memory of all texts, the token ``separator`` after each (None: nothing)."""
         return cls(np.concatenate([np.empty(0, np.uint32), *tokenfile.encoded(texts, tokenizer, separator)]))
 
     @classmethod
     def build(cls, texts: Iterable[str], tokenizer: Tokenizer, path: str | Path, separator: str | None = END, *,
               progress: bool = True) -> Self:
-        """Write the tokens of all texts, ``separator`` after each, to ``path``, and beside it a
-        header, ``path`` + ".json".
+        """Write the tokens of all texts, ``separator`` after each, to ``path``, and open it as a stream. A header lies
+        beside it, ``path`` + ".json".
 
-        Only a small part of the texts is in memory at a time. Whatever fails, a file that stood there stays as
-        it was. "[MASK]" and the like in a text are text, not special tokens.
+        Only a small part of the texts is in memory at a time. Whatever fails, a file that stood there stays as it was.
+        "[MASK]" and the like in a text are text, not special tokens. CorpusError where there is no text, or no room.
         """
         tokenfile.write(texts, tokenizer, Path(path), separator, progress)
         return cls.open(path, tokenizer)
@@ -55,8 +55,8 @@ class TokenStream:
     def open(cls, path: str | Path, tokenizer: Tokenizer | None = None, *, check: bool = True) -> Self:
         """The stream in a file, without reading it into memory.
 
-        ``check`` reads it through once and compares its checksum; without, only its length is compared. With
-        ``tokenizer`` it is an error if another one wrote the file.
+        ``check`` reads it through once and compares its checksum; without, only its length is compared. CorpusError
+        where the file is missing or was changed, or where another tokenizer than ``tokenizer`` wrote it.
         """
         return cls(tokenfile.read(Path(path), tokenizer, check))
 
@@ -67,7 +67,8 @@ class TokenStream:
         return torch.from_numpy(self.ids[place].astype(np.int64))
 
     def split(self, held_out: float = 0.1) -> tuple["TokenStream", "TokenStream"]:
-        """The stream's beginning to train on, and its end, a share of ``held_out``, to validate on."""
+        """The stream's beginning to train on, and its end, a share of ``held_out``, to validate on. CorpusError where
+        the share is not between 0 and 1, or one part would be empty."""
         if not 0 < held_out < 1:
             raise CorpusError(f"held_out is a share of the stream, between 0 and 1; {held_out} was given")
         cut = len(self) - round(held_out * len(self))
@@ -86,7 +87,8 @@ class TokenStream:
 
 @dataclass(frozen=True)
 class Windows:
-    """Random windows of a stream: ``windows(step)`` is the causal batch of that step."""
+    """Random windows of a stream: ``windows(step)`` is the causal batch of that step.
+    CorpusError for a short stream."""
 
     stream: TokenStream
     batch: int
@@ -102,6 +104,7 @@ class Windows:
             )
 
     def __call__(self, step: int) -> Batch:
+        """The causal batch of one step, [batch time]; it depends on the seed and the step alone."""
         rng = Random(f"{self.seed}:{step}")
         places = len(self.stream) - self.time
         starts = np.array([int(rng.random() * places) for _ in range(self.batch)])
@@ -110,7 +113,8 @@ class Windows:
 
 @dataclass(frozen=True)
 class Sequential:
-    """A stream in order, for evaluation: causal batches of windows side by side, and what is left at its end."""
+    """A stream in order, for evaluation: causal batches of windows side by side, and what is left at its end.
+    CorpusError for a stream of fewer than two tokens."""
 
     stream: TokenStream
     batch: int
@@ -136,7 +140,11 @@ class Sequential:
 
 @dataclass(frozen=True)
 class Examples:
-    """Texts under an objective: ``examples(step)`` is the batch of that step."""
+    """Texts under an objective: ``examples(step)`` is the batch of that step.
+
+    ``texts`` hold the ids of each text, ``make`` turns ids and a random generator into an Example or a PairExample,
+    ``batch`` is how many a step draws, ``pad`` the id that fills shorter ones up.
+    """
 
     texts: Sequence[np.ndarray]
     make: Callable[[list[int], Random], Any]
@@ -145,6 +153,7 @@ class Examples:
     pad: int
 
     def __call__(self, step: int) -> Batch | PairBatch:
+        """The batch of one step, which depends on the seed and the step alone."""
         rng = Random(f"{self.seed}:{step}")
         drawn = [self.texts[int(rng.random() * len(self.texts))].tolist() for _ in range(self.batch)]
         made = [self.make(text, rng) for text in drawn]
@@ -157,8 +166,8 @@ def examples(texts: Iterable[str], tokenizer: Tokenizer, objective: Callable[...
              max_tokens: int, **choices) -> Examples:
     """Batches of an objective (a function of ``plmlab.objectives``) for any step.
 
-    A text longer than ``max_tokens`` is cut into several; the tokens that the objective adds ([CLS], [SEP], …)
-    come on top. ``choices`` are the objective's own. All tokens are held in memory.
+    A text longer than ``max_tokens`` is cut into several; the tokens that the objective adds ([CLS], [SEP], …) come on
+    top. ``choices`` are the objective's own. All tokens are held in memory. CorpusError where there is no text.
     """
     _positive(batch=batch, max_tokens=max_tokens)
     rows = (row for chunk in tokenfile.chunks(texts) for row in tokenizer.encode_all(chunk, plain=True))

@@ -21,7 +21,8 @@ BYTES_AT_ONCE = 1 << 24
 
 
 def chunks(texts: Iterable[str], progress: bool = False) -> Iterator[list[str]]:
-    """The texts in lists of about 256 thousand characters, counted in a line where ``progress`` is shown."""
+    """The texts in lists of about 256 thousand characters, or of 4,096 texts; a line counts
+    them if ``progress`` is True."""
     if isinstance(texts, str):
         raise CorpusError("the texts are one string; give a list of texts, such as [text]")
     chunk: list[str] = []
@@ -41,7 +42,7 @@ def chunks(texts: Iterable[str], progress: bool = False) -> Iterator[list[str]]:
 
 def encoded(texts: Iterable[str], tokenizer: Tokenizer, separator: str | None,
             progress: bool = False) -> Iterator[np.ndarray]:
-    """The ids of the texts, chunk after chunk, ``separator`` after each text."""
+    """The ids of the texts, an array for each chunk, the token ``separator`` after each text (None: nothing)."""
     after = [] if separator is None else [tokenizer.id(separator)]
     for chunk in chunks(texts, progress):
         yield _joined([row + after for row in tokenizer.encode_all(chunk, plain=True)])
@@ -52,7 +53,10 @@ def _joined(rows: Sequence[Sequence[int]]) -> np.ndarray:
 
 
 def write(texts: Iterable[str], tokenizer: Tokenizer, path: Path, separator: str | None, progress: bool) -> None:
-    """Write the ids of all texts; the file appears under its name only when it is complete and on the disk."""
+    """Write the ids of all texts; the file appears under its name only when it is complete and on the disk.
+
+    CorpusError where there is no text, or where the disk refuses; what stood there stays as it was.
+    """
     kind = np.dtype("<u2" if tokenizer.vocab.size <= 1 << 16 else "<u4")
     data, header = _unfinished(path), _unfinished(_header_of(path))
     try:
@@ -78,7 +82,11 @@ def write(texts: Iterable[str], tokenizer: Tokenizer, path: Path, separator: str
 
 
 def read(path: Path, tokenizer: Tokenizer | None, check: bool) -> np.ndarray:
-    """The ids in a file, mapped into memory as they are touched."""
+    """The ids in a token file, mapped into memory as they are touched.
+
+    CorpusError where the file is missing, has another length than its header says, was changed (looked at only if
+    ``check`` is True), or was written with another tokenizer than ``tokenizer``.
+    """
     said = _header(path)
     kind = np.dtype(said["dtype"])
     if not path.is_file():

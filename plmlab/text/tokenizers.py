@@ -33,7 +33,7 @@ LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class TokenizerError(ValueError):
-    """A tokenizer that cannot be trained, read, or asked for that."""
+    """A tokenizer that cannot be trained or read, or a token or id that it does not have."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,8 @@ class Tokenizer:
 
     @classmethod
     def words(cls, lines: Iterable[str], size: int) -> Self:
-        """One token a word or punctuation mark; the rarer words, beyond ``size`` tokens in all, are [UNK]."""
+        """Train a tokenizer of words: one token a word or punctuation mark; the rarer words, beyond ``size``
+        tokens in all, are [UNK]."""
         backend = tokenizers.Tokenizer(models.WordLevel(unk_token="[UNK]"))
         backend.normalizer = normalizers.NFC()
         backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -77,8 +78,8 @@ class Tokenizer:
 
     @classmethod
     def bpe(cls, lines: Iterable[str], size: int) -> Self:
-        """Byte pair encoding over bytes (Sennrich et al. 2016; Radford et al. 2019, §2.2): nothing is unknown,
-        and ``decode(encode(text)) == text`` for any text."""
+        """Train byte pair encoding over bytes (Sennrich et al. 2016; Radford et al. 2019, §2.2): nothing is unknown,
+        and ``decode(encode(text)) == text`` for any text. ``size`` is the most tokens in all."""
         backend = tokenizers.Tokenizer(models.BPE())
         backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
         backend.decoder = decoders.ByteLevel()
@@ -90,10 +91,10 @@ class Tokenizer:
 
     @classmethod
     def wordpiece(cls, lines: Iterable[str], size: int, lowercase: bool = True) -> Self:
-        """BERT's tokenizer (Devlin et al. 2019, §3): words cut into pieces, Chinese into single characters.
+        """Train BERT's tokenizer (Devlin et al. 2019, §3): words cut into pieces, Chinese into single characters.
 
-        With ``lowercase`` accents are dropped too, as in BERT. A word with a character too rare for the
-        vocabulary is [UNK].
+        With ``lowercase`` accents are dropped too, as in BERT. A word with a character too rare
+        for the vocabulary is [UNK].
         """
         normalizer = normalizers.BertNormalizer(lowercase=lowercase)
         corpus = [normalizer.normalize_str(line) for line in _corpus(lines, size, len(OURS) + 2)]
@@ -106,7 +107,8 @@ class Tokenizer:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """A tokenizer.json, or the folder it lies in; one that is not ours as well (see ``from_hf``)."""
+        """The tokenizer in a tokenizer.json, or in the folder it lies in; one that is not
+        ours as well (see `from_hf`)."""
         return cls.of(_read(path))
 
     @classmethod
@@ -131,7 +133,8 @@ class Tokenizer:
 
     @classmethod
     def of(cls, backend: tokenizers.Tokenizer, names: Mapping[str, Sequence[str]] = USUAL_NAMES) -> Self:
-        """Wrap a backend; ``names`` says what each special token may be called."""
+        """A tokenizer around a backend of the library ``tokenizers``; ``names`` says what each
+        special token may be called."""
         backend.no_truncation()
         backend.no_padding()
         if all(backend.token_to_id(name) == id for id, name in enumerate(OURS)):
@@ -153,7 +156,7 @@ class Tokenizer:
         return self._encoding(text, plain).ids
 
     def encode_all(self, texts: Sequence[str], *, plain: bool = False) -> list[list[int]]:
-        """The ids of many texts, on all cores."""
+        """The ids of many texts, on all cores; ``plain`` is that of `encode`."""
         backend = self._plain if plain else self.backend
         encodings = backend.encode_batch_fast([_sound(text) for text in texts], add_special_tokens=False)
         return [encoding.ids for encoding in encodings]
@@ -173,7 +176,7 @@ class Tokenizer:
         return [self._label(self._name(id)) if self._bytes else self._name(id) for id in ids]
 
     def id(self, token: str) -> int:
-        """The id of one token, written as ``tokens`` shows it."""
+        """The id of one token, written as `tokens` shows it; a TokenizerError where it is none of the vocabulary."""
         found = self._by_label.get(token)
         if found is None:
             pieces = " ".join(self.tokens(self.encode(token))) or "nothing"

@@ -59,14 +59,14 @@ LEFTOVER = re.compile(r"\[\[|\]\]|\{\{|\}\}|\{\||\|\}|^[|!]|https?://|\x00")
 
 @dataclass(frozen=True)
 class Article:
-    """A title, and the paragraphs of running text below it."""
+    """An article of Wikipedia: its title, and the paragraphs of running text below it."""
 
     title: str
     paragraphs: tuple[str, ...]
 
     @property
     def text(self) -> str:
-        """The paragraphs, an empty line between them."""
+        """The article's paragraphs as one text, an empty line between them."""
         return "\n\n".join(self.paragraphs)
 
 
@@ -81,7 +81,7 @@ def articles() -> list[Article]:
 
 
 def paragraphs() -> list[str]:
-    """Every paragraph of the sample."""
+    """Every paragraph of running text in the sample, article after article."""
     return [paragraph for article in _articles() for paragraph in article.paragraphs]
 
 

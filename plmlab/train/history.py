@@ -49,25 +49,26 @@ class History:
 
     @property
     def tokens_per_second(self) -> float:
-        """Slots read a second of training, evaluating and saving not counted."""
+        """Slots read a second of training, evaluating and saving not counted; 0 before any second was spent."""
         spent = self.seconds - self.overhead
         return self.tokens / spent if spent > 0 else 0.0
 
     @property
     def best(self) -> tuple[int, float] | None:
-        """The first lowest validation point: updates made, loss."""
+        """The first of the lowest validation points, (updates made, loss in nats); None
+        where there is no finite one."""
         return min((point for point in self.validation if isfinite(point[1])), key=lambda point: point[1],
                    default=None)
 
     def smoothed(self, window: int = 20) -> list[float]:
-        """At each step the mean of the last ``window`` losses, of fewer at the start."""
+        """At each step the mean of the last ``window`` losses in nats, of fewer at the start."""
         if window < 1:
             raise ValueError(f"window={window}: a mean needs at least one loss")
         sums = [0.0, *accumulate(self.losses)]
         return [(sums[i] - sums[max(0, i - window)]) / (i - max(0, i - window)) for i in range(1, len(sums))]
 
     def finding(self) -> str:
-        """The curve in a sentence."""
+        """The curve in a sentence: the first loss, the mean of the last 20, the distance to the floor; all in nats."""
         if not self.losses:
             return f"No step was made: {self.reason}"
         first, last = self.losses[0], self.smoothed()[-1]
@@ -98,7 +99,7 @@ class History:
     def figure(self, title: str | None = None) -> "Figure":
         """The curve as a plotly figure: the loss of each step, its running mean, the validation loss and the floor.
 
-        Its title states the finding unless another is given.
+        Its title states the finding unless another is given. Of a long run, every n-th step is drawn, 200 at most.
         """
         import plotly.graph_objects as go
 
@@ -124,12 +125,12 @@ class History:
         return chart
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write it as JSON."""
+        """Write the run as JSON, which `load` reads."""
         Path(path).write_text(json.dumps(asdict(self)), encoding="utf-8")
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
-        """Read what ``save`` wrote; a ValueError says what is wrong with a file that it did not write."""
+        """Read what `save` wrote; a ValueError says what is wrong with a file that it did not write."""
         try:
             told = json.loads(Path(path).read_text(encoding="utf-8"))
         except (json.JSONDecodeError, UnicodeDecodeError) as problem:
@@ -138,7 +139,8 @@ class History:
 
     @classmethod
     def from_dict(cls, told: Any, where: str) -> Self:
-        """A history from what ``dataclasses.asdict`` made of one; ``where`` names its source."""
+        """A history from what ``dataclasses.asdict`` made of one; a ValueError for anything else
+        names ``where`` it is from."""
         names = {f.name for f in fields(cls)}
         if not isinstance(told, dict) or set(told) != names:
             odd = sorted(set(told) ^ names) if isinstance(told, dict) else [type(told).__name__]

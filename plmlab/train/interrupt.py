@@ -31,14 +31,14 @@ class Interrupt:
             signal.signal(signal.SIGINT, self.former or signal.default_int_handler)
 
     def hear(self, number: int, frame: FrameType | None) -> None:
-        """The signal handler."""
+        """The handler of SIGINT: the first sets ``asked``, a second raises KeyboardInterrupt unless inside `whole`."""
         self.urgent, self.asked = self.asked, True
         if self.urgent and not self.busy:
             raise KeyboardInterrupt
 
     @contextmanager
     def whole(self) -> Iterator[None]:
-        """A stretch that is never left halfway."""
+        """A stretch that no interrupt leaves halfway: a second one is raised as KeyboardInterrupt at its end."""
         self.busy = True
         try:
             yield

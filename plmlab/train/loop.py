@@ -93,7 +93,7 @@ def fit(
 
 
 class Run:
-    """A training run under way. ``step`` counts the updates made."""
+    """A training run under way, made of what `fit` was given; calling it trains. ``step`` counts the updates made."""
 
     def __init__(self, model: nn.Module, settings: Settings, accelerator: "Accelerator", source: Source, *,
                  compile: bool, floor: float | None) -> None:
@@ -113,7 +113,7 @@ class Run:
             torch.manual_seed((torch.initial_seed() + accelerator.process_index) % 2**63)
 
     def __call__(self) -> History:
-        """Make the steps that are left."""
+        """Make the steps that are left, and give the history. Diverged where a loss or gradient is not finite."""
         self.clock = time.monotonic() - self.history.seconds
         self.update.loss.train()
         try:
@@ -127,7 +127,7 @@ class Run:
         return self.history
 
     def guarded(self) -> tuple[Ending, str]:
-        """The steps, with interrupts held back until the weights are whole."""
+        """Make the steps, with interrupts held back until the weights are whole; returns how the run ended, and why."""
         try:
             with self.interrupt:
                 return self.steps()
@@ -137,7 +137,7 @@ class Run:
             return self.interrupted()
 
     def steps(self) -> tuple[Ending, str]:
-        """Step after step, until a reason to end."""
+        """Make step after step, until there is a reason to end: returns how the run ended, and the reason in words."""
         settings = self.settings
         while self.step < settings.steps:
             why = self.validator.enough(self.history) if self.validator else None
@@ -164,7 +164,7 @@ class Run:
         return self.close("completed", f"all {settings.steps} steps done")
 
     def read(self) -> bool:
-        """Take the waiting losses into the history; whether somebody asked to stop."""
+        """Take the waiting losses into the history and show them; returns whether somebody asked to stop."""
         stop, fresh = self.losses.read(self.interrupt.asked)
         self.history.seconds = time.monotonic() - self.clock
         if fresh:
@@ -172,29 +172,30 @@ class Run:
         return stop
 
     def apart(self, work: Any) -> None:
-        """Do something that is not training, on a clock of its own."""
+        """Do some work that is not training; its seconds count as the history's ``overhead``."""
         start = time.monotonic()
         work()
         self.history.overhead += time.monotonic() - start
 
     def validate(self) -> None:
-        """A validation point."""
+        """Measure the validation loss, and add it to the history and to what is shown."""
         assert self.validator
         self.validator.look(self.history, self.step)
         self.progress.validation(self.step, self.history.validation[-1][1])
 
     def interrupted(self) -> tuple[Ending, str]:
-        """The ending that a person asked for."""
+        """End the run because a person asked for it: close it, and give the ending and its reason."""
         return self.close("interrupted", f"interrupted after step {self.step} of {self.settings.steps}")
 
     def close(self, ending: Ending, reason: str) -> tuple[Ending, str]:
-        """Save a last time, as a run that may still go on."""
+        """Take in the last losses and save the state, so that the run may still go on; returns what it was given."""
         self.read()
         self.apart(self.save)
         return ending, reason
 
     def end(self, ending: Ending, reason: str) -> None:
-        """Say how it ended, and leave the model as it is to be used."""
+        """Note in the history how the run ended, and leave the model in evaluation mode, with
+        the best weights if kept."""
         if self.validator:
             self.validator.settle()
         self.update.optimizer.zero_grad(set_to_none=True)
@@ -205,7 +206,7 @@ class Run:
         self.progress.finish(reason)
 
     def save(self) -> None:
-        """Save the state; a disk that refuses is told, not raised."""
+        """Save the state of this step, unless it has been; a disk that refuses is noted in the history, not raised."""
         if not self.states or self.saved == self.step:
             return
         device = self.accelerator.device
@@ -223,7 +224,7 @@ class Run:
             self.complain(problem)
 
     def complain(self, problem: OSError) -> None:
-        """Note that a save failed, and warn the first time."""
+        """Note in the history that a save failed, and warn the first time."""
         assert self.states
         text = (f"step {self.step}: the state could not be saved to {self.states.folder} ({problem}); "
                 "training goes on, and what was saved before is still there")
@@ -232,7 +233,10 @@ class Run:
         self.history.notes.append(text)
 
     def prepare_saving(self, states: RunStates, every: int | None, resume: bool) -> None:
-        """Take the folder into use; with ``resume``, take up what is there."""
+        """Take a folder into use for saving; with ``resume``, go on from the newest state in it.
+
+        StateError where there is a state and ``resume`` is False, or where it does not fit the model or the settings.
+        """
         self.states, self.save_every = states, every
         state = states.newest()
         if state is None:

@@ -13,7 +13,7 @@ READ_EVERY = 10
 
 
 class Diverged(ValueError):
-    """A loss or a gradient became infinite or not a number. ``history`` tells the steps before."""
+    """A loss or gradient became infinite or not a number, at ``step`` (from 1). ``history`` tells the steps before."""
 
     def __init__(self, message: str, step: int, history: History) -> None:
         super().__init__(message)
@@ -21,7 +21,7 @@ class Diverged(ValueError):
 
 
 class LossBuffer:
-    """Collects what the updates tell, and writes it into the history."""
+    """Keeps the results of updates on their device, and moves them into the history from time to time."""
 
     def __init__(self, history: History, settings: Settings, update: Update) -> None:
         self.history, self.settings, self.update = history, settings, update
@@ -30,16 +30,16 @@ class LossBuffer:
         self.waiting: list[tuple[StepResult, float]] = []
 
     def note(self, made: StepResult, lr: float) -> None:
-        """An update was made."""
+        """Keep the result of one update, and the learning rate that it was made with."""
         self.waiting.append((made, lr))
 
     @property
     def full(self) -> bool:
-        """Whether it is time to read."""
+        """Whether it is time to read: after every update on a CPU, after every tenth on a GPU."""
         return len(self.waiting) >= self.every
 
     def read(self, stop: bool) -> tuple[bool, list[float]]:
-        """The waiting losses, now in the history, and whether any process was asked to stop.
+        """Move the waiting losses into the history; returns whether any process was asked to stop, and the losses.
 
         All processes must read after the same steps. Diverged if a loss or gradient norm is not finite.
         """
@@ -60,7 +60,7 @@ class LossBuffer:
         return stops > 0, fresh
 
     def diverged(self, loss: float, norm: float) -> Diverged:
-        """The error, after the model got back weights that are known to be good."""
+        """The error for an update that is not finite. Where its loss is not, the model first gets good weights back."""
         settings, good = self.settings, self.history.losses
         if not isfinite(loss):
             self.update.fall_back()

@@ -5,33 +5,33 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """Somewhere to show a run."""
+    """Somewhere to show a run while it goes on."""
 
     def losses(self, step: int, latest: Sequence[float]) -> None:
-        """``latest`` are the losses of the last steps, up to ``step``."""
+        """Show the losses of the last steps, in nats; the newest is that of ``step``."""
 
     def validation(self, step: int, loss: float) -> None:
-        """A validation loss after ``step`` updates."""
+        """Show a validation loss in nats, measured after ``step`` updates."""
 
     def finish(self, reason: str) -> None:
-        """The run is over."""
+        """Show that the run is over, and why."""
 
 
 class Silent:
-    """Shows nothing."""
+    """The progress of a run that is not shown: it takes all news and does nothing with it."""
 
     def losses(self, step: int, latest: Sequence[float]) -> None:
-        """Nothing."""
+        """Ignore the losses."""
 
     def validation(self, step: int, loss: float) -> None:
-        """Nothing."""
+        """Ignore the validation loss."""
 
     def finish(self, reason: str) -> None:
-        """Nothing."""
+        """Ignore the end of the run."""
 
 
 class Line:
-    """A tqdm line."""
+    """A run as one tqdm line: a bar of steps, the newest loss, the newest validation loss."""
 
     def __init__(self, title: str, steps: int, done: int) -> None:
         from tqdm import tqdm
@@ -39,22 +39,22 @@ class Line:
         self.held_out = ""
 
     def losses(self, step: int, latest: Sequence[float]) -> None:
-        """Move on to ``step``."""
+        """Move the bar on to ``step`` and show the last of the losses."""
         self.bar.set_postfix_str(f"loss {latest[-1]:.3f}{self.held_out}", refresh=False)
         self.bar.update(step - self.bar.n)
 
     def validation(self, step: int, loss: float) -> None:
-        """Keep the newest in sight."""
+        """Show this validation loss beside every loss to come."""
         self.held_out = f", validation {loss:.3f}"
 
     def finish(self, reason: str) -> None:
-        """Leave the line and the reason."""
+        """Close the line; it stays, with the reason why the run ended."""
         self.bar.set_postfix_str(reason)
         self.bar.close()
 
 
 class Live:
-    """The ``Curve`` lab, which draws no oftener than the eye needs.
+    """A run as the `Curve` lab in a notebook, which draws no oftener than the eye needs.
 
     The newest loss waits for the next call, because a validation loss may belong to its step.
     """
@@ -68,23 +68,23 @@ class Live:
         display(self.curve)
 
     def losses(self, step: int, latest: Sequence[float]) -> None:
-        """A point for each."""
+        """Hand each loss to the lab, but for the newest, which waits."""
         for at, loss in enumerate(latest, step - len(latest) + 1):
             self.draw()
             self.newest = at, loss
 
     def validation(self, step: int, loss: float) -> None:
-        """Beside the loss of its step."""
+        """Hand the validation loss to the lab together with the loss that waits, which is of the same step."""
         self.draw(loss)
 
     def draw(self, validation: float | None = None) -> None:
-        """Hand the waiting loss to the lab."""
+        """Hand the loss that waits, if any, to the lab, with the validation loss of its step."""
         if self.newest:
             self.curve.add(*self.newest, validation=validation)
         self.newest = None
 
     def finish(self, reason: str) -> None:
-        """Draw what waits, and say why it ended."""
+        """Draw the loss that waits, and show why the run ended."""
         self.draw()
         self.curve.finish(reason)
 
@@ -99,7 +99,7 @@ def in_notebook() -> bool:
 
 
 def progress(title: str, *, steps: int, done: int, floor: float | None, line: bool = False) -> Progress:
-    """The right one for where the code runs; ``line`` asks for the plain line even in a notebook."""
+    """A progress for where the code runs: `Live` in a notebook, else `Line`; always `Line` if ``line`` is True."""
     if in_notebook() and not line:
         return Live(title, steps, floor)
     return Line(title, steps, done)

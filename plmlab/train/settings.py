@@ -9,7 +9,8 @@ Precision = Literal["bf16", "float32"]
 
 @dataclass(frozen=True)
 class Settings:
-    """What ``fit`` was told, checked; it explains them. ``processes`` is how many share the work."""
+    """What ``fit`` was told, checked; `fit` explains the names. ``processes`` is how many share the work. ValueError
+    for a number that makes no sense, which it names."""
 
     steps: int
     lr: float
@@ -46,7 +47,7 @@ class Settings:
             raise ValueError(f"betas={self.betas!r}: give two numbers from 0 up to, not including, 1")
 
     def shaping(self) -> dict[str, Any]:
-        """Those that must be the same when a run is resumed.
+        """The settings that must be the same when a run is resumed, as a dict for JSON.
 
         Without decay, the length of the run shapes nothing: it may be made longer.
         """

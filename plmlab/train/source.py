@@ -9,12 +9,14 @@ from torch import Tensor
 
 
 class Trainable(Protocol):
-    """What ``fit`` has to know of a batch: how it is moved, and what it asks."""
+    """What ``fit`` has to know of a batch: how it is moved, and how many targets it has."""
 
     @property
-    def targets(self) -> Tensor: ...
+    def targets(self) -> Tensor:
+        """What each slot must predict, [batch time]; IGNORE where a slot has no target."""
 
-    def to(self, device: Any) -> Self: ...
+    def to(self, device: Any) -> Self:
+        """The batch on another device."""
 
 
 Batches = Callable[[int], Trainable] | Sequence[Trainable] | Iterable[Trainable]
@@ -23,10 +25,10 @@ Batches = Callable[[int], Trainable] | Sequence[Trainable] | Iterable[Trainable]
 class Source:
     """The batches of a run, dealt out: step s uses the ``stride`` batches from ``s · stride`` on.
 
-    ``stride`` is processes × accumulation, and this process takes every ``processes``-th of them from
-    ``rank`` on. So many small batches make one large one, whoever computes them. ``draw(step)`` gives this
-    process's, none where the batches have run out; steps are asked for in order, after ``skip(steps)`` where
-    a run is resumed.
+    ``stride`` is processes × accumulation, and this process takes every ``processes``-th of them from ``rank`` on. So
+    many small batches make one large one, whoever computes them. ``draw(step)`` gives this process's, none where the
+    batches have run out; steps are asked for in order, after ``skip(steps)`` where a run is resumed. ValueError for an
+    empty list, TypeError for what yields no batches.
     """
 
     def __init__(self, batches: Batches, *, processes: int, rank: int, accumulate: int) -> None:
@@ -46,14 +48,14 @@ class Source:
                             "batches, or anything that yields batches")
 
     def from_function(self, batch: Callable[[int], Trainable]) -> Callable[[int], list[Trainable]]:
-        """Batches that can be had in any order."""
+        """The ``draw`` of batches that can be had in any order: ``batch(i)`` is the i-th."""
         def draw(step: int) -> list[Trainable]:
             start = step * self.stride
             return [batch(i) for i in range(start + self.rank, start + self.stride, self.processes)]
         return draw
 
     def from_stream(self, batches: Iterable[Trainable]) -> Callable[[int], list[Trainable]]:
-        """Batches that come one after the other."""
+        """The ``draw`` of batches that come one after the other; ``skip`` then passes over those of so many steps."""
         stream = iter(batches)
         self.skip = lambda steps: deque(islice(stream, steps * self.stride), maxlen=0)
 

@@ -24,30 +24,30 @@ TENSORS, FACTS = "state.safetensors", "state.json"
 
 
 class StateError(ValueError):
-    """A saved state that cannot be gone on from, and why."""
+    """A saved state that no run can go on from; the message says why."""
 
 
 def versions() -> dict[str, str]:
-    """What the curve's last digits depend on besides the settings."""
+    """What a curve's last digits depend on besides the settings: Python, torch, the machine's type, the threads."""
     return {"python": platform.python_version(), "torch": torch.__version__, "machine": platform.machine(),
             "threads": str(torch.get_num_threads())}
 
 
 def description(model: nn.Module) -> dict[str, Any]:
-    """What a model is: its class, and its config if it has one."""
+    """What a model is, as a dict for JSON: ``type``, the name of its class, and ``config``, empty if it has none."""
     config = getattr(model, "config", None)
     told = asdict(config) if is_dataclass(config) and not isinstance(config, type) else {}
     return json.loads(json.dumps({"type": type(model).__name__, "config": told}, default=str))
 
 
 def contrast(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Where two tables differ, a phrase each."""
+    """Where two tables differ, a phrase for each name: what it was, and what it is now."""
     return [f"{name} was {then.get(name, 'not there')}, and is now {now.get(name, 'not there')}"
             for name in sorted({*then, *now}) if then.get(name) != now.get(name)]
 
 
 def random_states(device: torch.device) -> dict[str, Tensor]:
-    """Where torch's generators stand, which dropout draws from, on this process."""
+    """The states of torch's generators on this process, which dropout draws from: "cpu", and "cuda" on a GPU."""
     states = {"cpu": torch.get_rng_state()}
     if device.type == "cuda":
         states["cuda"] = torch.cuda.get_rng_state(device)
@@ -55,7 +55,7 @@ def random_states(device: torch.device) -> dict[str, Tensor]:
 
 
 def set_random_states(states: Mapping[str, Tensor], device: torch.device) -> None:
-    """Put them back; a device that the state was not saved on keeps its own.
+    """Set torch's generators to saved states; that of a device which the state was not saved on stays as it is.
 
     Clones, because torch reads the wrong bytes from a tensor that begins in the middle of its storage.
     """
@@ -66,7 +66,11 @@ def set_random_states(states: Mapping[str, Tensor], device: torch.device) -> Non
 
 @dataclass(frozen=True)
 class State:
-    """A run after ``step`` updates; the names of its ``tensors`` begin with model, optimizer, best or random."""
+    """A run after ``step`` updates, as it is saved.
+
+    The names of its ``tensors`` begin with model, optimizer, best or random. ``settings`` are those of
+    `Settings.shaping`, ``model`` is the model's `description`, ``versions`` are what `versions` gave.
+    """
 
     step: int
     tensors: dict[str, Tensor]
@@ -78,7 +82,7 @@ class State:
     @classmethod
     def of(cls, step: int, model: nn.Module, optimizer: torch.optim.Optimizer, best: Mapping[str, Tensor],
            random: Mapping[str, Tensor], history: History, settings: Settings) -> Self:
-        """What is to be saved now; ``random`` has a row for each process."""
+        """The state to be saved now. ``best`` are the best weights so far, ``random`` has a row for each process."""
         names: dict[Tensor, str] = {parameter: name for name, parameter in model.named_parameters()}
         moments = {f"optimizer.{kind}.{names[parameter]}": tensor
                    for parameter, kinds in optimizer.state.items() for kind, tensor in kinds.items()}
@@ -86,12 +90,12 @@ class State:
         return cls(step, tensors, history, settings.shaping(), description(model), versions())
 
     def part(self, name: str) -> dict[str, Tensor]:
-        """The tensors under one heading, without it."""
+        """The saved tensors whose names begin with ``name`` and a dot, under what follows in their names."""
         return {key.removeprefix(f"{name}."): tensor for key, tensor in self.tensors.items()
                 if key.startswith(f"{name}.")}
 
     def fit_for(self, model: nn.Module, settings: Settings) -> None:
-        """A StateError names all that keeps this model, under these settings, from going on from here."""
+        """Check that this model can go on from here, under these settings; a StateError names what keeps it from it."""
         then, now = self.model, description(model)
         problems = contrast({"the model": then["type"]}, {"the model": now["type"]})
         problems += contrast(then["config"], now["config"])
@@ -104,7 +108,7 @@ class State:
                              ". Call fit as then to go on with it, or save to another folder to start anew")
 
     def restore(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
-        """Give the model its weights and the optimizer its moments."""
+        """Copy the saved weights into the model, and the moments into the optimizer."""
         put(model, self.part("model"))
         parameters = dict(model.named_parameters())
         for name, tensor in self.part("optimizer").items():
@@ -114,18 +118,18 @@ class State:
 
 
 def under(heading: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The same tensors with a heading before their names."""
+    """The tensors with ``heading`` and a dot before their names."""
     return {f"{heading}.{name}": tensor for name, tensor in tensors.items()}
 
 
 class RunStates:
-    """The folder in which a run keeps its newest state, each in a folder of its own: ``step-00000120``."""
+    """The folder in which a run keeps its newest state, in a folder of its own named by the step: ``step-00000120``."""
 
     def __init__(self, folder: str | PathLike[str]) -> None:
         self.folder = Path(folder)
 
     def states(self) -> list[Path]:
-        """The complete states, oldest first."""
+        """The folders of the complete states, oldest first."""
         return sorted(self.folder.glob("step-*"))
 
     def save(self, state: State) -> None:
@@ -148,7 +152,7 @@ class RunStates:
         shutil.rmtree(draft_of(state), ignore_errors=True)
 
     def newest(self) -> State | None:
-        """The state to go on from, or None; a StateError says why one that is there cannot be read."""
+        """The newest complete state, or None where there is none; a StateError says why one cannot be read."""
         if not self.states():
             return None
         folder = self.states()[-1]

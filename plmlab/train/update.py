@@ -21,7 +21,7 @@ KEEP_EVERY = 50
 
 
 class Loss(nn.Module):
-    """A model's loss as a forward pass, which is what DDP and ``torch.compile`` can wrap."""
+    """A model's loss as a forward pass, which DDP and ``torch.compile`` can wrap; bf16 autocast where it is set."""
 
     def __init__(self, model: nn.Module, device: torch.device, settings: Settings) -> None:
         super().__init__()
@@ -34,7 +34,11 @@ class Loss(nn.Module):
 
 
 class StepResult(NamedTuple):
-    """What an update tells, still on its device: reading it would wait for the device."""
+    """What one update tells, still on its device, since reading it would wait for the device.
+
+    ``loss`` is this process's part of the mean over all targets, in nats: the sum over processes is the whole. ``norm``
+    is that of the gradient before clipping, ``tokens`` the slots that all processes read.
+    """
 
     loss: Float[Tensor, ""]
     norm: Float[Tensor, ""]
@@ -42,7 +46,7 @@ class StepResult(NamedTuple):
 
 
 def adamw(model: nn.Module, settings: Settings) -> torch.optim.AdamW:
-    """AdamW (Loshchilov & Hutter 2019), decaying matrices and embeddings only.
+    """AdamW (Loshchilov & Hutter 2019), decaying matrices and embeddings only; a ValueError where nothing is trained.
 
     Biases and norms, the parameters with one axis, are not decayed, as in BERT and GPT.
     """
@@ -59,14 +63,15 @@ def adamw(model: nn.Module, settings: Settings) -> torch.optim.AdamW:
 
 
 def measure(batch: Trainable) -> Float[Tensor, "2"]:
-    """How much a batch weighs: how many targets it has, and how many examples."""
+    """What a batch weighs, as [targets, examples]: how many slots have a target, and how many examples there are."""
     targets = batch.targets
     asked = (targets != IGNORE).sum()
     return torch.stack([asked, asked.new_tensor(len(targets))]).double()
 
 
 class Update:
-    """Makes the updates of a run: ``update(batches, lr)`` is one."""
+    """Makes the updates of a run: ``update(batches, lr)`` is one. It holds the optimizer and
+    the weights to fall back to."""
 
     def __init__(self, model: nn.Module, settings: Settings, accelerator: "Accelerator",
                  compile: bool) -> None:
@@ -82,7 +87,7 @@ class Update:
         self.optimizer.found_inf = self.bad  # type: ignore[attr-defined]
 
     def __call__(self, batches: Sequence[Trainable], lr: float) -> StepResult:
-        """One update with the gradient of the mean loss over all targets of all batches, here and elsewhere.
+        """One update with the gradient of the mean loss over all targets of all batches, here and on other processes.
 
         Once a loss or a gradient is not finite, the weights stay as they are.
         """
@@ -109,8 +114,8 @@ class Update:
     def shares(self, batches: Sequence[Trainable]) -> Float[Tensor, "batches"]:
         """The part that each batch's mean has in the joint mean: they add up to 1 over all processes.
 
-        DDP divides gradients by the number of processes, so that the loss is multiplied by it. Batches
-        without any target, whose loss rests on labels, weigh by their examples.
+        DDP divides gradients by the number of processes, so that the loss is multiplied by it. Batches without any
+        target, whose loss rests on labels, weigh by their examples.
         """
         sizes = torch.stack([measure(batch) for batch in batches])
         if self.accelerator.num_processes == 1:
@@ -122,17 +127,17 @@ class Update:
         return shares.float().to(self.accelerator.device, non_blocking=True)
 
     def gradient_norm(self) -> Float[Tensor, ""]:
-        """The norm of the whole gradient, which is scaled down to ``clip`` where it is larger."""
+        """The norm of the whole gradient before clipping; a longer one than ``clip`` is scaled down to it."""
         if self.clip is not None:
             return nn.utils.clip_grad_norm_(self.trained, self.clip)
         return nn.utils.get_total_norm([p.grad for p in self.trained if p.grad is not None])
 
     @torch.no_grad()
     def keep(self) -> None:
-        """Remember the weights, unless they have just been found bad."""
+        """Keep a copy of the weights to fall back to, unless they have just been found bad."""
         for name, tensor in weights(self.model).items():
             self.kept[name].copy_(torch.where(self.bad > 0, self.kept[name], tensor))
 
     def fall_back(self) -> None:
-        """Give the model the last weights that are known to have had a finite loss."""
+        """Give the model back the last kept weights that are known to have had a finite loss."""
         put(self.model, self.kept)

@@ -19,7 +19,7 @@ HeldOut = Iterable[Trainable] | Callable[[], Iterable[Trainable]]
 
 
 class Validator:
-    """Evaluates, and with ``patience`` keeps the best weights and says when waiting longer is in vain."""
+    """Measures the validation loss; with ``patience``, also keeps the best weights and says when to stop."""
 
     def __init__(self, held_out: HeldOut, patience: int | None, loss: Loss,
                  accelerator: "Accelerator") -> None:
@@ -29,7 +29,8 @@ class Validator:
 
     @torch.no_grad()
     def evaluate(self) -> float:
-        """The mean loss over all held-out targets. Random numbers drawn here leave the training's alone."""
+        """The mean loss over all held-out targets, in nats. Random numbers drawn here leave the training's alone.
+        ValueError where there is no batch to evaluate."""
         device, processes = self.accelerator.device, self.accelerator.num_processes
         batches = self.held_out() if callable(self.held_out) else self.held_out
         total = torch.zeros(3, dtype=torch.float64, device=device)
@@ -48,13 +49,14 @@ class Validator:
         return summed / weight
 
     def look(self, history: History, step: int) -> None:
-        """Add a validation point."""
+        """Measure the validation loss after ``step`` updates and add it to the history; keep the
+        weights if asked and best."""
         history.validation.append((step, self.evaluate()))
         if self.patience is not None and history.best == history.validation[-1]:
             self.best = snapshot(self.loss.model)
 
     def enough(self, history: History) -> str | None:
-        """Why to stop now, or None."""
+        """Why to stop now: no validation loss better than the best in ``patience`` evaluations. None to go on."""
         if self.patience is None or history.best is None:
             return None
         step, loss = history.best
@@ -65,6 +67,6 @@ class Validator:
                 f"than {loss:.3f} at step {step}")
 
     def settle(self) -> None:
-        """Give the model the best weights, if they were to be kept."""
+        """Give the model the best weights that were kept; none are kept without ``patience``."""
         if self.best:
             put(self.loss.model, self.best)

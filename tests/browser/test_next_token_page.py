@@ -60,7 +60,7 @@ def test_the_bars_show_what_python_says(show: Show) -> None:
 def test_sliders_weigh_the_same_logits_anew(show: Show) -> None:
     lab = lab_of()
     page = show(lab)
-    logits = lab.reading.logits.double()
+    logits = lab.stream.logits.double()
     assert page.is_disabled("button:text-is('as the model says')")
     slide(page, "temperature", "Home")
     expect(page.locator("output").first).to_have_text("0.1")

@@ -27,7 +27,7 @@ def test_an_encoder_decoder_has_three_maps() -> None:
     assert lab.state["queries"] == lab.state["keys"] == ["[START]", "a", "bank"]
     assert lab.state["mask"]["causes"] == [1, -1, -1, 1, 1, -1, 1, 1, 1]
     lab.shown = 2
-    assert (len(lab.state["queries"]), len(lab.state["keys"])) == (3, 5)
+    assert (len(lab.state["queries"]), len(lab.state["keys"])) == (3, 6)
     lab.off, lab.closed = [["cross", 1, 0]], [["cross", 2, 4]]
     assert float(weights_of(lab)[:, :, 2, 4].max()) == 0
     assert lab.state["change"]["tokens"] == ["[START]", "a", "bank"]

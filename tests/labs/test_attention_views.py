@@ -95,8 +95,8 @@ def three(maps: list[Map]) -> list[tuple[str, int, int, int]]:
 def test_an_encoder_decoder_has_three_maps() -> None:
     model = seeded(Transformer(TransformerConfig(SIZE, layers=2, model=8, heads=2, inner=8)))
     maps = attention_maps(model, WORDS, TEXT, "a bank")
-    assert three(maps) == [("encoder", 5, 5, 2), ("decoder", 3, 3, 2), ("cross", 3, 5, 2)]
-    assert maps[2].queries == ["[START]", "a", "bank"] and maps[2].keys == TEXT.split()
+    assert three(maps) == [("encoder", 6, 6, 2), ("decoder", 3, 3, 2), ("cross", 3, 6, 2)]
+    assert maps[2].queries == ["[START]", "a", "bank"] and maps[2].keys == [*TEXT.split(), "[END]"]
     theirs = seeded(BartForConditionalGeneration(BartConfig(**BOTH)))
     maps = attention_maps(theirs, tokenizer_to_hf(WORDS), TEXT, "a bank")
     assert three(maps) == [("encoder", 5, 5, 2), ("decoder", 3, 3, 3), ("cross", 3, 5, 3)]
@@ -195,7 +195,7 @@ LONG = " ".join(["river"] * 90)
     (bert, ["a", "b"], TEXT, None, "a text needs a tokenizer, and a list of tokens was given"),
     (lambda: nn.Linear(2, 2), WORDS, TEXT, None, "how a Linear reads a plain text is not known here"),
     (lambda: Transformer(TransformerConfig.tiny(SIZE)), WORDS, TEXT, None, "reads two texts: give the second"),
-    (lambda: Transformer(TransformerConfig.tiny(SIZE)), WORDS, LONG, TEXT, "a view draws at most 64.*max_tokens=90"),
+    (lambda: Transformer(TransformerConfig.tiny(SIZE)), WORDS, LONG, TEXT, "a view draws at most 64.*max_tokens=91"),
     (lambda: BertModel(BertConfig(**SMALL)), WORDS, LONG, None, "this model has 20 positions"),
     (lambda: RobertaModel(RobertaConfig(**SMALL)), WORDS, " ".join(["a"] * 17), None, "this model has 18 positions"),
     (lambda: BERT(BERTConfig(30, layers=1, model=8, heads=2, inner=8)), WORDS, TEXT, None, "of another model"),
@@ -222,8 +222,8 @@ def test_more_errors() -> None:
 
 def test_a_longer_text_can_be_asked_for() -> None:
     model = Transformer(TransformerConfig.tiny(SIZE))
-    maps = attention_maps(model, WORDS, LONG, TEXT, max_tokens=90)
-    assert len(maps[0].queries) == 90
+    maps = attention_maps(model, WORDS, LONG, TEXT, max_tokens=91)
+    assert len(maps[0].queries) == 91
 
 
 def test_a_model_stays_as_it_was() -> None:

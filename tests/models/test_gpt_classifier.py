@@ -53,7 +53,7 @@ def test_the_loss_is_equation_5_worked_by_hand(kind: type[GPTClassifier], reader
     for tokens, kind_of in texts:
         hidden = model.gpt.hidden_states(Batch.causal(torch.tensor([[*tokens, 0]])))[0]
         classes.append((hidden[-1] @ model.output.weight.T).log_softmax(-1)[kind_of])
-        logs = (hidden @ model.gpt.token.weight.T).log_softmax(-1)
+        logs = (hidden @ model.gpt.embeddings.token.weight.T).log_softmax(-1)
         words += [logs[t, token] for t, token in enumerate(tokens[1:])]
     assert len(words) == 4 + 2 + 7
     by_hand = -sum(classes) / 3 - auxiliary * sum(words) / len(words)
@@ -105,7 +105,7 @@ def test_on_a_pretrained_gpt_which_stays_as_it_is(kind: type[GPTClassifier], rea
     assert model(BATCH).argmax(-1).tolist() == [2, 0, 1]
     for name, tensor in pretrained.state_dict().items():
         assert torch.equal(tensor, before[name]), name
-    assert not torch.equal(model.gpt.token.weight, pretrained.token.weight)
+    assert not torch.equal(model.gpt.embeddings.token.weight, pretrained.embeddings.token.weight)
 
 
 def test_the_other_gpt_is_refused() -> None:

@@ -12,7 +12,7 @@ from plmlab.course import CHAPTERS
 from plmlab.paths import ROOT
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-HEAVIEST = 300_000
+HEAVIEST = 1_500_000
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 each = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 

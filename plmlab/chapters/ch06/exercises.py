@@ -23,6 +23,7 @@ def attention_by_hand(
 
 
 def draw_vectors(rng: Generator) -> Probes:
+    """Inputs for 06.1: name → (queries, keys, values) of one head."""
     def several(*shapes: tuple[int, int], scale: float = 1.0) -> tuple[Tensor, ...]:
         return tuple(scale * randn(shape, generator=rng) for shape in shapes)
 
@@ -47,6 +48,7 @@ def masked_weights(
 
 
 def draw_masks(rng: Generator) -> Probes:
+    """Inputs for 06.2: name → (scores, mask), both [query key]; one has huge scores at hidden keys."""
     causal, padded = torch.ones(4, 4, dtype=torch.bool).tril(), torch.tensor([[True, True, True, False, False]])
     huge = torch.tensor([[1.0, 2.0, 300.0], [300.0, 1.0, 1.0], [0.0, 0.0, 0.0]])
     return {
@@ -67,6 +69,7 @@ def split_heads(x: Float[Tensor, "batch time model"], heads: int) -> Float[Tenso
 
 
 def draw_texts(rng: Generator) -> Probes:
+    """Inputs for 06.3: name → (vectors [batch time model], number of heads)."""
     return {
         "two tokens, two heads": (torch.arange(8.0).view(1, 2, 4), 2),
         "four heads of width 2": (randn(2, 3, 8, generator=rng), 4),
@@ -86,6 +89,7 @@ def position_table(time: int, model: int) -> Float[Tensor, "time model"]:
 
 
 def draw_sizes(_: Generator) -> Probes:
+    """Inputs for 06.4: name → (number of positions, width)."""
     return {"three positions, width 4": (3, 4), "one position": (1, 2), "twenty positions, width 6": (20, 6)}
 
 
@@ -107,6 +111,7 @@ def shift_right(
 
 
 def draw_sentences(_: Generator) -> Probes:
+    """Inputs for 06.5: name → (sentences as lists of ids, start, end, pad)."""
     return {
         "one sentence": ([[11, 12, 13]], 5, 6, 0),
         "two lengths": ([[11, 12, 13], [14]], 5, 6, 0),
@@ -129,6 +134,7 @@ def previous_token_head(weights: Float[Tensor, "head query key"], tokens: list[s
 
 
 def draw_heads(rng: Generator) -> Probes:
+    """Inputs for 06.6: name → (weights [head query key], tokens), special tokens among them."""
     def looks(heads: int, time: int) -> Tensor:
         return (2 * randn(heads, time, time, generator=rng)).softmax(-1)
 

@@ -14,6 +14,7 @@ HIDDEN, IGNORE = float("-inf"), -100
 # 06.1, attention by hand
 
 def scaled(q: Tensor, k: Tensor) -> Tensor:
+    """The right scores, QKᵀ/√d_k, [query key]."""
     return q @ k.T / sqrt(k.shape[1])
 
 
@@ -39,6 +40,7 @@ OF_A_MEAN: Properties = {
 # 06.2, the mask
 
 def weights_times_mask(scores: Tensor, look: Tensor) -> Tensor:
+    """The softmax over all keys, with 0 written over the hidden ones afterwards, [query key]."""
     return scores.softmax(-1) * look
 
 
@@ -68,7 +70,7 @@ OF_WEIGHTS: Properties = {
 # 06.3, many heads
 
 def cut(x: Tensor, heads: int) -> Tensor:
-    """[batch time head width]"""
+    """The vector of each token cut into heads, time still before head: [batch time head width]."""
     return x.unflatten(-1, (heads, -1))
 
 
@@ -93,18 +95,22 @@ OF_HEADS: Properties = {
 # 06.4, positions
 
 def angles(time: int, exponent: Tensor) -> Tensor:
+    """Position / 10000^exponent for the positions 0 … time − 1, [time exponent]."""
     return torch.arange(time)[:, None] / 10_000**exponent
 
 
 def taking_turns(one: Tensor, other: Tensor) -> Tensor:
+    """The columns of two tables by turns: the first of one, the first of the other, the second of one …"""
     return torch.stack([one, other], dim=-1).flatten(1)
 
 
 def waves(angle: Tensor) -> Tensor:
+    """Sine and cosine of each angle by turns, [time model]."""
     return taking_turns(angle.sin(), angle.cos())
 
 
 def even(model: int) -> Tensor:
+    """The even numbers below ``model``, the 2i of the formula."""
     return torch.arange(0, model, 2)
 
 
@@ -146,10 +152,12 @@ def filled_before(rows: Rows, fill: int) -> Tensor:
 
 
 def with_start(rows: Rows, start: int) -> Rows:
+    """The rows, ``start`` before each."""
     return [[start, *row] for row in rows]
 
 
 def with_end(rows: Rows, end: int) -> Rows:
+    """The rows, ``end`` after each."""
     return [[*row, end] for row in rows]
 
 
@@ -191,21 +199,22 @@ def real(tokens: list[str]) -> Tensor:
 
 
 def real_pairs(tokens: list[str]) -> Tensor:
-    """Whether token i + 1 and token i are both real."""
+    """Whether token i + 1 and token i are both real, for each i but the last."""
     return real(tokens)[1:] & real(tokens)[:-1]
 
 
 def line(weights: Tensor, offset: int) -> Tensor:
-    """[head, cell]"""
+    """One diagonal of every head's weights, [head cell]; ``offset`` −1 pairs each token with the one before it."""
     return weights.diagonal(offset=offset, dim1=1, dim2=2)
 
 
 def best(scores: Tensor) -> tuple[int, float]:
+    """The head with the largest score, and that score."""
     return int(scores.argmax()), float(scores.max())
 
 
 def wins(weights: Tensor) -> Tensor:
-    """1 for each query, from the second on, whose strongest key is the token before."""
+    """1 for each query, from the second on, whose strongest key is the token before, else 0, [head query]."""
     return (weights.argmax(-1)[:, 1:] == torch.arange(weights.shape[1] - 1)).float()
 
 

@@ -48,14 +48,14 @@ def chains(split: str, seed: int, count: int) -> list[Sentence]:
 
 
 def is_chain(words: Sequence[str]) -> bool:
-    """Whether it reads "the NOUN near … is/are ADJECTIVE ." """
+    """Whether a sentence has the form "the NOUN near … is/are ADJECTIVE .", without a relative clause."""
     return (len(words) > 6 and words[0] == "the" and words[2] in PREPOSITIONS and "that" not in words
             and words[-3] in ("is", "are"))
 
 
 @cache
 def material() -> tuple[list[Sentence], list[Sentence], dict[str, int]]:
-    """Sentences to learn from and to test on, none in both, and an id for each of their English words."""
+    """Sentences to learn from and to test on, none in both; and word → id for each of their English words."""
     learn, test = chains("train", 1, 4000), chains("test", 2, 1000)
     words = sorted({word for sentence in learn + test for word in sentence.words})
     first = Vocabulary(0).sentinels[-1] + 1
@@ -63,7 +63,7 @@ def material() -> tuple[list[Sentence], list[Sentence], dict[str, int]]:
 
 
 def reading(sentences: Sequence[Sentence]) -> Batch:
-    """The sentences, to be predicted word by word."""
+    """The batch of some sentences, each slot to say the next word."""
     _, _, ids = material()
     vocab = Vocabulary(len(ids) + min(ids.values()))
     rows = [causal([ids[word] for word in sentence.words], vocab=vocab, rng=Random(0)) for sentence in sentences]
@@ -71,7 +71,7 @@ def reading(sentences: Sequence[Sentence]) -> Batch:
 
 
 def lessons(seed: int) -> Callable[[int], Batch]:
-    """Step → a batch of 64 sentences to learn from."""
+    """A function from the step to its batch of 64 sentences to learn from, drawn with the seed."""
     learn, _, _ = material()
 
     def batch(step: int) -> Batch:
@@ -90,7 +90,7 @@ class LSTM(nn.Module):
         self.steps = nn.LSTM(width, width, layers, batch_first=True)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time vocab"]:
-        """The logits of each slot's prediction."""
+        """The logits of the next word at each slot."""
         return F.linear(self.steps(self.token(batch.tokens))[0], self.token.weight)
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
@@ -126,13 +126,13 @@ def agreement(model: nn.Module) -> dict[int, float]:
 
 
 def within(told: dict[int, float], distances: range) -> float:
-    """The mean over these distances."""
+    """The mean agreement over the distances of a range that occur; ``told`` is what `agreement` gives."""
     return sum(told[d] for d in distances if d in told) / sum(d in told for d in distances)
 
 
 def learn(kind: str, seed: int, lr: float, steps: int = STEPS, **options: Any,
           ) -> tuple[list[dict[int, float]], History]:
-    """Train; the agreement after every ``EVERY`` steps, and the run itself."""
+    """Train a model of one kind, and give its agreement after every ``EVERY`` steps, and the history of the run."""
     model, seen = build(kind, seed), []
     _, test, _ = material()
 
@@ -145,7 +145,7 @@ def learn(kind: str, seed: int, lr: float, steps: int = STEPS, **options: Any,
 
 
 def best_rate(kind: str) -> float:
-    """The rate that learns fastest: the lowest mean validation loss over a run with the pilot seed."""
+    """The learning rate that learns fastest: the lowest mean validation loss over a run with the pilot seed."""
     def slowness(lr: float) -> float:
         _, history = learn(kind, PILOT, lr, show=False)
         return sum(loss for _, loss in history.validation) / len(history.validation)
@@ -153,7 +153,8 @@ def best_rate(kind: str) -> float:
 
 
 def reversals(batch: int = 64, low: int = 4, high: int = 12) -> Callable[[int], PairBatch]:
-    """Step → letters drawn alike, and the same letters backwards. A reader's best loss is 0."""
+    """A function from the step to its batch: letters drawn alike, and the same letters backwards.
+    A reader's best loss is 0."""
     vocab = Vocabulary(len(Vocabulary(0).special) + LETTERS)
 
     def draw(step: int) -> PairBatch:
@@ -165,7 +166,8 @@ def reversals(batch: int = 64, low: int = 4, high: int = 12) -> Callable[[int], 
 
 
 def backwards(heads: int, seed: int, steps: int = 200) -> float:
-    """The loss on new letters, in nats a token, after so many steps."""
+    """The loss on new letters, in nats a token, of a Transformer with so many heads after so many
+    steps of reversing letters."""
     torch.manual_seed(seed)
     size = len(Vocabulary(0).special) + LETTERS
     model = Transformer(TransformerConfig(size, layers=1, heads=heads, dropout=0.0, smoothing=0.0))
@@ -176,7 +178,8 @@ def backwards(heads: int, seed: int, steps: int = 200) -> float:
 
 
 def compare(kind: str) -> dict[str, Any]:
-    """How one kind learns: near and far, step by step, over the seeds."""
+    """How one kind learns: its agreement "near" and "far", step by step, each with its spread over the seeds; and its
+    learning rate, parameters and steps a second."""
     lr = best_rate(kind)
     runs = {seed: learn(kind, seed, lr, show=False) for seed in SEEDS}
     curves = {
@@ -191,7 +194,7 @@ def compare(kind: str) -> dict[str, Any]:
 
 
 def main() -> dict[str, Any]:
-    """Agreement near and far, step by step, and the loss by the number of heads."""
+    """What chapter 06 records: agreement near and far, step by step, and the loss by the number of heads."""
     return {
         "steps": list(range(EVERY, STEPS + 1, EVERY)),
         "agreement": {kind: compare(kind) for kind in KINDS},

@@ -12,12 +12,12 @@ from plmlab.exercises.mistakes import Mistakes, Properties, of_words, spread, te
 # 07.1, the loss of a language model
 
 def picked(logprobs: Tensor, ids: Tensor) -> Tensor:
-    """The number at ids[t] of each row t."""
+    """The number at ids[t] of each row t, in one row."""
     return logprobs.gather(-1, ids[:, None])[:, 0]
 
 
 def surprise(logits: Tensor, tokens: Tensor) -> Tensor:
-    """−log p of each token after the first."""
+    """−log p of each token after the first, in nats."""
     return -picked(logits.log_softmax(-1)[:-1], tokens[1:])
 
 
@@ -54,7 +54,8 @@ OF_A_LOSS: Properties = {
 # 07.2, top-p
 
 def cut(logits: Tensor, keep: Callable[[Tensor], Tensor]) -> Tensor:
-    """The probabilities, but for those that ``keep`` does not keep of the row of them, the largest first."""
+    """The probabilities, 0 for those that ``keep`` drops, each at its own place; ``keep`` is given
+    them with the largest first."""
     ordered, order = logits.softmax(-1).sort(descending=True)
     kept = torch.zeros_like(logits)
     kept[order] = ordered * keep(ordered)
@@ -62,11 +63,12 @@ def cut(logits: Tensor, keep: Callable[[Tensor], Tensor]) -> Tensor:
 
 
 def before(ordered: Tensor) -> Tensor:
+    """What stands before each probability: the sum of all larger ones."""
     return ordered.cumsum(-1) - ordered
 
 
 def in_order(logits: Tensor, p: float) -> Tensor:
-    """The kept probabilities, the largest first."""
+    """The probabilities that top-p keeps, scaled to add up to 1, the largest first."""
     ordered = logits.softmax(-1).sort(descending=True).values
     return whole(ordered * (before(ordered) < p))
 
@@ -96,11 +98,13 @@ OF_A_DISTRIBUTION: Properties = {
 # 07.3, one step with the cache
 
 def attend(q: Tensor, keys: Tensor, values: Tensor, divisor: float | None = None) -> Tensor:
+    """Attention of one query, [value]; the scores are divided by √width, or by ``divisor`` if given."""
     scores = keys @ q / (divisor or sqrt(len(q)))
     return scores.softmax(-1) @ values
 
 
 def grown(keys: Tensor, k: Tensor) -> Tensor:
+    """The cached keys, or values, with one more at the end."""
     return torch.cat([keys, k[None]])
 
 
@@ -131,6 +135,7 @@ CACHE: Mistakes = {
 # 07.4, the logit lens
 
 def normed(hidden: Tensor, dim: int = -1) -> Tensor:
+    """The vectors taken to mean 0 and variance 1 along one axis, with 1e-5 added to the variance."""
     centred = hidden - hidden.mean(dim, keepdim=True)
     return centred / (centred.square().mean(dim, keepdim=True) + 1e-5).sqrt()
 
@@ -162,7 +167,7 @@ LENS: Mistakes = {
 # 07.5, the loss of fine-tuning
 
 def worst(logits: Tensor, targets: Tensor) -> Tensor:
-    """The largest loss of any target."""
+    """The largest cross-entropy of any target, in nats."""
     return of_words(logits, targets, reduction="none").max()
 
 

@@ -47,13 +47,13 @@ Judged = tuple[Words, int]
 
 @cache
 def spelling() -> Tokenizer:
-    """One token for each English word of the small world."""
+    """The tokenizer of the small world: one token for each of its English words."""
     return world_tokenizer(world.small(), ["english"], ["sentences"])
 
 
 @cache
 def agreeing() -> dict[Words, str]:
-    """The sentences whose verb is "is" or "are", in a random order, with the number of the subject."""
+    """Sentences of the small world whose verb is "is" or "are", in a random order → the number of the subject."""
     drawn = islice(world.small().sentences("train", seed=5), 20_000)
     found = {sentence.words: link.number for sentence in drawn for link in sentence.agreement
              if sentence.words[link.verb] in OTHER}
@@ -63,12 +63,12 @@ def agreeing() -> dict[Words, str]:
 
 @cache
 def kept() -> frozenset[Words]:
-    """The sentences of the exam."""
+    """The sentences of the exam, which no text of the pretraining holds."""
     return frozenset(list(agreeing())[:EXAM])
 
 
 def sentences(seed: float, count: int) -> list[Words]:
-    """Text of the small world, without the sentences of the exam."""
+    """The first ``count`` sentences of a text of the small world, drawn with the seed, without those of the exam."""
     text = map(tuple, world.small().text("train", seed=int(seed * 2**53)))
     return list(islice((words for words in text if words not in kept()), count))
 
@@ -81,7 +81,8 @@ def best_reader(texts: Sequence[Words]) -> float:
 
 
 def floor() -> float:
-    """The mean of that over all text: its entropy, in nats a token, exactly."""
+    """The least loss on this text that any model can reach: its entropy without the exam's sentences,
+    in nats a token, exactly."""
     whole, apart = world.small().entropy("train"), {words: world.small().logprob(words) for words in kept()}
     left = 1 - sum(map(exp, apart.values()))
     nats = (whole.sentence + sum(exp(p) * p for p in apart.values())) / left + log(left)
@@ -89,24 +90,24 @@ def floor() -> float:
 
 
 def ids(words: Sequence[str]) -> list[int]:
-    """One token a word."""
+    """The ids of some words, one token a word."""
     return spelling().encode(" ".join(words), plain=True)
 
 
 def reading(rows: Sequence[Sequence[str]]) -> Batch:
-    """Texts, each to be predicted word by word."""
+    """The batch of some texts, each slot to say the next word."""
     vocab = spelling().vocab
     return Batch.of([causal(ids(row), vocab=vocab, rng=Random(0)) for row in rows], pad=vocab.need("pad"))
 
 
 def fresh(seed: int) -> GPT2:
-    """A GPT-2 of three layers of 64 that has read nothing."""
+    """A GPT-2 of three layers of 64 that has read nothing, with random weights of this seed."""
     torch.manual_seed(seed)
     return GPT2(GPTConfig(len(spelling()), time=128, layers=3, model=64, heads=4, dropout=0.0))
 
 
 def pretrain(seed: int, steps: int = 500, **options: Any) -> tuple[GPT2, History]:
-    """The same after reading 32 new sentences a step."""
+    """A fresh GPT-2 after ``steps`` updates, each on 32 new sentences; and the history of the run."""
     gpt = fresh(seed)
 
     def text(step: int) -> Batch:
@@ -115,18 +116,18 @@ def pretrain(seed: int, steps: int = 500, **options: Any) -> tuple[GPT2, History
 
 
 def judging(rows: Sequence[Judged]) -> Batch:
-    """As GPT reads them: [START] … [END], and what is asked is asked at [END]."""
+    """The batch of labelled sentences as GPT reads them: [START] … [END], and what is asked is asked at [END]."""
     vocab = spelling().vocab
     return Batch.of([extracted(ids(words), right, vocab=vocab) for words, right in rows], pad=vocab.need("pad"))
 
 
 def spoilt(words: Words) -> Words:
-    """With the wrong one of "is" and "are"."""
+    """The sentence with "is" and "are" exchanged."""
     return tuple(OTHER.get(word, word) for word in words)
 
 
 def labelled(count: int, seed: int) -> list[Judged]:
-    """Other sentences than the exam's, every second one spoilt."""
+    """So many labelled sentences, none of the exam's; every second one is spoilt, with label 0."""
     rest = list(agreeing())[EXAM:]
     chosen = shuffled(Random(seed), rest)[:count]
     return [(spoilt(words), 0) if place % 2 else (words, 1) for place, words in enumerate(chosen)]
@@ -134,13 +135,13 @@ def labelled(count: int, seed: int) -> list[Judged]:
 
 @cache
 def exam() -> Batch:
-    """Each of the kept sentences, as it is and spoilt."""
+    """The batch of the exam: each of the kept sentences as it is, with label 1, and spoilt, with label 0."""
     return judging([pair for words in sorted(kept()) for pair in ((words, 1), (spoilt(words), 0))])
 
 
 def tune(gpt: GPT2, labels: int, auxiliary: float, seed: int, lr: float, steps: int = STEPS, **options: Any,
          ) -> GPT2Classifier:
-    """A copy, fine-tuned on so many labelled sentences."""
+    """A copy of the GPT-2 with a classifier on top, fine-tuned on so many labelled sentences; ``auxiliary`` is λ."""
     torch.manual_seed(seed)
     rows = labelled(labels, seed)
     model = GPT2Classifier.on(gpt, labels=2, extract=spelling().vocab.need("end"), auxiliary=auxiliary)
@@ -153,21 +154,21 @@ def tune(gpt: GPT2, labels: int, auxiliary: float, seed: int, lr: float, steps: 
 
 
 def accuracy(model: GPT2Classifier) -> float:
-    """How often it is right in the exam."""
+    """The share of the exam that a classifier gets right."""
     with torch.no_grad():
         return float((model(exam()).argmax(-1) == exam().labels["class"]).float().mean())
 
 
 def rows_of(texts: Sequence[Words]) -> list[list[str]]:
-    """Eight sentences in a row."""
+    """The sentences joined, eight to a row, as lists of words."""
     return [[word for words in texts[i:i + 8] for word in words] for i in range(0, len(texts), 8)]
 
 
 def in_rows(gpt: GPT2, seed: int, steps: int = 400, **options: Any) -> float:
-    """Let it go on reading, eight sentences in a row, so that it knows what a long text looks like.
+    """Train a GPT-2 further on rows of eight sentences, so that it knows what a long text looks like.
 
-    Returns how far its loss on new rows is above the best reader's. (The end of a sentence is certain in this world and
-    costs that reader nothing, so that his nats are those of the sentences.)
+    Returns how far its loss on new rows is above the best reader's, as a share of that. (The end of a sentence is
+    certain in this world and costs that reader nothing, so that his nats are those of the sentences.)
     """
     def text(step: int) -> Batch:
         return reading(rows_of(sentences(Random(f"rows {seed}:{step}").random(), 64)))
@@ -180,7 +181,7 @@ def in_rows(gpt: GPT2, seed: int, steps: int = 400, **options: Any) -> float:
 
 
 def few_shot(gpt: GPT2, shots: int, seed: int, count: int = 200) -> float:
-    """How often it gives a sentence the right name after so many examples, half of each name."""
+    """The share of sentences that get their right name after so many examples in the prompt, half of each name."""
     names, right = list(NAMES.values()), 0
     pools = [[words for words, number in agreeing().items() if NAMES[number] == name] for name in names]
     colours = torch.tensor([spelling().id(name) for name in names])
@@ -195,14 +196,14 @@ def few_shot(gpt: GPT2, shots: int, seed: int, count: int = 200) -> float:
 
 
 def tuned(kind: str, readers: dict[int, GPT2], lr: float, labels: int, seed: int) -> float:
-    """One point."""
+    """One point of a curve: the accuracy of one kind, tuned on so many labels with one seed."""
     pretrained, auxiliary = KINDS[kind]
     gpt = readers[seed] if pretrained else fresh(seed)
     return accuracy(tune(gpt, labels, auxiliary, seed, lr, show=False))
 
 
 def main() -> dict[str, Any]:
-    """Accuracy by the number of labels, and by the number of examples in a prompt."""
+    """What chapter 07 records: accuracy by the number of labels, and by the number of examples in a prompt."""
     readers = {seed: pretrain(seed, show=False)[0] for seed in (*SEEDS, PILOT)}
     told: dict[str, Any] = {}
     for kind in KINDS:

@@ -27,6 +27,7 @@ def corrupt(
 
 
 def draw_texts(rng: Generator) -> Probes:
+    """Inputs for 08.1: name → (tokens, selected, dice, random words, id of [MASK])."""
     def text(time: int, mask: int, share: float = 0.5) -> tuple[Tensor, Tensor, Tensor, Tensor, int]:
         return (randint(5, 60, (time,), generator=rng), rand(time, generator=rng) < share, rand(time, generator=rng),
                 randint(5, 60, (time,), generator=rng), mask)
@@ -56,6 +57,7 @@ def masked_loss(
 
 
 def draw_batches(rng: Generator) -> Probes:
+    """Inputs for 08.2: name → (hidden [batch time model], embedding, bias, targets), with few targets a text."""
     def batch(size: int, time: int, model: int, vocab: int, scale: float = 1.0) -> tuple[Tensor, ...]:
         targets = torch.full((size, time), -100)
         for text, row in enumerate(targets):
@@ -91,6 +93,7 @@ def embed(
 
 
 def draw_pairs(rng: Generator) -> Probes:
+    """Inputs for 08.3: name → (first, second, ids of [CLS] and [SEP], the tables of tokens, positions and segments)."""
     def tables(vocab: int, longest: int, model: int, scale: float = 1.0) -> tuple[Tensor, ...]:
         return tuple(scale * randn(rows, model, generator=rng) for rows in (vocab, longest, 2))
 
@@ -115,6 +118,7 @@ def span(
 
 
 def draw_questions(rng: Generator) -> Probes:
+    """Inputs for 08.4: name → (start logits, end logits, first slot of the text, longest answer)."""
     def question(start: Numbers, end: Numbers, first: int, longest: int) -> tuple[Tensor, Tensor, int, int]:
         return torch.tensor(start), torch.tensor(end), first, longest
 
@@ -146,6 +150,7 @@ def guess_at_once(joint: Float[Tensor, "one other"]) -> tuple[Float[Tensor, "one
 
 
 def draw_joints(rng: Generator) -> Probes:
+    """Inputs for 08.5: name → (the joint distribution of two words,)."""
     def drawn(*shape: int, never: float = 0.0) -> Tensor:
         weights = rand(*shape, generator=rng) ** 2 * (rand(*shape, generator=rng) >= never)
         return weights / weights.sum()
@@ -178,6 +183,7 @@ def head_scores(
 
 
 def draw_links(rng: Generator) -> Probes:
+    """Inputs for 08.6: name → (weights [text head query key], special tokens, links)."""
     def drawn(heads: int, texts: list[str], counts: list[int]) -> tuple[Tensor, Tensor, Tensor]:
         """Texts of words (w) and special tokens ([), and so many links in each."""
         special = torch.tensor([[mark == "[" for mark in text] for text in texts])

@@ -14,16 +14,17 @@ from plmlab.exercises.mistakes import Mistakes, Properties, of_words, spread, te
 # 08.1, eighty, ten, ten
 
 def by_dice(tokens: Tensor, dice: Tensor, words: Tensor, mask: int) -> Tensor:
-    """What each slot shows, were all selected."""
+    """What each slot would show, were all slots selected: [MASK], a random word or its token, by the dice."""
     return torch.where(dice < 0.8, mask, torch.where(dice < 0.9, words, tokens))
 
 
 def shown(tokens: Tensor, selected: Tensor, *rest: Any) -> Tensor:
+    """What each slot shows: a selected one goes by the dice, any other shows its token."""
     return torch.where(selected, by_dice(tokens, *rest), tokens)
 
 
 def said(tokens: Tensor, selected: Tensor) -> Tensor:
-    """The targets."""
+    """The targets: the token of each selected slot, IGNORE elsewhere."""
     return torch.where(selected, tokens, IGNORE)
 
 
@@ -67,18 +68,18 @@ OF_A_CORRUPTION: Properties = {
 # 08.2, the loss of the masked slots
 
 def of_logits(loss: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., Tensor]:
-    """The exercise's function whose logits are right."""
+    """The exercise's function with the right logits, and ``loss`` in the place of the mean cross-entropy."""
     return lambda hidden, embedding, bias, targets: loss(hidden @ embedding.T + bias, targets)
 
 
 def picked(logprobs: Tensor, targets: Tensor) -> Tensor:
-    """The number of each target, in one row."""
+    """The number that each target has, in one row; slots without a target are left out."""
     asked = targets != IGNORE
     return logprobs[asked].gather(-1, targets[asked][:, None])[:, 0]
 
 
 def losses(hidden: Tensor, embedding: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
-    """−log p of each target, in one row."""
+    """−log p of each target in nats, in one row."""
     return -picked((hidden @ embedding.T + bias).log_softmax(-1), targets)
 
 
@@ -121,6 +122,7 @@ OF_A_LOSS: Properties = {
 # 08.3, what BERT reads
 
 def normed(x: Tensor, eps: float = 1e-12) -> Tensor:
+    """The vectors taken to mean 0 and variance 1, without scale and shift."""
     return F.layer_norm(x, x.shape[-1:], eps=eps)
 
 
@@ -135,10 +137,12 @@ def picks(
 
 
 def added(*args: Any, **ids: Any) -> Tensor:
+    """The right sum of the three rows of each slot, not normed; the arguments are those of `picks`."""
     return torch.stack(picks(*args, **ids)).sum(0)
 
 
 def centred(x: Tensor) -> Tensor:
+    """The vectors, each with its mean taken away."""
     return x - x.mean(-1, keepdim=True)
 
 

@@ -24,21 +24,24 @@ def best(start: Tensor, end: Tensor, allowed: Callable[[int, int], bool],
 
 
 def right(start: Tensor, end: Tensor, first: int, longest: int) -> Span:
+    """The span that the exercise asks for."""
     return best(start, end, fits(first, longest))
 
 
 def fits(first: int, longest: int) -> Callable[[int, int], bool]:
+    """Whether a span (i, j) is allowed: it lies in the text, does not end before it starts, has
+    ``longest`` tokens at most."""
     return lambda i, j: first <= i <= j < i + longest
 
 
 def from_start(start: Tensor, end: Tensor, first: int, longest: int) -> Span:
-    """The best start, then the best end for it."""
+    """The best start of all, then the best end that is allowed with it."""
     i = first + int(start[first:].argmax())
     return i, i + int(end[i:i + longest].argmax())
 
 
 def from_end(start: Tensor, end: Tensor, first: int, longest: int) -> Span:
-    """The best end, then the best start for it."""
+    """The best end of all, then the best start that is allowed with it."""
     j = first + int(end[first:].argmax())
     i = max(first, j - longest + 1)
     return i + int(start[i:j + 1].argmax()), j
@@ -82,6 +85,7 @@ SPAN: Mistakes = {
 # 08.5, two words at once
 
 def product(joint: Tensor) -> Tensor:
+    """What two guesses make of the pair that know nothing of each other: the product of the marginals, [one other]."""
     return joint.sum(1)[:, None] * joint.sum(0)
 
 
@@ -167,6 +171,7 @@ def hits(cells: Tensor, out: Tensor, goal: Tensor) -> Tensor:
 
 
 def left_out(special: Tensor, links: Tensor) -> Tensor:
+    """Whether each slot is left out of what a link is judged by: special tokens and the query itself, [link key]."""
     return special[links[:, 0]] | itself(special, links)
 
 
@@ -183,7 +188,7 @@ def cut_out(weights: Tensor, special: Tensor, links: Tensor) -> Tensor:
 
 
 def text_means(found: Tensor, links: Tensor) -> Tensor:
-    """The mean over texts of the mean over a text's links."""
+    """The mean over texts of the mean over a text's links, [head]."""
     return torch.stack([found[links[:, 0] == text].mean(0) for text in links[:, 0].unique()]).mean(0)
 
 

@@ -39,13 +39,13 @@ HALF = 64
 
 @cache
 def pretrained() -> BERTPretraining:
-    """The course's checkpoint."""
+    """The course's own pretrained BERT, with its two heads."""
     model, _ = load(CHECKPOINT)
     return model
 
 
 def start(kind: str, seed: int) -> BERT:
-    """What is tuned: nothing learned yet, or the checkpoint."""
+    """The BERT that is tuned: one with random weights where ``kind`` is "from scratch", else the checkpoint's."""
     whole = pretrained()
     if kind == "from scratch":
         torch.manual_seed(seed)
@@ -54,19 +54,19 @@ def start(kind: str, seed: int) -> BERT:
 
 
 def reached(kind: str, name: str, labels: int, seed: int, lr: float, steps: int = STEPS) -> float:
-    """One point: the score in the exam."""
+    """One point of a curve: the score in the exam of a BERT of this kind, tuned on so many labels with one seed."""
     model = tune(start(kind, seed), name, labels, seed, lr=lr, steps=steps, features=kind == "frozen features",
                  show=False)
     return score(model, name)
 
 
 def rate(kind: str, name: str) -> float:
-    """The learning rate that does best with the pilot seeds and all labels."""
+    """The learning rate that does best on a task with the pilot seeds and all labels."""
     return max(RATES[kind], key=lambda lr: sum(reached(kind, name, LABELS[-1], seed, lr) for seed in PILOTS))
 
 
 def transfer() -> dict[str, Any]:
-    """Task → kind → the learning rate, and the score by the number of labels."""
+    """Task → kind → ``lr``, the learning rate, and ``points``, the score by the number of labels."""
     told: dict[str, Any] = {name: {} for name in TASKS}
     for name in TASKS:
         for kind in RATES:
@@ -77,7 +77,8 @@ def transfer() -> dict[str, Any]:
 
 
 def updates(rates: dict[str, float], name: str = "names", labels: int = 1024) -> dict[str, Any]:
-    """Kind → the score by the number of updates, each count with a schedule of its own."""
+    """Kind → its score by the number of updates, each count with a schedule of its own;
+    ``rates`` are the learning rates."""
     return {kind: [spread({seed: reached(kind, name, labels, seed, lr, steps) for seed in SEEDS}) for steps in UPDATES]
             for kind, lr in rates.items()}
 
@@ -88,18 +89,18 @@ Alter = Callable[[Batch], Batch]
 
 
 def unaltered(batch: Batch) -> Batch:
-    """As in the paper."""
+    """The batch as it is: 80/10/10 and the next sentence, as in the paper."""
     return batch
 
 
 def always_masked(batch: Batch) -> Batch:
-    """Every hidden word is shown as [MASK]: no random words, and none that is kept."""
+    """The batch with every hidden word shown as [MASK]: no random words, and none that is kept."""
     mask = torch.tensor(spelling().vocab.need("mask"))
     return replace(batch, tokens=torch.where(batch.targets == IGNORE, batch.tokens, mask))
 
 
 def unasked(batch: Batch) -> Batch:
-    """The same texts, but nobody asks whether B follows A."""
+    """The batch without labels: the same texts, but nobody asks whether B follows A."""
     return replace(batch, labels={})
 
 
@@ -112,7 +113,8 @@ PROBES = {"names, features": ("names", 64, True, 1e-2), "names, tuned": ("names"
 
 
 def pretrain(alter: Alter, seed: int, steps: int = 1000, **options: Any) -> tuple[BERTPretraining, History]:
-    """A BERT of three layers of 96 that reads 64 pairs and 64 sentences a step."""
+    """A BERT of three layers of 96 after ``steps`` updates on 64 pairs and 64 sentences each;
+    and the history of the run."""
     torch.manual_seed(seed)
     model = BERTPretraining(BERTConfig(len(spelling()), time=64, layers=3, model=96, inner=384, dropout=0.0,
                                        attention_dropout=0.0))
@@ -124,7 +126,7 @@ def pretrain(alter: Alter, seed: int, steps: int = 1000, **options: Any) -> tupl
 
 @cache
 def whole_sentences() -> Batch:
-    """Sentences of the plain test with nothing hidden, each word to be named in its own slot."""
+    """The batch of 500 sentences of the plain test with nothing hidden, each word to be named in its own slot."""
     vocab = spelling().vocab
 
     def shown(words: list[str]) -> Any:
@@ -136,14 +138,14 @@ def whole_sentences() -> Batch:
 
 @torch.no_grad()
 def in_sight(model: BERTPretraining) -> float:
-    """How often the model names a word that it sees."""
+    """The share of words in plain sight that the model names."""
     asked = whole_sentences().targets != IGNORE
     said = model(whole_sentences()).argmax(-1)
     return float((said == whole_sentences().targets)[asked].float().mean())
 
 
 def ablations() -> dict[str, Any]:
-    """Ablation → what it reaches in the probes, and how often it names a word in sight."""
+    """Ablation → its score in each of the probes, and the share of "words in sight" that it names."""
     told = {}
     for name, alter in ABLATIONS.items():
         models = {seed: pretrain(alter, seed, show=False)[0] for seed in SEEDS}
@@ -156,7 +158,7 @@ def ablations() -> dict[str, Any]:
 
 
 def main() -> dict[str, Any]:
-    """All of it."""
+    """What chapter 08 records: ``labels``, ``transfer``, ``updates`` and ``ablations``."""
     told = transfer()
     rates = {kind: told["names"][kind]["lr"] for kind in RATES}
     return {"labels": list(LABELS), "transfer": told, "updates": {"counts": list(UPDATES), **updates(rates)},

@@ -12,7 +12,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from plmlab.interpret.ablation import Ablation, ForwardPass, distance, divergence, forward_pass
-from plmlab.interpret.attention_maps import Words, kind_of
+from plmlab.interpret.readable import Words, readable
 from plmlab.labs.base import Lab
 from plmlab.labs.shared.masks import mask_state
 from plmlab.labs.shared.tokens import labels, names_of
@@ -24,7 +24,11 @@ TOP = 8
 
 @dataclass(frozen=True)
 class AttentionPreset:
-    """Something to try: a sentence, a head, and a cell given by its words; with a question to guess first."""
+    """Something to try in the Attention Lab: a sentence, a head, and a cell given by its words; with
+    a question to guess first.
+
+    ``off`` are heads to be switched off, (layer, head); ``closed`` are cells to be closed, (query, key), as slots.
+    """
 
     title: str
     text: str
@@ -38,12 +42,13 @@ class AttentionPreset:
     closed: tuple[tuple[int, int], ...] = ()
 
     def traits(self) -> dict[str, Any]:
-        """What a click sets."""
+        """The lab's traits that a click on this preset sets, with their values."""
         return {"text": self.text, "layer": self.layer, "head": self.head, "shown": 0,
                 "off": [["self", *head] for head in self.off], "closed": [["self", *cell] for cell in self.closed]}
 
     def cell(self, queries: Sequence[str], keys: Sequence[str]) -> list[int] | None:
-        """The cell's place: the last slot of its query, the first of its key; None where a word is missing."""
+        """The cell's place, [query, key]: the last slot of its query, the first of its key;
+        None where a word is missing."""
         if self.query not in queries or self.key not in keys:
             return None
         return [len(queries) - 1 - list(reversed(queries)).index(self.query), list(keys).index(self.key)]
@@ -79,7 +84,7 @@ PRESETS = (
 
 @cache
 def default_model() -> tuple[nn.Module, Tokenizer]:
-    """MiniLM, loaded once; the labs never change it."""
+    """MiniLM and its tokenizer, loaded once; the labs never change it."""
     from plmlab.hf import minilm
 
     return minilm()
@@ -89,7 +94,7 @@ class AttentionLab(Lab):
     """Layers × heads of a model on the reader's sentence; one head at large; the arithmetic of one cell.
 
     Heads can be switched off and cells closed, and what becomes of the output is shown. The model itself is never
-    changed: it is reached into by ``intervene``.
+    changed: the ablation is an ``intervene`` at its hook points.
 
     Args:
         model: ours, or one of ``transformers``; MiniLM if none is given.
@@ -99,6 +104,9 @@ class AttentionLab(Lab):
         layer, head: what is shown at large, counted from 0 as in ``watch``.
         name: what the model is called; the name of its class if none is given.
         presets: buttons of things to look at; those for MiniLM only where it is the model.
+
+    Raises:
+        ValueError: a model was given without a tokenizer, or a tokenizer without a model.
     """
 
     title = "Attention Lab"
@@ -133,7 +141,7 @@ class AttentionLab(Lab):
         begin = {"text": text, "layer": layer, "head": head}
         if self.presets and all(value is None for value in begin.values()):
             begin = self.presets[0].traits() | {"preset": 0}
-        menu = {"name": self.name, "two": kind_of(model) == "encoder-decoder",
+        menu = {"name": self.name, "two": readable(model).architecture == "encoder-decoder",
                 "presets": [{"title": preset.title, **preset.traits()} for preset in self.presets]}
         super().__init__(second=second or "", menu=menu, max_tokens=max_tokens,
                          **{name: value for name, value in begin.items() if value is not None})
@@ -141,14 +149,14 @@ class AttentionLab(Lab):
         self.recompute()
 
     def summary(self) -> str:
-        """The model, its size, and what it read."""
+        """The model's name, its layers and heads, and the tokens that it read."""
         if not self.state:
             return self.message
         layers, heads = self.state["size"]
         return f"{self.name}, {layers} layers × {heads} heads: {' '.join(self.state['queries'])}"
 
     def recompute(self) -> None:
-        """Compute anew what depends on what has changed; traits that came together cost once."""
+        """Compute anew the parts of the state whose inputs have changed; traits that came together cost once."""
         asked = tuple(repr(getattr(self, name)) for name in self.inputs)
         if asked == self._asked:
             return
@@ -237,7 +245,11 @@ def packed(weights: Float[Tensor, "layer head query key"]) -> bytes:
 
 
 def detail_of(run: ForwardPass, name: str, layer: int, head: int) -> dict[str, Any]:
-    """What the arithmetic of one head's cells needs, its numbers as 32-bit floats one after the other."""
+    """What the arithmetic of one head's cells needs, as a dict for JavaScript.
+
+    ``numbers`` are q, k, v, scores, weights and the head's output as 32-bit floats, one after the other; ``width`` is
+    that of a head, ``count`` is [queries, keys], and ``scale`` is what q·k is multiplied with.
+    """
     found = run.head(name, layer, head)
     parts = (found.q, found.k, found.v, found.scores, found.weights, found.mixed)
     numbers = torch.cat([part.float().flatten() for part in parts]).numpy().astype("<f4").tobytes()
@@ -246,7 +258,11 @@ def detail_of(run: ForwardPass, name: str, layer: int, head: int) -> dict[str, A
 
 
 def change_of(before: ForwardPass, after: ForwardPass, words: Words) -> dict[str, Any]:
-    """What became of the output: of each token's vector and their mean, or of what is said to come next."""
+    """What an ablation does to the output, as a dict for JavaScript: ``slots``, how far each moves, and ``whole``.
+
+    Of an encoder, 1 − cosine between the vectors of each token, and between their means. Of a model with logits,
+    KL(before ‖ after) in nats at each slot, and at the last; ``next`` has the likeliest tokens there, before and after.
+    """
     names = before.maps[1 if len(before.maps) > 1 else 0].queries
     if before.logits is None or after.logits is None:
         apart = distance(before.vectors, after.vectors)
@@ -262,7 +278,8 @@ def change_of(before: ForwardPass, after: ForwardPass, words: Words) -> dict[str
 
 
 def who_receives(run: ForwardPass, name: str) -> tuple[str, str]:
-    """A question that every model answers: which token receives the most weight, over all heads and queries."""
+    """A question that every model answers, and its answer: which token receives the most weight,
+    over all heads and queries?"""
     found = run.map(name)
     share = torch.stack(found.weights).mean((0, 1, 2))
     most = int(share.argmax())

@@ -15,7 +15,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from plmlab.interpret.attention_maps import Map, Text, Words, attention_maps
+from plmlab.interpret.attention_maps import Map, Text, attention_maps
+from plmlab.interpret.readable import Words
 from plmlab.labs.base import POLICY, script_json, source
 
 STAND_IN = "const require = { config() {} }, requirejs = (names, draw) => draw(jQuery, d3);"

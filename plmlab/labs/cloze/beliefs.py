@@ -28,7 +28,7 @@ Labels: TypeAlias = Callable[[Sequence[int]], list[str]]
 
 
 def surprisal(p: float | Tensor) -> Tensor:
-    """−log p, in nats."""
+    """−log p in nats; finite even where p is 0, which counts as 1e-300."""
     return -torch.as_tensor(p, dtype=torch.float64).clamp_min(LEAST).log()
 
 
@@ -39,9 +39,11 @@ def divergence(best: Distribution, model: Distribution) -> float:
 
 
 def belief_state(belief: Distribution, best: Distribution | None, true: int | None, labels: Labels) -> dict[str, Any]:
-    """The likeliest words by either reader, the likelier for the model first, the true one among them.
+    """The likeliest words by either reader, the likelier for the model first, the true one among them; for JavaScript.
 
-    ``own`` tells of the true word: its rank (1 is the highest), probability and surprisal; None where there is none.
+    Each of ``rows`` has the model's probability ``p`` and the ``best`` reader's. ``own`` tells of the true word: its
+    rank (1 is the highest), probability and surprisal in nats; None where there is none. ``kl`` is the `divergence`,
+    None without a best reader.
     """
     highest = belief if best is None else torch.maximum(belief, best)
     top = highest.topk(min(TOP, len(belief))).indices.tolist()
@@ -93,8 +95,12 @@ def _impossible_pair(one: Distribution, other: Distribution, joint: Joint, label
 
 def chained_pair(one: Distribution, other: Distribution, firsts: Sequence[int], seconds: Sequence[Distribution],
                  labels: Labels) -> dict[str, Any]:
-    """The same against the model itself, asked one after the other: p(a) · p(b | a). ``seconds`` are its beliefs of b,
-    once each of the words ``firsts`` stands in the first gap."""
+    """What believing two words independently costs, against the model itself, asked one after
+    the other: p(a) · p(b | a).
+
+    ``seconds`` are its distributions of b, once each of the words ``firsts`` stands in the first gap. The dict has the
+    keys of `world_pair`; what needs an exact reader is None.
+    """
     chained = one[list(firsts)][:, None] * torch.stack(list(seconds))
     product = torch.outer(one[list(firsts)], other)
     columns = likeliest(other, chained.sum(0))
@@ -109,6 +115,7 @@ def chained_pair(one: Distribution, other: Distribution, firsts: Sequence[int], 
 
 
 def likeliest(*beliefs: Distribution) -> list[int]:
-    """The tokens that any of some readers believes in most, in that order: two at least, and no rare ones."""
+    """The tokens that any of some distributions holds likeliest, in that order: 8 at most,
+    two at least, no rare ones."""
     top = torch.stack(beliefs).amax(0).topk(min(TOP, len(beliefs[0])))
     return [id for rank, (p, id) in enumerate(zip(*map(Tensor.tolist, top), strict=True)) if p >= CROSSED or rank < 2]

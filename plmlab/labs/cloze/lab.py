@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import traitlets
 from torch import nn
 
-from plmlab.interpret.attention_maps import AnyTokenizer
+from plmlab.interpret.readable import AnyTokenizer, as_ours, readable
 from plmlab.labs.base import Lab
 from plmlab.labs.cloze.beliefs import Joint, belief_state, chained_pair, likeliest, world_pair
 from plmlab.labs.cloze.presets import pair_question, presets, telling_word
 from plmlab.labs.cloze.readers import BestReader, Distribution, LeftReader, MaskedSentence, believed
 from plmlab.labs.shared.probabilities import words_of
 from plmlab.labs.shared.tokens import labels
-from plmlab.models.bert import BERTPretraining
-from plmlab.models.gpt import GPT
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.world.probability.posterior import NotInGrammar
 
@@ -57,13 +55,13 @@ class ClozeLab(Lab):
     menu = traitlets.Dict().tag(sync=True)
 
     def __init__(self, model: "nn.Module | PreTrainedModel", tokenizer: AnyTokenizer, text: str | None = None,
-                 world: "World | None" = None, *, split: str = "train", left_only: GPT | None = None,
+                 world: "World | None" = None, *, split: str = "train", left_only: nn.Module | None = None,
                  hide: Sequence[str] = (), max_tokens: int = 64) -> None:
         self.model, self.world = model, world
-        self.words = tokenizer if isinstance(tokenizer, Tokenizer) else Tokenizer.from_hf(tokenizer)
+        self.words = as_ours(tokenizer)
         self.size = checked_size(model, self.words)
-        if left_only is not None and left_only.config.vocab != self.size:
-            raise ValueError(f"left_only has a vocabulary of {left_only.config.vocab:,} tokens and the model one of "
+        if left_only is not None and readable(left_only).vocab != self.size:
+            raise ValueError(f"left_only has a vocabulary of {readable(left_only).vocab:,} tokens and the model one of "
                              f"{self.size:,}; give a GPT of the same tokenizer")
         self.left = LeftReader(model, left_only)
         self.best = None if world is None else BestReader(world, self.words, split, self.size)
@@ -80,7 +78,7 @@ class ClozeLab(Lab):
         self.recompute()
 
     def summary(self) -> str:
-        """The sentence with its gaps, and what is believed to stand there."""
+        """The sentence with its gaps, and the likeliest word of each with its probability."""
         if not self.state:
             return self.message
         said = " ".join("[MASK]" if slot in self.state["hidden"] else token
@@ -131,7 +129,8 @@ class ClozeLab(Lab):
         ids = self.words.encode(text)
         if not ids:
             raise ValueError("The sentence is empty. Type one; what is drawn is from before.")
-        room = min([self.max_tokens, *(time for m in (self.model, self.left.left_only) if (time := positions(m)))])
+        readers = [readable(model) for model in (self.model, self.left.left_only) if model is not None]
+        room = min([self.max_tokens, *(reader.positions for reader in readers if reader.positions is not None)])
         gapped = MaskedSentence.of(ids, self.words.vocab)
         over = max(0, len(gapped.ids) - room)
         if over >= len(ids):
@@ -223,27 +222,19 @@ class ClozeLab(Lab):
 def checked_size(model: nn.Module, words: Tokenizer) -> int:
     """How many tokens the model's head for hidden words chooses among; a ValueError where it has no such head, or the
     tokenizer is another's."""
-    if isinstance(model, BERTPretraining):
-        size = model.config.vocab
-    elif "MaskedLM" in type(model).__name__ or type(model).__name__ == "BertForPreTraining":
-        size = getattr(model.config, "vocab_size", 0)
-    else:
+    reads = readable(model)
+    if not reads.names_tokens or reads.vocab is None or reads.architecture != "encoder":
         raise ValueError(f"a {type(model).__name__} has no head that names hidden words; give a BERTPretraining, or a "
                          "BertForMaskedLM of transformers")
+    size = reads.vocab
     if len(words) > size:
         raise ValueError(f"the tokenizer has {len(words):,} tokens, and the model knows {size:,}: is it that of "
                          "another model?")
     return size
 
 
-def positions(model: nn.Module | None) -> int | None:
-    """How many slots a model can read, None where nothing limits it."""
-    config = getattr(model, "config", None)
-    return getattr(config, "time", None) or getattr(config, "max_position_embeddings", None)
-
-
 def checked_slots(slots: Sequence[Any], gapped: MaskedSentence) -> list[int]:
-    """Slots that hold words; a ValueError for others."""
+    """The slots to be hidden, as a list; a ValueError for one that holds no word of the sentence."""
     for slot in slots:
         if slot not in gapped.may_hide:
             raise ValueError(f"slot {slot!r} is to be hidden; the words of this sentence stand in the slots "

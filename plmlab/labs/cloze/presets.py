@@ -31,7 +31,8 @@ def presets(world: World) -> list[dict[str, Any]]:
 
 
 def resolved_by_the_right(world: World, sentence: Sentence) -> list[int]:
-    """A word behind an ambiguous noun, open to who has read so far, and certain to who reads on."""
+    """The place of a word behind an ambiguous noun, open to who has read so far, and certain to
+    who reads on; [] for none."""
     noun = next((place for place, (sense, tag) in enumerate(zip(sentence.senses, sentence.tags, strict=True))
                  if sense and tag == "NOUN"), len(sentence.words))
     words = sentence.words
@@ -43,12 +44,13 @@ def resolved_by_the_right(world: World, sentence: Sentence) -> list[int]:
 
 
 def agreeing_verb(world: World, sentence: Sentence) -> list[int]:
-    """A verb whose number a nearer noun could mislead, where the rest of the sentence leaves none but this word."""
+    """The place of the first verb that has a noun of the other number between its subject and itself; [] for none."""
     return [link.verb for link in sentence.agreement if link.attractors and link.subject < link.verb][:1]
 
 
 def agreeing_pair(world: World, sentence: Sentence) -> list[int]:
-    """A subject and its verb, both numbers possible."""
+    """The places of a subject and its verb, a noun of the other number between them, both of which may be
+    other words; [] for none."""
     for link in sentence.agreement:
         places = sorted((link.subject, link.verb))
         if link.attractors and all(len(found) > 1 for found in world.posterior(sentence.words, places)):
@@ -57,12 +59,13 @@ def agreeing_pair(world: World, sentence: Sentence) -> list[int]:
 
 
 def share(p: float) -> str:
-    """A probability in words."""
+    """A probability as a percentage: "25 %"; three digits where it is below a tenth, or nearly 1."""
     return f"{100 * p:.0f} %" if 0.0995 <= p <= 0.995 else f"{100 * p:.3g} %"
 
 
 def telling_word(model: nn.Module, gapped: MaskedSentence, labels: Labels) -> tuple[str, str]:
-    """For one gap: which other word, hidden too, takes most from what the model gives the word in the gap."""
+    """A question and its answer, for one gap: which other word, hidden too, takes most from what the model gives the
+    word in the gap? Both are "" where there is no other word, or the sentence is longer than 24 slots."""
     slot, = gapped.hidden
     others = [other for other in gapped.may_hide if other != slot]
     if not others or len(gapped.ids) > TELLING:
@@ -83,7 +86,8 @@ def telling_word(model: nn.Module, gapped: MaskedSentence, labels: Labels) -> tu
 
 
 def pair_question(pair: dict[str, Any]) -> tuple[str, str]:
-    """For several gaps: how far the guesses miss each other."""
+    """A question and its answer, for two gaps: how often do guesses that know nothing of
+    each other not fit together?"""
     question = "The model fills both gaps at once, neither knowing of the other. How often will they not fit together?"
     worst = pair["worst"]
     if worst is None:

@@ -11,9 +11,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from plmlab.example import Batch, Example
-from plmlab.interpret.attention_maps import asking
-from plmlab.models.bert import BERTPretraining
-from plmlab.models.gpt import GPT
+from plmlab.interpret.readable import inference, readable
 from plmlab.objectives import causal, masked
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.text.vocabulary import Vocabulary
@@ -27,7 +25,8 @@ Distribution: TypeAlias = Float[Tensor, "vocab"]
 
 @dataclass(frozen=True)
 class MaskedSentence:
-    """[CLS] A [SEP], or [CLS] A [SEP] B [SEP], and the slots that are hidden, counted from [CLS] = 0.
+    """A sentence or two with gaps: [CLS] A [SEP], or [CLS] A [SEP] B [SEP], and the hidden
+    slots, counted from [CLS] = 0.
 
     ``first`` and ``second`` hold the true words; where the reader typed [MASK], nobody knows one.
     """
@@ -39,7 +38,7 @@ class MaskedSentence:
 
     @classmethod
     def of(cls, ids: Sequence[int], vocab: Vocabulary) -> "MaskedSentence":
-        """Of a typed text: a typed [SEP] ends the first sentence, a typed [MASK] is hidden."""
+        """The masked sentence of a typed text: a typed [SEP] ends the first sentence, a typed [MASK] is hidden."""
         sep = vocab.need("sep")
         end = list(ids).index(sep) if sep in ids else len(ids)
         gapped = cls(tuple(ids[:end]), tuple(ids[end + 1:]), vocab)
@@ -47,7 +46,7 @@ class MaskedSentence:
 
     @property
     def ids(self) -> tuple[int, ...]:
-        """All slots, with the true words."""
+        """The ids of all slots, [CLS] and [SEP] among them, with the true words."""
         cls, sep = self.vocab.need("cls"), self.vocab.need("sep")
         return (cls, *self.first, sep, *self.second, *([sep] if self.second else []))
 
@@ -68,43 +67,34 @@ class MaskedSentence:
         return None if self.ids[slot] == self.vocab.mask else self.ids[slot]
 
     def filled(self, slot: int, word: int) -> "MaskedSentence":
-        """The same with a word put into one gap, where all can see it."""
+        """The same sentence with a word put into one gap, where all can see it."""
         ids = [word if place == slot else id for place, id in enumerate(self.ids)]
         end = len(self.first) + 1
         return MaskedSentence(tuple(ids[1:end]), tuple(ids[end + 1:-1]), self.vocab,
                       tuple(other for other in self.hidden if other != slot))
 
     def example(self) -> Example:
-        """What a model that sees both sides reads."""
+        """The Example that a model of both sides reads, with [MASK] at every hidden slot."""
         return masked(self.first, pair=self.second, vocab=self.vocab, rng=Random(0), select=self.hidden,
                       replace=dict.fromkeys(self.hidden, self.vocab.need("mask")))
 
     def before(self, slot: int) -> tuple[int, ...] | None:
-        """What stands before a slot, hidden or not; None in the second sentence, or behind a typed [MASK]."""
+        """The ids that stand before a slot, hidden or not; None in the second sentence, or behind a typed [MASK]."""
         words = self.first[:slot - 1]
         return None if slot > len(self.first) or self.vocab.mask in words else words
 
     def cut(self, slot: int) -> Example:
-        """What stands before a slot, and the slot itself behind a mask: nothing comes after it but [SEP]."""
+        """The Example of what stands before a slot, and the slot itself behind a mask: nothing
+        comes after it but [SEP]."""
         return MaskedSentence(self.first[:slot], (), self.vocab, (slot,)).example()
 
 
 def believed(model: nn.Module, examples: Sequence[Example], slots: Sequence[Sequence[int]]) -> list[list[Distribution]]:
-    """What a model believes at some slots of each example: the softmax of its logits there, in one pass."""
+    """A model's distributions at some slots of each example: the softmax of its logits there, in one forward pass."""
     batch = Batch.of(examples, pad=0).to(next(model.parameters()).device)
-    with asking(model):
-        logits = model(batch) if isinstance(model, BERTPretraining | GPT) else _theirs(model, batch)
+    with inference(model):
+        logits = readable(model).logits(batch)
         return [[logits[row, slot].double().softmax(-1).cpu() for slot in asked] for row, asked in enumerate(slots)]
-
-
-def _theirs(model: nn.Module, batch: Batch) -> Float[Tensor, "batch time vocab"]:
-    """The logits of a model of ``transformers``."""
-    real = batch.visible.keys
-    asked = {"input_ids": batch.tokens,
-             "attention_mask": torch.ones_like(batch.tokens) if real is None else real.long()}
-    if getattr(model.config, "type_vocab_size", 1) > 1:
-        asked["token_type_ids"] = batch.segments
-    return model(**asked)[0]
 
 
 class LeftReader:
@@ -113,11 +103,12 @@ class LeftReader:
     It has read the true words of gaps further left, as a language model has.
     """
 
-    def __init__(self, model: nn.Module, left_only: GPT | None) -> None:
+    def __init__(self, model: nn.Module, left_only: nn.Module | None) -> None:
         self.model, self.left_only = model, left_only
 
     def beliefs(self, gapped: MaskedSentence) -> dict[int, Distribution]:
-        """By slot; the slots of which nobody knows what stands before are left out."""
+        """Slot → the distribution of a hidden word, given what stands before it; slots are left out
+        of which nobody knows that."""
         slots = [slot for slot in gapped.hidden if gapped.before(slot) is not None]
         if not slots:
             return {}
@@ -130,7 +121,8 @@ class LeftReader:
 
 
 class BestReader:
-    """The exact posteriors of a Small World, on the ids of a tokenizer that has one token for each of its words.
+    """The best possible reader: a Small World's exact posteriors, on the ids of a tokenizer
+    with one token for each word.
 
     ValueError: a word of the world that is no token.
     """
@@ -147,16 +139,18 @@ class BestReader:
         self.id["[END]"] = tokenizer.vocab.need("end")
 
     def both(self, words: Sequence[str], places: Sequence[int]) -> list[Distribution]:
-        """Of each hidden word, given all others; NotInGrammar where these fit no sentence."""
+        """The distribution of each hidden word, given all others; NotInGrammar where these fit no sentence. Places
+        count from the first word = 0."""
         return [self._belief(found) for found in self.world.posterior(words, places, self.split)]
 
     def left(self, words: Sequence[str]) -> Distribution | None:
-        """Of what comes after these words; None where no sentence begins so."""
+        """The distribution of the word that comes after these; None where no sentence begins so."""
         found = self.world.next_words(words, self.split)
         return self._belief(found) if found else None
 
     def joint(self, words: Sequence[str], places: Sequence[int], pair: Sequence[int]) -> dict[tuple[int, int], float]:
-        """Of two of the hidden words together, given all words in sight."""
+        """The joint distribution of two of the hidden words, ``pair``, given all words in
+        sight: (id, id) → probability."""
         one, other = (sorted(places).index(place) for place in pair)
         found: dict[tuple[int, int], float] = defaultdict(float)
         for said, p in self.world.joint(words, places, self.split).items():

@@ -11,15 +11,14 @@ PAUSE = 0.1
 
 
 class Thinned:
-    """A series kept short: beyond ``most`` points, neighbours are averaged, and each point stands for twice
-    as many steps. ``points()`` are (last step, mean) of those that stand together."""
+    """A series kept short: beyond ``most`` points, neighbours are averaged, and each stands for twice as many steps."""
 
     def __init__(self, most: int = 240) -> None:
         self.most, self.together = most, 1
         self._groups: list[list[float]] = []
 
     def add(self, step: int, value: float) -> None:
-        """One more value."""
+        """Add the value of one more step."""
         if not self._groups or self._groups[-1][2] >= self.together:
             if len(self._groups) == self.most:
                 self._halve()
@@ -33,7 +32,7 @@ class Thinned:
         self.together *= 2
 
     def points(self) -> list[tuple[int, float]]:
-        """What there is to draw."""
+        """The points to draw: (last step, mean value) of the steps that stand together."""
         return [(int(step), total / count) for step, total, count in self._groups]
 
 
@@ -63,7 +62,7 @@ class Curve(Lab):
         self._show()
 
     def add(self, step: int, loss: float, validation: float | None = None, note: str = "") -> None:
-        """One step's loss, and the loss on held-out text where it was measured.
+        """Add one step's loss, and the loss on held-out text where it was measured; ``note`` is shown beside them.
 
         A loss that is not a finite number is not drawn; the lab says so.
         """
@@ -81,7 +80,7 @@ class Curve(Lab):
             self._show()
 
     def finish(self, note: str = "") -> None:
-        """The run is over; what has not been sent yet is sent."""
+        """Show that the run is over, with a closing ``note``; what has not been sent yet is sent."""
         self._now.update(done=True, note=note or self._now["note"])
         self._show()
 

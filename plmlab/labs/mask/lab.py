@@ -16,17 +16,20 @@ from plmlab.text.vocabulary import Vocabulary
 
 
 class Tokenizes(Protocol):
-    """What the lab asks of a tokenizer."""
+    """A tokenizer, as far as the Mask Lab needs one."""
 
     @property
-    def vocab(self) -> Vocabulary: ...
-    def encode(self, text: str) -> Sequence[int]: ...
-    def tokens(self, ids: Sequence[int]) -> Sequence[str]: ...
+    def vocab(self) -> Vocabulary:
+        """Which ids are special, and how many ids there are."""
+    def encode(self, text: str) -> Sequence[int]:
+        """The ids of a text, without any special token added."""
+    def tokens(self, ids: Sequence[int]) -> Sequence[str]:
+        """Each id as a label to be shown."""
 
 
 @dataclass(frozen=True)
 class MaskPreset:
-    """Something to try: what a click sets; the text stays where none is given."""
+    """Something to try in the Mask Lab: an objective, its numbers, and a text; the text stays where none is given."""
 
     title: str
     objective: str
@@ -34,7 +37,7 @@ class MaskPreset:
     text: str | None = None
 
     def traits(self) -> dict[str, Any]:
-        """What a click sets, and the title of its button."""
+        """The lab's traits that a click on this preset sets, and the title of its button."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
@@ -125,7 +128,7 @@ class MaskLab(Lab):
         return replace(self._example, visible=visible, query_visible=second)
 
     def summary(self) -> str:
-        """The objective and the tokens."""
+        """The title of the objective, and the tokens that are drawn."""
         if self._example is None:
             return self.message
         return f"{OBJECTIVES[self.state['objective']].title}: {' '.join(self.state['tokens'])}"

@@ -17,7 +17,7 @@ class Script:
         self.tokenizer, self.spell = tokenizer, spell
 
     def read(self, text: str) -> list[int]:
-        """The ids of a text, without a start token."""
+        """The ids of a text, once it is spelled as the model knows it, without a start token."""
         return self.tokenizer.encode(self.spell(text))
 
     def unknown(self, text: str) -> list[str]:
@@ -68,11 +68,11 @@ class Draft:
 
     @property
     def ids(self) -> tuple[int, ...]:
-        """All that the model reads."""
+        """All ids that the model reads: the start token, if there is one, and the text's own."""
         return (*self.start, *self.own)
 
     def then(self, chosen: Sequence[tuple[int, float]], script: Script) -> "Draft":
-        """With some tokens more; what the reader typed stays as typed."""
+        """The draft with some tokens more, given as (id, probability); what the reader typed stays as typed."""
         new = [token for token, _ in chosen]
         text = script.longer(self.text, self.own, new)
         return Draft(text, self.start, (*self.own, *new), self.unknown, (*self.chosen, *chosen), self)

@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from plmlab.decode import Rereading, distribution, greedy, sample
-from plmlab.interpret.logit_lens import Column, Lens, ResidualStream, ours, residual_stream
+from plmlab.interpret.logit_lens import Column, Lens, ResidualStream, language_model, residual_stream
 from plmlab.labs.base import Lab
 from plmlab.labs.next_token.draft import Draft, Script
 from plmlab.labs.next_token.world import BestReader, beginnings, entropy
@@ -61,7 +61,7 @@ class NextTokenLab(Lab):
     def __init__(self, model: "nn.Module | PreTrainedModel", tokenizer: "Tokenizer | PreTrainedTokenizerBase",
                  text: str | None = None, *, world: World | None = None, split: str = "train",
                  presets: Mapping[str, str] | None = None, seed: int = 0, **traits: Any) -> None:
-        self.model, self.tokenizer = ours(model, tokenizer)
+        self.model, self.tokenizer = language_model(model, tokenizer)
         self.best = None if world is None else BestReader(world, split, self.tokenizer)
         self.script = Script(self.tokenizer, self.best.spelled if self.best else str)
         self.generator = torch.Generator().manual_seed(seed)
@@ -86,7 +86,8 @@ class NextTokenLab(Lab):
         return proposal["value"]
 
     def distribution(self) -> Float[Tensor, "vocab"]:
-        """What the bars show: the model's distribution of the next token, at this temperature and with these cuts."""
+        """What the bars show: the model's distribution of the next token, at this temperature and with these cuts.
+        ValueError where no text was read yet."""
         if self.stream is None:
             raise ValueError(f"no text was read yet: {self.message}")
         return distribution(self.stream.logits.double(), self.temperature, self.top_k, self.top_p)
@@ -103,14 +104,15 @@ class NextTokenLab(Lab):
                    for p, place in zip(beside["p"], beside["places"], strict=True))
 
     def summary(self) -> str:
-        """The text, and the token that is likeliest to come next."""
+        """The text, and the token that is likeliest to come next, with its probability."""
         if self.stream is None:
             return self.message
         token, p = self.state["rows"][0]["token"], self.stream.logits.double().softmax(-1).max()
         return f"{self.name} after '{self.text}': '{token}' with {p:.2f}"
 
     def recompute(self) -> None:
-        """Grant a request that is new, and read what has changed; traits that came together cost once."""
+        """Do what a new request asks for, and let the model read what has changed; traits
+        that came together cost once."""
         asked = (self.text, self.max_tokens, self.request)
         if asked == self._asked:
             return

@@ -15,7 +15,8 @@ TRIED = 300
 
 
 class BestReader:
-    """Who knows the grammar: the world's next words, as tokens of a model.
+    """The best possible reader, who knows the grammar: the world's next words with their exact
+    chances, as tokens of a model.
 
     Raises:
         ValueError: a word of the world is not one token, so that its chance is not that of a token.
@@ -36,8 +37,8 @@ class BestReader:
         return " ".join(words_of(text, self.world))
 
     def expects(self, words: Sequence[str]) -> tuple[dict[int, float], str]:
-        """The probability of each token that can come next, likeliest first; or none, and where ``words`` leave the
-        grammar."""
+        """Id → probability of each token that can come next, the likeliest first, and ""; or nothing, and where
+        ``words`` leave the grammar."""
         told = self.world.explain(words, self.split)
         if told.prefix < len(words):
             return {}, told.message
@@ -45,12 +46,12 @@ class BestReader:
 
 
 def entropy(chances: Iterable[float]) -> float:
-    """−Σ p log p, in nats."""
+    """The entropy −Σ p log p of a distribution, in nats."""
     return sum((-p * log(p) for p in chances if 0 < p < 1), 0.0)
 
 
 def beginnings(world: World, split: str) -> dict[str, str]:
-    """Beginnings of sentences to try, by title, each with another kind of next word."""
+    """Beginnings of sentences to try, title → text, each with another kind of next word."""
     said = list(islice(world.sentences(split, seed=3), TRIED))
     found = {
         "a real choice": _some(world, split, said),

@@ -10,12 +10,13 @@ import traitlets
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from plmlab.example import Example
-from plmlab.interpret.attention_maps import attention_maps, kind_of
+from plmlab.example import Example, PairExample
+from plmlab.interpret.attention_maps import attention_maps
+from plmlab.interpret.readable import as_ours, readable
 from plmlab.labs.base import Lab
 from plmlab.labs.shared.tokens import names_of
 from plmlab.layers.positions import Learned
-from plmlab.objectives import causal, masked
+from plmlab.models.registry import architecture_of
 from plmlab.text.tokenizers import Tokenizer
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ Weights = Float[Tensor, "layer head query key"]
 
 @dataclass(frozen=True)
 class PositionVariant:
-    """The model's attention on a sentence whose slots were told these positions."""
+    """One variant of a sentence: the positions that its slots were told, and the model's attention under these."""
 
     title: str
     positions: Int[Tensor, "time"]
@@ -40,15 +41,16 @@ class PositionVariant:
 
 def previous_share(weights: Float[Tensor, "*maps query key"], positions: Int[Tensor, "time"],
                    ) -> Float[Tensor, "*maps"]:
-    """The weight that a slot gives to the one that stands one position before it, in the mean over all slots
-    that have one; NaN where none has."""
+    """The weight that a slot gives to the one that stands one position before it, in the mean over all slots that
+    have one; NaN where none has."""
     before = positions[None, :] == positions[:, None] - 1
     return (weights * before).sum(-1)[..., before.any(-1)].mean(-1)
 
 
 def total_variation(a: Float[Tensor, "*maps query key"], b: Float[Tensor, "*maps query key"],
                     ) -> Float[Tensor, "*maps"]:
-    """How much of a row's weight goes to other keys, ½ Σ_k |a_k − b_k|, in the mean over the rows."""
+    """How much of a row's weight goes to other keys: the total variation distance ½ Σ_k |a_k −
+    b_k|, in the mean over rows."""
     return (a - b).abs().sum(-1).mean(-1) / 2
 
 
@@ -63,7 +65,7 @@ def shuffled(positions: Int[Tensor, "time"], slots: Sequence[int], rng: Random) 
 
 
 def learned_table(model: nn.Module) -> Float[Tensor, "time model"] | None:
-    """The positions that a model has learned, or None if it has learned none."""
+    """The position embeddings that a model has learned, or None if it has learned none."""
     tables = [module.weight.detach() for module in model.modules() if isinstance(module, Learned)]
     return tables[0].float().cpu() if tables else None
 
@@ -142,14 +144,15 @@ class PositionLab(Lab):
         return value
 
     def weights(self, reading: int = 0) -> Float[Tensor, "query key"]:
-        """The map that is drawn: 0 as the model reads, 1 with shuffled positions, 2 with all at position 0."""
+        """The map that is drawn, of the layer and head in sight: ``reading`` 0 is as the model reads, 1 with shuffled
+        positions, 2 with all at position 0. ValueError where no sentence was read yet."""
         if not self.variants:
             raise ValueError(f"no sentence was read yet: {self.message}")
         maps = self.variants[reading].weights[self.state["layer"]]
         return maps.mean(0) if self.state["head"] is None else maps[self.state["head"]]
 
     def summary(self) -> str:
-        """What is drawn, or what the sentence shows."""
+        """The size of what is drawn, or the finding about the sentence."""
         if self.kind == "sentence":
             return self.state.get("finding", self.message)
         size = f"{self.length} positions"
@@ -160,7 +163,7 @@ class PositionLab(Lab):
         }[self.kind]
 
     def recompute(self) -> None:
-        """Read anew if what the reading depends on has changed; traits that came together cost once."""
+        """Let the model read all variants anew if their inputs have changed; traits that came together cost once."""
         asked = tuple(getattr(self, name) for name in self.inputs)
         if asked == self._asked:
             return
@@ -192,22 +195,17 @@ class PositionLab(Lab):
         ids = self.tokenizer.encode(self.text)
         if not ids:
             raise ValueError("The sentence is empty. Type one; what is drawn is from before.")
-        room = min(self.max_tokens, getattr(getattr(self.model, "config", None), "time", self.max_tokens))
-        vocab = self.tokenizer.vocab
-
-        def read(count: int) -> Example:
-            if kind_of(self.model) == "decoder":
-                return causal(ids[:count], vocab=vocab, rng=Random(0))
-            return masked(ids[:count], vocab=vocab, rng=Random(0), select=())
-
-        used = min(len(ids), room - len(read(0).tokens))
+        room = min(self.max_tokens, readable(self.model).positions or self.max_tokens)
+        read = architecture_of(self.model).example
+        added = len(_single(read([], None, self.tokenizer.vocab)).tokens)
+        used = min(len(ids), room - added)
         if used < 1:
             raise ValueError(f"max_tokens is {self.max_tokens}: too few to draw anything; give at least 8")
         left_out = len(ids) - used
         rest = "token is" if left_out == 1 else f"{left_out} tokens are"
         note = f"The sentence is longer than the {room} slots that are drawn: its last {rest} left out of the " \
                "picture; the text keeps them."
-        return read(used), note if left_out else ""
+        return _single(read(ids[:used], None, self.tokenizer.vocab)), note if left_out else ""
 
     def _weights(self, example: Example, positions: Int[Tensor, "time"]) -> tuple[Weights, list[str]]:
         """The model's attention under these positions, and the tokens; what was just read is not read again."""
@@ -256,16 +254,22 @@ class PositionLab(Lab):
 def _ours(model: Any, tokenizer: Any) -> tuple[nn.Module, Tokenizer]:
     """The model and its tokenizer as our code runs them."""
     from plmlab.hf import convert, minilm
+    from plmlab.hf.readable import is_theirs
 
     if model is None and tokenizer is None:
         return minilm()
     if model is None or tokenizer is None:
         raise ValueError("a model and its tokenizer go together: give both, or neither for MiniLM")
-    if hasattr(getattr(model, "config", None), "model_type"):
+    if is_theirs(model):
         model = convert(model)
-    if kind_of(model) == "encoder-decoder":
+    if readable(model).architecture == "encoder-decoder":
         raise ValueError(f"a {type(model).__name__} reads two texts, and this lab reads one; give a BERT or a GPT")
-    return model, tokenizer if isinstance(tokenizer, Tokenizer) else Tokenizer.from_hf(tokenizer)
+    return model, as_ours(tokenizer)
+
+
+def _single(example: Example | PairExample) -> Example:
+    assert isinstance(example, Example)
+    return example
 
 
 def _name(model: object) -> str:

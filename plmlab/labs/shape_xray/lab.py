@@ -38,7 +38,7 @@ def word_vectors(width: int, seed: int = 0) -> Read:
 
 
 def small_attention(width: int = 8, heads: int = 2, seed: int = 0) -> MultiHeadAttention:
-    """An attention with random weights, large enough that its heads look at some words more than at others."""
+    """An attention with random weights, large enough that its heads give some words more weight than others."""
     with torch.random.fork_rng(devices=[]):
         module = MultiHeadAttention(width, heads)
     generator = torch.Generator().manual_seed(seed)
@@ -66,7 +66,7 @@ SPLITS: dict[str, Callable[[Tensor], Tensor] | None] = {"right": None, "wrong": 
 
 @dataclass(frozen=True)
 class Pass:
-    """One way of one sentence through an attention, whose every tensor can be looked at.
+    """One forward pass of one sentence through an attention, whose every tensor can be looked at.
 
     ``sources`` says of each number after the split which number of the projection it was: slot · model + column.
     ``parts`` is what each token gives to each number of the output; with the bias they add up to it.
@@ -88,7 +88,7 @@ class Pass:
 
     @property
     def holders(self) -> Int[Tensor, "head time width"]:
-        """Whose number each one after the split is."""
+        """The slot of the token whose number each one after the split is."""
         return self.sources // self.q.shape[1]
 
     def leaks(self) -> int:
@@ -101,7 +101,7 @@ class Pass:
 
 def follow(module: MultiHeadAttention, x: Float[Tensor, "time model"], may_look: AttentionMask,
            after_split: Callable[[Tensor], Tensor] | None = None) -> Pass:
-    """Send x through the module with its points watched, and, if asked, its projections split in another way."""
+    """Send x through the module with its hook points watched, and, if asked, its projections split in another way."""
     training, x = module.training, x.to(module.q.weight)
     points = dict.fromkeys(("queries", "keys", "values"), after_split)
     reach_in = intervene(module, points) if after_split else nullcontext()  # type: ignore[arg-type]
@@ -186,7 +186,7 @@ class ShapeXray(Lab):
         return float((wrong - right).norm() / right.norm())
 
     def summary(self) -> str:
-        """The tokens and the shape."""
+        """The tokens, and the sizes of the split projections: head, time, width."""
         if not self.passes:
             return self.message
         right = self.passes["right"]
@@ -233,10 +233,10 @@ class ShapeXray(Lab):
 
 
 def rounded(tensor: Tensor) -> list[Any]:
-    """A tensor for JSON, to four decimals."""
+    """A tensor as nested lists for JSON, its numbers to four decimals."""
     return tensor.double().round(decimals=4).tolist()
 
 
 def numbers(passed: Pass) -> dict[str, Any]:
-    """Every tensor of a pass for JSON."""
+    """Every tensor of a pass by name, as nested lists for JSON."""
     return {name: tensor.tolist() if name == "sources" else rounded(tensor) for name, tensor in vars(passed).items()}

@@ -6,7 +6,11 @@ from plmlab.visibility import BY_HAND, Visibility
 
 
 def mask_state(title: str, visible: Visibility) -> dict[str, Any]:
-    """One mask for JavaScript: what decides each pair, row by row, and the sentence behind each cause."""
+    """One mask for JavaScript: what decides each pair, row by row, and the sentence behind each cause.
+
+    ``rules`` are their names; ``causes`` are those of `Visibility.causes`, one after the other; ``sentences`` has a
+    sentence for each cause, with {query} and {key} still to be filled in.
+    """
     causes = visible.causes().flatten().tolist()
     return {
         "title": title,

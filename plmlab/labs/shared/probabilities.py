@@ -28,21 +28,24 @@ def words_of(text: str, world: World) -> list[str]:
 
 
 def likeliest(beliefs: Mapping[str, float], count: int = SHOWN) -> list[list[Any]]:
-    """The likeliest words with their probabilities."""
+    """The likeliest words of a distribution, ``count`` at most, as [word, probability], the likeliest first."""
     ranked = sorted(beliefs.items(), key=lambda item: (-item[1], item[0]))
     return [[word, p] for word, p in ranked[:count]]
 
 
 def belief(beliefs: Mapping[str, float], word: str) -> dict[str, Any]:
-    """One reader's belief of one slot: the likeliest words, p of the word that stands there, how many are possible."""
+    """One reader's distribution at one slot: the ``likeliest`` words, ``own``, the probability of ``word``, and
+    ``choices``, how many words are possible."""
     return {"likeliest": likeliest(beliefs), "own": beliefs.get(word, 0.0), "choices": len(beliefs)}
 
 
 def probability_state(world: World, words: Sequence[str]) -> dict[str, Any]:
-    """The sentence word by word.
+    """A sentence word by word, as a dict for JavaScript; surprisals in nats.
 
     Each word that still belongs to the grammar has its surprisal, and what a reader of what stands before it
-    expects (``left``). A word has what a reader of all other words believes (``both``) where these fit any sentence.
+    expects (``left``). A word has what a reader of all other words believes (``both``) where these fit any
+    sentence. A sentence of the world has its sum in ``nats``, its ``perplexity``, and in ``gain`` the word that the
+    right side helps most with.
     """
     explained = world.explain(words)
     columns = [_column(world, words, place, explained.prefix) for place in range(len(words))]
@@ -78,7 +81,8 @@ def _gain(columns: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def presets(world: World) -> list[dict[str, str]]:
-    """Sentences to try: one of the world's, and three that leave the grammar, each in its own way."""
+    """Sentences to try, as title and text: one of the world's, and three that leave the
+    grammar, each in its own way."""
     said = list(_some(world))
     texts = {"an ambiguous word": (" ".join(sentence.words) for sentence in said if ambiguous(sentence)),
              "break the agreement": (disagreeing(world, sentence) for sentence in said),
@@ -93,13 +97,15 @@ def _some(world: World) -> list[Sentence]:
 
 
 def ambiguous(sentence: Sentence) -> bool:
-    """Whether a noun of it has several senses, and its cue has room to stand to the right."""
+    """Whether one of a sentence's first three words is a noun with several senses, and its
+    cue has room to the right."""
     return any(sense and tag == "NOUN" for sense, tag in zip(sentence.senses[:3], sentence.tags, strict=False)) \
         and len(sentence.words) > 6
 
 
 def disagreeing(world: World, sentence: Sentence) -> str | None:
-    """The sentence with a verb in the wrong number, behind a noun that could mislead."""
+    """The sentence with a verb in the wrong number, behind a noun that could mislead; None
+    where it has no such verb."""
     for link in sentence.agreement:
         if not link.attractors or link.verb < link.subject:
             continue
@@ -119,7 +125,8 @@ def _forms(world: World, verb: str) -> list[str]:
 
 
 def untrue(world: World, sentence: Sentence) -> str | None:
-    """The sentence with another thing of the same kind in the place of the one that its fact speaks of."""
+    """The sentence with another thing of the same kind in the place of the one that its fact speaks of; None where it
+    does not tell just one fact, or nothing else of that kind makes it untrue."""
     if len(sentence.facts) != 1 or len(sentence.mentions) < 2:
         return None
     start, end, key = sentence.mentions[-1]

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from plmlab.interpret.attention_maps import Words
-from plmlab.text.tokenizers import Tokenizer
+from plmlab.interpret.readable import Words, as_ours
 
 
 def names_of(tokens: Sequence[str]) -> list[str]:
@@ -13,5 +12,5 @@ def names_of(tokens: Sequence[str]) -> list[str]:
 
 def labels(words: Words, ids: Sequence[int]) -> list[str]:
     """Tokens of the vocabulary as they are shown; some models have more rows than their tokenizer has tokens."""
-    tokenizer = words if isinstance(words, Tokenizer) else Tokenizer.from_hf(words)
+    tokenizer = as_ours(words)
     return [tokenizer.tokens([i])[0] if i < len(tokenizer) else f"(no token {i})" for i in ids]

@@ -61,11 +61,12 @@ class WorldLab(Lab):
 
     @property
     def world(self) -> World:
-        """The world that is shown."""
+        """The Small World that is shown, of the chosen size."""
         return find_world(self.size)
 
     def summary(self) -> str:
-        """The world, and what it says of the typed sentence."""
+        """The world's size, and what it says of the typed sentence: its log-probability in
+        nats, or where it goes wrong."""
         shown = self.state.get("probability")
         if shown is None:
             return self.message

@@ -16,7 +16,7 @@ GUESSES = 4
 
 
 def bridge_questions(world: World) -> list[Question]:
-    """Some bridge questions, in the order of one draw."""
+    """The first 40 bridge questions of the world's training split, always the same."""
     return list(islice(world.questions("bridge", "train", seed=1), QUESTIONS))
 
 
@@ -28,7 +28,7 @@ def said(entity: Entity, world: World) -> str:
 
 
 def guesses(world: World, question: Question, number: int) -> list[str]:
-    """The answer among others of its kind, in a random order that is always the same."""
+    """The answer to a question among others of its kind, in a random order that ``number`` decides."""
     rng = Random(number)
     answer = world.facts[str(question.answer_entity)]
     others = [other for other in world.facts.kind(answer.kind) if other != answer]
@@ -37,7 +37,8 @@ def guesses(world: World, question: Question, number: int) -> list[str]:
 
 
 def question_state(world: World, questions: Sequence[Question], number: int) -> dict[str, Any]:
-    """A question, its articles, and its graph hop by hop, each with the sentence where the hop is read."""
+    """A question for JavaScript: its words, its articles, its graph hop by hop, each with the sentence where the hop is
+    read, and answers to guess from."""
     question = questions[number % len(questions)]
     hops = []
     for edge in question.graph.edges:

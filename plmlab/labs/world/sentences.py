@@ -13,7 +13,7 @@ LOOKED_AT = 400
 
 
 def fact_state(triple: Triple, world: World) -> dict[str, Any]:
-    """One fact: its relation's name and its two ends; ``named`` ends have an article."""
+    """One fact as a dict for JavaScript: its relation's name and its two ends; ``named`` ends have an article."""
     def end(key: str) -> dict[str, Any]:
         entity = world.facts[key]
         return {"key": key, "name": entity.name, "kind": entity.kind, "named": entity.named}
@@ -22,7 +22,7 @@ def fact_state(triple: Triple, world: World) -> dict[str, Any]:
 
 
 def sentence_state(sentence: Sentence, world: World) -> dict[str, Any]:
-    """One sentence with everything that is known about it."""
+    """One sentence with all its gold labels, as a dict for JavaScript; ``nats`` is −log p of the sentence."""
     return {
         "words": list(sentence.words), "tags": list(sentence.tags),
         "senses": [sense and sense.partition(".")[2] for sense in sentence.senses],
@@ -36,7 +36,8 @@ def sentence_state(sentence: Sentence, world: World) -> dict[str, Any]:
 
 
 def reporting_errors(world: World, drawn: int) -> list[Sentence]:
-    """Sentences that have something to show: a fact, an ambiguous word, a distant agreement, and any other."""
+    """Sentences of one draw that have something to show: a fact, an ambiguous word, a distant
+    agreement, and a plain one."""
     stream: Iterator[Sentence] = islice(world.sentences("train", seed=1 + drawn), LOOKED_AT)
     wanted = [
         lambda s: bool(s.facts) and len(s.mentions) > 0,
@@ -56,18 +57,18 @@ def reporting_errors(world: World, drawn: int) -> list[Sentence]:
 
 
 def sentences_state(world: World, drawn: int) -> list[dict[str, Any]]:
-    """The sentences of one draw."""
+    """The sentences of one draw, each as a dict for JavaScript."""
     return [sentence_state(sentence, world) for sentence in reporting_errors(world, drawn)]
 
 
 def directory(world: World) -> list[dict[str, str]]:
-    """All entities that have an article, for the list to search in."""
+    """All entities that have an article, as key, name and kind, for the list to search in."""
     return [{"key": entity.key, "name": entity.name, "kind": entity.kind}
             for entity in world.facts.entities.values() if entity.named]
 
 
 def entity_state(world: World, key: str) -> dict[str, Any]:
-    """An entity's article, and what the facts say of it from either end.
+    """An entity for JavaScript: its article, and the facts that have it at either end.
 
     Raises:
         ValueError: no such entity, or one without an article.

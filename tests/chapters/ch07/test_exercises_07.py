@@ -65,7 +65,7 @@ def test_the_lens_of_the_last_layer_is_the_model() -> None:
     with watch(model) as seen:
         logits = model(batch)
     norm, hidden = model.final_norm, torch.cat(seen.hidden())
-    said = right.logit_lens(hidden, norm.weight, norm.bias, model.token.weight)
+    said = right.logit_lens(hidden, norm.weight, norm.bias, model.embeddings.token.weight)
     torch.testing.assert_close(said[-1:], logits, atol=1e-4, rtol=1e-4)
     assert len(said) == 3 and not torch.allclose(said[0], said[-1], atol=0.1)
 

@@ -1,0 +1,112 @@
+"""A model of ``transformers`` as `plmlab.interpret` meets one: how it reads a text, its size, one pass."""
+
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from plmlab.example import IGNORE, Batch, Example, PairBatch, PairExample
+from plmlab.objectives import causal, masked
+from plmlab.text.tokenizers import Tokenizer
+from plmlab.visibility import Visibility
+
+DECODERS = ("gpt2", "openai-gpt")
+"""Decoders whose configuration does not say so."""
+RESERVED_POSITIONS = {"roberta": 2}
+"""How many of its positions a model type never gives to a token."""
+
+
+class HFModel:
+    """One of theirs, called with our batches; its attributes are those of ``plmlab.interpret.readable.OurModel``."""
+
+    def __init__(self, model: Any) -> None:
+        self.model, config = model, model.config
+        self.kind: str = config.model_type
+        self.two_segments = getattr(config, "type_vocab_size", 1) > 1
+        self.start: int | None = getattr(config, "decoder_start_token_id", None)
+        positions = getattr(config, "max_position_embeddings", None)
+        self.positions = None if positions is None else positions - RESERVED_POSITIONS.get(self.kind, 0)
+        self.vocab: int | None = getattr(config, "vocab_size", None)
+        self.scaled = self.kind != "t5"
+        self.architecture = "encoder"
+        if getattr(config, "is_encoder_decoder", False):
+            self.architecture = "encoder-decoder"
+        elif getattr(config, "is_decoder", False) or self.kind in DECODERS:
+            self.architecture = "decoder"
+        name = type(model).__name__
+        self.names_tokens = "MaskedLM" in name or "LMHead" in name or name == "BertForPreTraining"
+
+    def example(self, tokenizer: Any, text: str, second: str | None = None) -> Example | PairExample:
+        """What the model reads of a text, by its own tokenizer or by one of ours."""
+        if self.architecture == "decoder":
+            if second is not None:
+                raise ValueError("this model reads one text from left to right, and two were given; leave the second "
+                                 "away")
+            return _decoded(tokenizer, text)
+        if self.architecture == "encoder":
+            return _encoded(tokenizer, text, second)
+        if second is None:
+            raise ValueError("an encoder-decoder reads two texts: give the second, which its decoder reads")
+        source, target = _source(tokenizer, text), _decoded(tokenizer, second, self.start)
+        return PairExample(source, target, Visibility.full(len(target.tokens), len(source.tokens)))
+
+    def __call__(self, batch: Batch | PairBatch) -> Any:
+        """Their output for one of our batches."""
+        if isinstance(batch, PairBatch):
+            return self.model(input_ids=batch.source.tokens, decoder_input_ids=batch.target.tokens)
+        real = batch.visible.keys
+        asked = {"input_ids": batch.tokens}
+        if real is not None:
+            asked["attention_mask"] = real.long()
+        if self.two_segments:
+            asked["token_type_ids"] = batch.segments
+        return self.model(**asked)
+
+    def logits(self, batch: Batch) -> Float[Tensor, "batch time vocab"]:
+        """The logits of each slot."""
+        return self(batch)[0]
+
+
+def _encoded(tokenizer: Any, text: str, second: str | None) -> Example:
+    """An encoder's input, one sentence or two."""
+    if isinstance(tokenizer, Tokenizer):
+        pair = tokenizer.encode(second) if second else ()
+        return masked(tokenizer.encode(text), vocab=tokenizer.vocab, rng=Random(0), pair=pair, select=())
+    read = tokenizer(text, second)
+    ids, sides = read["input_ids"], read.sequence_ids(0)
+    first = sides.index(1) if 1 in sides else len(ids)
+    return _plain(ids, Visibility.full(len(ids)), first)
+
+
+def _source(tokenizer: Any, text: str) -> Example:
+    """What the encoder of an encoder-decoder reads."""
+    if not isinstance(tokenizer, Tokenizer):
+        return _encoded(tokenizer, text, None)
+    ids = tokenizer.encode(text)
+    return _plain(ids, Visibility.full(len(ids)))
+
+
+def _decoded(tokenizer: Any, text: str, start: int | None = None) -> Example:
+    """A decoder's input, behind its start token where it has one."""
+    if isinstance(tokenizer, Tokenizer) and start is None:
+        return causal(tokenizer.encode(text), vocab=tokenizer.vocab, rng=Random(0))
+    ids = tokenizer.encode(text) if isinstance(tokenizer, Tokenizer) \
+        else tokenizer(text, add_special_tokens=False)["input_ids"]
+    read = [*([] if start is None else [start]), *ids]
+    return _plain(read, Visibility.causal(len(read)))
+
+
+def _plain(ids: Sequence[int], visible: Visibility, second: int | None = None) -> Example:
+    """Tokens with nothing to predict; sentence B begins at slot ``second``."""
+    tokens = torch.tensor(ids, dtype=torch.long)
+    place = torch.arange(len(ids))
+    segments = torch.zeros_like(tokens) if second is None else (place >= second).long()
+    return Example(tokens, place[None], segments, visible, torch.full_like(tokens, IGNORE))
+
+
+def is_theirs(model: nn.Module) -> bool:
+    """Whether a model is one of ``transformers``: its configuration names a ``model_type``."""
+    return hasattr(getattr(model, "config", None), "model_type")

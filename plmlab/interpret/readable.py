@@ -1,0 +1,84 @@
+"""A model as interpretation meets it, ours or one of ``transformers``: how it reads a text, its size, one pass."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import torch
+from torch import Tensor, nn
+
+from plmlab.example import Batch, Example, PairBatch, PairExample
+from plmlab.hf.readable import HFModel, is_theirs
+from plmlab.models.registry import architecture_of
+from plmlab.text.tokenizers import Tokenizer
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+AnyTokenizer: TypeAlias = "Tokenizer | PreTrainedTokenizerBase"
+Words: TypeAlias = "AnyTokenizer | Sequence[str] | Sequence[Sequence[str]]"
+"""A model's tokenizer, or the tokens themselves, one list a side."""
+
+
+class OurModel:
+    """A model of plmlab. A ValueError where it is asked how it reads a text, and its class is not registered.
+
+    Attributes:
+        positions: how many slots it can read; None where nothing limits it.
+        vocab: how many tokens it knows; None where that is not told.
+        names_tokens: whether it gives logits over the vocabulary, for each slot of what it reads.
+        scaled: whether its attention divides scores by √d_k.
+    """
+
+    scaled = True
+
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        config = getattr(model, "config", None)
+        self.positions, self.vocab = getattr(config, "time", None), getattr(config, "vocab", None)
+        self.names_tokens = hasattr(model, "token_logits")
+
+    @property
+    def architecture(self) -> str:
+        """"encoder", "decoder" or "encoder-decoder", as the model's file registers it."""
+        return architecture_of(self.model).name
+
+    def example(self, tokenizer: AnyTokenizer, text: str, second: str | None = None) -> Example | PairExample:
+        """What the model reads of a text, or of two, with nothing hidden, as its file registers it; ValueError where it
+        reads another number."""
+        words = as_ours(tokenizer)
+        return architecture_of(self.model).example(
+            words.encode(text), None if second is None else words.encode(second), words.vocab)
+
+    def __call__(self, batch: Batch | PairBatch) -> Any:
+        """One pass over a batch on the model's device: the model's own output."""
+        return self.model(batch)
+
+    def logits(self, batch: Batch) -> Tensor:
+        """[batch time vocab], of a model that ``names_tokens``."""
+        return self.model(batch)
+
+
+ReadableModel: TypeAlias = OurModel | HFModel
+
+
+def readable(model: nn.Module) -> ReadableModel:
+    """A model of plmlab or of ``transformers`` as interpretation meets it."""
+    return HFModel(model) if is_theirs(model) else OurModel(model)
+
+
+def as_ours(tokenizer: Any) -> Tokenizer:
+    """A tokenizer of ours, made of one of ``transformers`` where need be."""
+    return tokenizer if isinstance(tokenizer, Tokenizer) else Tokenizer.from_hf(tokenizer)
+
+
+@contextmanager
+def inference(model: nn.Module) -> Iterator[None]:
+    """No dropout and no gradients; afterwards the model is in the mode it was in."""
+    training = model.training
+    model.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        model.train(training)
