@@ -160,8 +160,8 @@ def shipped(find: Callable[[str], Path | None]) -> list[Finding]:
 
 
 def checkpoints(verified: Mapping[str, Sequence[str]]) -> list[Finding]:
-    """Findings about the bundled checkpoints: name → what is wrong with its files, as
-    ``plmlab.checkpoints.verify`` tells."""
+    """Findings about the bundled checkpoints: name → what is wrong with its files, as told by
+    ``plmlab.checkpoints.verify``."""
     if not verified:
         return [Finding("checkpoints", "note", "none are bundled here", "nothing: chapters train what they need")]
     return [
@@ -180,8 +180,7 @@ def browser(path: str | None) -> Finding:
 
 
 def widgets(prefix: Path) -> Finding:
-    """A finding about whether the JupyterLab of this Python (its ``sys.prefix``) knows the
-    front ends of the widgets."""
+    """A finding about whether the JupyterLab of this Python (``sys.prefix``) knows the widgets' front ends."""
     room = prefix / "share" / "jupyter" / "labextensions"
     lost = [name for name in ("anywidget", "@jupyter-widgets/jupyterlab-manager") if not (room / name).is_dir()]
     if lost:
@@ -254,8 +253,7 @@ def find_device() -> Finding:
 
 
 def find_checkpoints() -> list[Finding]:
-    """Findings about the bundled checkpoints; none where a package that reads them is
-    missing, which has its own line."""
+    """Findings about the bundled checkpoints; none where a package that reads them is missing: it has its own line."""
     try:
         from plmlab.checkpoints import verify
         return checkpoints(verify())

@@ -58,10 +58,13 @@ def collate_label(rows: list[Tensor]) -> Tensor:
 
 @dataclass(frozen=True)
 class Batch:
-    """Examples side by side, padded on the right to the longest."""
+    """Examples side by side, padded on the right to the longest.
+
+    ``positions`` has one row for all where they are the same for every example, so that they are looked up once.
+    """
 
     tokens: Int[Tensor, "batch time"]
-    positions: Int[Tensor, "batch axis time"]
+    positions: Int[Tensor, "#batch axis time"]
     segments: Int[Tensor, "batch time"]
     visible: AttentionMask
     targets: Int[Tensor, "batch time"]
@@ -94,14 +97,13 @@ class Batch:
         """Windows cut from a stream, each slot predicting the next token: ``window = time + 1``."""
         tokens, targets = windows[:, :-1].contiguous(), windows[:, 1:].contiguous()
         place = torch.arange(tokens.shape[1], device=windows.device)
-        return cls(tokens, place.expand(len(tokens), 1, -1), torch.zeros_like(tokens),
-                   AttentionMask(causal=True), targets)
+        return cls(tokens, place[None, None], torch.zeros_like(tokens), AttentionMask(causal=True), targets)
 
     @classmethod
     def continuing(cls, tokens: Int[Tensor, "batch time"], before: int) -> Self:
         """A text that goes on after ``before`` slots that are remembered elsewhere; nothing is to be predicted."""
         place = torch.arange(before, before + tokens.shape[1], device=tokens.device)
-        return cls(tokens, place.expand(len(tokens), 1, -1), torch.zeros_like(tokens), AttentionMask(causal=True),
+        return cls(tokens, place[None, None], torch.zeros_like(tokens), AttentionMask(causal=True),
                    torch.full_like(tokens, IGNORE))
 
     @property

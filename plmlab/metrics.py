@@ -68,8 +68,7 @@ def bleu(written: Sequence[str], references: Sequence[str], *, chinese: bool = F
 
 @dataclass(frozen=True)
 class Rouge:
-    """Mean F1, from 0 to 1, of shared words, of shared pairs of words, and of the longest
-    common subsequence (Lin 2004)."""
+    """Mean F1, from 0 to 1, of shared words, shared pairs of words, and the longest common subsequence (Lin 2004)."""
 
     rouge1: float
     rouge2: float
@@ -77,8 +76,8 @@ class Rouge:
 
 
 def rouge(written: Sequence[str], references: Sequence[str], *, chinese: bool = False) -> Rouge:
-    """ROUGE by rouge-score, without stemming: means over the texts. ``chinese`` counts characters,
-    which rouge-score would drop."""
+    """ROUGE by rouge-score, the mean over texts, without stemming. ``chinese`` counts
+    characters, which it would drop."""
     paired(written, references)
     from rouge_score.rouge_scorer import RougeScorer
     names = ("rouge1", "rouge2", "rougeL")

@@ -47,8 +47,7 @@ def lines(title: str, x: Row, series: Mapping[str, Row], *, x_title: str, y_titl
 
 def look(title: str, weights: Sequence[Row], queries: Sequence[str], keys: Sequence[str], *,
          x_title: str = "looked at (key)", y_title: str = "looks (query)") -> go.Figure:
-    """A heat map of attention weights: a row for each query, a column for each key, the
-    weight in cividis from 0 to 1."""
+    """A heat map of attention weights: a row for each query, a column for each key, cividis from 0 to 1."""
     numbered = [f"{i} {key}" for i, key in enumerate(keys)]
     rows = [f"{i} {query}" for i, query in enumerate(queries)]
     heat = go.Heatmap(z=[list(row) for row in weights], x=numbered, y=rows, zmin=0, zmax=1,

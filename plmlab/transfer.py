@@ -1,5 +1,4 @@
-"""The four uses of a fine-tuned BERT (Devlin et al. 2019, fig. 4), each as a task of the Small World
-with its task head and score.
+"""The four uses of BERT (Devlin et al. 2019, fig. 4), each as a task of the Small World with its head and score.
 
 Trained on what the world's training text tells; judged on sentences that stand in no training text, on names that it
 never mentions, and on facts that it never tells.
@@ -142,8 +141,7 @@ def exam(name: str) -> list[Any]:
 
 def tune(bert: BERT, name: str, count: int, seed: int, *, lr: float, steps: int, features: bool = False,
          **options: Any) -> TaskHead:
-    """A copy of ``bert`` with the task's head, trained on the first ``count`` labelled rows,
-    ``steps`` updates of 32 each.
+    """A copy of ``bert`` with the task's head, trained on the first ``count`` labelled rows, 32 of them an update.
 
     ``features``: BERT itself is frozen, and only the head is trained. ``options`` go to `fit`.
     """

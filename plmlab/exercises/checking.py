@@ -101,8 +101,8 @@ def says_not_implemented(step: ast.stmt) -> bool:
 
 
 def known_mistake(exercise: Exercise, runs: dict[str, Run]) -> str:
-    """The name of the known mistake that comes to the same as the learner's function on
-    every input; "" if none does."""
+    """The name of the known mistake that comes to the same on every input as the learner's
+    function; "" if none does."""
     probes = exercise.probes()
     right = {name: run(exercise.solution, args).value for name, args in probes.items()}
     mine = {name: Run(shaped(r.value, right[name]), r.error) for name, r in runs.items()}

@@ -55,8 +55,8 @@ def misfit(value: Any, like: Any, name: str = "the output") -> str:
 
 
 def tensor_misfit(value: Any, like: Tensor, name: str) -> str:
-    """What keeps a value from being compared with a tensor number by number: type, shape, kind of
-    numbers, NaN; "" for nothing."""
+    """What keeps a value from being compared with a tensor (type, shape, kind of numbers, NaN),
+    in words; "" for nothing."""
     if not isinstance(value, Tensor):
         return f"{name} is {described(value)}; expected was a tensor {list(like.shape)}"
     if value.shape != like.shape:

@@ -24,8 +24,8 @@ def framed(heading: str, lines: tuple[str, ...], colour: str) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Feedback:
-    """What ``check`` found: the verdict, a heading, lines that explain it, and the mistake's
-    name where it is a known one."""
+    """What ``check`` found: verdict, heading, lines that explain it, and the name of the
+    mistake where it is a known one."""
 
     verdict: Verdict
     heading: str

@@ -30,8 +30,7 @@ def start_over() -> None:
 
 
 def solution(number: Any) -> Folded | Feedback:
-    """One right way to do an exercise ("06.2"), folded in a notebook. An unknown number is
-    told in words, not raised."""
+    """A solution of an exercise ("06.2"), folded in a notebook. An unknown number is told in words, not raised."""
     try:
         exercise = find(number)
     except UnknownExercise as error:
@@ -40,8 +39,7 @@ def solution(number: Any) -> Folded | Feedback:
 
 
 def stub(number: Any) -> str:
-    """The code to begin an exercise with: the solution's signature and docstring.
-    UnknownExercise if there is none such."""
+    """The code to begin an exercise with: signature and docstring of the solution. UnknownExercise if there is none."""
     lines, docstring = source(find(number).solution)
     return "\n".join([*lines[: docstring.end_lineno], "    raise NotImplementedError"])
 

@@ -19,8 +19,7 @@ def of_words(logits: Tensor, targets: Tensor, **how: Any) -> Tensor:
 
 
 def text_by_text(logits: Tensor, targets: Tensor) -> Tensor:
-    """The mean over texts of each text's mean cross-entropy, in nats: wrong where texts have
-    unequal numbers of targets."""
+    """The mean over texts of each text's mean cross-entropy, in nats: not the mean over all targets."""
     return torch.stack([F.cross_entropy(*pair) for pair in zip(logits, targets, strict=True)]).mean()
 
 

@@ -32,8 +32,7 @@ class Run:
 
 
 def run(fn: Function, args: tuple[Any, ...], seconds: float = SECONDS) -> Run:
-    """Call the function on a copy of the arguments, for ``seconds`` at most; what it prints and
-    raises is kept, not shown."""
+    """Call the function on a copy of the arguments, for ``seconds`` at most, and keep what it prints and raises."""
     given, printed = deepcopy(args), io.StringIO()
     value, error = None, None
     with redirect_stdout(printed):

@@ -18,8 +18,7 @@ HEAD = "cls.predictions.transform.dense.weight"
 
 
 def encoder_links(layers: int) -> list[Link]:
-    """The links of the embeddings and the layers of an encoder; names count from our
-    ``BERT`` and their ``BertModel``."""
+    """The links of an encoder's embeddings and layers; names count from our ``BERT`` and their ``BertModel``."""
     links = [
         Link("embeddings.token.weight", "embeddings.word_embeddings.weight"),
         Link("embeddings.position.weight", "embeddings.position_embeddings.weight"),

@@ -45,8 +45,8 @@ def to_ours(links: Sequence[Link], theirs: Mapping[str, Tensor]) -> dict[str, Te
 
 
 def to_theirs(links: Sequence[Link], ours: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Their weights, by name, out of ours: what they keep side by side is joined, what they
-    keep turned is transposed."""
+    """Their weights, by name, out of ours: parts that they keep side by side are joined, a
+    ``Conv1D``'s is transposed."""
     theirs: dict[str, list[Tensor]] = {}
     for link in links:
         theirs.setdefault(link.theirs, []).append(ours[link.ours])

@@ -20,7 +20,8 @@ RESERVED_POSITIONS = {"roberta": 2}
 
 
 class HFModel:
-    """One of theirs, called with our batches; its attributes are those of ``plmlab.interpret.readable.OurModel``."""
+    """A model of ``transformers``, called with our batches; its attributes are those of
+    ``plmlab.interpret.readable.OurModel``."""
 
     def __init__(self, model: Any) -> None:
         self.model, config = model, model.config
@@ -54,7 +55,7 @@ class HFModel:
         return PairExample(source, target, Visibility.full(len(target.tokens), len(source.tokens)))
 
     def __call__(self, batch: Batch | PairBatch) -> Any:
-        """Their output for one of our batches."""
+        """The model's output, as ``transformers`` gives it, for one of our batches."""
         if isinstance(batch, PairBatch):
             return self.model(input_ids=batch.source.tokens, decoder_input_ids=batch.target.tokens)
         real = batch.visible.keys
@@ -66,7 +67,7 @@ class HFModel:
         return self.model(**asked)
 
     def logits(self, batch: Batch) -> Float[Tensor, "batch time vocab"]:
-        """The logits of each slot."""
+        """The logits of each slot, of a model whose output begins with these."""
         return self(batch)[0]
 
 

@@ -76,8 +76,8 @@ def pictures(pages: Sequence[str], *, width: int = 960, scale: float = 1.0) -> l
 
 
 def lab_pages(notebook: Any, folder: Path, timeout: int) -> dict[str, str]:
-    """Run a notebook in place, ``timeout`` seconds a cell at most, and give the HTML page of
-    each lab by the widget's id."""
+    """Run a notebook in place, ``timeout`` seconds a cell at most; returns the HTML page of
+    each lab by its widget's id."""
     import nbformat
     from nbclient import NotebookClient
     with tempfile.TemporaryDirectory() as scratch:

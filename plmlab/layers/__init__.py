@@ -1,0 +1,1 @@
+"""One idea a file: hook points, attention, positions, the Transformer layer."""

@@ -118,7 +118,7 @@ class GPT(nn.Module):
         return F.cross_entropy(self(batch).flatten(0, 1), batch.targets.flatten(), ignore_index=IGNORE)
 
     def start(self) -> GPTState:
-        """The memory of having read nothing."""
+        """The state of having read nothing."""
         return GPTState([Cache() for _ in self.layers])
 
     def step(self, tokens: Int[Tensor, "batch time"], state: GPTState) -> Float[Tensor, "batch vocab"]:

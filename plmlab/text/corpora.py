@@ -53,7 +53,8 @@ def hub(name: str, split: str = "train", column: str = "text", *, config: str | 
     except Exception as error:  # network, name, split and format errors share no other base
         raise CorpusError(
             f"the data set {name!r}, split {split!r}, could not be loaded ({type(error).__name__}: {error}); check "
-            "its name, and that you are online. Without a network, plmlab.text has Wikipedia's sample, and read(path)"
+            "its name, and that you are online. Without a network, plmlab.text has Wikipedia's sample, and "
+            "read_texts(path)"
         ) from error
     if column not in data.column_names:
         raise CorpusError(f"{name!r} has no column {column!r}; it has {', '.join(data.column_names)}")
@@ -150,7 +151,7 @@ def _records(file: Path, field: str) -> Iterator[str]:
                               f'{{"{field}": "…"}}')
         if field not in record:
             raise CorpusError(f"{file}, line {number:,} has no field {field!r}; it has {', '.join(record) or 'none'}. "
-                              "Name the right one: read(path, field=…)")
+                              "Name the right one: read_texts(path, field=…)")
         if not isinstance(record[field], str):
             raise CorpusError(f"{file}, line {number:,}: field {field!r} is not text but {record[field]!r}"[:300])
         if record[field].strip():

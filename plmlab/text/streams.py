@@ -42,11 +42,12 @@ class TokenStream:
     @classmethod
     def build(cls, texts: Iterable[str], tokenizer: Tokenizer, path: str | Path, separator: str | None = END, *,
               progress: bool = True) -> Self:
-        """Write the tokens of all texts, ``separator`` after each, to ``path``, and open it as a stream. A header lies
-        beside it, ``path`` + ".json".
+        """Write the tokens of all texts to ``path``, and a header beside it, ``path`` + ".json";
+        returns the stream, opened.
 
-        Only a small part of the texts is in memory at a time. Whatever fails, a file that stood there stays as it was.
-        "[MASK]" and the like in a text are text, not special tokens. CorpusError where there is no text, or no room.
+        ``separator`` stands after each text. Only a small part of the texts is in memory at a time. Whatever fails, a
+        file that stood there stays as it was. "[MASK]" and the like in a text are text, not special tokens. CorpusError
+        where there is no text, or the disk refuses.
         """
         tokenfile.write(texts, tokenizer, Path(path), separator, progress)
         return cls.open(path, tokenizer)
@@ -88,7 +89,7 @@ class TokenStream:
 @dataclass(frozen=True)
 class Windows:
     """Random windows of a stream: ``windows(step)`` is the causal batch of that step.
-    CorpusError for a short stream."""
+    CorpusError for too short a stream."""
 
     stream: TokenStream
     batch: int

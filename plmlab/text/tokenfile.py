@@ -21,8 +21,8 @@ BYTES_AT_ONCE = 1 << 24
 
 
 def chunks(texts: Iterable[str], progress: bool = False) -> Iterator[list[str]]:
-    """The texts in lists of about 256 thousand characters, or of 4,096 texts; a line counts
-    them if ``progress`` is True."""
+    """The texts in lists of about 256 thousand characters, 4,096 texts at most; ``progress``
+    shows a line that counts them."""
     if isinstance(texts, str):
         raise CorpusError("the texts are one string; give a list of texts, such as [text]")
     chunk: list[str] = []

@@ -107,8 +107,7 @@ class Tokenizer:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """The tokenizer in a tokenizer.json, or in the folder it lies in; one that is not
-        ours as well (see `from_hf`)."""
+        """The tokenizer in a tokenizer.json, or in the folder it lies in; also one that is not ours (see `from_hf`)."""
         return cls.of(_read(path))
 
     @classmethod
@@ -133,8 +132,7 @@ class Tokenizer:
 
     @classmethod
     def of(cls, backend: tokenizers.Tokenizer, names: Mapping[str, Sequence[str]] = USUAL_NAMES) -> Self:
-        """A tokenizer around a backend of the library ``tokenizers``; ``names`` says what each
-        special token may be called."""
+        """A tokenizer around a backend of ``tokenizers``; ``names`` says what each special token may be called."""
         backend.no_truncation()
         backend.no_padding()
         if all(backend.token_to_id(name) == id for id, name in enumerate(OURS)):

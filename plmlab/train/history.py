@@ -55,8 +55,7 @@ class History:
 
     @property
     def best(self) -> tuple[int, float] | None:
-        """The first of the lowest validation points, (updates made, loss in nats); None
-        where there is no finite one."""
+        """The first of the lowest validation points, (updates made, loss in nats); None without a finite one."""
         return min((point for point in self.validation if isfinite(point[1])), key=lambda point: point[1],
                    default=None)
 
@@ -140,7 +139,7 @@ class History:
     @classmethod
     def from_dict(cls, told: Any, where: str) -> Self:
         """A history from what ``dataclasses.asdict`` made of one; a ValueError for anything else
-        names ``where`` it is from."""
+        names its source, ``where``."""
         names = {f.name for f in fields(cls)}
         if not isinstance(told, dict) or set(told) != names:
             odd = sorted(set(told) ^ names) if isinstance(told, dict) else [type(told).__name__]

@@ -194,8 +194,8 @@ class Run:
         return ending, reason
 
     def end(self, ending: Ending, reason: str) -> None:
-        """Note in the history how the run ended, and leave the model in evaluation mode, with
-        the best weights if kept."""
+        """Note how the run ended, and leave the model in evaluation mode, with its best
+        weights where they were kept."""
         if self.validator:
             self.validator.settle()
         self.update.optimizer.zero_grad(set_to_none=True)

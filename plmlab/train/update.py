@@ -70,7 +70,7 @@ def measure(batch: Trainable) -> Float[Tensor, "2"]:
 
 
 class Update:
-    """Makes the updates of a run: ``update(batches, lr)`` is one. It holds the optimizer and
+    """Makes the updates of a run, ``update(batches, lr)`` each; it holds the optimizer and
     the weights to fall back to."""
 
     def __init__(self, model: nn.Module, settings: Settings, accelerator: "Accelerator",

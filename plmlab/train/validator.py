@@ -49,8 +49,8 @@ class Validator:
         return summed / weight
 
     def look(self, history: History, step: int) -> None:
-        """Measure the validation loss after ``step`` updates and add it to the history; keep the
-        weights if asked and best."""
+        """Add the validation loss after ``step`` updates to the history; with ``patience``, keep the
+        weights if it is the best."""
         history.validation.append((step, self.evaluate()))
         if self.patience is not None and history.best == history.validation[-1]:
             self.best = snapshot(self.loss.model)

@@ -153,8 +153,7 @@ def best_rate(kind: str) -> float:
 
 
 def reversals(batch: int = 64, low: int = 4, high: int = 12) -> Callable[[int], PairBatch]:
-    """A function from the step to its batch: letters drawn alike, and the same letters backwards.
-    A reader's best loss is 0."""
+    """A function from the step to its batch: letters drawn alike, and the same backwards. The best loss is 0."""
     vocab = Vocabulary(len(Vocabulary(0).special) + LETTERS)
 
     def draw(step: int) -> PairBatch:
@@ -166,8 +165,8 @@ def reversals(batch: int = 64, low: int = 4, high: int = 12) -> Callable[[int], 
 
 
 def backwards(heads: int, seed: int, steps: int = 200) -> float:
-    """The loss on new letters, in nats a token, of a Transformer with so many heads after so many
-    steps of reversing letters."""
+    """The loss on new letters, in nats a token, of a Transformer that has learned to reverse
+    them for ``steps`` steps."""
     torch.manual_seed(seed)
     size = len(Vocabulary(0).special) + LETTERS
     model = Transformer(TransformerConfig(size, layers=1, heads=heads, dropout=0.0, smoothing=0.0))

@@ -54,8 +54,7 @@ OF_A_LOSS: Properties = {
 # 07.2, top-p
 
 def cut(logits: Tensor, keep: Callable[[Tensor], Tensor]) -> Tensor:
-    """The probabilities, 0 for those that ``keep`` drops, each at its own place; ``keep`` is given
-    them with the largest first."""
+    """The probabilities, each at its place, 0 where ``keep`` drops it; ``keep`` is given the largest first."""
     ordered, order = logits.softmax(-1).sort(descending=True)
     kept = torch.zeros_like(logits)
     kept[order] = ordered * keep(ordered)
@@ -63,7 +62,7 @@ def cut(logits: Tensor, keep: Callable[[Tensor], Tensor]) -> Tensor:
 
 
 def before(ordered: Tensor) -> Tensor:
-    """What stands before each probability: the sum of all larger ones."""
+    """What stands before each of some probabilities, the largest first: the sum of all larger ones."""
     return ordered.cumsum(-1) - ordered
 
 

@@ -81,8 +81,7 @@ def best_reader(texts: Sequence[Words]) -> float:
 
 
 def floor() -> float:
-    """The least loss on this text that any model can reach: its entropy without the exam's sentences,
-    in nats a token, exactly."""
+    """The lowest loss on text without the exam's sentences: its entropy, in nats a token, exactly."""
     whole, apart = world.small().entropy("train"), {words: world.small().logprob(words) for words in kept()}
     left = 1 - sum(map(exp, apart.values()))
     nats = (whole.sentence + sum(exp(p) * p for p in apart.values())) / left + log(left)

@@ -73,7 +73,7 @@ def of_logits(loss: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., Tensor]
 
 
 def picked(logprobs: Tensor, targets: Tensor) -> Tensor:
-    """The number that each target has, in one row; slots without a target are left out."""
+    """The number at each target's id, in one row; slots without a target are left out."""
     asked = targets != IGNORE
     return logprobs[asked].gather(-1, targets[asked][:, None])[:, 0]
 

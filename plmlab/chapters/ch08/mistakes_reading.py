@@ -29,19 +29,19 @@ def right(start: Tensor, end: Tensor, first: int, longest: int) -> Span:
 
 
 def fits(first: int, longest: int) -> Callable[[int, int], bool]:
-    """Whether a span (i, j) is allowed: it lies in the text, does not end before it starts, has
-    ``longest`` tokens at most."""
+    """A function that says whether a span (i, j) is allowed: in the text, not backwards,
+    not longer than ``longest``."""
     return lambda i, j: first <= i <= j < i + longest
 
 
 def from_start(start: Tensor, end: Tensor, first: int, longest: int) -> Span:
-    """The best start of all, then the best end that is allowed with it."""
+    """The best start in the text, then the best end that is allowed with it."""
     i = first + int(start[first:].argmax())
     return i, i + int(end[i:i + longest].argmax())
 
 
 def from_end(start: Tensor, end: Tensor, first: int, longest: int) -> Span:
-    """The best end of all, then the best start that is allowed with it."""
+    """The best end in the text, then the best start that is allowed with it."""
     j = first + int(end[first:].argmax())
     i = max(first, j - longest + 1)
     return i + int(start[i:j + 1].argmax()), j

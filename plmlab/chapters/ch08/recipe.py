@@ -77,8 +77,7 @@ def transfer() -> dict[str, Any]:
 
 
 def updates(rates: dict[str, float], name: str = "names", labels: int = 1024) -> dict[str, Any]:
-    """Kind → its score by the number of updates, each count with a schedule of its own;
-    ``rates`` are the learning rates."""
+    """Kind → its score by the number of updates, each with a schedule of its own; ``rates``: kind → learning rate."""
     return {kind: [spread({seed: reached(kind, name, labels, seed, lr, steps) for seed in SEEDS}) for steps in UPDATES]
             for kind, lr in rates.items()}
 
@@ -113,8 +112,7 @@ PROBES = {"names, features": ("names", 64, True, 1e-2), "names, tuned": ("names"
 
 
 def pretrain(alter: Alter, seed: int, steps: int = 1000, **options: Any) -> tuple[BERTPretraining, History]:
-    """A BERT of three layers of 96 after ``steps`` updates on 64 pairs and 64 sentences each;
-    and the history of the run."""
+    """A BERT of three layers of 96 after ``steps`` updates on 64 pairs and 64 sentences each; and the run's history."""
     torch.manual_seed(seed)
     model = BERTPretraining(BERTConfig(len(spelling()), time=64, layers=3, model=96, inner=384, dropout=0.0,
                                        attention_dropout=0.0))

@@ -24,7 +24,7 @@ TOP = 8
 
 @dataclass(frozen=True)
 class AttentionPreset:
-    """Something to try in the Attention Lab: a sentence, a head, and a cell given by its words; with
+    """Something to try in the Attention Lab: a sentence, a head, a cell given by its words, and
     a question to guess first.
 
     ``off`` are heads to be switched off, (layer, head); ``closed`` are cells to be closed, (query, key), as slots.
@@ -47,8 +47,7 @@ class AttentionPreset:
                 "off": [["self", *head] for head in self.off], "closed": [["self", *cell] for cell in self.closed]}
 
     def cell(self, queries: Sequence[str], keys: Sequence[str]) -> list[int] | None:
-        """The cell's place, [query, key]: the last slot of its query, the first of its key;
-        None where a word is missing."""
+        """The cell as [query, key]: the last slot of its query, the first of its key; None where a word is missing."""
         if self.query not in queries or self.key not in keys:
             return None
         return [len(queries) - 1 - list(reversed(queries)).index(self.query), list(keys).index(self.key)]
@@ -278,8 +277,7 @@ def change_of(before: ForwardPass, after: ForwardPass, words: Words) -> dict[str
 
 
 def who_receives(run: ForwardPass, name: str) -> tuple[str, str]:
-    """A question that every model answers, and its answer: which token receives the most weight,
-    over all heads and queries?"""
+    """A question for every model, and its answer: which token receives the most weight, over all heads and queries?"""
     found = run.map(name)
     share = torch.stack(found.weights).mean((0, 1, 2))
     most = int(share.argmax())

@@ -18,9 +18,9 @@ SEARCHED = 64
 """How many words of each gap are looked through for the likeliest pair that no sentence has."""
 
 HARDLY = 0.001
-"""Impossible pairs that get less than this together are not spoken of;"""
+"""Impossible pairs that get less probability than this together are not spoken of."""
 NEARLY = 0.02
-"""nor is a pair that gets so much more by the product than one after the other."""
+"""A pair is spoken of only if the product gives it at least so much more than asking one word after the other does."""
 
 Joint: TypeAlias = Mapping[tuple[int, int], float]
 """Two tokens together → their probability; what is not in it is impossible."""
@@ -95,8 +95,7 @@ def _impossible_pair(one: Distribution, other: Distribution, joint: Joint, label
 
 def chained_pair(one: Distribution, other: Distribution, firsts: Sequence[int], seconds: Sequence[Distribution],
                  labels: Labels) -> dict[str, Any]:
-    """What believing two words independently costs, against the model itself, asked one after
-    the other: p(a) · p(b | a).
+    """What believing two words independently costs, against the model asked one after the other: p(a) · p(b | a).
 
     ``seconds`` are its distributions of b, once each of the words ``firsts`` stands in the first gap. The dict has the
     keys of `world_pair`; what needs an exact reader is None.
@@ -115,7 +114,6 @@ def chained_pair(one: Distribution, other: Distribution, firsts: Sequence[int], 
 
 
 def likeliest(*beliefs: Distribution) -> list[int]:
-    """The tokens that any of some distributions holds likeliest, in that order: 8 at most,
-    two at least, no rare ones."""
+    """The tokens that any of some readers holds likeliest, in that order: 2 to 8 of them, and no rare third one."""
     top = torch.stack(beliefs).amax(0).topk(min(TOP, len(beliefs[0])))
     return [id for rank, (p, id) in enumerate(zip(*map(Tensor.tolist, top), strict=True)) if p >= CROSSED or rank < 2]

@@ -31,7 +31,7 @@ def presets(world: World) -> list[dict[str, Any]]:
 
 
 def resolved_by_the_right(world: World, sentence: Sentence) -> list[int]:
-    """The place of a word behind an ambiguous noun, open to who has read so far, and certain to
+    """The place of a word behind an ambiguous noun, open to who has read so far, certain to
     who reads on; [] for none."""
     noun = next((place for place, (sense, tag) in enumerate(zip(sentence.senses, sentence.tags, strict=True))
                  if sense and tag == "NOUN"), len(sentence.words))
@@ -49,8 +49,8 @@ def agreeing_verb(world: World, sentence: Sentence) -> list[int]:
 
 
 def agreeing_pair(world: World, sentence: Sentence) -> list[int]:
-    """The places of a subject and its verb, a noun of the other number between them, both of which may be
-    other words; [] for none."""
+    """The places of a subject and its verb that a noun of the other number parts, both open
+    once hidden; [] for none."""
     for link in sentence.agreement:
         places = sorted((link.subject, link.verb))
         if link.attractors and all(len(found) > 1 for found in world.posterior(sentence.words, places)):
@@ -86,8 +86,7 @@ def telling_word(model: nn.Module, gapped: MaskedSentence, labels: Labels) -> tu
 
 
 def pair_question(pair: dict[str, Any]) -> tuple[str, str]:
-    """A question and its answer, for two gaps: how often do guesses that know nothing of
-    each other not fit together?"""
+    """A question and its answer, for two gaps: how often will guesses made apart not fit together?"""
     question = "The model fills both gaps at once, neither knowing of the other. How often will they not fit together?"
     worst = pair["worst"]
     if worst is None:

@@ -25,10 +25,10 @@ Distribution: TypeAlias = Float[Tensor, "vocab"]
 
 @dataclass(frozen=True)
 class MaskedSentence:
-    """A sentence or two with gaps: [CLS] A [SEP], or [CLS] A [SEP] B [SEP], and the hidden
-    slots, counted from [CLS] = 0.
+    """One sentence or two as BERT reads them, with the slots that are hidden, counted from [CLS] = 0.
 
-    ``first`` and ``second`` hold the true words; where the reader typed [MASK], nobody knows one.
+    [CLS] A [SEP], or [CLS] A [SEP] B [SEP]. ``first`` and ``second`` hold the true words; where the reader typed
+    [MASK], nobody knows one.
     """
 
     first: tuple[int, ...]
@@ -84,8 +84,7 @@ class MaskedSentence:
         return None if slot > len(self.first) or self.vocab.mask in words else words
 
     def cut(self, slot: int) -> Example:
-        """The Example of what stands before a slot, and the slot itself behind a mask: nothing
-        comes after it but [SEP]."""
+        """The Example of what stands before a slot, and of the slot itself behind a mask; nothing but [SEP] follows."""
         return MaskedSentence(self.first[:slot], (), self.vocab, (slot,)).example()
 
 
@@ -107,8 +106,7 @@ class LeftReader:
         self.model, self.left_only = model, left_only
 
     def beliefs(self, gapped: MaskedSentence) -> dict[int, Distribution]:
-        """Slot → the distribution of a hidden word, given what stands before it; slots are left out
-        of which nobody knows that."""
+        """Hidden slot → its distribution, given what stands before it; slots are left out where nobody knows that."""
         slots = [slot for slot in gapped.hidden if gapped.before(slot) is not None]
         if not slots:
             return {}
@@ -121,10 +119,9 @@ class LeftReader:
 
 
 class BestReader:
-    """The best possible reader: a Small World's exact posteriors, on the ids of a tokenizer
-    with one token for each word.
+    """The best possible reader: a Small World's exact posteriors, as distributions over the ids of a tokenizer.
 
-    ValueError: a word of the world that is no token.
+    ValueError: a word of the world that is not one token.
     """
 
     def __init__(self, world: "World", tokenizer: Tokenizer, split: str, size: int) -> None:
@@ -149,8 +146,7 @@ class BestReader:
         return self._belief(found) if found else None
 
     def joint(self, words: Sequence[str], places: Sequence[int], pair: Sequence[int]) -> dict[tuple[int, int], float]:
-        """The joint distribution of two of the hidden words, ``pair``, given all words in
-        sight: (id, id) → probability."""
+        """The joint distribution of a ``pair`` of hidden words, given all words in sight: (id, id) → probability."""
         one, other = (sorted(places).index(place) for place in pair)
         found: dict[tuple[int, int], float] = defaultdict(float)
         for said, p in self.world.joint(words, places, self.split).items():

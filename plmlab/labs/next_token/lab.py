@@ -111,8 +111,7 @@ class NextTokenLab(Lab):
         return f"{self.name} after '{self.text}': '{token}' with {p:.2f}"
 
     def recompute(self) -> None:
-        """Do what a new request asks for, and let the model read what has changed; traits
-        that came together cost once."""
+        """Do what a new request asks, and let the model read what has changed; traits that came together cost once."""
         asked = (self.text, self.max_tokens, self.request)
         if asked == self._asked:
             return

@@ -15,8 +15,8 @@ TRIED = 300
 
 
 class BestReader:
-    """The best possible reader, who knows the grammar: the world's next words with their exact
-    chances, as tokens of a model.
+    """The best possible reader, who knows the grammar: the exact chances of the world's next
+    words, as tokens of a model.
 
     Raises:
         ValueError: a word of the world is not one token, so that its chance is not that of a token.

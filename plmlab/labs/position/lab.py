@@ -49,8 +49,7 @@ def previous_share(weights: Float[Tensor, "*maps query key"], positions: Int[Ten
 
 def total_variation(a: Float[Tensor, "*maps query key"], b: Float[Tensor, "*maps query key"],
                     ) -> Float[Tensor, "*maps"]:
-    """How much of a row's weight goes to other keys: the total variation distance ½ Σ_k |a_k −
-    b_k|, in the mean over rows."""
+    """The share of a row's weight that goes to other keys, ½ Σ_k |a_k − b_k|, in the mean over the rows."""
     return (a - b).abs().sum(-1).mean(-1) / 2
 
 
@@ -143,12 +142,12 @@ class PositionLab(Lab):
             raise traitlets.TraitError(f"sines and cosines come in pairs: width must be even, {value} was given")
         return value
 
-    def weights(self, reading: int = 0) -> Float[Tensor, "query key"]:
+    def weights(self, variant: int = 0) -> Float[Tensor, "query key"]:
         """The map that is drawn, of the layer and head in sight: ``reading`` 0 is as the model reads, 1 with shuffled
         positions, 2 with all at position 0. ValueError where no sentence was read yet."""
         if not self.variants:
             raise ValueError(f"no sentence was read yet: {self.message}")
-        maps = self.variants[reading].weights[self.state["layer"]]
+        maps = self.variants[variant].weights[self.state["layer"]]
         return maps.mean(0) if self.state["head"] is None else maps[self.state["head"]]
 
     def summary(self) -> str:

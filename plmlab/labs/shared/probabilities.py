@@ -81,8 +81,8 @@ def _gain(columns: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def presets(world: World) -> list[dict[str, str]]:
-    """Sentences to try, as title and text: one of the world's, and three that leave the
-    grammar, each in its own way."""
+    """Sentences to try, each a title and a text: one of the world's, and three that leave the
+    grammar in their own ways."""
     said = list(_some(world))
     texts = {"an ambiguous word": (" ".join(sentence.words) for sentence in said if ambiguous(sentence)),
              "break the agreement": (disagreeing(world, sentence) for sentence in said),
@@ -97,15 +97,13 @@ def _some(world: World) -> list[Sentence]:
 
 
 def ambiguous(sentence: Sentence) -> bool:
-    """Whether one of a sentence's first three words is a noun with several senses, and its
-    cue has room to the right."""
+    """Whether one of the first three words is a noun with several senses, and its cue has room to the right."""
     return any(sense and tag == "NOUN" for sense, tag in zip(sentence.senses[:3], sentence.tags, strict=False)) \
         and len(sentence.words) > 6
 
 
 def disagreeing(world: World, sentence: Sentence) -> str | None:
-    """The sentence with a verb in the wrong number, behind a noun that could mislead; None
-    where it has no such verb."""
+    """The sentence with a verb in the wrong number, behind a noun that could mislead; None where it has none such."""
     for link in sentence.agreement:
         if not link.attractors or link.verb < link.subject:
             continue

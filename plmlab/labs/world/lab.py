@@ -65,8 +65,7 @@ class WorldLab(Lab):
         return find_world(self.size)
 
     def summary(self) -> str:
-        """The world's size, and what it says of the typed sentence: its log-probability in
-        nats, or where it goes wrong."""
+        """The world's size, and what it says of the typed sentence: its log p in nats, or where it goes wrong."""
         shown = self.state.get("probability")
         if shown is None:
             return self.message

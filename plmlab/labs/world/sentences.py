@@ -35,9 +35,8 @@ def sentence_state(sentence: Sentence, world: World) -> dict[str, Any]:
     }
 
 
-def reporting_errors(world: World, drawn: int) -> list[Sentence]:
-    """Sentences of one draw that have something to show: a fact, an ambiguous word, a distant
-    agreement, and a plain one."""
+def telling_sentences(world: World, drawn: int) -> list[Sentence]:
+    """Sentences of one draw with something to show: a fact, an ambiguous word, a distant agreement, and a plain one."""
     stream: Iterator[Sentence] = islice(world.sentences("train", seed=1 + drawn), LOOKED_AT)
     wanted = [
         lambda s: bool(s.facts) and len(s.mentions) > 0,
@@ -58,7 +57,7 @@ def reporting_errors(world: World, drawn: int) -> list[Sentence]:
 
 def sentences_state(world: World, drawn: int) -> list[dict[str, Any]]:
     """The sentences of one draw, each as a dict for JavaScript."""
-    return [sentence_state(sentence, world) for sentence in reporting_errors(world, drawn)]
+    return [sentence_state(sentence, world) for sentence in telling_sentences(world, drawn)]
 
 
 def directory(world: World) -> list[dict[str, str]]:
