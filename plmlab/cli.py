@@ -8,6 +8,23 @@ import sys
 from collections.abc import Sequence
 
 PROBLEM = 2
+PRETRAIN = (
+    ("steps", int, "updates (1000)"),
+    ("batch", int, "examples in each batch (32)"),
+    ("accumulate", int, "batches in each update (1)"),
+    ("time", int, "tokens in each example (64)"),
+    ("vocab", int, "size of the vocabulary (2000); the world has its own, a token a word"),
+    ("layers", int, "(4)"),
+    ("width", int, "of the model's vectors (128)"),
+    ("heads", int, "(4)"),
+    ("lr", float, "highest learning rate (0.001)"),
+    ("seed", int, "(0)"),
+    ("held-out", float, "share of the text to judge by (0.05)"),
+    ("save-every", int, "updates between two saved states, and between two looks at the held-out text (250)"),
+    ("precision", str, "auto (bf16 on a GPU), float32 or bf16"),
+    ("compile", str, "auto (on a GPU), yes or no: torch.compile"),
+)
+"""The options of ``plmlab pretrain``, their kinds, and what they are; in brackets the defaults of a ``Plan``."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -48,21 +65,18 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("chapter", nargs="?", metavar="NN", help="the chapter's number, two digits; none: list them")
     one.set_defaults(run=recipe)
 
-    one = commands.add_parser("pretrain", help="train a model from nothing on a text")
-    one.add_argument("model", metavar="MODEL", help="gpt, gpt2 or bert")
-    one.add_argument("--corpus", required=True,
-                     help="world (the Small World), wikipedia (the sample at hand), or a .txt or .jsonl file")
-    one.add_argument("--out", required=True, metavar="FOLDER", help="where the checkpoint goes")
-    one.add_argument("--steps", type=int, default=1000, help="updates (%(default)s)")
-    one.add_argument("--batch", type=int, default=32, help="examples in each (%(default)s)")
-    one.add_argument("--time", type=int, default=64, help="tokens in each example (%(default)s)")
-    one.add_argument("--vocab", type=int, default=2000,
-                     help="size of the vocabulary (%(default)s); the world has its own, a token a word")
-    one.add_argument("--layers", type=int, default=4, help="(%(default)s)")
-    one.add_argument("--width", type=int, default=128, help="of the model's vectors (%(default)s)")
-    one.add_argument("--heads", type=int, default=4, help="(%(default)s)")
-    one.add_argument("--lr", type=float, default=1e-3, help="highest learning rate (%(default)s)")
-    one.add_argument("--seed", type=int, default=0, help="(%(default)s)")
+    one = commands.add_parser("pretrain", help="train a model from nothing on a text",
+                              argument_default=argparse.SUPPRESS,
+                              description="The same command goes on where it was interrupted. --resume is for what "
+                                          "that can't say: more steps, another folder.")
+    one.add_argument("model", metavar="MODEL", nargs="?", help="gpt, gpt2, bert …: `plmlab models` lists them")
+    one.add_argument("--corpus", help="world (the Small World), wikipedia (the sample at hand), a .txt or .jsonl file, "
+                                      "or hub:NAME, a data set of the Hugging Face hub")
+    one.add_argument("--out", metavar="FOLDER", help="where the checkpoint goes")
+    one.add_argument("--resume", metavar="RUN", help="the folder of an interrupted run: go on, with --steps, --out "
+                                                     "or --save-every told anew")
+    for name, kind, told in PRETRAIN:
+        one.add_argument(f"--{name}", type=kind, help=told)
     one.set_defaults(run=pretrain)
     return whole
 
@@ -93,8 +107,15 @@ def recipe(asked: argparse.Namespace) -> int:
 
 
 def pretrain(asked: argparse.Namespace) -> int:
-    """Train a model and save it."""
-    from plmlab.pretraining import Plan, pretrain
-    settings = {name: value for name, value in vars(asked).items() if name != "run"}
-    print(pretrain(Plan(**settings)))
+    """Train a model as told, or go on with a run, save it, and print what came of it."""
+    from plmlab.pretraining import Plan, pretrain, resume
+    told = {name: value for name, value in vars(asked).items() if name != "run"}
+    if "resume" in told:
+        said = resume(told.pop("resume"), told)
+    elif missing := [name for name in ("MODEL", "--corpus", "--out") if name.strip("-").lower() not in told]:
+        raise ValueError(f"plmlab pretrain needs {', '.join(missing)} (or --resume RUN); see plmlab pretrain --help")
+    else:
+        said = pretrain(Plan(**told))
+    if said:
+        print(said)
     return 0

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from plmlab import world
+from plmlab.batches import ExampleBatches
 from plmlab.draws import below
 from plmlab.example import IGNORE, Batch, Example
 from plmlab.metrics import entity_f1
@@ -149,12 +150,12 @@ def tune(bert: BERT, name: str, count: int, seed: int, *, lr: float, steps: int,
     torch.manual_seed(seed)
     model = task.head.on(bert, task.labels)
 
-    def draw(step: int) -> Batch:
-        rng = Random(f"{seed}:{step}")
-        return batch_of(task.example, [rows[below(rng, len(rows))] for _ in range(BATCH)])
+    def draw(rng: Random) -> list[Example]:
+        return [task.example(rows[below(rng, len(rows))]) for _ in range(BATCH)]
 
+    batches = ExampleBatches(draw, seed, spelling().vocab.need("pad"))
     with frozen(*[model.bert] * features):
-        fit(model, draw, steps=steps, lr=lr, warmup=steps // 10, **options)
+        fit(model, batches, steps=steps, lr=lr, warmup=steps // 10, **options)
     return model
 
 

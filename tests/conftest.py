@@ -16,7 +16,7 @@ class Unchecked(MetaPathFinder):
     run-time type checks."""
 
     def find_spec(self, fullname, path=None, target=None):
-        with_tensors = fullname in ("plmlab.world.probability.example_floor", "plmlab.world.datasets.sentence_batches")
+        with_tensors = fullname in ("plmlab.world.probability.example_floor", "plmlab.world.datasets.batches")
         return PathFinder.find_spec(fullname, path, target) \
             if fullname.startswith("plmlab.world") and not with_tensors else None
 

@@ -8,8 +8,8 @@ import torch
 from plmlab import world
 from plmlab.checkpoints import home, load, names
 from plmlab.objectives import causal, masked
-from plmlab.pretraining import WORLD_HELD_OUT
-from plmlab.world.datasets.sentence_batches import SentenceBatches
+from plmlab.pretraining.material import WORLD_HELD_OUT
+from plmlab.world.datasets.batches import sentence_batches
 from plmlab.world.datasets.tokenizer import world_tokenizer
 
 CASES = {"bert-world": (masked, 128), "gpt2-world": (causal, 64)}
@@ -23,7 +23,7 @@ def test_each_has_its_case() -> None:
 def test_a_checkpoint_reaches_the_loss_that_its_readme_tells(name: str) -> None:
     objective, batch = CASES[name]
     model, tokenizer = load(name)
-    held_out = SentenceBatches(world.full(), "test", tokenizer, objective, batch, seed=1)
+    held_out = sentence_batches(world.full(), "test", tokenizer, objective, batch, seed=1)
     nats, count = 0.0, 0
     with torch.no_grad():
         for i in range(-(-WORLD_HELD_OUT // batch)):

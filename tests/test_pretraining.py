@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -11,7 +12,8 @@ import pytest
 from plmlab import cli, world
 from plmlab.checkpoints import load
 from plmlab.objectives import causal, masked
-from plmlab.pretraining import Plan, divide
+from plmlab.pretraining import Plan, material, run
+from plmlab.pretraining.material import divided, from_world
 from plmlab.world.grammar.splits import is_test
 
 TEXT = "\n\n".join(f"the {a} {b} the {c}." for a in ("cat", "dog", "bird", "fox") for b in ("sees", "hears", "likes")
@@ -41,27 +43,30 @@ def test_a_text_becomes_a_checkpoint(name: str, kind: str, corpus: Path, tmp_pat
     assert not list(tmp_path.glob("made.run-*"))
 
 
-def test_an_interrupted_run_goes_on_and_ends_as_if_it_had_not_been(corpus: Path, tmp_path: Path, monkeypatch,
-                                                                 capsys) -> None:
-    from plmlab import pretraining
-    plain = ["pretrain", "gpt2", "--corpus", str(corpus), *SMALL]
-    assert cli.main([*plain, "--out", str(tmp_path / "straight")]) == 0
-    monkeypatch.setattr(pretraining, "SAVE_EVERY", 10)
-    through = pretraining.batches
+def interrupted_at(step: int, patch: pytest.MonkeyPatch) -> None:
+    """As if somebody pressed Ctrl-C when the batch of a step is drawn."""
+    through = run.material
 
-    def stops_at_20(*told):
-        made = through(*told)
+    def material_that_stops(plan: Plan, folder: Path) -> material.Material:
+        made = through(plan, folder)
 
         def batch(i: int):
-            if i == 20:
+            if i == step:
                 raise KeyboardInterrupt
-            return made(i)
-        return batch
-    monkeypatch.setattr(pretraining, "batches", stops_at_20)
+            return made.batches(i)
+        return replace(made, batches=batch)
+    patch.setattr(run, "material", material_that_stops)
+
+
+def test_an_interrupted_run_goes_on_and_ends_as_if_it_had_not_been(corpus: Path, tmp_path: Path, monkeypatch,
+                                                                 capsys) -> None:
+    plain = ["pretrain", "gpt2", "--corpus", str(corpus), *SMALL, "--save-every", "10"]
+    assert cli.main([*plain, "--out", str(tmp_path / "straight")]) == 0
     broken = [*plain, "--out", str(tmp_path / "broken")]
-    assert cli.main(broken) == 0
+    with monkeypatch.context() as patch:
+        interrupted_at(20, patch)
+        assert cli.main(broken) == 0
     assert "goes on" in capsys.readouterr().out and not (tmp_path / "broken").exists()
-    monkeypatch.setattr(pretraining, "batches", through)
     assert cli.main(broken) == 0
     one, other = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("straight", "broken"))
     assert one == other
@@ -84,7 +89,8 @@ def test_requests_that_cannot_be_met(corpus: Path, tmp_path: Path, capsys) -> No
     assert "3 heads" in refusal(capsys, "gpt", *text, *to, "--heads", "3")
     assert "at least" in refusal(capsys, "gpt", *text, *to, "--vocab", "10")
     assert "window" in refusal(capsys, "gpt", *text, *to, "--time", "100000")
-    assert not (tmp_path / "new").exists()
+    assert not list(tmp_path.glob("new*"))
+    assert "needs --corpus, --out" in refusal(capsys, "gpt2")
 
 
 def test_a_folder_with_something_in_it_is_never_replaced(corpus: Path, tmp_path: Path, capsys) -> None:
@@ -94,21 +100,28 @@ def test_a_folder_with_something_in_it_is_never_replaced(corpus: Path, tmp_path:
 
 def test_a_single_paragraph_can_not_be_judged() -> None:
     with pytest.raises(ValueError, match="single paragraph"):
-        divide(["all of it"])
+        divided(1, 0.05)
 
 
 def test_the_command_of_a_plan_is_that_plan() -> None:
-    plan = Plan("bert", "my file.txt", "out/bert small", steps=7, lr=3e-4)
+    plan = Plan("bert", "my file.txt", "out/bert small", steps=7, lr=3e-4, save_every=9, held_out=0.2)
     asked = cli.parser().parse_args(shlex.split(plan.command)[1:])
     assert Plan(**{name: value for name, value in vars(asked).items() if name != "run"}) == plan
+
+
+def test_the_help_tells_the_defaults_of_a_plan() -> None:
+    plan = Plan("gpt", "a.txt", "out")
+    for name, kind, told in cli.PRETRAIN:
+        default = getattr(plan, name.replace("-", "_"))
+        assert type(default) is kind
+        assert str(default) in told if kind is str else f"({default})" in told or f"({default:g})" in told
 
 
 @pytest.fixture
 def small_as_full(monkeypatch: pytest.MonkeyPatch) -> world.World:
     """The small world in the full one's place, and fewer sentences to judge by."""
-    from plmlab import pretraining
     monkeypatch.setattr(world, "full", world.small)
-    monkeypatch.setattr(pretraining, "WORLD_HELD_OUT", 400)
+    monkeypatch.setattr(material, "WORLD_HELD_OUT", 400)
     return world.small()
 
 
@@ -137,14 +150,13 @@ def test_a_masked_model_has_a_floor_with_its_error(small_as_full: world.World, t
 
 
 def test_the_world_s_batches_are_its_text_and_keep_what_is_held_out(small_as_full: world.World) -> None:
-    from plmlab.pretraining import from_world
-    material = from_world(Plan("gpt", "world", "nowhere", batch=200))
-    one, again, other = (material.batches(step) for step in (3, 3, 4))
+    read = from_world(Plan("gpt", "world", "nowhere", batch=200))
+    one, again, other = (read.batches(step) for step in (3, 3, 4))
     assert one.tokens.equal(again.tokens) and not one.tokens.equal(other.tokens)
-    train, test = ({tuple(row[row > 38].tolist()) for row in batch.tokens} for batch in (one, material.held_out[0]))
+    train, test = ({tuple(row[row > 38].tolist()) for row in batch.tokens} for batch in (one, read.held_out[0]))
     for ids, split in ((train, "train"), (test, "test")):
         for row in ids:
-            words = material.tokenizer.tokens(row)
+            words = read.tokenizer.tokens(row)
             assert small_as_full.logprob(words) > -100
             pattern = small_as_full.parse(words).pattern
             assert pattern not in small_as_full.open_patterns or is_test(words) == (split == "test")

@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from plmlab.layers.hooks import Change, HookPoint, hook_points
+from plmlab.layers.hooks import Change, HookPoint, InTurn, hook_points
 
 
 class Seen(Mapping[str, Tensor]):
@@ -68,33 +68,40 @@ def opened(model: nn.Module) -> Iterator[dict[str, HookPoint]]:
 
 @contextmanager
 def watch(model: nn.Module, *patterns: str) -> Iterator[Seen]:
-    """Record what passes through the model's points while the ``with`` lasts.
+    """Record what passes through the model's hook points while the ``with`` lasts.
 
     ``patterns`` choose points by name (``"layers.*.attention.weights"``); without any, all are watched.
     The tensors keep their gradients' history. Where an ``intervene`` is also open, its result is recorded.
+    A point of a shared layer has a name for each passage: each name records its own.
     """
     with opened(model) as points:
         chosen = _choose(points, patterns or ("*",))
         seen = Seen(list(chosen))
-        for name, point in chosen.items():
-            point.records.append(seen._calls[name])
+        placed = [(point, InTurn([seen._calls[name].append if name in chosen else _nothing for name in names]))
+                  for point, names in _names_of(points).items() if any(name in chosen for name in names)]
+        for point, record in placed:
+            point.records.append(record)
         try:
             yield seen
         finally:
-            for name, point in chosen.items():
-                point.records[:] = [r for r in point.records if r is not seen._calls[name]]
+            for point, record in placed:
+                point.records.remove(record)
 
 
 @contextmanager
 def intervene(model: nn.Module, changes: Mapping[str, Change]) -> Iterator[None]:
-    """Change what passes through the model's points while the ``with`` lasts.
+    """Change what passes through the model's hook points while the ``with`` lasts.
 
     ``changes`` maps a name, or a pattern of names, to a function from the tensor to its replacement, e.g.
-    ``{"layers.0.attention.weights": switch_off(2)}``.
+    ``{"layers.0.attention.weights": switch_off(2)}``. A point of a shared layer is changed at the passages whose names
+    are meant.
     """
     with opened(model) as points:
-        placed = [(point, change) for pattern, change in changes.items()
-                  for point in _choose(points, (pattern,)).values()]
+        placed: list[tuple[HookPoint, Change]] = []
+        for pattern, change in changes.items():
+            chosen = _choose(points, (pattern,))
+            placed += [(point, InTurn([change if name in chosen else _same for name in names]))
+                       for point, names in _names_of(points).items() if any(name in chosen for name in names)]
         for point, change in placed:
             point.changes.append(change)
         try:
@@ -102,6 +109,22 @@ def intervene(model: nn.Module, changes: Mapping[str, Change]) -> Iterator[None]
         finally:
             for point, change in placed:
                 point.changes.remove(change)
+
+
+def _names_of(points: Mapping[str, HookPoint]) -> dict[HookPoint, list[str]]:
+    """Each point with its names, in the order in which a pass meets them."""
+    names: dict[HookPoint, list[str]] = {}
+    for name, point in points.items():
+        names.setdefault(point, []).append(name)
+    return names
+
+
+def _same(tensor: Tensor) -> Tensor:
+    return tensor
+
+
+def _nothing(tensor: Tensor) -> None:
+    return None
 
 
 def switch_off(*heads: int) -> Change:

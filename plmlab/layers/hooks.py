@@ -4,12 +4,28 @@ A module names the tensors worth seeing by passing them through a `HookPoint`. A
 (`plmlab.interpret`), it does nothing, and attention takes its fused path.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import cycle
+from typing import Any
 
 from torch import Tensor, nn
 
 Change = Callable[[Tensor], Tensor]
 """An intervention: what becomes of a tensor on its way; the shape stays."""
+
+
+class InTurn:
+    """A change, or a record, that is another one at each passage, in turn.
+
+    A layer that is shared is passed once under each of its names.
+    """
+
+    def __init__(self, changes: Sequence[Callable[[Tensor], Any]]) -> None:
+        self.changes = cycle(changes)
+
+    def __call__(self, tensor: Tensor) -> Any:
+        """What the change whose turn it is makes of the tensor."""
+        return next(self.changes)(tensor)
 
 
 class HookPoint(nn.Module):
@@ -18,7 +34,7 @@ class HookPoint(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.changes: list[Change] = []
-        self.records: list[list[Tensor]] = []
+        self.records: list[Callable[[Tensor], object]] = []
 
     @property
     def open(self) -> bool:
@@ -36,10 +52,11 @@ class HookPoint(nn.Module):
                 )
             tensor = changed
         for record in self.records:
-            record.append(tensor)
+            record(tensor)
         return tensor
 
 
 def hook_points(model: nn.Module) -> dict[str, HookPoint]:
-    """The hook points of a model by name, in the order of its modules."""
-    return {name: module for name, module in model.named_modules() if isinstance(module, HookPoint)}
+    """The hook points of a model by name, in the order of its modules; one that is shared has several names."""
+    return {name: module for name, module in model.named_modules(remove_duplicate=False)
+            if isinstance(module, HookPoint)}

@@ -1,12 +1,12 @@
 """Text: tokenizers, the corpora that are at hand, and streams of tokens to train on."""
 
 from plmlab.text.corpora import CorpusError, each, hub, read_texts
-from plmlab.text.streams import Examples, Sequential, TokenStream, Windows, examples
+from plmlab.text.streams import Sequential, TokenStream, Windows, examples
 from plmlab.text.tokenizers import Tokenizer, TokenizerError
 from plmlab.text.vocabulary import SENTINELS, SPECIALS, Vocabulary
 from plmlab.text.wikipedia import Article, articles, paragraphs
 
 __all__ = [
-    "SENTINELS", "SPECIALS", "Article", "CorpusError", "Examples", "Sequential", "TokenStream", "Tokenizer",
+    "SENTINELS", "SPECIALS", "Article", "CorpusError", "Sequential", "TokenStream", "Tokenizer",
     "TokenizerError", "Vocabulary", "Windows", "articles", "each", "examples", "hub", "paragraphs", "read_texts",
 ]

@@ -4,7 +4,7 @@ The batch of a step depends on the seed and the step alone. So a training that s
 with step 1,001 and nothing has to be replayed, and every machine draws the same.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -15,10 +15,13 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from plmlab.example import Batch, PairBatch, PairExample
+from plmlab.batches import ExampleBatches
+from plmlab.example import Batch
 from plmlab.text import tokenfile
 from plmlab.text.corpora import CorpusError
+from plmlab.text.pieces import Pieces
 from plmlab.text.tokenizers import Tokenizer
+from plmlab.text.vocabulary import Vocabulary
 
 END = "[END]"
 
@@ -139,48 +142,25 @@ class Sequential:
             yield _windows_at(self.stream, np.array([whole * self.time]), left)
 
 
-@dataclass(frozen=True)
-class Examples:
-    """Texts under an objective: ``examples(step)`` is the batch of that step.
-
-    ``texts`` hold the ids of each text, ``make`` turns ids and a random generator into an Example or a PairExample,
-    ``batch`` is how many a step draws, ``pad`` the id that fills shorter ones up.
-    """
-
-    texts: Sequence[np.ndarray]
-    make: Callable[[list[int], Random], Any]
-    batch: int
-    seed: int
-    pad: int
-
-    def __call__(self, step: int) -> Batch | PairBatch:
-        """The batch of one step, which depends on the seed and the step alone."""
-        rng = Random(f"{self.seed}:{step}")
-        drawn = [self.texts[int(rng.random() * len(self.texts))].tolist() for _ in range(self.batch)]
-        made = [self.make(text, rng) for text in drawn]
-        if isinstance(made[0], PairExample):
-            return PairBatch.of(made, pad=self.pad)
-        return Batch.of(made, pad=self.pad)
-
-
 def examples(texts: Iterable[str], tokenizer: Tokenizer, objective: Callable[..., Any], batch: int, seed: int,
-             max_tokens: int, **choices) -> Examples:
+             max_tokens: int, **choices) -> ExampleBatches:
     """Batches of an objective (a function of ``plmlab.objectives``) for any step.
 
     A text longer than ``max_tokens`` is cut into several; the tokens that the objective adds ([CLS], [SEP], …) come on
     top. ``choices`` are the objective's own. All tokens are held in memory. CorpusError where there is no text.
     """
     _positive(batch=batch, max_tokens=max_tokens)
-    rows = (row for chunk in tokenfile.chunks(texts) for row in tokenizer.encode_all(chunk, plain=True))
-    pieces = [np.array(row[i : i + max_tokens], np.uint32) for row in rows for i in range(0, len(row), max_tokens)]
-    if not pieces:
-        raise CorpusError("the corpus is empty: there is no text to make examples of")
-    vocab = tokenizer.vocab
+    return examples_of(Pieces.of(texts, tokenizer, max_tokens), tokenizer.vocab, objective, batch, seed, **choices)
 
-    def one(ids: list[int], rng: Random) -> Any:
-        return objective(ids, vocab=vocab, rng=rng, **choices)
 
-    return Examples(pieces, one, batch, seed, vocab.need("pad"))
+def examples_of(pieces: Pieces, vocab: Vocabulary, objective: Callable[..., Any], batch: int, seed: int,
+                **choices: Any) -> ExampleBatches:
+    """Batches of pieces of text, drawn at random, each made an Example by the objective."""
+    def draw(rng: Random) -> list[Any]:
+        drawn = [pieces[int(rng.random() * len(pieces))].tolist() for _ in range(batch)]
+        return [objective(ids, vocab=vocab, rng=rng, **choices) for ids in drawn]
+
+    return ExampleBatches(draw, seed, vocab.need("pad"))
 
 
 def _positive(**numbers: int) -> None:

@@ -53,7 +53,12 @@ def _joined(rows: Sequence[Sequence[int]]) -> np.ndarray:
 
 
 def write(texts: Iterable[str], tokenizer: Tokenizer, path: Path, separator: str | None, progress: bool) -> None:
-    """Write the ids of all texts; the file appears under its name only when it is complete and on the disk.
+    """Write the ids of all texts, as `write_rows` does."""
+    write_rows(encoded(texts, tokenizer, separator, progress), tokenizer, path)
+
+
+def write_rows(rows: Iterator[np.ndarray], tokenizer: Tokenizer, path: Path) -> None:
+    """Write ids one after the other; the file appears under its name only when it is complete and on the disk.
 
     CorpusError where there is no text, or where the disk refuses; what stood there stays as it was.
     """
@@ -62,7 +67,7 @@ def write(texts: Iterable[str], tokenizer: Tokenizer, path: Path, separator: str
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with data.open("wb") as file:
-            said = _pour(encoded(texts, tokenizer, separator, progress), file, kind)
+            said = _pour(rows, file, kind)
             _settle(file)
         if not said["tokens"]:
             raise CorpusError("the corpus is empty: there is no text to write tokens of")

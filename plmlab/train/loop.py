@@ -31,7 +31,7 @@ def fit(
     weight_decay: float = 0.01, betas: tuple[float, float] = (0.9, 0.95),
     precision: Precision | Literal["auto"] = "auto", compile: bool | Literal["auto"] = "auto",
     evaluate: HeldOut | None = None, evaluate_every: int = 100, patience: int | None = None,
-    save_to: str | PathLike[str] | None = None, save_every: int | None = None, resume: bool = False,
+    save_to: str | PathLike[str] | None = None, save_every: int | None = None, resume: bool | Literal["longer"] = False,
     show: bool | Literal["auto"] = "auto", floor: float | None = None,
 ) -> History:
     """Train ``model`` for ``steps`` updates with AdamW, and tell what happened.
@@ -57,7 +57,8 @@ def fit(
     ``save_to``: a folder for the state of the run, saved every ``save_every`` steps (None: only at the end or
     when interrupted). A failed save is told in a warning and in the history's notes; training goes on.
     ``resume=True`` goes on from what is there, to the bit as if it had never stopped (torch's random state
-    included), or starts if nothing is.
+    included), or starts if nothing is. ``resume="longer"`` also goes on with a run that was planned for fewer steps:
+    from there on the learning rate is that of the longer one.
 
     ``show``: "auto" is a live curve in a notebook and a line elsewhere; True is the line; False is nothing.
     ``floor`` is the loss that nothing honest can beat, drawn beside the curve.
@@ -168,7 +169,7 @@ class Run:
         stop, fresh = self.losses.read(self.interrupt.asked)
         self.history.seconds = time.monotonic() - self.clock
         if fresh:
-            self.progress.losses(self.step, fresh)
+            self.progress.losses(self.step, fresh, self.history.tokens_per_second)
         return stop
 
     def apart(self, work: Any) -> None:
@@ -232,7 +233,7 @@ class Run:
             warnings.warn(text, stacklevel=2)
         self.history.notes.append(text)
 
-    def prepare_saving(self, states: RunStates, every: int | None, resume: bool) -> None:
+    def prepare_saving(self, states: RunStates, every: int | None, resume: bool | Literal["longer"]) -> None:
         """Take a folder into use for saving; with ``resume``, go on from the newest state in it.
 
         StateError where there is a state and ``resume`` is False, or where it does not fit the model or the settings.
@@ -244,7 +245,7 @@ class Run:
         if not resume:
             raise StateError(f"{states.folder} holds a run saved at step {state.step}: go on with it by "
                              "resume=True, or save to another folder")
-        state.fit_for(self.model, self.settings)
+        state.fit_for(self.model, self.settings, longer=resume == "longer")
         state.restore(self.model, self.update.optimizer)
         if self.validator:
             self.validator.best = {name: t.to(self.accelerator.device) for name, t in state.part("best").items()}

@@ -7,7 +7,7 @@ from typing import Protocol
 class Progress(Protocol):
     """Somewhere to show a run while it goes on."""
 
-    def losses(self, step: int, latest: Sequence[float]) -> None:
+    def losses(self, step: int, latest: Sequence[float], speed: float) -> None:
         """Show the losses of the last steps, in nats; the newest is that of ``step``."""
 
     def validation(self, step: int, loss: float) -> None:
@@ -20,7 +20,7 @@ class Progress(Protocol):
 class Silent:
     """The progress of a run that is not shown: it takes all news and does nothing with it."""
 
-    def losses(self, step: int, latest: Sequence[float]) -> None:
+    def losses(self, step: int, latest: Sequence[float], speed: float) -> None:
         """Ignore the losses."""
 
     def validation(self, step: int, loss: float) -> None:
@@ -33,14 +33,16 @@ class Silent:
 class Line:
     """A run as one tqdm line: a bar of steps, the newest loss, the newest validation loss."""
 
-    def __init__(self, title: str, steps: int, done: int) -> None:
+    def __init__(self, title: str, steps: int, done: int, floor: float | None) -> None:
         from tqdm import tqdm
         self.bar = tqdm(total=steps, initial=done, desc=title, unit="step", mininterval=0.2)
         self.held_out = ""
+        self.floor = "" if floor is None else f" (floor {floor:.3f})"
 
-    def losses(self, step: int, latest: Sequence[float]) -> None:
+    def losses(self, step: int, latest: Sequence[float], speed: float) -> None:
         """Move the bar on to ``step`` and show the last of the losses."""
-        self.bar.set_postfix_str(f"loss {latest[-1]:.3f}{self.held_out}", refresh=False)
+        self.bar.set_postfix_str(f"loss {latest[-1]:.3f}{self.floor}{self.held_out}, {speed:,.0f} tokens/s",
+                                 refresh=False)
         self.bar.update(step - self.bar.n)
 
     def validation(self, step: int, loss: float) -> None:
@@ -67,7 +69,7 @@ class Live:
         self.newest: tuple[int, float] | None = None
         display(self.curve)
 
-    def losses(self, step: int, latest: Sequence[float]) -> None:
+    def losses(self, step: int, latest: Sequence[float], speed: float) -> None:
         """Hand each loss to the lab, but for the newest, which waits."""
         for at, loss in enumerate(latest, step - len(latest) + 1):
             self.draw()
@@ -102,4 +104,4 @@ def progress(title: str, *, steps: int, done: int, floor: float | None, line: bo
     """A progress for where the code runs: `Live` in a notebook, else `Line`; always `Line` if ``line`` is True."""
     if in_notebook() and not line:
         return Live(title, steps, floor)
-    return Line(title, steps, done)
+    return Line(title, steps, done, floor)

@@ -94,12 +94,14 @@ class State:
         return {key.removeprefix(f"{name}."): tensor for key, tensor in self.tensors.items()
                 if key.startswith(f"{name}.")}
 
-    def fit_for(self, model: nn.Module, settings: Settings) -> None:
+    def fit_for(self, model: nn.Module, settings: Settings, *, longer: bool = False) -> None:
         """Check that this model can go on from here, under these settings; a StateError names what keeps it from it."""
         then, now = self.model, description(model)
         problems = contrast({"the model": then["type"]}, {"the model": now["type"]})
         problems += contrast(then["config"], now["config"])
-        problems += contrast(self.settings, settings.shaping())
+        free = {"steps", "warmup"} if longer and settings.steps >= self.settings.get("steps", 0) else set()
+        problems += contrast(*({name: value for name, value in told.items() if name not in free}
+                               for told in (self.settings, settings.shaping())))
         problems = problems or differences(model, self.part("model"))
         if not problems and self.step > settings.steps:
             problems = [f"it has made {self.step} steps already, more than steps={settings.steps}"]

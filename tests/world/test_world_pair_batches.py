@@ -7,8 +7,7 @@ from torch.nn import functional as F
 from plmlab.example import IGNORE
 from plmlab.models.bert import BERTConfig, BERTPretraining
 from plmlab.objectives import masked
-from plmlab.world.datasets.pair_batches import MixedBatches, PairBatches
-from plmlab.world.datasets.sentence_batches import SentenceBatches
+from plmlab.world.datasets.batches import mixed_batches, pair_batches, sentence_batches
 from plmlab.world.datasets.tokenizer import world_tokenizer
 
 
@@ -23,7 +22,7 @@ def test_labels_are_true_to_the_articles(small, tokenizer):
                for a, b in zip(article.sentences, article.sentences[1:], strict=False)}
     said = []
     for step in range(3):
-        batch = PairBatches(small, "train", tokenizer, 64, 5)(step)
+        batch = pair_batches(small, "train", tokenizer, 64, 5)(step)
         truth = torch.where(batch.targets != IGNORE, batch.targets, batch.tokens)
         for row, segments, label in zip(truth, batch.segments, batch.labels["next_sentence"].tolist(), strict=True):
             row = row[row != 0]
@@ -37,17 +36,17 @@ def test_labels_are_true_to_the_articles(small, tokenizer):
 
 
 def test_a_step_is_the_same_whenever_it_is_asked_for(small, tokenizer):
-    batches = PairBatches(small, "train", tokenizer, 8, 5)
+    batches = pair_batches(small, "train", tokenizer, 8, 5)
     first, again, other = batches(3), batches(3), batches(4)
     assert torch.equal(first.tokens, again.tokens) and torch.equal(first.targets, again.targets)
     assert first.tokens.shape != other.tokens.shape or not torch.equal(first.tokens, other.tokens)
-    elsewhere = PairBatches(small, "train", tokenizer, 8, 6)(3)
+    elsewhere = pair_batches(small, "train", tokenizer, 8, 6)(3)
     assert first.tokens.shape != elsewhere.tokens.shape or not torch.equal(first.tokens, elsewhere.tokens)
 
 
 def test_the_share_of_hidden_slots_is_the_one_asked_for(small, tokenizer):
     for rate in (0.15, 0.4):
-        batch = PairBatches(small, "train", tokenizer, 200, 5, rate)(0)
+        batch = pair_batches(small, "train", tokenizer, 200, 5, rate)(0)
         asked = (batch.targets != IGNORE).sum() / (batch.tokens != 0).sum()
         assert abs(asked - rate) < 0.02
 
@@ -55,15 +54,15 @@ def test_the_share_of_hidden_slots_is_the_one_asked_for(small, tokenizer):
 def test_both_losses_are_counted(small, tokenizer):
     torch.manual_seed(0)
     model = BERTPretraining(BERTConfig.tiny(len(tokenizer))).eval()
-    batch = PairBatches(small, "train", tokenizer, 16, 5)(0)
+    batch = pair_batches(small, "train", tokenizer, 16, 5)(0)
     words = F.cross_entropy(model(batch).flatten(0, 1), batch.targets.flatten(), ignore_index=IGNORE)
     follows = F.cross_entropy(model.next_sentence_logits(model.bert(batch)), batch.labels["next_sentence"])
     torch.testing.assert_close(model.loss(batch), words + follows)
 
 
 def test_a_mixed_batch_holds_pairs_and_sentences_of_which_no_next_one_is_asked(small, tokenizer):
-    pairs = PairBatches(small, "train", tokenizer, 6, 5)
-    batch = MixedBatches(pairs, SentenceBatches(small, "train", tokenizer, masked, 10, 5))(4)
+    pairs = pair_batches(small, "train", tokenizer, 6, 5)
+    batch = mixed_batches(pairs, sentence_batches(small, "train", tokenizer, masked, 10, 5))(4)
     labels, alone = batch.labels["next_sentence"], batch.segments.sum(1) == 0
     assert batch.size[0] == 16 and alone.tolist() == [False] * 6 + [True] * 10
     assert torch.equal(labels[:6], pairs(4).labels["next_sentence"]) and (labels[6:] == IGNORE).all()

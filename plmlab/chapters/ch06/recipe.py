@@ -18,8 +18,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from plmlab import world
+from plmlab.batches import ExampleBatches
 from plmlab.draws import below
-from plmlab.example import IGNORE, Batch, PairBatch
+from plmlab.example import IGNORE, Batch, Example, PairBatch
 from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.models.transformer import Transformer, TransformerConfig
 from plmlab.objectives import causal, sequence_to_sequence
@@ -62,22 +63,23 @@ def material() -> tuple[list[Sentence], list[Sentence], dict[str, int]]:
     return learn, test, {word: id for id, word in enumerate(words, first)}
 
 
-def reading(sentences: Sequence[Sentence]) -> Batch:
-    """The batch of some sentences, each slot to say the next word."""
+def examples(sentences: Sequence[Sentence]) -> list[Example]:
+    """The sentences as Examples, each slot to say the next word."""
     _, _, ids = material()
     vocab = Vocabulary(len(ids) + min(ids.values()))
-    rows = [causal([ids[word] for word in sentence.words], vocab=vocab, rng=Random(0)) for sentence in sentences]
-    return Batch.of(rows, pad=vocab.need("pad"))
+    return [causal([ids[word] for word in sentence.words], vocab=vocab, rng=Random(0)) for sentence in sentences]
 
 
-def lessons(seed: int) -> Callable[[int], Batch]:
-    """A function from the step to its batch of 64 sentences to learn from, drawn with the seed."""
+def reading(sentences: Sequence[Sentence]) -> Batch:
+    """The batch of some sentences, each slot to say the next word."""
+    return Batch.of(examples(sentences), pad=Vocabulary(0).need("pad"))
+
+
+def lessons(seed: int) -> ExampleBatches:
+    """Batches of 64 sentences to learn from, drawn with the seed."""
     learn, _, _ = material()
-
-    def batch(step: int) -> Batch:
-        rng = Random(f"{seed}:{step}")
-        return reading([learn[below(rng, len(learn))] for _ in range(64)])
-    return batch
+    return ExampleBatches(lambda rng: examples([learn[below(rng, len(learn))] for _ in range(64)]), seed,
+                          Vocabulary(0).need("pad"))
 
 
 class LSTM(nn.Module):

@@ -15,8 +15,9 @@ from typing import Any
 import torch
 
 from plmlab import world
+from plmlab.batches import ExampleBatches
 from plmlab.draws import below, shuffled
-from plmlab.example import Batch
+from plmlab.example import Batch, Example
 from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.models.gpt_classifier import GPT2Classifier
 from plmlab.objectives import causal, extracted
@@ -93,10 +94,14 @@ def ids(words: Sequence[str]) -> list[int]:
     return spelling().encode(" ".join(words), plain=True)
 
 
+def examples(rows: Sequence[Sequence[str]]) -> list[Example]:
+    """The texts as Examples, each slot to say the next word."""
+    return [causal(ids(row), vocab=spelling().vocab, rng=Random(0)) for row in rows]
+
+
 def reading(rows: Sequence[Sequence[str]]) -> Batch:
     """The batch of some texts, each slot to say the next word."""
-    vocab = spelling().vocab
-    return Batch.of([causal(ids(row), vocab=vocab, rng=Random(0)) for row in rows], pad=vocab.need("pad"))
+    return Batch.of(examples(rows), pad=spelling().vocab.need("pad"))
 
 
 def fresh(seed: int) -> GPT2:
@@ -108,16 +113,18 @@ def fresh(seed: int) -> GPT2:
 def pretrain(seed: int, steps: int = 500, **options: Any) -> tuple[GPT2, History]:
     """A fresh GPT-2 after ``steps`` updates, each on 32 new sentences; and the history of the run."""
     gpt = fresh(seed)
-
-    def text(step: int) -> Batch:
-        return reading(sentences(Random(f"{seed}:{step}").random(), 32))
+    text = ExampleBatches(lambda rng: examples(sentences(rng.random(), 32)), seed, spelling().vocab.need("pad"))
     return gpt, fit(gpt, text, steps=steps, lr=1e-2, warmup=50, **options)
 
 
+def labelled_examples(rows: Sequence[Judged]) -> list[Example]:
+    """Labelled sentences as GPT reads them: [START] … [END], and what is asked is asked at [END]."""
+    return [extracted(ids(words), right, vocab=spelling().vocab) for words, right in rows]
+
+
 def judging(rows: Sequence[Judged]) -> Batch:
-    """The batch of labelled sentences as GPT reads them: [START] … [END], and what is asked is asked at [END]."""
-    vocab = spelling().vocab
-    return Batch.of([extracted(ids(words), right, vocab=vocab) for words, right in rows], pad=vocab.need("pad"))
+    """The batch of labelled sentences as GPT reads them."""
+    return Batch.of(labelled_examples(rows), pad=spelling().vocab.need("pad"))
 
 
 def spoilt(words: Words) -> Words:
@@ -145,10 +152,9 @@ def tune(gpt: GPT2, labels: int, auxiliary: float, seed: int, lr: float, steps: 
     rows = labelled(labels, seed)
     model = GPT2Classifier.on(gpt, labels=2, extract=spelling().vocab.need("end"), auxiliary=auxiliary)
 
-    def draw(step: int) -> Batch:
-        rng = Random(f"{seed}:{step}")
-        return judging([rows[below(rng, labels)] for _ in range(32)])
-    fit(model, draw, steps=steps, lr=lr, warmup=20, **options)
+    def draw(rng: Random) -> list[Example]:
+        return labelled_examples([rows[below(rng, labels)] for _ in range(32)])
+    fit(model, ExampleBatches(draw, seed, spelling().vocab.need("pad")), steps=steps, lr=lr, warmup=20, **options)
     return model
 
 
@@ -169,8 +175,8 @@ def in_rows(gpt: GPT2, seed: int, steps: int = 400, **options: Any) -> float:
     Returns how far its loss on new rows is above the best reader's, as a share of that. (The end of a sentence is
     certain in this world and costs that reader nothing, so that his nats are those of the sentences.)
     """
-    def text(step: int) -> Batch:
-        return reading(rows_of(sentences(Random(f"rows {seed}:{step}").random(), 64)))
+    text = ExampleBatches(lambda rng: examples(rows_of(sentences(rng.random(), 64))), f"rows {seed}",
+                          spelling().vocab.need("pad"))
     fit(gpt, text, steps=steps, lr=6e-3, warmup=20, **options)
     new = sentences(0.5, 400)
     words = sum(map(len, new))

@@ -22,8 +22,7 @@ from plmlab.objectives import masked
 from plmlab.recipes import spread
 from plmlab.train import History, fit
 from plmlab.transfer import TASKS, batch_of, ids, score, spelling, tune
-from plmlab.world.datasets.pair_batches import MixedBatches, PairBatches
-from plmlab.world.datasets.sentence_batches import SentenceBatches
+from plmlab.world.datasets.batches import mixed_batches, pair_batches, sentence_batches
 
 CHECKPOINT = "bert-world"
 SEEDS = (0, 1, 2)
@@ -117,8 +116,8 @@ def pretrain(alter: Alter, seed: int, steps: int = 1000, **options: Any) -> tupl
     model = BERTPretraining(BERTConfig(len(spelling()), time=64, layers=3, model=96, inner=384, dropout=0.0,
                                        attention_dropout=0.0))
     whole = world.full()
-    mixed = MixedBatches(PairBatches(whole, "train", spelling(), HALF, seed),
-                         SentenceBatches(whole, "train", spelling(), masked, HALF, seed))
+    mixed = mixed_batches(pair_batches(whole, "train", spelling(), HALF, seed),
+                         sentence_batches(whole, "train", spelling(), masked, HALF, seed))
     return model, fit(model, lambda step: alter(mixed(step)), steps=steps, lr=4e-3, warmup=100, **options)
 
 

@@ -9,14 +9,13 @@ from plmlab.models.bert import BERTConfig, BERTPretraining
 from plmlab.objectives import masked
 from plmlab.transfer import spelling
 from plmlab.world import World
-from plmlab.world.datasets.pair_batches import MixedBatches, PairBatches
-from plmlab.world.datasets.sentence_batches import SentenceBatches
+from plmlab.world.datasets.batches import mixed_batches, pair_batches, sentence_batches
 
 
 @pytest.fixture(scope="module")
 def batch(full: World) -> Batch:
-    return MixedBatches(PairBatches(full, "train", spelling(), 100, 0),
-                        SentenceBatches(full, "train", spelling(), masked, 100, 0))(0)
+    return mixed_batches(pair_batches(full, "train", spelling(), 100, 0),
+                        sentence_batches(full, "train", spelling(), masked, 100, 0))(0)
 
 
 def test_always_masked_hides_just_what_is_asked(batch: Batch) -> None:

@@ -1,0 +1,151 @@
+"""What a plan trains on and is judged by: tokens of a text, laid down in the run's folder, or the Small World."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from plmlab.models.registry import Pretraining
+from plmlab.pretraining.plan import Plan
+from plmlab.text import Sequential, Tokenizer, TokenStream, each, hub, paragraphs
+from plmlab.text.pieces import Pieces
+from plmlab.text.streams import examples_of
+from plmlab.world.probability.floors import Floor
+
+HUB = "hub:"
+"""What the name of a data set on the hub begins with."""
+LETTERS_TO_LEARN_FROM = 50_000_000
+"""A tokenizer is learned from so many characters of the training text, its first."""
+HELD_OUT_BATCHES = 20
+"""How many batches of held-out Examples a model that reads text by text is judged on."""
+HELD_OUT_TOKENS = 500_000
+"""How many tokens of the held-out stream a model is judged on, at most."""
+MANY = 100_000
+"""Of more texts than that, the laying down of their tokens shows its progress."""
+WORLD_HELD_OUT = 2000
+"""How many test sentences of the Small World a model is judged on, rounded up to whole batches."""
+
+
+@dataclass(frozen=True)
+class Material:
+    """What a model is trained on and judged by; the held-out text's floor is known where it is the Small World's."""
+
+    tokenizer: Tokenizer
+    batches: Any
+    held_out: Iterable[Any]
+    floor: Floor | None = None
+
+
+def material(plan: Plan, run: Path) -> Material:
+    """What the plan's corpus holds, its tokens in the folder ``run``, where they are found again."""
+    if plan.corpus == "world":
+        return from_world(plan)
+    how = plan.kind.pretraining
+    assert how is not None
+    return from_texts(plan, how, texts(plan.corpus), run)
+
+
+def texts(corpus: str) -> Callable[[], Iterable[str]]:
+    """The texts of a corpus, to be gone through as often as need be: the paragraphs of the Wikipedia sample or of a
+    reader's .txt, the records of a .jsonl, or a data set of the hub ("hub:name")."""
+    if corpus == "wikipedia":
+        return paragraphs
+    if corpus.startswith(HUB):
+        column = hub(corpus.removeprefix(HUB))
+        return lambda: column
+    each(corpus)
+    return lambda: each(corpus)
+
+
+def from_texts(plan: Plan, how: Pretraining, whole: Callable[[], Iterable[str]], run: Path) -> Material:
+    """The beginning of a text to train on, its end to judge by, in tokens learned from the former.
+
+    The text is gone through piece by piece and its tokens are read from a file, so that neither need fit into memory.
+    """
+    file = run / "tokenizer.json"
+    count = sum(1 for _ in whole())
+    cut = divided(count, plan.held_out)
+    if not file.is_file():
+        learned = how.learn(_first_letters(islice(whole(), cut)), plan.vocab)
+        run.mkdir(parents=True, exist_ok=True)
+        learned.save(file)
+    tokenizer = Tokenizer.load(file)
+
+    def train() -> Iterator[str]:
+        return islice(whole(), cut)
+
+    def rest() -> Iterator[str]:
+        return islice(whole(), cut, None)
+
+    if how.stream:
+        stream, held_out = (laid_down(TokenStream, run / name, part, tokenizer, progress=count > MANY)
+                            for name, part in (("train.bin", train), ("held_out.bin", rest)))
+        judged = TokenStream(held_out.ids[:HELD_OUT_TOKENS])
+        return Material(tokenizer, stream.windows(plan.batch, plan.time, plan.seed),
+                        Sequential(judged, plan.batch, plan.time))
+    longest = plan.time - how.added
+    pieces, others = (laid_down(Pieces, run / name, part, tokenizer, longest, progress=count > MANY)
+                      for name, part in (("train.bin", train), ("held_out.bin", rest)))
+    draw = examples_of(others, tokenizer.vocab, how.objective, plan.batch, plan.seed + 1)
+    return Material(tokenizer, examples_of(pieces, tokenizer.vocab, how.objective, plan.batch, plan.seed),
+                    [draw(i) for i in range(HELD_OUT_BATCHES)])
+
+
+def laid_down(kind: Any, path: Path, whole: Callable[[], Iterable[str]], tokenizer: Tokenizer, *more: int,
+              progress: bool) -> Any:
+    """The tokens in a file of the run, written now unless a complete one of these tokens is there."""
+    try:
+        return kind.open(path, tokenizer, *more)
+    except ValueError:
+        return kind.build(whole(), tokenizer, path, *more, progress=progress)
+
+
+def divided(count: int, held_out: float) -> int:
+    """How many of so many texts are trained on; the rest, one at least, is held out. ValueError for a single text."""
+    cut = count - max(1, round(held_out * count))
+    if cut < 1:
+        raise ValueError("the corpus is a single paragraph: nothing of it can be held out to judge by; "
+                         "set its paragraphs apart by blank lines")
+    return cut
+
+
+def _first_letters(whole: Iterable[str]) -> Iterator[str]:
+    """The texts up to `LETTERS_TO_LEARN_FROM`."""
+    letters = 0
+    for text in whole:
+        yield text
+        letters += len(text)
+        if letters >= LETTERS_TO_LEARN_FROM:
+            return
+
+
+def from_world(plan: Plan) -> Material:
+    """New sentences of the full Small World for every step, to be judged by its plain test; a token a word.
+
+    A model that reads pairs has them, from articles, in half of each batch (``mixed_batches``).
+    """
+    from plmlab import world
+    from plmlab.world.datasets.batches import mixed_batches, pair_batches, sentence_batches
+    from plmlab.world.datasets.tokenizer import world_tokenizer
+
+    how, whole = plan.kind.pretraining, world.full()
+    assert how is not None
+    longest = whole.automaton().longest
+    if plan.time < longest + 2:
+        raise ValueError(f"--time is {plan.time}; the Small World's longest sentence has {longest} words, and needs "
+                         f"{longest + 2} slots")
+    told = max(len(sentence.words) for article in whole.articles("train") for sentence in article.sentences)
+    if how.pairs and plan.time < 2 * told + 3:
+        raise ValueError(f"--time is {plan.time}; {plan.model} reads pairs of sentences from articles, the longest "
+                         f"has {told} words, and needs {2 * told + 3} slots")
+    tokenizer = world_tokenizer(whole, ["english"])
+    held_out = sentence_batches(whole, "test", tokenizer, how.objective, plan.batch, plan.seed + 1)
+    half = plan.batch // 2 if how.pairs else 0
+    alone = sentence_batches(whole, "train", tokenizer, how.objective, plan.batch - half, plan.seed)
+    batches: Any = alone
+    if how.pairs:
+        batches = mixed_batches(
+            pair_batches(whole, "train", tokenizer, half, plan.seed, objective=how.pairs), alone)
+    return Material(tokenizer, batches, [held_out(i) for i in range(-(-WORLD_HELD_OUT // plan.batch))],
+                    whole.floor(how.objective, split="test", sentences=WORLD_HELD_OUT))

@@ -1,0 +1,110 @@
+"""What to train, on what, how long, and where to: a plan, its command line, and the folder of its run."""
+
+import hashlib
+import json
+import shlex
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Self
+
+from plmlab.atomic import settle, write
+from plmlab.models.registry import ModelType, pretrainable
+
+FILE = "plan.json"
+MAY_CHANGE = ("steps", "out", "save_every")
+"""What a run that goes on may be told anew."""
+PRECISIONS, COMPILES = ("auto", "float32", "bf16"), ("auto", "yes", "no")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One pretraining; ``plmlab pretrain --help`` explains the names. ValueError for what makes no sense."""
+
+    model: str
+    corpus: str
+    out: str
+    steps: int = 1000
+    batch: int = 32
+    accumulate: int = 1
+    time: int = 64
+    vocab: int = 2000
+    layers: int = 4
+    width: int = 128
+    heads: int = 4
+    lr: float = 1e-3
+    seed: int = 0
+    held_out: float = 0.05
+    save_every: int = 250
+    precision: str = "auto"
+    compile: str = "auto"
+
+    def __post_init__(self) -> None:
+        if self.model not in pretrainable():
+            raise ValueError(f"{self.model!r} can't be pretrained; choose one of {', '.join(sorted(pretrainable()))}")
+        for name in ("steps", "batch", "accumulate", "vocab", "layers", "width", "heads", "save_every"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{option(name)} is {getattr(self, name)}; give a whole number, 1 or more")
+        if self.time < 4:
+            raise ValueError(f"--time is {self.time}; an example needs at least 4 tokens")
+        if self.width % self.heads:
+            raise ValueError(f"--width {self.width} can't be shared out among {self.heads} heads; give a multiple")
+        if not 0 < self.held_out < 1:
+            raise ValueError(f"--held-out is {self.held_out}; give a share of the text, above 0 and below 1")
+        for name, known in (("precision", PRECISIONS), ("compile", COMPILES)):
+            if getattr(self, name) not in known:
+                raise ValueError(f"--{name} is {getattr(self, name)!r}; choose one of {', '.join(known)}")
+        folder = Path(self.out)
+        if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+            raise ValueError(f"{folder} is there already, and what is in it stays: give another --out, or remove it")
+
+    @property
+    def kind(self) -> ModelType:
+        """The model type that is pretrained."""
+        return pretrainable()[self.model]
+
+    @property
+    def command(self) -> str:
+        """The command line of this plan, every option told."""
+        told = [f"{option(name)} {shlex.quote(str(value))}" for name, value in asdict(self).items() if name != "model"]
+        return " ".join(["plmlab pretrain", self.model, *told])
+
+    @property
+    def run(self) -> Path:
+        """The folder beside ``out`` that keeps the run until it is done; another plan has another one."""
+        mark = hashlib.sha256(self.command.encode()).hexdigest()[:8]
+        return Path(self.out).with_name(f"{Path(self.out).name}.run-{mark}")
+
+    def save(self, run: Path) -> None:
+        """Write the plan into the folder of its run."""
+        run.mkdir(parents=True, exist_ok=True)
+        draft = run / f".{FILE}"
+        write(draft, (json.dumps(asdict(self), indent=1) + "\n").encode())
+        draft.replace(run / FILE)
+        settle(run)
+
+    @classmethod
+    def resumed(cls, run: Path, changes: Mapping[str, Any]) -> Self:
+        """The plan of a run that was interrupted, with what is told anew; ValueError where there is no such run, or
+        where it is told what would make it another one."""
+        try:
+            told = json.loads((run / FILE).read_text(encoding="utf-8"))
+            if not isinstance(told, dict) or not set(told) <= {field.name for field in fields(cls)}:
+                raise TypeError
+        except (OSError, ValueError, TypeError):
+            raise ValueError(f"{run} holds no run of plmlab pretrain; one that is interrupted tells its folder, and "
+                             "the command that began it goes on without --resume") from None
+        other = [f"{option(name)} was {told.get(name)}, and is now {value}" for name, value in changes.items()
+                 if name not in MAY_CHANGE and value != told.get(name)]
+        if other:
+            raise ValueError(f"the run in {run} can't go on as another one: {'; '.join(other)}. Only "
+                             f"{', '.join(map(option, MAY_CHANGE))} may be told anew")
+        if changes.get("steps", told["steps"]) < told["steps"]:
+            raise ValueError(f"--steps is {changes['steps']}, and the run in {run} was planned for {told['steps']}; "
+                             "give as many or more")
+        return replace(cls(**told), **{name: value for name, value in changes.items() if name in MAY_CHANGE})
+
+
+def option(name: str) -> str:
+    """What a field of a plan is called on the command line."""
+    return f"--{name.replace('_', '-')}"

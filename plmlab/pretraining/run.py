@@ -1,0 +1,111 @@
+"""A plan carried out: prepared and saved by one process, trained by all; interrupted, it goes on where it stopped."""
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from math import exp
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from torch import nn
+
+from plmlab.checkpoints import save
+from plmlab.pretraining.material import Material, material
+from plmlab.pretraining.plan import FILE, Plan
+from plmlab.train import History, fit
+from plmlab.world.probability.floors import Floor
+
+COMPILE: dict[str, bool | Literal["auto"]] = {"auto": "auto", "yes": True, "no": False}
+
+
+def pretrain(plan: Plan) -> str:
+    """Carry the plan out, or go on with it where it was interrupted; what came of it, in a sentence."""
+    return carry_out(plan, plan.run)
+
+
+def resume(folder: str, changes: Mapping[str, Any]) -> str:
+    """Go on with the interrupted run in ``folder``, for more steps or to another ``out``; what came of it.
+
+    ValueError where the folder holds no run, or where what is told anew would make it another one.
+    """
+    return carry_out(Plan.resumed(Path(folder), changes), Path(folder), longer=True)
+
+
+def carry_out(plan: Plan, run: Path, *, longer: bool = False) -> str:
+    """Carry the plan out with its run kept in ``run``; what came of it, in a sentence.
+
+    ``longer``: the run may have been planned for fewer steps. Of several processes (``accelerate launch``) the first
+    prepares and saves, and all others say "".
+    """
+    from accelerate import PartialState
+
+    state = PartialState()
+    with state.main_process_first():
+        read = prepared(plan, run)
+        if state.is_main_process:
+            plan.save(run)
+    torch.manual_seed(plan.seed)
+    model = build(plan, len(read.tokenizer))
+    history = fit(
+        model, read.batches, steps=plan.steps, lr=plan.lr, warmup=min(100, plan.steps // 10),
+        accumulate=plan.accumulate, precision=plan.precision,  # type: ignore[arg-type]
+        compile=COMPILE[plan.compile], evaluate=read.held_out, evaluate_every=plan.save_every,
+        save_to=run, save_every=plan.save_every, resume="longer" if longer else True, show=True,
+        floor=read.floor.mean if read.floor else None,
+    )
+    told = ending(plan, run, model, read, history) if state.is_main_process else ""
+    state.wait_for_everyone()
+    return told
+
+
+def prepared(plan: Plan, run: Path) -> Material:
+    """The plan's material; a ValueError for a plan that can't be carried out leaves no run."""
+    try:
+        return material(plan, run)
+    except ValueError:
+        if not (run / FILE).is_file():
+            shutil.rmtree(run, ignore_errors=True)
+        raise
+
+
+def ending(plan: Plan, run: Path, model: nn.Module, read: Material, history: History) -> str:
+    """Save the model of a run that is complete, and say how the run ended."""
+    if history.ended != "completed":
+        return f"{history.reason}; the same command goes on from there, its state is in {run}"
+    try:
+        save(plan.out, model, read.tokenizer, command=plan.command, figures=figures(history, read.floor))
+    except OSError as problem:
+        raise ValueError(f"the checkpoint could not be written to {plan.out} ({problem.strerror or problem}); nothing "
+                         f"is lost: the run is in {run}, and the same command writes it again") from problem
+    shutil.rmtree(run, ignore_errors=True)
+    return "; ".join([history.finding(), *beside_floor(history, read.floor), f"the checkpoint is in {plan.out}"])
+
+
+def build(plan: Plan, vocab: int) -> nn.Module:
+    """A new model of the planned size; a feed-forward is four times as wide as the model."""
+    kind = plan.kind
+    size = {"layers": plan.layers, "model": plan.width, "heads": plan.heads, "inner": 4 * plan.width}
+    known = {field.name for field in fields(kind.config)}
+    return kind.model(replace(kind.config.tiny(vocab, plan.time),
+                              **{name: value for name, value in size.items() if name in known}))
+
+
+def beside_floor(history: History, floor: Floor | None) -> list[str]:
+    """The held-out loss beside its floor, in a phrase; nothing where no floor is known."""
+    if floor is None:
+        return []
+    loss = history.validation[-1][1]
+    return [f"the held-out loss is {loss:.4f}, and its floor {floor}{' (exact)' if floor.exact else ''}: "
+            f"{loss / floor.mean - 1:+.1%}"]
+
+
+def figures(history: History, floor: Floor | None = None) -> dict[str, float | str]:
+    """The numbers that go into the checkpoint's README, by name."""
+    held_out = history.validation[-1][1]
+    known: dict[str, float | str] = {"floor of the held-out text": str(floor)} if floor else {}
+    return {
+        "held-out loss, nats a token": held_out, "held-out perplexity": exp(held_out), **known,
+        "steps": str(len(history.losses)), "tokens read": f"{history.tokens:,}",
+        "seconds": f"{history.seconds:.0f}", "device": history.device, "precision": history.precision,
+    }

@@ -1,0 +1,60 @@
+"""The world as training data: sentences under an objective, and BERT's pairs of sentences; a batch for any step."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import islice
+from random import Random
+from typing import cast
+
+import torch
+
+from plmlab.batches import ExampleBatches
+from plmlab.example import IGNORE, Batch, Example
+from plmlab.objectives.next_sentence import next_sentence
+from plmlab.text import Tokenizer
+from plmlab.world.world import World
+
+
+def sentence_batches(world: World, split: str, tokenizer: Tokenizer, objective: Callable[..., Example], batch: int,
+                     seed: int) -> ExampleBatches:
+    """Batches of ``batch`` new sentences of a split, each made an Example by ``objective``.
+
+    The tokenizer has one token a word (``world_tokenizer``), so that the world's floors are the floors of this text.
+    """
+    def draw(rng: Random) -> list[Example]:
+        sentences = islice(world.text(split, seed=int(rng.random() * 2**53)), batch)
+        rows = tokenizer.encode_all([" ".join(words) for words in sentences], plain=True)
+        return [objective(row, vocab=tokenizer.vocab, rng=rng) for row in rows]
+
+    return ExampleBatches(draw, seed, tokenizer.vocab.need("pad"))
+
+
+def pair_batches(world: World, split: str, tokenizer: Tokenizer, batch: int, seed: int, rate: float = 0.15,
+                 objective: Callable[..., Example] = next_sentence) -> ExampleBatches:
+    """Batches of sentence pairs from articles, words hidden, half torn from two texts (Devlin et al. 2019, §3.1).
+
+    The targets are those of the masked language model, the label is ``next_sentence``. The tokenizer has one token a
+    word (``world_tokenizer``). ``rate`` is the share of slots hidden.
+    """
+    def draw(rng: Random) -> list[Example]:
+        pairs = list(islice(world.next_sentences(split, seed=int(rng.random() * 2**53)), batch))
+        firsts, seconds = (tokenizer.encode_all([" ".join(words) for words in side], plain=True)
+                           for side in ([pair.first for pair in pairs], [pair.second for pair in pairs]))
+        return [objective(a, b, pair.is_next, vocab=tokenizer.vocab, rng=rng, rate=rate)
+                for a, b, pair in zip(firsts, seconds, pairs, strict=True)]
+
+    return ExampleBatches(draw, seed, tokenizer.vocab.need("pad"))
+
+
+def mixed_batches(pairs: ExampleBatches, sentences: ExampleBatches) -> Callable[[int], Batch]:
+    """Batches of pairs from articles, and behind them sentences of the grammar, each alone.
+
+    Of a single sentence it is not asked whether another follows (its ``next_sentence`` is IGNORE). The articles tell
+    facts only; a bank of a river stands in no article. Devlin et al. (2019) have pairs only.
+    """
+    def batch(step: int) -> Batch:
+        one, other = (cast(Sequence[Example], source.examples(step)) for source in (pairs, sentences))
+        alone = [replace(example, labels={"next_sentence": torch.tensor(IGNORE)}) for example in other]
+        return Batch.of([*one, *alone], pad=pairs.pad)
+
+    return batch
