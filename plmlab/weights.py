@@ -1,9 +1,12 @@
 """A model's weights as a flat table of named tensors, tied ones once."""
 
 from collections.abc import Mapping
+from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
+
+Model = TypeVar("Model", bound=nn.Module)
 
 
 def weights(model: nn.Module) -> dict[str, Tensor]:
@@ -28,6 +31,15 @@ def differences(model: nn.Module, tensors: Mapping[str, Tensor]) -> list[str]:
         for name, tensor in own.items() if name in tensors and tensors[name].shape != tensor.shape
     ]
     return lacks + extra + shapes
+
+
+def on_copy_of(pretrained: nn.Module, made: Model, part: str) -> Model:
+    """The model ``made`` with a copy of a pretrained one's weights in its ``part``, on that one's device, in its
+    precision and its mode; the pretrained one stays as it is, whatever is learned here."""
+    some = next(pretrained.parameters())
+    made.to(some.device, some.dtype)
+    made.get_submodule(part).load_state_dict(pretrained.state_dict())
+    return made.train(pretrained.training)
 
 
 def put(model: nn.Module, tensors: Mapping[str, Tensor]) -> None:

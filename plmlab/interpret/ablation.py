@@ -8,7 +8,6 @@ from typing import Any
 
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from plmlab.interpret import Seen, intervene, switch_off, watch
 from plmlab.interpret.attention_maps import Map, attention_maps
@@ -173,14 +172,3 @@ def _saying(model: nn.Module) -> Iterator[list[Float[Tensor, "time vocab"]]]:
         yield said
     finally:
         hook.remove()
-
-
-def distance(before: Float[Tensor, "*slots model"], after: Float[Tensor, "*slots model"]) -> Float[Tensor, "*slots"]:
-    """1 − cosine of two vectors: 0 where they point the same way, 1 where they have nothing in common."""
-    return 1 - F.cosine_similarity(before.double(), after.double(), dim=-1)
-
-
-def divergence(before: Float[Tensor, "*slots vocab"], after: Float[Tensor, "*slots vocab"]) -> Float[Tensor, "*slots"]:
-    """KL(before ‖ after) of two next-token distributions given as logits, in nats."""
-    p, q = before.double().log_softmax(-1), after.double().log_softmax(-1)
-    return (p.exp() * (p - q)).sum(-1)

@@ -17,6 +17,7 @@ from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.gpt import initialise
 from plmlab.models.registry import model
 from plmlab.objectives.fine_tuning import asked
+from plmlab.weights import on_copy_of
 
 
 @dataclass(frozen=True)
@@ -46,10 +47,7 @@ class TaskHead(nn.Module):
     def on(cls, bert: BERT, labels: int = 2) -> Self:
         """A new output layer on a copy of a pretrained encoder, such as ``pretrained.bert``; ``bert`` itself stays
         as it is, whatever is learned here."""
-        some = next(bert.parameters())
-        made = cls(TaskHeadConfig(**asdict(bert.config), labels=labels)).to(some.device, some.dtype)
-        made.bert.load_state_dict(bert.state_dict())
-        return made.train(bert.training)
+        return on_copy_of(bert, cls(TaskHeadConfig(**asdict(bert.config), labels=labels)), "bert")
 
 
 @model("bert-sentence", TaskHeadConfig, ENCODER)

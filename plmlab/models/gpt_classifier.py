@@ -17,6 +17,7 @@ from plmlab.models.architectures import DECODER
 from plmlab.models.gpt import GPT, GPT2, GPTConfig, initialise
 from plmlab.models.registry import model
 from plmlab.objectives.fine_tuning import asked
+from plmlab.weights import on_copy_of
 
 
 @dataclass(frozen=True)
@@ -53,11 +54,8 @@ class GPTClassifier(nn.Module):
         """A new output layer on a copy of a pretrained GPT, which itself stays as it is. ``extract`` is [END]."""
         if type(gpt) is not cls.reads:
             raise ValueError(f"a {type(gpt).__name__} was given, and a {cls.__name__} stands on a {cls.reads.__name__}")
-        some = next(gpt.parameters())
         config = GPTClassifierConfig(**asdict(gpt.config), labels=labels, extract=extract, auxiliary=auxiliary)
-        made = cls(config).to(some.device, some.dtype)
-        made.gpt.load_state_dict(gpt.state_dict())
-        return made.train(gpt.training)
+        return on_copy_of(gpt, cls(config), "gpt")
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch label"]:
         """The logits of each text's class."""

@@ -25,7 +25,8 @@ from torch import nn
 from torch.nn import functional as F
 from transformers import AutoModel, BertConfig, BertModel, GPT2Config, GPT2LMHeadModel, T5Config, T5Model
 
-from plmlab.interpret.ablation import Ablation, attentions_of, divergence, forward_pass
+from plmlab.interpret.ablation import Ablation, attentions_of, forward_pass
+from plmlab.interpret.distances import divergence
 from plmlab.labs.attention.lab import ANIMAL, AttentionLab, default_model
 from plmlab.layers.positions import RelativeAttention
 from plmlab.models.bert import BERT, BERTPretraining

@@ -88,7 +88,8 @@ def test_a_shared_layer_is_changed_at_one_passage_alone(at: int, made, tokenizer
     batch = Batch.of([readable(bert).example(tokenizer, TEXT)], pad=0)
     with torch.no_grad(), watch(bert, "layers.*.hidden") as plain:
         bert(batch)
-    with torch.no_grad(), intervene(bert, {f"layers.{at}.hidden": torch.zeros_like}), watch(bert, "layers.*.hidden") as seen:
+    changed = intervene(bert, {f"layers.{at}.hidden": torch.zeros_like})
+    with torch.no_grad(), changed, watch(bert, "layers.*.hidden") as seen:
         bert(batch)
     for i in range(LAYERS):
         assert torch.equal(seen[f"layers.{i}.hidden"], plain[f"layers.{i}.hidden"]) == (i < at)

@@ -7,7 +7,8 @@ from typing import Any, TypeAlias
 import torch
 from torch import Tensor
 
-from plmlab.labs.cloze.readers import Distribution
+from plmlab.interpret.distances import kl_divergence
+from plmlab.labs.shared.best_reader import Distribution
 
 TOP = 8
 LEAST = 1e-300
@@ -34,8 +35,7 @@ def surprisal(p: float | Tensor) -> Tensor:
 
 def divergence(best: Distribution, model: Distribution) -> float:
     """KL(best ‖ model): how many nats more the model pays here than the best possible reader, on average."""
-    some = best > 0
-    return float((best[some] * (surprisal(model[some]) - surprisal(best[some]))).sum())
+    return float(kl_divergence(best, model.clamp_min(LEAST)))
 
 
 def belief_state(belief: Distribution, best: Distribution | None, true: int | None, labels: Labels) -> dict[str, Any]:

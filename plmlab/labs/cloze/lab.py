@@ -11,7 +11,8 @@ from plmlab.interpret.readable import AnyTokenizer, as_ours, readable
 from plmlab.labs.base import Lab
 from plmlab.labs.cloze.beliefs import Joint, belief_state, chained_pair, likeliest, world_pair
 from plmlab.labs.cloze.presets import pair_question, presets, telling_word
-from plmlab.labs.cloze.readers import BestReader, Distribution, LeftReader, MaskedSentence, believed
+from plmlab.labs.cloze.readers import LeftReader, MaskedSentence, believed
+from plmlab.labs.shared.best_reader import BestReader, Distribution
 from plmlab.labs.shared.probabilities import words_of
 from plmlab.labs.shared.tokens import labels
 from plmlab.text.tokenizers import Tokenizer
@@ -64,7 +65,7 @@ class ClozeLab(Lab):
             raise ValueError(f"left_only has a vocabulary of {readable(left_only).vocab:,} tokens and the model one of "
                              f"{self.size:,}; give a GPT of the same tokenizer")
         self.left = LeftReader(model, left_only)
-        self.best = None if world is None else BestReader(world, self.words, split, self.size)
+        self.best = None if world is None else BestReader(world, split, self.words, self.size)
         self._asked: tuple[str, ...] = ()
         self._gapped: MaskedSentence | None = None
         tries = [] if world is None else presets(world)

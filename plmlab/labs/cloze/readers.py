@@ -1,26 +1,20 @@
 """Who reads a sentence with gaps: a model that sees both sides, one that reads from the left, and the best possible."""
 
-from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-import torch
-from jaxtyping import Float
-from torch import Tensor, nn
+from torch import nn
 
 from plmlab.example import Batch, Example
 from plmlab.interpret.readable import inference, readable
+from plmlab.labs.shared.best_reader import Distribution
 from plmlab.objectives import causal, masked
-from plmlab.text.tokenizers import Tokenizer
 from plmlab.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from plmlab.world import World
-
-Distribution: TypeAlias = Float[Tensor, "vocab"]
-"""The probability of every token of the vocabulary at one slot, in double precision."""
+    pass
 
 
 @dataclass(frozen=True)
@@ -116,45 +110,3 @@ class LeftReader:
         read = causal(gapped.first[:slots[-1] - 1], vocab=gapped.vocab, rng=Random(0))
         found = believed(self.left_only, [read], [[slot - 1 for slot in slots]])
         return dict(zip(slots, found[0], strict=True))
-
-
-class BestReader:
-    """The best possible reader: a Small World's exact posteriors, as distributions over the ids of a tokenizer.
-
-    ValueError: a word of the world that is not one token.
-    """
-
-    def __init__(self, world: "World", tokenizer: Tokenizer, split: str, size: int) -> None:
-        self.world, self.split, self.size = world, split, size
-        self.ids = dict(zip(world.vocabulary, tokenizer.encode_all(world.vocabulary), strict=True))
-        for word, ids in self.ids.items():
-            if tokenizer.tokens(ids) != [word]:
-                pieces = " ".join(tokenizer.tokens(ids))
-                raise ValueError(f"the world's word {word!r} is written as {pieces} by this tokenizer, and the exact "
-                                 "reader needs a token for each word; take world_tokenizer(world), and a model of it")
-        self.id = {word: ids[0] for word, ids in self.ids.items()}
-        self.id["[END]"] = tokenizer.vocab.need("end")
-
-    def both(self, words: Sequence[str], places: Sequence[int]) -> list[Distribution]:
-        """The distribution of each hidden word, given all others; NotInGrammar where these fit no sentence. Places
-        count from the first word = 0."""
-        return [self._belief(found) for found in self.world.posterior(words, places, self.split)]
-
-    def left(self, words: Sequence[str]) -> Distribution | None:
-        """The distribution of the word that comes after these; None where no sentence begins so."""
-        found = self.world.next_words(words, self.split)
-        return self._belief(found) if found else None
-
-    def joint(self, words: Sequence[str], places: Sequence[int], pair: Sequence[int]) -> dict[tuple[int, int], float]:
-        """The joint distribution of a ``pair`` of hidden words, given all words in sight: (id, id) → probability."""
-        one, other = (sorted(places).index(place) for place in pair)
-        found: dict[tuple[int, int], float] = defaultdict(float)
-        for said, p in self.world.joint(words, places, self.split).items():
-            found[self.id[said[one]], self.id[said[other]]] += p
-        return dict(found)
-
-    def _belief(self, found: dict[str, float]) -> Distribution:
-        belief = torch.zeros(self.size, dtype=torch.float64)
-        for word, p in found.items():
-            belief[self.id[word]] = p
-        return belief

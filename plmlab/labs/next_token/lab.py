@@ -1,7 +1,6 @@
 """The Next-token Lab: what a language model says comes next, how one draws from that, and what each layer would say."""
 
 from collections.abc import Mapping, Sequence
-from math import log
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
@@ -10,10 +9,12 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from plmlab.decode import Rereading, distribution, greedy, sample
+from plmlab.interpret.distances import kl_divergence
 from plmlab.interpret.logit_lens import Column, Lens, ResidualStream, language_model, residual_stream
 from plmlab.labs.base import Lab
 from plmlab.labs.next_token.draft import Draft, Script
-from plmlab.labs.next_token.world import BestReader, beginnings, entropy
+from plmlab.labs.next_token.world import beginnings, entropy
+from plmlab.labs.shared.best_reader import BestReader
 from plmlab.labs.shared.tokens import labels, names_of
 from plmlab.text.tokenizers import SPACE, Tokenizer
 from plmlab.world import World
@@ -62,7 +63,7 @@ class NextTokenLab(Lab):
                  text: str | None = None, *, world: World | None = None, split: str = "train",
                  presets: Mapping[str, str] | None = None, seed: int = 0, **traits: Any) -> None:
         self.model, self.tokenizer = language_model(model, tokenizer)
-        self.best = None if world is None else BestReader(world, split, self.tokenizer)
+        self.best = None if world is None else BestReader(world, split, self.tokenizer, self.model.config.vocab)
         self.script = Script(self.tokenizer, self.best.spelled if self.best else str)
         self.generator = torch.Generator().manual_seed(seed)
         self.stream: ResidualStream | None = None
@@ -98,10 +99,9 @@ class NextTokenLab(Lab):
         beside = self.state.get("world")
         if not beside or not beside["p"]:
             return None
-        chances = self.distribution()
         order = self._order()
-        return sum(p * (log(p) - float(chances[order[place]].log()))
-                   for p, place in zip(beside["p"], beside["places"], strict=True))
+        chances = self.distribution()[[order[place] for place in beside["places"]]]
+        return float(kl_divergence(torch.tensor(beside["p"], dtype=torch.float64), chances))
 
     def summary(self) -> str:
         """The text, and the token that is likeliest to come next, with its probability."""

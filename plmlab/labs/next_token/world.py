@@ -4,45 +4,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from math import log
 
-from plmlab.labs.shared.probabilities import disagreeing, words_of
-from plmlab.text.tokenizers import Tokenizer
+from plmlab.labs.shared.probabilities import disagreeing
 from plmlab.world import World
 from plmlab.world.grammar.sentence import Sentence
-from plmlab.world.probability.automaton import END
 
 TRIED = 300
 """Among so many sentences of the world, those to try are looked for."""
-
-
-class BestReader:
-    """The best possible reader, who knows the grammar: the exact chances of the world's next
-    words, as tokens of a model.
-
-    Raises:
-        ValueError: a word of the world is not one token, so that its chance is not that of a token.
-    """
-
-    def __init__(self, world: World, split: str, tokenizer: Tokenizer) -> None:
-        pieces = dict(zip(world.vocabulary, tokenizer.encode_all(world.vocabulary, plain=True), strict=True))
-        apart = [word for word, ids in pieces.items() if len(ids) != 1 or ids[0] == tokenizer.vocab.unk]
-        if apart:
-            raise ValueError(f"the world's probabilities are those of whole words, and {len(apart):,} of them, such as "
-                             f"'{apart[0]}', are not one token here: train the model with world_tokenizer(world), "
-                             "or give no world=")
-        self.world, self.split = world, split
-        self.ids = {word: ids[0] for word, ids in pieces.items()} | {END: tokenizer.vocab.need("end")}
-
-    def spelled(self, text: str) -> str:
-        """A typed text as the world writes: marks set apart, and no capital where a sentence merely begins."""
-        return " ".join(words_of(text, self.world))
-
-    def expects(self, words: Sequence[str]) -> tuple[dict[int, float], str]:
-        """Id → probability of each token that can come next, the likeliest first, and ""; or nothing, and where
-        ``words`` leave the grammar."""
-        told = self.world.explain(words, self.split)
-        if told.prefix < len(words):
-            return {}, told.message
-        return {self.ids[word]: p for word, p in told.expected.items()}, ""
 
 
 def entropy(chances: Iterable[float]) -> float:
