@@ -1,8 +1,8 @@
 """plmlab: pretrained language models, built from scratch, watched from inside, and put to the test.
 
-The rooms: ``layers`` (one idea a file), ``objectives`` (text → Example), ``models`` (one system a file),
-``labs`` (one widget a file), ``world`` (the Small World), and beside them ``text``, ``train``, ``decode``,
-``metrics``, ``watching``, ``checkpoints`` and ``hf``.
+The rooms: ``layers`` (one idea a file), ``objectives`` (text → Example), ``models`` (one system a file), ``interpret``
+(looking inside), ``labs`` (a widget a folder), ``world`` (the Small World), and beside them ``text``, ``train``,
+``decode``, ``pretraining``, ``checkpoints``, ``metrics`` and ``hf``; ``chapters`` holds what one chapter alone uses.
 """
 
 import os

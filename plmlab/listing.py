@@ -16,11 +16,13 @@ SMALL_VOCAB = 2000
 
 def listing(checkpoints: Path = DATA / "checkpoints") -> str:
     """A line for each model type: name, parameters as ``tiny`` and as ``base``, checkpoints, what it is."""
-    lines = [f"{'model':<18}{'tiny':>8}{'base':>8}  {'checkpoint':<14}what it is"]
+    lines = [f"{'model':<18}{'tiny':>8}{'base':>8}  {'pretrain as':<13}{'checkpoint':<14}what it is"]
     here = bundled(checkpoints)
     for name, kind in sorted(everything().items()):
         tiny, base = parameters(kind, "tiny"), parameters(kind, "base")
-        lines.append(f"{name:<18}{tiny:>8}{base:>8}  {', '.join(here.get(name, '–')):<14}{about(kind.model)}")
+        trained = kind.pretraining.name if kind.pretraining else "–"
+        kept = ", ".join(here.get(name, "–"))
+        lines.append(f"{name:<18}{tiny:>8}{base:>8}  {trained:<13}{kept:<14}{about(kind.model)}")
     return "\n".join([*lines, "", f"Parameters in millions; tiny with a vocabulary of {SMALL_VOCAB:,}."])
 
 

@@ -106,7 +106,7 @@ FORBIDDEN_IMPORTS = {
     "layers": ("labs", "interpret", "hf", "models", "objectives", "text", "world", "train", "paths"),
     "objectives": ("labs", "interpret", "hf", "models", "layers", "train", "world", "paths"),
     "models": ("labs", "interpret", "hf", "world", "train", "paths", "course"),
-    "train": ("labs", "interpret", "hf", "models", "world"),
+    "train": ("labs", "interpret", "hf", "models", "world", "pretraining"),
     "world": ("labs", "interpret", "hf", "models", "train"),
     "text": ("labs", "interpret", "hf", "models", "objectives", "train", "world"),
     "decode": ("labs", "interpret", "hf", "models", "train", "world"),
@@ -196,6 +196,25 @@ def test_circles_are_found_in_subfolders_and_behind_lazy_and_type_only_imports(t
     assert circles(graph) == [["one.a", "two", "two.b"]]
     alone = nx.restricted_view(graph, ["one.a"], [])
     assert not circles(alone) and circles(rooms(alone)) == [["one", "two"]]
+
+
+def test_chapters_never_import_chapters_nor_labs_labs() -> None:
+    for hall, common in (("chapters", ()), ("labs", ("shared", "base", "picture", "family"))):
+        for a, b in arrows(PACKAGE).edges:
+            (ours, *mine), (other, *theirs) = a.split("."), b.split(".")
+            if ours == other == hall and len(mine) > 1 and theirs:
+                assert theirs[0] in (mine[0], *common), f"{a} → {b}"
+
+
+MODELS_IN_GENERAL = ("models", "models.registry", "models.architectures")
+
+
+@pytest.mark.parametrize("room", ["interpret", "labs", "pretraining", "listing", "checkpoints", "train", "decode"])
+def test_who_serves_all_models_names_none(room: str) -> None:
+    """They ask the registry."""
+    named = [f"{a} → {b}" for a, b in arrows(PACKAGE).edges
+             if a.partition(".")[0] == room and b.partition(".")[0] == "models" and b not in MODELS_IN_GENERAL]
+    assert not named
 
 
 @pytest.mark.parametrize("room", ["layers", "models", "objectives"])

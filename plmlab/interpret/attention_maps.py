@@ -10,18 +10,20 @@ from torch import Tensor, nn
 from plmlab.example import Batch, Example, PairBatch, PairExample
 from plmlab.interpret.readable import ReadableModel, Words, as_ours, inference, readable
 from plmlab.interpret.watching import watch
+from plmlab.visibility import Visibility
 
 Text: TypeAlias = "str | Example | PairExample | Batch | PairBatch"
 
 
 @dataclass(frozen=True)
 class Map:
-    """Who looks at whom, in every layer and head. ``second`` is where sentence B begins."""
+    """Who looks at whom, in every layer and head; ``visible`` is who may. ``second`` is where sentence B begins."""
 
     name: str
     queries: list[str]
     keys: list[str]
     weights: list[Float[Tensor, "head query key"]]
+    visible: Visibility
     second: int | None = None
 
 
@@ -34,10 +36,13 @@ def attention_maps(model: nn.Module, words: Words, text: Text, second: str | Non
     reads. ValueError: an empty text, one too long for the model or for ``max_tokens``, a tokenizer of another model.
     """
     reads = readable(model)
-    batch = _batch(reads, words, text, second)
+    given = _example(reads, words, text, second) if isinstance(text, str) else text
+    batch, visible = _batch(given), _visible(given)
     sides = [batch] if isinstance(batch, Batch) else [batch.source, batch.target]
     for side in sides:
         _fits(reads, side, max_tokens)
+    if isinstance(text, str) and reads.architecture == "recurrent":
+        raise ValueError(f"a {type(model).__name__} has no attention to draw: it carries a state from word to word")
     with inference(model), watch(model, "*attention.weights") as seen:
         reads(batch.to(next(model.parameters()).device))
     names = [_names(words, side, place) for place, side in enumerate(sides)]
@@ -47,23 +52,36 @@ def attention_maps(model: nn.Module, words: Words, text: Text, second: str | Non
 
     if isinstance(batch, Batch):
         later = batch.segments[0].nonzero()
-        return [Map("self", names[0], names[0], layers("*.attention.weights"), int(later[0]) if len(later) else None)]
+        return [Map("self", names[0], names[0], layers("*.attention.weights"), visible[0],
+                    int(later[0]) if len(later) else None)]
     return [
-        Map("encoder", names[0], names[0], layers("encoder.*.attention.weights")),
-        Map("decoder", names[1], names[1], layers("decoder.*.attention.weights")),
-        Map("cross", names[1], names[0], layers("decoder.*.cross_attention.weights")),
+        Map("encoder", names[0], names[0], layers("encoder.*.attention.weights"), visible[0]),
+        Map("decoder", names[1], names[1], layers("decoder.*.attention.weights"), visible[1]),
+        Map("cross", names[1], names[0], layers("decoder.*.cross_attention.weights"), visible[2]),
     ]
 
 
-def _batch(reads: ReadableModel, words: Words, text: Text, second: str | None) -> Batch | PairBatch:
-    made = _example(reads, words, text, second) if isinstance(text, str) else text
-    if isinstance(made, Example):
-        return Batch.of([made], pad=0)
-    if isinstance(made, PairExample):
-        return PairBatch.of([made], pad=0)
-    if made.size[0] != 1:
-        raise ValueError(f"a view draws one example, and the batch holds {made.size[0]}; give one of them")
-    return made
+def _batch(given: Example | PairExample | Batch | PairBatch) -> Batch | PairBatch:
+    if isinstance(given, Example):
+        return Batch.of([given], pad=0)
+    if isinstance(given, PairExample):
+        return PairBatch.of([given], pad=0)
+    if given.size[0] != 1:
+        raise ValueError(f"a view draws one example, and the batch holds {given.size[0]}; give one of them")
+    return given
+
+
+def _visible(given: Example | PairExample | Batch | PairBatch) -> list[Visibility]:
+    """Who may look at whom in each map. A batch has kept no reasons: it is causal, or all may look."""
+    if isinstance(given, Example):
+        return [given.visible]
+    if isinstance(given, PairExample):
+        return [given.source.visible, given.target.visible, given.cross]
+    if isinstance(given, Batch):
+        time = given.size[1]
+        return [Visibility.causal(time) if given.visible.causal else Visibility.full(time)]
+    source, target = given.source.size[1], given.target.size[1]
+    return [*_visible(given.source), *_visible(given.target), Visibility.full(target, source)]
 
 
 def _example(reads: ReadableModel, words: Words, text: str, second: str | None) -> Example | PairExample:

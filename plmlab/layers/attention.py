@@ -58,7 +58,8 @@ class Cache:
 class MultiHeadAttention(nn.Module):
     """Multi-head attention (Vaswani et al. 2017, §3.2.2), from x to itself or across to a ``memory``.
 
-    Fused, unless its ``scores`` or ``weights`` are watched; both ways agree.
+    Fused, unless its ``scores`` or ``weights`` are watched; both ways agree. A variant with a ``score`` of its
+    own is never fused.
     """
 
     def __init__(self, model: int, heads: int, *, dropout: float = 0.0, bias: bool = True) -> None:
@@ -103,7 +104,7 @@ class MultiHeadAttention(nn.Module):
         v: Float[Tensor, "batch head key width"], may_look: AttentionMask,
     ) -> Float[Tensor, "batch head query width"]:
         """softmax(QKᵀ/√d_k + mask) V, in every head at once (eq. 1)."""
-        if self.scores.open or self.weights.open:
+        if self.scores.open or self.weights.open or type(self).score is not MultiHeadAttention.score:
             return self.weigh(q, k, may_look) @ v
         return fused_attention(q, k, v, may_look, self.dropout if self.training else 0.0)
 

@@ -47,8 +47,8 @@ class FeedForward(nn.Module):
         return self.narrow(self.inner(self.activation(self.widen(x))))
 
 
-class PostNorm(nn.Module):
-    """LayerNorm(x + f(x)): the original order; the norm stands on the residual path."""
+class Residual(nn.Module):
+    """A residual connection around a sublayer, with dropout and one norm; where the norm stands is the subclass's."""
 
     def __init__(self, shape: LayerShape) -> None:
         super().__init__()
@@ -58,16 +58,40 @@ class PostNorm(nn.Module):
     def forward(self, x: Float[Tensor, "batch time model"], f: Callable[[Tensor], Tensor],
                 ) -> Float[Tensor, "batch time model"]:
         """The sublayer ``f`` with its residual and its norm."""
+        raise NotImplementedError
+
+    @staticmethod
+    def final_norm(shape: LayerShape) -> nn.Module:
+        """What norms the output of the last layer."""
+        raise NotImplementedError
+
+
+class PostNorm(Residual):
+    """LayerNorm(x + f(x)): the original order; the norm stands on the residual path, and the last output is normed."""
+
+    def forward(self, x: Float[Tensor, "batch time model"], f: Callable[[Tensor], Tensor],
+                ) -> Float[Tensor, "batch time model"]:
+        """The sublayer ``f`` with its residual and its norm."""
         return self.norm(x + self.dropout(f(x)))
 
+    @staticmethod
+    def final_norm(shape: LayerShape) -> nn.Module:
+        """None is needed."""
+        return nn.Identity()
 
-class PreNorm(PostNorm):
-    """x + f(LayerNorm(x)): the residual path runs free from end to end (GPT-2)."""
+
+class PreNorm(Residual):
+    """x + f(LayerNorm(x)): the residual path runs free from end to end, and is normed there (GPT-2)."""
 
     def forward(self, x: Float[Tensor, "batch time model"], f: Callable[[Tensor], Tensor],
                 ) -> Float[Tensor, "batch time model"]:
         """The sublayer ``f`` with its residual and its norm."""
         return x + self.dropout(f(self.norm(x)))
+
+    @staticmethod
+    def final_norm(shape: LayerShape) -> nn.Module:
+        """A LayerNorm of its own."""
+        return nn.LayerNorm(shape.model, eps=shape.eps)
 
 
 class TransformerLayer(nn.Module):
@@ -76,7 +100,7 @@ class TransformerLayer(nn.Module):
     ``residual`` and ``attention`` are the classes that it is built of; a model names its own.
     """
 
-    def __init__(self, shape: LayerShape, residual: type[PostNorm] = PostNorm,
+    def __init__(self, shape: LayerShape, residual: type[Residual] = PostNorm,
                  attention: type[MultiHeadAttention] = MultiHeadAttention) -> None:
         super().__init__()
         self.attention = attention(shape.model, shape.heads, dropout=shape.attention_dropout)
@@ -95,7 +119,7 @@ class TransformerLayer(nn.Module):
 class DecoderLayer(TransformerLayer):
     """A layer that also looks across, at what the encoder made of the source."""
 
-    def __init__(self, shape: LayerShape, residual: type[PostNorm] = PostNorm,
+    def __init__(self, shape: LayerShape, residual: type[Residual] = PostNorm,
                  attention: type[MultiHeadAttention] = MultiHeadAttention) -> None:
         super().__init__(shape, residual, attention)
         self.cross_attention = MultiHeadAttention(shape.model, shape.heads, dropout=shape.attention_dropout)

@@ -17,7 +17,7 @@ class Architecture:
     """A kind of model. ``example(tokens, second, vocab)`` is what it reads of a text, or of two; a ValueError where it
     reads another number of texts."""
 
-    name: Literal["encoder", "decoder", "encoder-decoder"]
+    name: Literal["encoder", "decoder", "encoder-decoder", "recurrent"]
     example: ExampleOfText
 
 
@@ -40,6 +40,8 @@ def _encoder_decoder(tokens: Sequence[int], second: Sequence[int] | None, vocab:
 ENCODER = Architecture("encoder", _encoder)
 """[CLS] A [SEP], or [CLS] A [SEP] B [SEP]; everyone sees everyone (BERT)."""
 DECODER = Architecture("decoder", _decoder)
-"""[START] A, from left to right (GPT)."""
+"""[START] A, from left to right, by attention (GPT)."""
+RECURRENT = Architecture("recurrent", _decoder)
+"""[START] A, from left to right, by a state that is carried along (a recurrent language model)."""
 ENCODER_DECODER = Architecture("encoder-decoder", _encoder_decoder)
 """A [END] to the encoder, [START] B to the decoder (the Transformer)."""

@@ -11,10 +11,10 @@ from torch.nn import functional as F
 from plmlab.example import IGNORE, Batch
 from plmlab.layers.attention import MultiHeadAttention
 from plmlab.layers.hooks import HookPoint
+from plmlab.layers.initialise import initialise
 from plmlab.layers.positions import Learned
-from plmlab.layers.transformer import ACTIVATIONS, LayerShape, PostNorm, TransformerLayer
+from plmlab.layers.transformer import ACTIVATIONS, LayerShape, PostNorm, Residual, TransformerLayer
 from plmlab.models.architectures import ENCODER
-from plmlab.models.gpt import initialise
 from plmlab.models.registry import Pretraining, model
 from plmlab.objectives import masked, next_sentence
 from plmlab.text.tokenizers import Tokenizer
@@ -80,7 +80,7 @@ class BERT(nn.Module):
 
     embeddings_class: type[Embeddings] = Embeddings
     layer_class: type[TransformerLayer] = TransformerLayer
-    residual_class: type[PostNorm] = PostNorm
+    residual_class: type[Residual] = PostNorm
     attention_class: type[MultiHeadAttention] = MultiHeadAttention
 
     def __init__(self, config: BERTConfig) -> None:

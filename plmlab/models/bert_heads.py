@@ -12,9 +12,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from plmlab.example import IGNORE, Batch
+from plmlab.layers.initialise import initialise
 from plmlab.models.architectures import ENCODER
 from plmlab.models.bert import BERT, BERTConfig
-from plmlab.models.gpt import initialise
 from plmlab.models.registry import model
 from plmlab.objectives.fine_tuning import asked
 from plmlab.weights import on_copy_of
@@ -35,10 +35,12 @@ class TaskHeadConfig(BERTConfig):
 class TaskHead(nn.Module):
     """What the four have in common: an encoder, and the one layer that is new to it."""
 
+    encoder_class: type[BERT] = BERT
+
     def __init__(self, config: TaskHeadConfig) -> None:
         super().__init__()
         self.config = config
-        self.bert = BERT(config.encoder)
+        self.bert = self.encoder_class(config.encoder)
         self.dropout = nn.Dropout(config.dropout)
         self.output = nn.Linear(config.model, config.labels)
         initialise(self.output)
@@ -47,6 +49,9 @@ class TaskHead(nn.Module):
     def on(cls, bert: BERT, labels: int = 2) -> Self:
         """A new output layer on a copy of a pretrained encoder, such as ``pretrained.bert``; ``bert`` itself stays
         as it is, whatever is learned here."""
+        if type(bert) is not cls.encoder_class:
+            raise ValueError(f"a {type(bert).__name__} was given, and a {cls.__name__} stands on a "
+                             f"{cls.encoder_class.__name__}; name another encoder_class in a subclass")
         return on_copy_of(bert, cls(TaskHeadConfig(**asdict(bert.config), labels=labels)), "bert")
 
 
@@ -65,7 +70,7 @@ class SentenceClassifier(TaskHead):
 
 @model("bert-token", TaskHeadConfig, ENCODER)
 class TokenClassifier(TaskHead):
-    """Tagger of words, such as names: each token's tag, said from its own vector (fig. 4 d)."""
+    """Classifier of tokens, such as names: each token's tag, said from its own vector (fig. 4 d)."""
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time label"]:
         """The logits of each slot's tag."""
@@ -78,7 +83,7 @@ class TokenClassifier(TaskHead):
 
 @model("bert-span", TaskHeadConfig, ENCODER)
 class SpanClassifier(TaskHead):
-    """Span finder, for question answering: where in the text the answer begins and where it ends (fig. 4 c)."""
+    """Classifier of spans, for question answering: where in the text the answer begins and where it ends (fig. 4 c)."""
 
     def __init__(self, config: TaskHeadConfig) -> None:
         if config.labels != 2:

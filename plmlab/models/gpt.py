@@ -11,8 +11,9 @@ from torch.nn import functional as F
 from plmlab.example import IGNORE, Batch
 from plmlab.layers.attention import Cache, MultiHeadAttention
 from plmlab.layers.hooks import HookPoint
+from plmlab.layers.initialise import initialise
 from plmlab.layers.positions import Learned
-from plmlab.layers.transformer import LayerShape, PostNorm, PreNorm, TransformerLayer
+from plmlab.layers.transformer import LayerShape, PostNorm, PreNorm, Residual, TransformerLayer
 from plmlab.models.architectures import DECODER
 from plmlab.models.registry import Pretraining, model
 from plmlab.objectives import causal
@@ -85,7 +86,7 @@ class GPT(nn.Module):
 
     embeddings_class: type[Embeddings] = Embeddings
     layer_class: type[TransformerLayer] = TransformerLayer
-    residual_class: type[PostNorm] = PostNorm
+    residual_class: type[Residual] = PostNorm
     attention_class: type[MultiHeadAttention] = MultiHeadAttention
 
     def __init__(self, config: GPTConfig) -> None:
@@ -93,10 +94,14 @@ class GPT(nn.Module):
         self.config = config
         self.embeddings = self.embeddings_class(config)
         self.embedded = HookPoint()
-        self.layers = nn.ModuleList(self.layer_class(config.shape, self.residual_class, self.attention_class)
-                                    for _ in range(config.layers))
-        self.final_norm: nn.Module = nn.Identity()
+        self.layers = self.stack()
+        self.final_norm = self.residual_class.final_norm(config.shape)
         self.apply(initialise)
+
+    def stack(self) -> nn.ModuleList:
+        """The layers, from the lowest on."""
+        return nn.ModuleList(self.layer_class(self.config.shape, self.residual_class, self.attention_class)
+                             for _ in range(self.config.layers))
 
     def forward(self, batch: Batch, caches: list[Cache] | None = None) -> Float[Tensor, "batch time vocab"]:
         """The logits of each slot's prediction; with ``caches``, the batch continues what they remember."""
@@ -144,15 +149,6 @@ class GPT2(GPT):
 
     def __init__(self, config: GPTConfig) -> None:
         super().__init__(config)
-        self.final_norm = nn.LayerNorm(config.model, eps=config.eps)
         for name, weight in self.named_parameters():
             if name.endswith(("out.weight", "narrow.weight")):
                 nn.init.normal_(weight, std=0.02 / (2 * config.layers) ** 0.5)
-
-
-def initialise(module: nn.Module) -> None:
-    """Weights from N(0, 0.02), biases 0 (2018, §4.1; BERT does the same)."""
-    if isinstance(module, nn.Linear | nn.Embedding):
-        nn.init.normal_(module.weight, std=0.02)
-    if isinstance(module, nn.Linear) and module.bias is not None:
-        nn.init.zeros_(module.bias)

@@ -4,6 +4,7 @@ Where it differs from the paper: its equations 4 and 5 add up log-probabilities 
 authors' code, each part is a mean, over texts and over tokens.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Self
 
@@ -12,11 +13,13 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from plmlab.example import IGNORE, Batch
-from plmlab.models.architectures import DECODER
-from plmlab.models.gpt import GPT, GPT2, GPTConfig, initialise
+from plmlab.example import IGNORE, Batch, Example
+from plmlab.layers.initialise import initialise
+from plmlab.models.architectures import Architecture
+from plmlab.models.gpt import GPT, GPT2, GPTConfig
 from plmlab.models.registry import model
-from plmlab.objectives.fine_tuning import asked
+from plmlab.objectives.fine_tuning import asked, extracted
+from plmlab.text.vocabulary import Vocabulary
 from plmlab.weights import on_copy_of
 
 
@@ -35,16 +38,24 @@ class GPTClassifierConfig(GPTConfig):
         return GPTConfig(**{field.name: getattr(self, field.name) for field in fields(GPTConfig)})
 
 
-@model("gpt-classifier", GPTClassifierConfig, DECODER)
+def _text(tokens: Sequence[int], second: Sequence[int] | None, vocab: Vocabulary) -> Example:
+    return extracted(tokens, 0, vocab=vocab, pair=second or ())
+
+
+CLASSIFIER = Architecture("decoder", _text)
+"""[START] A [END], or [START] A [SEP] B [END]: the class is read off [END] (fig. 1)."""
+
+
+@model("gpt-classifier", GPTClassifierConfig, CLASSIFIER)
 class GPTClassifier(nn.Module):
     """A GPT that classifies: softmax(h W_y), from what the last layer makes of the extract token (eq. 3)."""
 
-    reads: type[GPT] = GPT
+    gpt_class: type[GPT] = GPT
 
     def __init__(self, config: GPTClassifierConfig) -> None:
         super().__init__()
         self.config = config
-        self.gpt = self.reads(config.reader)
+        self.gpt = self.gpt_class(config.reader)
         self.dropout = nn.Dropout(config.dropout)
         self.output = nn.Linear(config.model, config.labels, bias=False)
         initialise(self.output)
@@ -52,8 +63,9 @@ class GPTClassifier(nn.Module):
     @classmethod
     def on(cls, gpt: GPT, labels: int = 2, *, extract: int = 6, auxiliary: float = 0.5) -> Self:
         """A new output layer on a copy of a pretrained GPT, which itself stays as it is. ``extract`` is [END]."""
-        if type(gpt) is not cls.reads:
-            raise ValueError(f"a {type(gpt).__name__} was given, and a {cls.__name__} stands on a {cls.reads.__name__}")
+        if type(gpt) is not cls.gpt_class:
+            raise ValueError(f"a {type(gpt).__name__} was given, and a {cls.__name__} stands on a "
+                             f"{cls.gpt_class.__name__}")
         config = GPTClassifierConfig(**asdict(gpt.config), labels=labels, extract=extract, auxiliary=auxiliary)
         return on_copy_of(gpt, cls(config), "gpt")
 
@@ -77,11 +89,11 @@ class GPTClassifier(nn.Module):
         return loss + self.config.auxiliary * F.cross_entropy(words, batch.targets.flatten(), ignore_index=IGNORE)
 
 
-@model("gpt2-classifier", GPTClassifierConfig, DECODER)
+@model("gpt2-classifier", GPTClassifierConfig, CLASSIFIER)
 class GPT2Classifier(GPTClassifier):
     """A GPT-2 that classifies: the same on GPT-2."""
 
-    reads = GPT2
+    gpt_class = GPT2
 
 
 def place_of(token: int, batch: Batch) -> Int[Tensor, "batch"]:

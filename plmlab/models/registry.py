@@ -53,11 +53,19 @@ MODELS: dict[str, ModelType] = {}
 
 def model(name: str, config: type, architecture: Architecture, pretraining: Pretraining | None = None,
           ) -> Callable[[Class], Class]:
-    """Register the class below: ``@model("gpt", GPTConfig, DECODER)`` above ``class GPT``."""
+    """Register the class below: ``@model("gpt", GPTConfig, DECODER)`` above ``class GPT``. A ValueError where another
+    class has that name already."""
     def register(cls: Class) -> Class:
+        if name in MODELS and _place(MODELS[name].model) != _place(cls):
+            raise ValueError(f"a model type {name!r} is registered already, by {'.'.join(_place(MODELS[name].model))}; "
+                             "give another name")
         MODELS[name] = ModelType(name, config, cls, architecture, pretraining)
         return cls
     return register
+
+
+def _place(cls: type) -> tuple[str, str]:
+    return cls.__module__, cls.__qualname__
 
 
 def everything() -> dict[str, ModelType]:

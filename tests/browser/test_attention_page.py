@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from standin import HOSTILE
 from torch import nn
 
-from plmlab.interpret.ablation import forward_pass
+from plmlab.interpret.forward_pass import forward_pass
 from plmlab.labs.attention.lab import ANIMAL, PRESETS, AttentionLab, default_model
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.gpt import GPT2, GPTConfig

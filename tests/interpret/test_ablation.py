@@ -25,8 +25,9 @@ from torch import nn
 from torch.nn import functional as F
 from transformers import AutoModel, BertConfig, BertModel, GPT2Config, GPT2LMHeadModel, T5Config, T5Model
 
-from plmlab.interpret.ablation import Ablation, attentions_of, forward_pass
+from plmlab.interpret.ablation import Ablation, attentions_of
 from plmlab.interpret.distances import divergence
+from plmlab.interpret.forward_pass import forward_pass
 from plmlab.labs.attention.lab import ANIMAL, AttentionLab, default_model
 from plmlab.layers.positions import RelativeAttention
 from plmlab.models.bert import BERT, BERTPretraining

@@ -9,7 +9,8 @@ from small_models import OTHER, SIZE, TEXT, WORDS, bert, both, gpt, seeded, weig
 from standin import HOSTILE
 from torch.nn import functional as F
 
-from plmlab.interpret.ablation import Ablation, forward_pass
+from plmlab.interpret.ablation import Ablation
+from plmlab.interpret.forward_pass import forward_pass
 from plmlab.labs.attention.lab import ANIMAL, PRESETS, AttentionLab, AttentionPreset, default_model
 from plmlab.models.bert import BERT, BERTConfig
 

@@ -77,6 +77,23 @@ def test_watched_is_fused(mask: AttentionMask) -> None:
         torch.testing.assert_close(watched, fused, rtol=0, atol=1e-10)
 
 
+class Near(MultiHeadAttention):
+    """A score of its own: the further, the less."""
+
+    def score(self, q: Tensor, k: Tensor) -> Tensor:
+        place = torch.arange(k.shape[2], dtype=q.dtype)
+        return super().score(q, k) - (place[None, :] - place[:, None]).abs()
+
+
+def test_a_variant_s_score_counts_watched_or_not() -> None:
+    near, plain = attention(Near), attention()
+    x, mask = tensor(2, 5, D), AttentionMask(causal=True)
+    own = near(x, mask)
+    with watch(near):
+        torch.testing.assert_close(near(x, mask), own)
+    assert (plain(x, mask) - own).abs().max() > 0.01
+
+
 @every_mask
 def test_in_single_precision(mask: AttentionMask) -> None:
     module, x = attention().float(), tensor(B, T, D).float()

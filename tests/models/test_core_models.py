@@ -10,7 +10,7 @@ from plmlab.example import IGNORE, Batch, Example, PairBatch, PairExample
 from plmlab.interpret import watch
 from plmlab.layers.attention import Cache
 from plmlab.layers.positions import sinusoid
-from plmlab.layers.transformer import PostNorm, PreNorm
+from plmlab.layers.transformer import PostNorm, PreNorm, Residual
 from plmlab.models.bert import BERT, BERTConfig, BERTPretraining
 from plmlab.models.gpt import GPT, GPT2, GPTConfig
 from plmlab.models.registry import find, type_of
@@ -35,8 +35,13 @@ def gpt(kind: type[GPT]) -> GPT:
     return exact(kind(GPTConfig(60, time=16, layers=2, model=12, heads=3)))
 
 
-def transformer(residual: type[PostNorm] = PostNorm) -> Transformer:
-    return exact(Transformer(TransformerConfig(60, layers=2, model=12, heads=3, inner=20), residual))
+class PreNormTransformer(Transformer):
+    residual_class = PreNorm
+
+
+def transformer(residual: type[Residual] = PostNorm) -> Transformer:
+    kind = Transformer if residual is PostNorm else PreNormTransformer
+    return exact(kind(TransformerConfig(60, layers=2, model=12, heads=3, inner=20)))
 
 
 def same(a: torch.Tensor, b: torch.Tensor) -> None:
@@ -132,7 +137,7 @@ def test_bert_loss_is_of_all_selected_slots_and_of_no_other() -> None:
 
 
 @pytest.mark.parametrize("residual", [PostNorm, PreNorm])
-def test_transformer_reads_the_source_and_only_what_it_wrote(residual: type[PostNorm]) -> None:
+def test_transformer_reads_the_source_and_only_what_it_wrote(residual: type[Residual]) -> None:
     model = transformer(residual)
     before = model(PairBatch.of([pair([7, 8, 9], [20, 21, 22, 23])], pad=0))
     later = model(PairBatch.of([pair([7, 8, 9], [20, 21, 30, 23])], pad=0))
@@ -151,7 +156,7 @@ def test_transformer_padding_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("residual", [PostNorm, PreNorm])
-def test_transformer_writes_with_its_cache_what_it_writes_without(residual: type[PostNorm]) -> None:
+def test_transformer_writes_with_its_cache_what_it_writes_without(residual: type[Residual]) -> None:
     model = transformer(residual)
     batch = PairBatch.of([pair([7, 8, 9], [20, 21, 22]), pair([11], [22, 23, 24])], pad=0)
     whole, state = model(batch), model.start(batch.source)

@@ -11,11 +11,14 @@ from plmlab import cli
 from plmlab.checkpoints import load, save
 from plmlab.example import Batch
 from plmlab.interpret import intervene, watch
+from plmlab.interpret.attention_maps import attention_maps
 from plmlab.interpret.readable import readable
 from plmlab.labs import AttentionLab, ClozeLab, NextTokenLab
+from plmlab.models.architectures import RECURRENT
 from plmlab.models.bert import BERTConfig
+from plmlab.models.bert_heads import SentenceClassifier
 from plmlab.models.gpt import GPT2, GPTConfig
-from plmlab.models.registry import MODELS
+from plmlab.models.registry import MODELS, model
 from plmlab.text import Tokenizer
 from plmlab.text.streams import examples
 from plmlab.train import fit
@@ -47,11 +50,12 @@ def made(registered, tokenizer: Tokenizer) -> dict[str, nn.Module]:
         "shared-bert-pretraining": registered.SharedBERTPretraining(
             BERTConfig(vocab, time=40, layers=LAYERS, model=16, heads=2, inner=32, dropout=0.0, attention_dropout=0.0)),
         "relative-gpt2": registered.RelativeGPT2(GPTConfig(vocab, 40, LAYERS, 16, 2, dropout=0.0)),
+        "lstm": registered.LSTM(registered.LSTMConfig(vocab)),
     }
-    for name, model in models.items():
+    for name, made in models.items():
         how = MODELS[name].pretraining
         batches = examples([TEXT, SENTENCES[30]], tokenizer, how.objective, 8, 0, 30)
-        history = fit(model, batches, steps=40, lr=0.02, warmup=5, show=False)
+        history = fit(made, batches, steps=40, lr=0.02, warmup=5, show=False)
         assert history.smoothed(5)[-1] < 0.7 * history.losses[0], name
     return models
 
@@ -59,7 +63,7 @@ def made(registered, tokenizer: Tokenizer) -> dict[str, nn.Module]:
 NAMES = ("shared-bert-pretraining", "relative-gpt2")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, "lstm"])
 def test_what_is_saved_is_what_is_loaded(name: str, made, tokenizer: Tokenizer, tmp_path: Path) -> None:
     save(tmp_path / "v", made[name], tokenizer, command="x", figures={})
     again, words = load(tmp_path / "v", expect=name)
@@ -128,7 +132,29 @@ def test_the_labs_draw_it(name: str, made, tokenizer: Tokenizer) -> None:
         assert ClozeLab(made[name], tokenizer, TEXT, hide=["fox"]).state["gaps"]
 
 
-@pytest.mark.parametrize("name", ["shared-bert", "relative-gpt2"])
+def test_a_model_without_attention_has_none_to_draw(made, tokenizer: Tokenizer) -> None:
+    assert readable(made["lstm"]).architecture == "recurrent"
+    with pytest.raises(ValueError, match="a LSTM has no attention to draw"):
+        attention_maps(made["lstm"], tokenizer, TEXT)
+
+
+def test_a_head_stands_on_its_own_encoder_only(made, registered) -> None:
+    with pytest.raises(ValueError, match="a SharedBERT was given, and a SentenceClassifier stands on a BERT"):
+        SentenceClassifier.on(made["shared-bert-pretraining"].bert)
+
+    class SharedClassifier(SentenceClassifier):
+        encoder_class = registered.SharedBERT
+
+    head = SharedClassifier.on(made["shared-bert-pretraining"].bert)
+    assert len({id(layer) for layer in head.bert.layers}) == 1
+
+
+def test_two_models_of_one_name_are_refused(registered) -> None:
+    with pytest.raises(ValueError, match=r"'lstm' is registered already, by variants\.LSTM"):
+        model("lstm", registered.LSTMConfig, RECURRENT)(nn.Linear)
+
+
+@pytest.mark.parametrize("name", ["shared-bert", "relative-gpt2", "lstm"])
 def test_it_is_listed_and_pretrained_by_the_command(name: str, tmp_path: Path, capsys) -> None:
     corpus, out = tmp_path / "text.txt", tmp_path / "made"
     corpus.write_text("\n\n".join(f"the {a} sees the {b}." for a in ("cat", "dog", "fox") for b in ("sun", "moon")))

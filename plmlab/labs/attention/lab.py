@@ -11,8 +11,9 @@ import traitlets
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from plmlab.interpret.ablation import Ablation, ForwardPass, forward_pass
+from plmlab.interpret.ablation import Ablation
 from plmlab.interpret.distances import distance, divergence
+from plmlab.interpret.forward_pass import ForwardPass, forward_pass
 from plmlab.interpret.readable import Words, readable
 from plmlab.labs.base import Lab
 from plmlab.labs.shared.masks import mask_state

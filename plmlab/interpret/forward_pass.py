@@ -1,0 +1,105 @@
+"""One forward pass on a text: what every head did, and what came out, with heads off and cells closed."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from plmlab.interpret.ablation import Ablation, attentions_of
+from plmlab.interpret.attention_maps import Map, attention_maps
+from plmlab.interpret.readable import Words, readable
+from plmlab.interpret.watching import Seen, intervene, opened, watch
+from plmlab.visibility import Visibility
+
+
+@dataclass(frozen=True)
+class Head:
+    """All that one head computed, for the arithmetic of its cells.
+
+    ``scale`` is what q·k is multiplied with; whatever else is in ``scores`` comes from a term of the model's own,
+    such as relative positions; likewise for what is in ``mixed`` besides Σ α v.
+    """
+
+    q: Float[Tensor, "query width"]
+    k: Float[Tensor, "key width"]
+    v: Float[Tensor, "key width"]
+    scores: Float[Tensor, "query key"]
+    weights: Float[Tensor, "query key"]
+    mixed: Float[Tensor, "query width"]
+    scale: float
+
+
+@dataclass(frozen=True, eq=False)
+class ForwardPass:
+    """A text as a model read it. ``logits`` is what it says at each slot, None of an encoder."""
+
+    maps: list[Map]
+    seen: Seen
+    logits: Float[Tensor, "time vocab"] | None
+    scaled: bool
+
+    @property
+    def vectors(self) -> Float[Tensor, "time model"]:
+        """What the last layer made of each token."""
+        return self.seen.hidden()[-1][0]
+
+    def map(self, name: str) -> Map:
+        """One of the maps: ``self``, or ``encoder``, ``decoder`` and ``cross``."""
+        for found in self.maps:
+            if found.name == name:
+                return found
+        raise ValueError(f"this model has no map {name!r}; it has {', '.join(m.name for m in self.maps)}")
+
+    def visible(self, name: str) -> Visibility:
+        """Who may look at whom in one map, before anybody closed a cell."""
+        return self.map(name).visible
+
+    def head(self, name: str, layer: int, head: int) -> Head:
+        """What one head computed; a ValueError says which heads there are."""
+        layers = self.map(name).weights
+        if layer not in range(len(layers)) or head not in range(len(layers[0])):
+            raise ValueError(f"there is no head {head} in layer {layer}: this model has layers 0 … {len(layers) - 1} "
+                             f"and heads 0 … {len(layers[0]) - 1}")
+        stem = attentions_of(self.seen)[name][layer]
+        parts = {part: self.seen[f"{stem}.{point}"][0, head] for part, point in (
+            ("q", "queries"), ("k", "keys"), ("v", "values"), ("scores", "scores"), ("weights", "weights"),
+            ("mixed", "mixed"))}
+        return Head(**parts, scale=1 / sqrt(parts["q"].shape[-1]) if self.scaled else 1.0)
+
+
+def forward_pass(model: nn.Module, words: Words, text: str, second: str | None = None, *,
+                 ablation: Ablation | None = None, max_tokens: int = 64) -> ForwardPass:
+    """Let a model read a text, with nothing hidden from us; the arguments are those of `attention_maps`.
+
+    ValueError: what `attention_maps` refuses, and heads or cells in ``ablation`` that there are not.
+    """
+    reads = readable(model)
+    with ExitStack() as stack:
+        points = stack.enter_context(opened(model))
+        said = stack.enter_context(_saying(model))
+        stack.enter_context(intervene(model, (ablation or Ablation()).changes(points)))
+        seen = stack.enter_context(watch(model))
+        maps = attention_maps(model, words, text, second, max_tokens=max_tokens)
+    logits = said[-1] if said and reads.architecture != "encoder" else None
+    return ForwardPass(maps, seen, logits, reads.scaled)
+
+
+@contextmanager
+def _saying(model: nn.Module) -> Iterator[list[Float[Tensor, "time vocab"]]]:
+    """Keep the logits that the model gives for its one text; nothing where it gives hidden vectors only."""
+    said: list[Tensor] = []
+
+    def keep(_: nn.Module, given: Any, output: Any) -> None:
+        logits = output if isinstance(output, Tensor) else getattr(output, "logits", None)
+        if logits is not None:
+            said.append(logits[0])
+
+    hook = model.register_forward_hook(keep)
+    try:
+        yield said
+    finally:
+        hook.remove()
