@@ -1,8 +1,10 @@
 """The chapters of the course, and the family tree of the models that they build."""
 
 import csv
+import importlib
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
 from plmlab.paths import DATA, ROOT
 
@@ -50,6 +52,19 @@ CHAPTERS = tuple(Chapter(n, *row) for n, row in enumerate((
     ("fast_transformer_audit", "An audit", "一次审查", "What does a claim look like that cannot be computed?"),
     ("which_model_when", "Which model when", "迁移学习", "Which model for which task, and which claims held?"),
 )))
+
+
+ROOMS = Path(__file__).parent / "chapters"
+
+
+def chapters_with(part: str) -> list[str]:
+    """The chapters that have a module of this name ("exercises", "recipe"): their numbers, two digits each."""
+    return sorted(path.parent.name.removeprefix("ch") for path in ROOMS.glob(f"ch[0-9][0-9]/{part}.py"))
+
+
+def part_of(chapter: str, part: str) -> ModuleType:
+    """A module of one chapter ("06"); ModuleNotFoundError where it has none of that name."""
+    return importlib.import_module(f"plmlab.chapters.ch{chapter}.{part}")
 
 
 @dataclass(frozen=True)

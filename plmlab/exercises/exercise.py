@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from plmlab.chapters import chapters_with, part_of
+from plmlab.course import chapters_with, part_of
 
 SEED = 0
 

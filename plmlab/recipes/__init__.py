@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
-from plmlab.chapters import chapters_with, part_of
+from plmlab.course import chapters_with, part_of
 from plmlab.paths import DATA
 
 RECORDED_PACKAGES = ("plmlab", "torch", "tokenizers", "transformers", "accelerate", "numpy")
