@@ -1,1 +1,5 @@
-"""bertviz without a network."""
+"""bertviz (Vig 2019) without a network."""
+
+from plmlab.labs.bertviz.lab import head_view, model_view
+
+__all__ = ["head_view", "model_view"]
