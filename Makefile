@@ -16,7 +16,7 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 help:
 	@echo "make lab                      open the course in JupyterLab (NOTEBOOK=… for another notebook)"
 	@echo "make test                     check everything (PARTS=\"lint types\" for some of: lint types units notebooks browser)"
-	@echo "make clean                    remove .venv and what tools left behind"
+	@echo "make clean                    remove .venv, .venv-lowest and what tools left behind"
 	@echo "make lab PYTHON=python3.12    with another Python, 3.11 or newer"
 
 lab: $(VENV)/course.stamp
@@ -43,5 +43,5 @@ $(BIN)/python:
 	  echo "'$(PYTHON) -m venv' failed. On Debian and Ubuntu: sudo apt install python3-venv; then again."; exit 1; }
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-lowest build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache
 	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +

@@ -107,7 +107,9 @@ def test_an_interrupt_raised_by_what_gives_the_batches():
     assert history.ended == "interrupted" and len(history.losses) == 2
 
 
-def test_an_error_in_the_model_comes_through_and_the_line_is_closed(capsys):
+def test_an_error_in_the_model_comes_through_and_the_line_is_closed(capsys, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)   # 80 in a worker of xdist; tqdm before 4.68 cuts the line there
+
     def fail():
         raise RuntimeError("mine")
 
