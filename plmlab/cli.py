@@ -73,8 +73,8 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("--corpus", help="world (the Small World), wikipedia (the sample at hand), a .txt or .jsonl file, "
                                       "or hub:NAME, a data set of the Hugging Face hub")
     one.add_argument("--out", metavar="FOLDER", help="where the checkpoint goes")
-    one.add_argument("--resume", metavar="RUN", help="the folder of an interrupted run: go on, with --steps, --out "
-                                                     "or --save-every told anew")
+    one.add_argument("--resume", metavar="RUN", help="the folder of an interrupted run: go on, with more --steps or "
+                                                     "another --out")
     for name, kind, told in PRETRAIN:
         one.add_argument(f"--{name}", type=kind, help=told)
     one.set_defaults(run=pretrain)

@@ -63,6 +63,13 @@ def test_a_request_that_makes_no_sense_ends_with_status_2(arguments: list[str], 
     assert "usage" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("command", "status"), [("models", 0), ("nonsense", 2)])
+def test_python_can_be_told_to_run_the_package(command: str, status: int) -> None:
+    told = subprocess.run([sys.executable, "-m", "plmlab", command], capture_output=True, text=True)
+    assert told.returncode == status and "Traceback" not in told.stderr
+    assert ("124.4" in told.stdout) == (status == 0) and ("invalid choice: 'nonsense'" in told.stderr) == (status == 2)
+
+
 def test_the_installed_command_starts_quickly_without_torch() -> None:
     code = "import sys; from plmlab.cli import parser; parser(); print('torch' in sys.modules)"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -53,7 +53,7 @@ def texts(corpus: str) -> Callable[[], Iterable[str]]:
         return paragraphs
     if corpus.startswith(HUB):
         column = hub(corpus.removeprefix(HUB))
-        return lambda: column
+        return lambda: (text for text in column if text and not text.isspace())
     each(corpus)
     return lambda: each(corpus)
 
@@ -68,8 +68,7 @@ def from_texts(plan: Plan, how: Pretraining, whole: Callable[[], Iterable[str]],
     cut = divided(count, plan.held_out)
     if not file.is_file():
         learned = how.learn(_first_letters(islice(whole(), cut)), plan.vocab)
-        run.mkdir(parents=True, exist_ok=True)
-        learned.save(file)
+        learned.save(run)
     tokenizer = Tokenizer.load(file)
 
     def train() -> Iterator[str]:
@@ -94,10 +93,13 @@ def from_texts(plan: Plan, how: Pretraining, whole: Callable[[], Iterable[str]],
 
 def laid_down(kind: Any, path: Path, whole: Callable[[], Iterable[str]], tokenizer: Tokenizer, *more: int,
               progress: bool) -> Any:
-    """The tokens in a file of the run, written now unless a complete one of these tokens is there."""
+    """The tokens in a file of the run, written now unless a complete one of these tokens is there; what a killed
+    attempt left goes."""
     try:
         return kind.open(path, tokenizer, *more)
     except ValueError:
+        for left in path.parent.glob(f".{path.name}.*.unfinished"):
+            left.unlink()
         return kind.build(whole(), tokenizer, path, *more, progress=progress)
 
 

@@ -4,7 +4,8 @@ import hashlib
 import json
 import shlex
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import MISSING, asdict, dataclass, fields
+from math import inf
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,7 +13,7 @@ from plmlab.atomic import settle, write
 from plmlab.models.registry import ModelType, pretrainable
 
 FILE = "plan.json"
-MAY_CHANGE = ("steps", "out", "save_every")
+MAY_CHANGE = ("steps", "out")
 """What a run that goes on may be told anew."""
 PRECISIONS, COMPILES = ("auto", "float32", "bf16"), ("auto", "yes", "no")
 
@@ -49,6 +50,10 @@ class Plan:
             raise ValueError(f"--time is {self.time}; an example needs at least 4 tokens")
         if self.width % self.heads:
             raise ValueError(f"--width {self.width} can't be shared out among {self.heads} heads; give a multiple")
+        if not 0 < self.lr < inf:
+            raise ValueError(f"--lr is {self.lr:g}; give a number above 0, such as 1e-3")
+        if not 0 <= self.seed < 2**63:
+            raise ValueError(f"--seed is {self.seed}; give a whole number from 0 up to 2**63 - 1")
         if not 0 < self.held_out < 1:
             raise ValueError(f"--held-out is {self.held_out}; give a share of the text, above 0 and below 1")
         for name, known in (("precision", PRECISIONS), ("compile", COMPILES)):
@@ -75,11 +80,16 @@ class Plan:
         mark = hashlib.sha256(self.command.encode()).hexdigest()[:8]
         return Path(self.out).with_name(f"{Path(self.out).name}.run-{mark}")
 
+    @property
+    def file(self) -> bytes:
+        """The plan as it stands in the folder of its run."""
+        return (json.dumps(asdict(self), indent=1) + "\n").encode()
+
     def save(self, run: Path) -> None:
         """Write the plan into the folder of its run."""
         run.mkdir(parents=True, exist_ok=True)
         draft = run / f".{FILE}"
-        write(draft, (json.dumps(asdict(self), indent=1) + "\n").encode())
+        write(draft, self.file)
         draft.replace(run / FILE)
         settle(run)
 
@@ -89,22 +99,24 @@ class Plan:
         where it is told what would make it another one."""
         try:
             told = json.loads((run / FILE).read_text(encoding="utf-8"))
-            if not isinstance(told, dict) or not set(told) <= {field.name for field in fields(cls)}:
+            usual = {field.name: field.default for field in fields(cls) if field.default is not MISSING}
+            if not isinstance(told, dict) or {*usual, *told} != {field.name for field in fields(cls)}:
                 raise TypeError
+            told = usual | told
         except (OSError, ValueError, TypeError):
             raise ValueError(f"{run} holds no run of plmlab pretrain; one that is interrupted tells its folder, and "
                              "the command that began it goes on without --resume") from None
-        other = [f"{option(name)} was {told.get(name)}, and is now {value}" for name, value in changes.items()
-                 if name not in MAY_CHANGE and value != told.get(name)]
+        other = [f"{option(name)} was {told[name]}, and is now {value}" for name, value in changes.items()
+                 if name not in MAY_CHANGE and value != told[name]]
         if other:
             raise ValueError(f"the run in {run} can't go on as another one: {'; '.join(other)}. Only "
                              f"{', '.join(map(option, MAY_CHANGE))} may be told anew")
         if changes.get("steps", told["steps"]) < told["steps"]:
             raise ValueError(f"--steps is {changes['steps']}, and the run in {run} was planned for {told['steps']}; "
                              "give as many or more")
-        return replace(cls(**told), **{name: value for name, value in changes.items() if name in MAY_CHANGE})
+        return cls(**{**told, **changes})
 
 
 def option(name: str) -> str:
     """What a field of a plan is called on the command line."""
-    return f"--{name.replace('_', '-')}"
+    return "MODEL" if name == "model" else f"--{name.replace('_', '-')}"

@@ -1,8 +1,10 @@
 """A plan carried out: prepared and saved by one process, trained by all; interrupted, it goes on where it stopped."""
 
+import shlex
 import shutil
 from collections.abc import Mapping
 from dataclasses import fields, replace
+from datetime import timedelta
 from math import exp
 from pathlib import Path
 from typing import Any, Literal
@@ -16,11 +18,20 @@ from plmlab.pretraining.plan import FILE, Plan
 from plmlab.train import History, fit
 from plmlab.world.probability.floors import Floor
 
+LAYING_DOWN = timedelta(days=2)
+"""So long the other processes wait while the first lays down the tokens; torch's own patience is some minutes."""
 COMPILE: dict[str, bool | Literal["auto"]] = {"auto": "auto", "yes": True, "no": False}
 
 
 def pretrain(plan: Plan) -> str:
-    """Carry the plan out, or go on with it where it was interrupted; what came of it, in a sentence."""
+    """Carry the plan out, or go on with it where it was interrupted; what came of it, in a sentence.
+
+    ValueError where its run goes on as another one since, for more steps or to another ``out``.
+    """
+    kept = plan.run / FILE
+    if kept.is_file() and kept.read_bytes() != plan.file:
+        raise ValueError(f"the run in {plan.run} was told anew since, by --resume; go on with it by "
+                         f"plmlab pretrain --resume {shlex.quote(str(plan.run))}")
     return carry_out(plan, plan.run)
 
 
@@ -38,12 +49,12 @@ def carry_out(plan: Plan, run: Path, *, longer: bool = False) -> str:
     ``longer``: the run may have been planned for fewer steps. Of several processes (``accelerate launch``) the first
     prepares and saves, and all others say "".
     """
-    from accelerate import PartialState
+    from accelerate import Accelerator, InitProcessGroupKwargs
 
-    state = PartialState()
-    with state.main_process_first():
+    processes = Accelerator(kwargs_handlers=[InitProcessGroupKwargs(timeout=LAYING_DOWN)])
+    with processes.main_process_first():
         read = prepared(plan, run)
-        if state.is_main_process:
+        if processes.is_main_process:
             plan.save(run)
     torch.manual_seed(plan.seed)
     model = build(plan, len(read.tokenizer))
@@ -54,8 +65,8 @@ def carry_out(plan: Plan, run: Path, *, longer: bool = False) -> str:
         save_to=run, save_every=plan.save_every, resume="longer" if longer else True, show=True,
         floor=read.floor.mean if read.floor else None,
     )
-    told = ending(plan, run, model, read, history) if state.is_main_process else ""
-    state.wait_for_everyone()
+    told = ending(plan, run, model, read, history) if processes.is_main_process else ""
+    processes.wait_for_everyone()
     return told
 
 

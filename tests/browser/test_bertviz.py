@@ -140,7 +140,7 @@ def test_a_picture() -> None:
 
 SETUP = """
 from plmlab.hf import minilm
-from plmlab.labs.bertviz.lab import head_view, model_view
+from plmlab.labs.bertviz import head_view, model_view
 model, words = minilm()
 text = "The man sat on the bank of the river."
 """
