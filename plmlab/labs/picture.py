@@ -84,7 +84,7 @@ def lab_pages(notebook: Any, folder: Path, timeout: int) -> dict[str, str]:
         path = Path(scratch, "labs.json")
         notebook.cells.append(nbformat.v4.new_code_cell(COLLECT.format(path=str(path))))
         client = NotebookClient(notebook, timeout=timeout, resources={"metadata": {"path": str(folder)}},
-                                store_widget_state=False, record_timing=False)
+                                store_widget_state=False, record_timing=False, coalesce_streams=True)
         try:
             client.execute()
         finally:
@@ -106,14 +106,14 @@ def view_outputs(notebook: Any) -> list[tuple[Any, str]]:
 
 
 def light(png: bytes, most: int = MOST[0]) -> bytes:
-    """A PNG in 48 colours, which is all that a lab's drawing needs, and made smaller until it has ``most`` bytes at
+    """A PNG in 256 colours, which keep the colours of the roles apart, and made smaller until it has ``most`` bytes at
     most, or two fifths of its width."""
     from PIL import Image
     drawn = Image.open(io.BytesIO(png)).convert("RGB")
     for shrink in (1.0, 0.8, 0.65, 0.5, 0.4):
         size = (round(drawn.width * shrink), round(drawn.height * shrink))
         kept = io.BytesIO()
-        drawn.resize(size, Image.Resampling.LANCZOS).quantize(48).save(kept, "PNG", optimize=True)
+        drawn.resize(size, Image.Resampling.LANCZOS).quantize(256).save(kept, "PNG", optimize=True)
         if len(kept.getvalue()) <= most:
             break
     return kept.getvalue()
