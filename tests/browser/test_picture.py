@@ -47,7 +47,7 @@ def test_a_stored_notebook_has_pictures_and_no_widgets(tmp_path: Path) -> None:
 
 def test_a_notebook_that_would_be_too_heavy_stays_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "heavy.ipynb"
-    nbformat.write(new_notebook(cells=[new_code_cell("print('x' * 1_600_000)")]), path)
+    nbformat.write(new_notebook(cells=[new_code_cell("print(('x' * 99 + chr(10)) * 16_000)")]), path)
     before = path.read_bytes()
     with pytest.raises(ValueError, match="stays under 1500 kB"):
         picture.store_pictures(path)
