@@ -81,7 +81,7 @@ def test_an_encoder_decoder(page: Page, tmp_path: Path) -> None:
     (frame,) = shown(page, tmp_path, head_view(model, WORDS, TEXT, OTHER))
     frame.locator("#filter").select_option("Cross")
     expect(frame.locator("#left text")).to_have_text(["[START]", *OTHER.split()])
-    expect(frame.locator("#right text")).to_have_text(TEXT.split())
+    expect(frame.locator("#right text")).to_have_text([*TEXT.split(), "[END]"])
 
 
 def test_hostile_text_is_text(page: Page, tmp_path: Path) -> None:
