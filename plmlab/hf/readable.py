@@ -9,6 +9,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from plmlab.example import IGNORE, Batch, Example, PairBatch, PairExample
+from plmlab.models.architectures import needed, only_one
 from plmlab.objectives import causal, masked
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.visibility import Visibility
@@ -43,15 +44,11 @@ class HFModel:
     def example(self, tokenizer: Any, text: str, second: str | None = None) -> Example | PairExample:
         """What the model reads of a text, by its own tokenizer or by one of ours."""
         if self.architecture == "decoder":
-            if second is not None:
-                raise ValueError("this model reads one text from left to right, and two were given; leave the second "
-                                 "away")
+            only_one(second)
             return _decoded(tokenizer, text)
         if self.architecture == "encoder":
             return _encoded(tokenizer, text, second)
-        if second is None:
-            raise ValueError("an encoder-decoder reads two texts: give the second, which its decoder reads")
-        source, target = _source(tokenizer, text), _decoded(tokenizer, second, self.start)
+        source, target = _source(tokenizer, text), _decoded(tokenizer, needed(second), self.start)
         return PairExample(source, target, Visibility.full(len(target.tokens), len(source.tokens)))
 
     def __call__(self, batch: Batch | PairBatch) -> Any:

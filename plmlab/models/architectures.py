@@ -3,11 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Literal
+from typing import Literal, TypeVar
 
 from plmlab.example import Example, PairExample
 from plmlab.objectives import causal, masked, sequence_to_sequence
 from plmlab.text.vocabulary import Vocabulary
+
+T = TypeVar("T")
 
 ExampleOfText = Callable[[Sequence[int], Sequence[int] | None, Vocabulary], Example | PairExample]
 
@@ -25,16 +27,26 @@ def _encoder(tokens: Sequence[int], second: Sequence[int] | None, vocab: Vocabul
     return masked(tokens, pair=second or (), vocab=vocab, rng=Random(0), select=())
 
 
-def _decoder(tokens: Sequence[int], second: Sequence[int] | None, vocab: Vocabulary) -> Example:
+def only_one(second: object) -> None:
+    """A ValueError where a decoder is given two texts."""
     if second is not None:
         raise ValueError("this model reads one text from left to right, and two were given; leave the second away")
+
+
+def needed(second: T | None) -> T:
+    """The second of two texts; a ValueError where an encoder-decoder is given one."""
+    if second is None:
+        raise ValueError("an encoder-decoder reads two texts: give the second, which its decoder reads")
+    return second
+
+
+def _decoder(tokens: Sequence[int], second: Sequence[int] | None, vocab: Vocabulary) -> Example:
+    only_one(second)
     return causal(tokens, vocab=vocab, rng=Random(0))
 
 
 def _encoder_decoder(tokens: Sequence[int], second: Sequence[int] | None, vocab: Vocabulary) -> PairExample:
-    if second is None:
-        raise ValueError("an encoder-decoder reads two texts: give the second, which its decoder reads")
-    return sequence_to_sequence(tokens, second, vocab=vocab)
+    return sequence_to_sequence(tokens, needed(second), vocab=vocab)
 
 
 ENCODER = Architecture("encoder", _encoder)

@@ -137,10 +137,11 @@ def from_world(plan: Plan) -> Material:
     if plan.time < longest + 2:
         raise ValueError(f"--time is {plan.time}; the Small World's longest sentence has {longest} words, and needs "
                          f"{longest + 2} slots")
-    told = max(len(sentence.words) for article in whole.articles("train") for sentence in article.sentences)
-    if how.pairs and plan.time < 2 * told + 3:
-        raise ValueError(f"--time is {plan.time}; {plan.model} reads pairs of sentences from articles, the longest "
-                         f"has {told} words, and needs {2 * told + 3} slots")
+    if how.pairs:
+        told = max(len(sentence.words) for article in whole.articles("train") for sentence in article.sentences)
+        if plan.time < 2 * told + 3:
+            raise ValueError(f"--time is {plan.time}; {plan.model} reads pairs of sentences from articles, the longest "
+                             f"has {told} words, and needs {2 * told + 3} slots")
     tokenizer = world_tokenizer(whole, ["english"])
     held_out = sentence_batches(whole, "test", tokenizer, how.objective, plan.batch, plan.seed + 1)
     half = plan.batch // 2 if how.pairs else 0
