@@ -1,18 +1,16 @@
 """The base of every lab: one look, one way to say what went wrong, and a page that needs no kernel."""
 
 import html
-import json
 import re
-from base64 import b64encode
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import anywidget
 import traitlets
 
-HERE = Path(__file__).parent
+from plmlab.labs.modules import joined, script_json, source
 
 Theme = Literal["light", "dark"]
 
@@ -25,12 +23,7 @@ THEMES: dict[Theme, dict[str, str]] = {
     },
 }
 
-POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
-
-
-def source(name: str) -> str:
-    """The text of a file of the labs, named from this folder on: ``"shared/lab.js"``."""
-    return (HERE / name).read_text(encoding="utf-8")
+POLICY = "default-src 'none'; script-src 'unsafe-inline' blob:; style-src 'unsafe-inline'; img-src data:"
 
 
 def snake_case(name: str) -> str:
@@ -38,20 +31,14 @@ def snake_case(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
-def script_json(value: object) -> str:
-    """JSON that may stand inside a ``<script>``: nothing in it can end the script or open a comment. Bytes become
-    text in base64."""
-    text = json.dumps(value, ensure_ascii=False, default=lambda sent: b64encode(sent).decode())
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028")
-
-
 class Lab(anywidget.AnyWidget):
     """A widget that lets one idea be turned by hand.
 
     Python computes ``state``, a dict for JSON; JavaScript draws it and answers whatever needs no Python.
-    A subclass names its ``title`` and, in ``scripts``, the files that draw it, named from this folder on; the last of
-    them declares ``const lab = { render }``. They are joined with ``lab.js`` and ``export.js`` to one module; and
-    ``styles``, where the lab has forms of its own, with ``lab.css`` to one stylesheet.
+    A subclass names its ``title``; in ``module`` the JavaScript file that draws it, named from this folder on, whose
+    default export is made with ``lab`` of ``shared/lab.js``; in ``styles``, where the lab has forms of its own, the
+    stylesheets that stand beside ``shared/lab.css``; in ``inputs`` the traits that its state hangs on, and in
+    ``compute`` how. Files are read when a lab is made: save, run the cell, see it.
 
     Attributes:
         text: the reader's own sentence, as typed.
@@ -59,36 +46,64 @@ class Lab(anywidget.AnyWidget):
         message: an error or a note in the reader's words; "" for none.
         stale: the message is an error, and what is drawn belongs to an earlier input.
         max_tokens: how many tokens are drawn at most.
+        file_name: what a file is called that a reader saves of it, without its ending.
     """
 
     title: str = "Lab"
-    scripts: ClassVar[tuple[str, ...]] = ()
+    module: ClassVar[str]
     styles: ClassVar[tuple[str, ...]] = ()
-    _css = source("shared/lab.css")
+    inputs: ClassVar[tuple[str, ...]] = ()
 
     text = traitlets.Unicode().tag(sync=True)
     state = traitlets.Dict().tag(sync=True)
     message = traitlets.Unicode().tag(sync=True)
     stale = traitlets.Bool(False).tag(sync=True)
     max_tokens = traitlets.Int(64).tag(sync=True)
+    file_name = traitlets.Unicode(read_only=True).tag(sync=True)
 
     def __init__(self, **traits: Any) -> None:
+        self._asked: dict[str, Any] = {}
+        self._shown: dict[str, Any] = {}
         super().__init__(**traits)
         self.on_msg(self._answer)
+        self.observe(lambda _: self.recompute(), self.inputs)
+        self.recompute()
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        if "scripts" in cls.__dict__:
-            cls._esm = cls.module()
-        if "styles" in cls.__dict__:
-            cls._css = "\n".join(map(source, ("shared/lab.css", *cls.styles)))
-        super().__init_subclass__(**kwargs)
+    @property
+    def _esm(self) -> str:
+        return joined(self.module)
 
-    @classmethod
-    def module(cls) -> str:
-        """The lab's JavaScript as one module, which imports nothing."""
-        name = f"const LAB_NAME = {json.dumps(snake_case(cls.__name__))};"
-        files = ("shared/lab.js", "shared/export.js", *cls.scripts)
-        return "\n".join([name, *map(source, files), "export default lab;\n"])
+    @property
+    def _css(self) -> str:
+        return "\n".join(map(source, ("shared/lab.css", *self.styles)))
+
+    @traitlets.default("file_name")
+    def _name_of_files(self) -> str:
+        return snake_case(type(self).__name__)
+
+    def compute(self, changed: AbstractSet[str]) -> dict[str, Any]:
+        """The traits that follow from the inputs: ``state``, and others where there are; a ValueError says in the
+        reader's words why there are none.
+
+        ``changed`` names the inputs that differ from those of what is drawn. No trait may be set in here; other
+        attributes only once nothing can fail any more.
+        """
+        raise NotImplementedError(f"a {type(self).__name__} has inputs, and no way to compute what follows from them")
+
+    def recompute(self) -> None:
+        """Compute anew what is drawn, if an input has changed since it was last tried; inputs that came together cost
+        once. Where that fails, the message says why, and what stood stands."""
+        asked = {name: getattr(self, name) for name in self.inputs}
+        if asked == self._asked:
+            return
+        self._asked = asked
+        changed = {name for name, value in asked.items() if name not in self._shown or value != self._shown[name]}
+        with self.reporting_errors():
+            traits = {"message": "", "stale": False} | self.compute(changed)
+            self._asked = self._shown = asked | {name: traits[name] for name in asked if name in traits}
+            with self.hold_sync(), self.hold_trait_notifications():
+                for name, value in traits.items():
+                    setattr(self, name, value)
 
     @contextmanager
     def reporting_errors(self) -> Iterator[None]:
@@ -129,7 +144,7 @@ class Lab(anywidget.AnyWidget):
             f"body {{ margin: 12px; background: var(--jp-layout-color1, #fff); }}\n{self._css}</style>",
             '<main id="lab"></main>',
             f'<script type="application/json" id="traits">{script_json(self.traits_for_page())}</script>',
-            f'<script type="module">\n{self.module()}\n{source("shared/page.js")}</script>',
+            f'<script type="module">\n{joined(self.module)}\n{source("shared/page.js")}</script>',
             "</html>\n",
         ])
 

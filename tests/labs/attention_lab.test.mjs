@@ -1,12 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { load } from "./module.mjs";
-
-const {
-  bytesOf, weightsOf, detailOf, cellOf, takenAlong, ordered, firstCell, fixed, spoken, thumbnails, spans, shadeOf,
-  switched, turned, headPixels, pitchOf, heights, told, takenAway, bars, ramp, sequential, arranged,
-} = await load("shared/heat.js", "attention/numbers.js", "attention/overview.js", "attention/head.js", "attention/cell.js",
-  "attention/change.js", "attention/lab.js");
+import { bytesOf } from "../../plmlab/labs/shared/lab.js";
+import { ramp, sequential } from "../../plmlab/labs/shared/heat.js";
+import {
+  weightsOf, detailOf, cellOf, takenAlong, ordered, firstCell, fixed, spoken,
+} from "../../plmlab/labs/attention/numbers.js";
+import { thumbnails, spans, shadeOf, switched } from "../../plmlab/labs/attention/overview.js";
+import { turned, headPixels, pitchOf } from "../../plmlab/labs/attention/head.js";
+import { bars } from "../../plmlab/labs/attention/cell.js";
+import { heights, told, takenAway } from "../../plmlab/labs/attention/change.js";
+import { arranged } from "../../plmlab/labs/attention/lab.js";
 
 const near = (a, b, by = 1e-6) => assert.ok(Math.abs(a - b) <= by, `${a} is not ${b}`);
 const base64 = (array) => Buffer.from(array.buffer, array.byteOffset, array.byteLength).toString("base64");

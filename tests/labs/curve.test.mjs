@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { load } from "./module.mjs";
+import { ticks, range, scale, pathOf, numbers, sampled, heldOutAt } from "../../plmlab/labs/curve/lab.js";
 
-const { ticks, range, scale, pathOf, numbers, sampled, heldOutAt } = await load("curve/lab.js");
 const state = (more) => ({ training: [], validation: [], floor: null, floor_name: "floor", steps: null, step: 0, loss: null,
   held_out: null, unit: "nats a token", ...more });
 

@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { load } from "./module.mjs";
-
-const { drawable, magnified, writable } = await load("shared/export.js");
+import { drawable, magnified, writable } from "../../plmlab/labs/shared/export.js";
 
 test("what XML cannot hold goes, all else stays", () => {
   assert.equal(writable("a\u0000b\u0008c\u001fd\ufffee\ud800f\udc00"), "abcdef");

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { load } from "./module.mjs";
+import { layout, boxes, dots, cellAt, step } from "../../plmlab/labs/shared/grid.js";
 
-const { layout, boxes, dots, cellAt, step } = await load("shared/grid.js");
 const same = (n, width) => Array(n).fill(width);
 
 test("a short sentence stands upright beside the notes, a longer one above them", () => {

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { fixtures, load } from "./module.mjs";
+import { decided, turned, layersOf, sentence, firstCell, legendOf, fillOf } from "../../plmlab/labs/mask/lab.js";
 
-const { decided, turned, layersOf, sentence, firstCell, legendOf, fillOf } = await load("shared/grid.js", "mask/lab.js");
+const fixtures = JSON.parse(readFileSync(new URL("fixtures.json", import.meta.url), "utf8"));
 
 for (const { name, mask, names, count, edits, looks, reasons } of fixtures) {
   test(`${name}: each cell looks, and says why, as in Python`, () => {

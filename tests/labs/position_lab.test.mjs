@@ -1,11 +1,16 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { load } from "./module.mjs";
+import * as plot from "../../plmlab/labs/shared/plot.js";
+import * as heat from "../../plmlab/labs/shared/heat.js";
+import { bytesOf } from "../../plmlab/labs/shared/lab.js";
+import * as maths from "../../plmlab/labs/position/maths.js";
+import * as views from "../../plmlab/labs/position/views.js";
+import * as sentence from "../../plmlab/labs/position/sentence.js";
+import * as positionLab from "../../plmlab/labs/position/lab.js";
 
 const fixtures = JSON.parse(readFileSync(new URL("position_fixtures.json", import.meta.url), "utf8"));
-const js = await load("shared/plot.js", "shared/heat.js", "position/maths.js", "position/views.js", "position/sentence.js",
-  "position/lab.js");
+const js = { bytesOf, ...plot, ...heat, ...maths, ...views, ...sentence, ...positionLab };
 
 const close = (a, b, tolerance) => assert.ok(Math.abs(a - b) <= tolerance, `${a} is not ${b}`);
 const cells = (length) => Array.from({ length: length * length }, (_, i) => [Math.floor(i / length), i % length]);

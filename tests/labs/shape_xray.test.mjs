@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { load } from "./module.mjs";
+import {
+  cellOf, countOf, feedsOf, holder, linesOf, marksOf, sharesOf, walk,
+} from "../../plmlab/labs/shape_xray/lines.js";
+import { address, cellSentence, decimal, finding, whereabouts } from "../../plmlab/labs/shape_xray/words.js";
+import { cellSize, placesOf } from "../../plmlab/labs/shape_xray/lab.js";
 
-const lab = await load("shape_xray/lines.js", "shape_xray/words.js", "shape_xray/lab.js");
-const { address, cellOf, cellSentence, cellSize, countOf, decimal, feedsOf, finding, holder, linesOf, marksOf, placesOf,
-  sharesOf, walk, whereabouts } = lab;
 const { state, ...expected } = JSON.parse(readFileSync(new URL("fixtures_xray.json", import.meta.url), "utf8"));
 const text = (pieces) => pieces.map((piece) => piece.text).join("");
 const every = (line, visit) => line.slabs.forEach((slab, i) => slab.numbers.forEach((numbers, row) =>

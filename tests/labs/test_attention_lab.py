@@ -161,7 +161,7 @@ def test_errors_become_messages(traits: dict, said: str) -> None:
 
 def test_unknown_words_are_told(minilm: AttentionLab) -> None:
     minilm.text = "我喜欢红苹果 🦊"
-    assert "not in this model's vocabulary: it reads [UNK] there" in minilm.message
+    assert "not in this tokenizer's vocabulary: the model reads [UNK] there" in minilm.message
     assert not minilm.stale
     assert "[UNK]" in minilm.state["queries"]
 

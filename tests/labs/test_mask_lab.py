@@ -141,7 +141,7 @@ def test_a_long_sentence_is_cut_in_the_picture_only() -> None:
         assert len(lab.state["tokens"]) == 64
         assert lab.text == text
         assert not lab.stale
-    assert "64 slots" in lab.message
+    assert "64 tokens" in lab.message
     assert "38 tokens" in lab.message
     lab.max_tokens = 16
     assert len(lab.state["tokens"]) == 16
@@ -210,8 +210,8 @@ def test_choices_come_with_their_ranges(register) -> None:
 
 def test_one_change_costs_one_computation(lab: MaskLab, monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
-    original = MaskLab._make
-    monkeypatch.setattr(MaskLab, "_make", lambda self: made.append(1) or original(self))
+    original = MaskLab.compute
+    monkeypatch.setattr(MaskLab, "compute", lambda self, changed: made.append(1) or original(self, changed))
     lab.set_state({"objective": "causal", "choices": {}, "text": "the cat"})
     assert lab.state["objective"] == "causal"
     assert len(made) == 1

@@ -177,7 +177,7 @@ def test_any_sentence_is_read(real: tuple, name: str) -> None:
     assert len(lab.state["variants"][0]["weights"]) == len(lab.state["tokens"]) ** 2
     assert len(json.dumps(lab.state)) < 200_000
     if name == "long":
-        assert "longer than the 64 slots" in lab.message
+        assert "longer than the 64 tokens" in lab.message
 
 
 def test_an_empty_sentence_is_said_and_the_old_maps_stay(lab: PositionLab) -> None:
@@ -208,11 +208,11 @@ def test_one_token_cannot_be_shuffled(lab: PositionLab) -> None:
 def test_a_long_sentence_is_cut_to_the_page_and_to_the_model(lab: PositionLab) -> None:
     lab.text = " ".join(["the cat"] * 40)
     assert len(lab.state["tokens"]) == 40, "the model has learned 40 positions"
-    assert "40 slots" in lab.message
+    assert "40 tokens" in lab.message
     assert "last 42 tokens" in lab.message
     lab.max_tokens = 10
     assert len(lab.state["tokens"]) == 10
-    assert "10 slots" in lab.message
+    assert "10 tokens" in lab.message
     lab.max_tokens = 1
     assert "max_tokens is 1" in lab.message
     assert len(lab.state["tokens"]) == 10

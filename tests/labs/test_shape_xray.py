@@ -161,7 +161,7 @@ def test_any_sentence_is_drawn(lab: ShapeXray, name: str) -> None:
     lab.text = HOSTILE[name]
     assert not lab.stale
     assert lab.state["tokens"] == HOSTILE[name].split()[:8]
-    assert ("first 8 are drawn" in lab.message) == (len(HOSTILE[name].split()) > 8)
+    assert ("8 words that are drawn" in lab.message) == (len(HOSTILE[name].split()) > 8)
 
 
 def test_an_empty_sentence_is_said_and_the_old_picture_stays(lab: ShapeXray) -> None:

@@ -1,5 +1,8 @@
 // The arithmetic of one cell, in three steps: how well query and key match, how the row is shared out, what is taken.
 
+import { cellOf, fixed, ordered, takenAlong } from "./numbers.js";
+import { clamp, el, svg } from "../shared/dom.js";
+
 const ROWS_SHOWN = 8;
 const STRIP = 38;
 

@@ -1,5 +1,7 @@
 // What becomes of the model's output when heads are off or cells closed.
 
+import { el } from "../shared/dom.js";
+
 const TALLEST = 46;
 const LEAST = 0.001;
 

@@ -1,5 +1,9 @@
 // One head at large: a row for each query, a column for each key.
 
+import { shadeOf } from "./overview.js";
+import { clamp, el } from "../shared/dom.js";
+import { heatMap, ramp, sequential } from "../shared/heat.js";
+
 const SMALLEST = 12;
 const BY_HAND_CAUSE = 1000;
 

@@ -1,14 +1,17 @@
 // The Attention Lab: all heads, one head, one cell; and what happens without them.
 
+import { arithmetic } from "./cell.js";
+import { changes } from "./change.js";
+import { headMap, pitchOf, turned } from "./head.js";
+import { detailOf, firstCell, spoken, weightsOf } from "./numbers.js";
+import { overview, switched } from "./overview.js";
+import { clamp, el, resized, ruler, settled } from "../shared/dom.js";
+import { scaleBar, sequential } from "../shared/heat.js";
+import { guess, lab, observe, presetButtons, tell, textField, written } from "../shared/lab.js";
+
 const OVERVIEW = 34 * 12 + 24;
 const NARROWEST = 236;
 const SIDE_BY_SIDE = 760;
-
-function widthOf(node) {
-  const context = document.createElement("canvas").getContext("2d");
-  context.font = `600 12.5px ${getComputedStyle(node).fontFamily}`;
-  return (text) => context.measureText(text).width;
-}
 
 /** Where overview and head stand: side by side where the head's cells keep 16 px, else one above the other. */
 export function arranged(room, columns, heads, label) {
@@ -32,9 +35,6 @@ function controls(model, signal) {
   const again = el("button", {
     type: "button", disabled, on: { click: () => tell(model, { off: [], closed: [] }) },
   }, "put all back");
-  const buttons = presets.map(({ title, ...traits }, i) => el("button", {
-    type: "button", class: "preset", disabled, on: { click: () => tell(model, { ...traits, preset: i }) },
-  }, title));
   const follow = () => {
     const { maps = [] } = model.get("state");
     which.replaceChildren(...maps.map(({ title }) => el("option", {}, title)));
@@ -48,21 +48,17 @@ function controls(model, signal) {
   return [
     el("div", { class: "bar" }, textField(model, "your sentence", signal), second, which, again),
     el("div", { class: "bar quiet" },
-      el("span", { class: "presets" }, ...(presets.length ? ["try this ", ...buttons] : []))),
+      presetButtons(model, presets, (preset, i) => ({ ...preset, preset: i }))),
   ];
 }
 
-function render({ model, el: root }) {
-  const life = new AbortController();
-  const { signal } = life;
+export default lab({
+  title: "Who looks at whom, in a real model?",
+  lead: "All heads of all layers; one head at large; and the arithmetic of one cell. Click, or walk with the arrow " +
+  "keys. Then take a head away, and see what the model loses.",
+}, ({ model, signal, parts }) => {
   const disabled = model.get("alone");
   const view = { cell: null, editing: false, open: "", tokens: "" };
-  const parts = frame(model, root, {
-    title: "Who looks at whom, in a real model?",
-    lead: "All heads of all layers; one head at large; and the arithmetic of one cell. Click, or walk with the arrow " +
-      "keys. Then take a head away, and see what the model loses.",
-    signal,
-  });
   parts.node.classList.add("look");
   parts.controls.prepend(...controls(model, signal));
   const why = el("p", { class: "why", role: "status", "aria-live": "polite" });
@@ -143,13 +139,6 @@ function render({ model, el: root }) {
     work();
   };
 
-  const question = (state) => {
-    const node = el("details", { class: "ask", open: view.open === state.question },
-      el("summary", {}, el("b", {}, "Predict, then look. "), state.question, el("span", {}, "Show the answer")),
-      el("p", {}, state.answer));
-    node.addEventListener("toggle", () => { view.open = node.open && state.question; });
-    return node;
-  };
   const scale = () => scaleBar(sequential(), ["0", "¼", "1"], "weight");
 
   const draw = () => {
@@ -157,7 +146,7 @@ function render({ model, el: root }) {
     if (!state.weights) return;
     const focused = ["all", "map"].find((name) => drawn?.[name].cross === document.activeElement);
     const weights = weightsOf(state);
-    const wide = widthOf(parts.node);
+    const wide = ruler(parts.node, "600 12.5px");
     const label = clamp(Math.ceil(Math.max(...state.queries.map(wide))) + 14, 46, 130);
     const room = parts.body.clientWidth;
     const at = arranged(room, weights.columns, weights.heads, label);
@@ -181,7 +170,7 @@ function render({ model, el: root }) {
     parts.body.replaceChildren(
       el("div", { class: `levels${placed}`, style: `--left:${at.left}px` },
         el("div", { class: "whole" }, el("h4", {}, model.get("menu").name, el("span", {}, size)), all.node, scale(),
-          question(state)),
+          guess(view, state.question, state.answer)),
         el("div", { class: "one" }, el("div", { class: "head-bar" }, title, headButton, layerButton,
           el("label", { class: "edit" }, edit, "edit the mask: a click closes a cell")),
         why, el("div", { class: "scroll" }, map.node))),
@@ -198,7 +187,4 @@ function render({ model, el: root }) {
   observe(model, ["detail"], changed(work), signal);
   resized(parts.body, draw, signal);
   draw();
-  return () => life.abort();
-}
-
-const lab = { render };
+});

@@ -1,6 +1,7 @@
 """The Attention Lab: all heads of a real model on the reader's sentence, down to the arithmetic of one cell."""
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
@@ -17,6 +18,7 @@ from plmlab.interpret.forward_pass import ForwardPass, forward_pass
 from plmlab.interpret.readable import Words, readable
 from plmlab.labs.base import Lab
 from plmlab.labs.shared.masks import mask_state
+from plmlab.labs.shared.notes import unknown
 from plmlab.labs.shared.tokens import labels, names_of
 from plmlab.text.tokenizers import Tokenizer
 
@@ -111,8 +113,7 @@ class AttentionLab(Lab):
     """
 
     title = "Attention Lab"
-    scripts = ("shared/heat.js", "attention/numbers.js", "attention/overview.js", "attention/head.js",
-               "attention/cell.js", "attention/change.js", "attention/lab.js")
+    module = "attention/lab.js"
     styles = ("attention/lab.css",)
     inputs: ClassVar = ("text", "second", "max_tokens", "off", "closed", "shown", "preset", "layer", "head")
 
@@ -136,7 +137,6 @@ class AttentionLab(Lab):
             name, presets = name or "MiniLM", PRESETS if presets is None else presets
         self.model, self.words = model, words
         self.name, self.presets = name or type(model).__name__, tuple(presets or ())
-        self._asked: tuple[str, ...] = ()
         self._runs: dict[tuple[object, ...], ForwardPass] = {}
         self._read_last: tuple[tuple[str, str], list[Any]] = (("", ""), [])
         begin = {"text": text, "layer": layer, "head": head}
@@ -146,8 +146,6 @@ class AttentionLab(Lab):
                 "presets": [{"title": preset.title, **preset.traits()} for preset in self.presets]}
         super().__init__(second=second or "", menu=menu, max_tokens=max_tokens,
                          **{name: value for name, value in begin.items() if value is not None})
-        self.observe(lambda _: self.recompute(), self.inputs)
-        self.recompute()
 
     def summary(self) -> str:
         """The model's name, its layers and heads, and the tokens that it read."""
@@ -156,28 +154,21 @@ class AttentionLab(Lab):
         layers, heads = self.state["size"]
         return f"{self.name}, {layers} layers × {heads} heads: {' '.join(self.state['queries'])}"
 
-    def recompute(self) -> None:
-        """Compute anew the parts of the state whose inputs have changed; traits that came together cost once."""
-        asked = tuple(repr(getattr(self, name)) for name in self.inputs)
-        if asked == self._asked:
-            return
-        only_head = asked[:-2] == self._asked[:-2] and not self.stale
-        self._asked = asked
-        with self.reporting_errors():
-            before = self._read(Ablation())
-            sentence = (self.text, self.second)
-            stale = sentence != self._read_last[0] and self.closed == self._read_last[1]
-            closed = [] if stale else self.closed
-            after = self._read(self._ablation(closed))
-            name = self._map(before)
-            detail = detail_of(after, name, self.layer, self.head)
-            state = self.state if only_head else self._describe(before, after, name, closed)
-            self._runs = {key: run for key, run in self._runs.items() if run in (before, after)}
-            self._read_last = (sentence, closed)
-            self._asked = tuple(repr(closed) if n == "closed" else a for n, a in zip(self.inputs, asked, strict=True))
-            with self.hold_sync():
-                self.closed, self.detail, self.state = closed, detail, state
-                self.message, self.stale = self._note(before), False
+    def compute(self, changed: AbstractSet[str]) -> dict[str, Any]:
+        """All heads with and without what is taken away, and the numbers of the head in sight; where only another
+        head was chosen, the rest stands."""
+        before = self._read(Ablation())
+        sentence = (self.text, self.second)
+        stale = sentence != self._read_last[0] and self.closed == self._read_last[1]
+        closed = [] if stale else self.closed
+        after = self._read(self._ablation(closed))
+        name = self._map(before)
+        detail = detail_of(after, name, self.layer, self.head)
+        state = self.state if changed <= {"layer", "head"} else self._describe(before, after, name, closed)
+        note = self._note(before)
+        self._runs = {key: run for key, run in self._runs.items() if run in (before, after)}
+        self._read_last = (sentence, closed)
+        return {"closed": closed, "detail": detail, "state": state, "message": note}
 
     def _read(self, ablation: Ablation) -> ForwardPass:
         """What the model makes of the text; the same question is asked of it once."""
@@ -233,11 +224,7 @@ class AttentionLab(Lab):
         return preset if alike else None
 
     def _note(self, run: ForwardPass) -> str:
-        unknown = sum(label in ("[UNK]", "<unk>") for m in run.maps[:2] for label in m.queries)
-        if not unknown:
-            return ""
-        are = "is" if unknown == 1 else "are"
-        return f"{unknown} of the tokens {are} not in this model's vocabulary: it reads [UNK] there."
+        return unknown(sum(label in ("[UNK]", "<unk>") for m in run.maps[:2] for label in m.queries))
 
 
 def packed(weights: Float[Tensor, "layer head query key"]) -> bytes:

@@ -1,5 +1,7 @@
 // The numbers of the Attention Lab as Python sends them, and the arithmetic of one cell.
 
+import { bytesOf, fill } from "../shared/lab.js";
+
 /** All weights of a map, 65,535 for 1; those of a head follow each other row by row. */
 export function weightsOf(state) {
   const [layers, heads] = state.size;

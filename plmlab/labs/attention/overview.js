@@ -1,5 +1,8 @@
 // The overview: every head of every layer as a small map, on one canvas.
 
+import { clamp, el } from "../shared/dom.js";
+import { heatMap, ramp, sequential } from "../shared/heat.js";
+
 const HALF = 255 / Math.sqrt(65535);
 
 /** The step of the colour scale, 0 … 255, that stands for a weight: its square root, so that small ones are seen. */

@@ -17,7 +17,8 @@ from torch import nn
 
 from plmlab.interpret.attention_maps import Map, Text, attention_maps
 from plmlab.interpret.readable import Words
-from plmlab.labs.base import POLICY, script_json, source
+from plmlab.labs.base import POLICY
+from plmlab.labs.modules import script_json, source
 
 STAND_IN = "const require = { config() {} }, requirejs = (names, draw) => draw(jQuery, d3);"
 STYLE = """

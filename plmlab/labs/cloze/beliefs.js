@@ -1,5 +1,8 @@
 // The Cloze Lab: what two readers believe of one gap, the model's bars beside those of the best possible reader.
 
+import { el } from "../shared/dom.js";
+import { percent } from "../shared/probabilities.js";
+
 /** A number of nats as it is written everywhere, and with the sign that leads to it. */
 export const nats = (value) => (value > 0 && value < 0.005 ? "<\u00a00.01\u00a0nats"
   : `${value.toFixed(2)}\u00a0nats`);

@@ -1,5 +1,10 @@
 // The Cloze Lab: a sentence whose words can be hidden, and what is believed to stand there.
 
+import { gapView } from "./beliefs.js";
+import { pairView } from "./pairs.js";
+import { clamp, el, resized, ruler } from "../shared/dom.js";
+import { guess, lab, observe, presetButtons, tell, textField } from "../shared/lab.js";
+
 /** The hidden slots after a click on one. */
 export const toggled = (hidden, slot) =>
   (hidden.includes(slot) ? hidden.filter((other) => other !== slot) : [...hidden, slot].sort((a, b) => a - b));
@@ -36,14 +41,12 @@ function chips(state, disabled, press) {
 function controls(model, signal) {
   const { presets } = model.get("menu");
   const disabled = model.get("alone");
-  const button = ({ title, text, hidden }) => el("button", { type: "button", class: "preset", disabled,
-    on: { click: () => tell(model, { text, hidden, tried: model.get("tried") + 1 }) } }, title);
   const none = () => tell(model, { hidden: [] });
   const show = el("button", { type: "button", disabled, on: { click: none } }, "show all words");
   return [
     el("div", { class: "bar" }, textField(model, "your sentence", signal), show),
     el("div", { class: "bar quiet" },
-      el("span", { class: "presets" }, ...(presets.length ? ["try this ", ...presets.map(button)] : []))),
+      presetButtons(model, presets, ({ text, hidden }) => ({ text, hidden, tried: model.get("tried") + 1 }))),
   ];
 }
 
@@ -79,23 +82,18 @@ function wordRow(model, signal) {
 
 /** How wide the names of rows and columns are, in px. */
 function widthsOf({ rows, columns }, node) {
-  const context = document.createElement("canvas").getContext("2d");
-  context.font = `600 12.5px ${getComputedStyle(node).fontFamily}`;
-  const width = (word) => Math.ceil(context.measureText(word).width);
+  const measure = ruler(node, "600 12.5px");
+  const width = (word) => Math.ceil(measure(word));
   return { rows: clamp(Math.max(...rows.map(width)) + 14, 40, 120), columns: columns.map((word) => width(word) + 4) };
 }
 
-function render({ model, el: root }) {
-  const life = new AbortController();
-  const { signal } = life;
+export default lab({
+  title: "What stands behind the mask?",
+  lead: "Press a word to hide it: what does the model believe stands there, from both sides and from the left " +
+  "alone? Hide two, and see that it answers each without knowing of the other.",
+}, ({ model, signal, parts }) => {
   const disabled = model.get("alone");
   const { world, left, cut } = model.get("menu");
-  const parts = frame(model, root, {
-    title: "What stands behind the mask?",
-    lead: "Press a word to hide it: what does the model believe stands there, from both sides and from the left " +
-      "alone? Hide two, and see that it answers each without knowing of the other.",
-    signal,
-  });
   parts.node.classList.add("cloze");
   parts.controls.prepend(...controls(model, signal));
   const view = { open: "", cell: null, pair: "", room: 0 };
@@ -110,14 +108,6 @@ function render({ model, el: root }) {
   const crossed = el("div", {});
   const ask = el("div", {});
 
-  const question = (state) => {
-    if (!state.question) return [];
-    const node = el("details", { class: "ask", open: view.open === state.question },
-      el("summary", {}, el("b", {}, "Predict, then look. "), state.question, el("span", {}, "Show the answer")),
-      el("p", {}, state.answer));
-    node.addEventListener("toggle", () => { view.open = node.open ? state.question : ""; });
-    return [node];
-  };
   const cross = (state) => {
     const { pair } = state;
     if (!pair) return crossed.replaceChildren();
@@ -138,7 +128,7 @@ function render({ model, el: root }) {
     view.room = parts.body.clientWidth;
     row.draw(state);
     legend.hidden = !state.gaps.length;
-    ask.replaceChildren(...question(state));
+    ask.replaceChildren(...(state.question ? [guess(view, state.question, state.answer)] : []));
     gaps.replaceChildren(...state.gaps.map((_, place) => gapView(state.gaps, place, { left, cut })));
     cross(state);
   };
@@ -146,7 +136,4 @@ function render({ model, el: root }) {
   observe(model, ["state"], draw, signal);
   resized(parts.body, draw, signal);
   draw();
-  return () => life.abort();
-}
-
-const lab = { render };
+});

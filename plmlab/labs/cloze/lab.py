@@ -1,6 +1,7 @@
 """The Cloze Lab: hide words of a sentence, and see what is believed to stand there; by whom, and how independently."""
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,6 +14,7 @@ from plmlab.labs.cloze.beliefs import Joint, belief_state, chained_pair, likelie
 from plmlab.labs.cloze.presets import pair_question, presets, telling_word
 from plmlab.labs.cloze.readers import LeftReader, MaskedSentence, believed
 from plmlab.labs.shared.best_reader import BestReader, Distribution
+from plmlab.labs.shared.notes import empty, joined, left_out, unknown
 from plmlab.labs.shared.probabilities import words_of
 from plmlab.labs.shared.tokens import labels
 from plmlab.text.tokenizers import Tokenizer
@@ -46,7 +48,7 @@ class ClozeLab(Lab):
     """
 
     title = "Cloze Lab"
-    scripts = ("shared/heat.js", "shared/probabilities.js", "cloze/beliefs.js", "cloze/pairs.js", "cloze/lab.js")
+    module = "cloze/lab.js"
     styles = ("cloze/lab.css",)
     inputs: ClassVar = ("text", "hidden", "pair", "tried", "max_tokens")
 
@@ -66,17 +68,15 @@ class ClozeLab(Lab):
                              f"{self.size:,}; give a GPT of the same tokenizer")
         self.left = LeftReader(model, left_only)
         self.best = None if world is None else BestReader(world, split, self.words, self.size)
-        self._asked: tuple[str, ...] = ()
         self._gapped: MaskedSentence | None = None
+        self._pressed: tuple[list[int], int] | None = None
         tries = [] if world is None else presets(world)
         begin: dict[str, Any] = {"text": RIVER if text is None else text, "hidden": []}
         begin = tries[0] if tries and text is None else begin
         menu = {"presets": tries, "most": MOST_HIDDEN, "left": "a GPT" if left_only else "the same model",
                 "cut": left_only is None, "world": world is not None}
-        super().__init__(menu=menu, text=begin["text"], max_tokens=max_tokens)
-        self.hidden = self._slots_of(hide) if hide else begin["hidden"]
-        self.observe(lambda _: self.recompute(), self.inputs)
-        self.recompute()
+        hidden = self._slots_of(hide, begin["text"], max_tokens) if hide else begin["hidden"]
+        super().__init__(menu=menu, text=begin["text"], hidden=hidden, max_tokens=max_tokens)
 
     def summary(self) -> str:
         """The sentence with its gaps, and the likeliest word of each with its probability."""
@@ -88,8 +88,8 @@ class ClozeLab(Lab):
                          for gap in self.state["gaps"])
         return f"{said}{': ' if best else ''}{best}"
 
-    def _slots_of(self, hide: Sequence[str]) -> list[int]:
-        gapped, _ = self._read()
+    def _slots_of(self, hide: Sequence[str], text: str, max_tokens: int) -> list[int]:
+        gapped, _ = self._read(text, max_tokens)
         tokens = self._labels(gapped.ids)
         for word in hide:
             if word not in tokens:
@@ -99,39 +99,30 @@ class ClozeLab(Lab):
     def _labels(self, ids: Sequence[int]) -> list[str]:
         return [name.encode("utf-8", "replace").decode() for name in labels(self.words, ids)]
 
-    def recompute(self) -> None:
-        """Compute anew what depends on what has changed; traits that came together cost once."""
-        asked = tuple(repr(getattr(self, name)) for name in self.inputs)
-        if asked == self._asked:
-            return
-        changed = dict(zip(self.inputs, map(str.__ne__, asked, self._asked or asked), strict=True))
-        self._asked = asked
-        with self.reporting_errors():
-            gapped, left_out = self._read()
-            slots = self.hidden
-            if self._gapped is not None and changed["text"] and not (changed["hidden"] or changed["tried"]):
-                slots = carried(self._gapped, gapped)
-            gapped = gapped.hiding(checked_slots(slots, gapped))
-            if len(gapped.hidden) > MOST_HIDDEN:
-                raise ValueError(f"{len(gapped.hidden)} words are to be hidden, and at most {MOST_HIDDEN} can be at "
-                                 "once; what is drawn is from before. Click one that is hidden, to show it again")
-            state, notes = self._state(gapped)
-            hidden, pair = list(gapped.hidden), [] if state["pair"] is None else state["pair"]["slots"]
-            known = {"hidden": repr(hidden), "pair": repr(pair)}
-            self._asked = tuple(known.get(name, was) for name, was in zip(self.inputs, asked, strict=True))
-            self._gapped = gapped
-            with self.hold_sync():
-                self.hidden, self.pair = hidden, pair
-                self.state, self.message, self.stale = state, " ".join([*self._note(gapped, left_out), *notes]), False
+    def compute(self, changed: AbstractSet[str]) -> dict[str, Any]:
+        """What is believed at each gap. Where no word was pressed since, and the text edited, the hidden words stay
+        hidden wherever they stand now."""
+        now = (self.hidden, self.tried)
+        pressed, self._pressed = now != self._pressed, now
+        gapped, missing = self._read(self.text, self.max_tokens)
+        slots = self.hidden if pressed or self._gapped is None else carried(self._gapped, gapped)
+        gapped = gapped.hiding(checked_slots(slots, gapped))
+        if len(gapped.hidden) > MOST_HIDDEN:
+            raise ValueError(f"{len(gapped.hidden)} words are to be hidden, and at most {MOST_HIDDEN} can be at "
+                             "once; what is drawn is from before. Click one that is hidden, to show it again")
+        state, notes = self._state(gapped)
+        message = joined(*self._notes(gapped, missing), *notes)
+        self._gapped, self._pressed = gapped, (list(gapped.hidden), self.tried)
+        return {"hidden": list(gapped.hidden), "pair": [] if state["pair"] is None else state["pair"]["slots"],
+                "state": state, "message": message}
 
-    def _read(self) -> tuple[MaskedSentence, int]:
+    def _read(self, typed: str, max_tokens: int) -> tuple[MaskedSentence, int]:
         """The typed sentence, as much of it as fits, and how many tokens do not."""
-        text = self.text if self.world is None else " ".join(words_of(self.text, self.world))
-        ids = self.words.encode(text)
+        ids = self.words.encode(typed if self.world is None else " ".join(words_of(typed, self.world)))
         if not ids:
-            raise ValueError("The sentence is empty. Type one; what is drawn is from before.")
+            raise empty()
         readers = [readable(model) for model in (self.model, self.left.left_only) if model is not None]
-        room = min([self.max_tokens, *(reader.positions for reader in readers if reader.positions is not None)])
+        room = min([max_tokens, *(reader.positions for reader in readers if reader.positions is not None)])
         gapped = MaskedSentence.of(ids, self.words.vocab)
         over = max(0, len(gapped.ids) - room)
         if over >= len(ids):
@@ -202,22 +193,15 @@ class ClozeLab(Lab):
         seconds = [belief for belief, in believed(self.model, filled, [[slots[1]]] * len(firsts))]
         return {"slots": slots, **chained_pair(one, other, firsts, seconds, self._labels)}
 
-    def _note(self, gapped: MaskedSentence, left_out: int) -> list[str]:
-        """What is to be said of the sentence itself."""
-        notes = []
+    def _notes(self, gapped: MaskedSentence, missing: int) -> list[str]:
+        """What is to be said of the sentence itself, of which ``missing`` tokens are left out."""
+        hidden = ""
         if not gapped.hidden:
-            notes.append("Nothing is hidden. Click a word to hide it, or go to it with Tab and the arrow keys, and "
-                         "press Enter.")
+            hidden = "Nothing is hidden. Click a word to hide it, or go to it with Tab and the arrow keys, and " \
+                     "press Enter."
         elif len(gapped.hidden) == len(gapped.may_hide):
-            notes.append("Everything is hidden: all that is left to go by is how long the sentence is.")
-        if left_out:
-            last = "token is" if left_out == 1 else f"{left_out:,} tokens are"
-            notes.append(f"The sentence is too long to be read or drawn: its last {last} left out; the text keeps "
-                         "them.")
-        if unknown := gapped.ids.count(self.words.vocab.unk or -1):
-            notes.append(f"{unknown} of the tokens {'is' if unknown == 1 else 'are'} not in this tokenizer's "
-                         "vocabulary: the model reads [UNK] there.")
-        return notes
+            hidden = "Everything is hidden: all that is left to go by is how long the sentence is."
+        return [hidden, left_out(missing, len(gapped.ids)), unknown(gapped.ids.count(self.words.vocab.unk or -1))]
 
 
 def checked_size(model: nn.Module, words: Tokenizer) -> int:

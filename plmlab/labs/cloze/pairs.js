@@ -1,5 +1,10 @@
 // The Cloze Lab: two gaps crossed. The product of two beliefs beside the probability of both words together.
 
+import { nats } from "./beliefs.js";
+import { clamp, el, svg } from "../shared/dom.js";
+import { heatMap, pixels, ramp, scaleBar, sequential } from "../shared/heat.js";
+import { percent } from "../shared/probabilities.js";
+
 const CELL = { low: 34, high: 72, tall: 26 };
 const MAP_GAP = 36;
 const HIDDEN_BELOW = 0.005;
@@ -115,7 +120,7 @@ export function firstCell({ rows, columns, worst }) {
 
 /** The two tables of a pair of gaps, walked together. `cell` is where the reader was, or null; `choose(slots)` crosses
     two other gaps. */
-function pairView({ gaps, pair, room, widths, cell, disabled, choose, onCell }) {
+export function pairView({ gaps, pair, room, widths, cell, disabled, choose, onCell }) {
   const size = mapSize(room, widths);
   const top = topOf(pair);
   const world = pair.kind === "world";

@@ -1,5 +1,8 @@
 // A training curve while it runs: loss against step, the floor dashed, the numbers of now above it.
 
+import { clamp, eachFrame, el, resized, svg } from "../shared/dom.js";
+import { lab, observe } from "../shared/lab.js";
+
 const MARGIN = { left: 46, right: 24, top: 24, bottom: 36 };
 const HEIGHT = 262;
 const MOST_TICKS = 12;
@@ -112,10 +115,7 @@ function plot(state, width, cursor) {
 /** The held-out loss measured last at or before a step, or null. */
 export const heldOutAt = (validation, step) => validation.findLast(([measured]) => measured <= step)?.[1] ?? null;
 
-function render({ model, el: root }) {
-  const life = new AbortController();
-  const { signal } = life;
-  const parts = frame(model, root, { title: model.get("state").title, lead: "", signal });
+function begin({ model, signal, parts }) {
   const view = { cursor: null, x: null };
   const now = el("dl", { class: "numbers" });
   const bar = el("progress", { "aria-label": "progress" });
@@ -196,7 +196,8 @@ function render({ model, el: root }) {
   observe(model, ["state"], soon, signal);
   resized(parts.body, draw, signal);
   draw();
-  return () => life.abort();
 }
 
-const lab = { render };
+export default {
+  render: (shown) => lab({ title: shown.model.get("state").title, lead: "" }, begin).render(shown),
+};

@@ -49,7 +49,7 @@ class Curve(Lab):
         unit: the unit of the loss.
     """
 
-    scripts = ("curve/lab.js",)
+    module = "curve/lab.js"
 
     def __init__(self, title: str, floor: float | None = None, steps: int | None = None, *,
                  floor_name: str = "floor", unit: str = "nats a token") -> None:
@@ -58,7 +58,7 @@ class Curve(Lab):
         self._fixed = {"title": title, "floor": floor, "floor_name": floor_name, "steps": steps, "unit": unit}
         self._training, self._validation = Thinned(), Thinned()
         self._now: dict[str, Any] = {"step": 0, "loss": None, "held_out": None, "note": "", "done": False}
-        self._shown = 0.0
+        self._sent = 0.0
         self._show()
 
     def add(self, step: int, loss: float, validation: float | None = None, note: str = "") -> None:
@@ -76,7 +76,7 @@ class Curve(Lab):
         if validation is not None and math.isfinite(validation):
             self._validation.add(step, validation)
             self._now["held_out"] = validation
-        if validation is not None or time.monotonic() - self._shown >= PAUSE:
+        if validation is not None or time.monotonic() - self._sent >= PAUSE:
             self._show()
 
     def finish(self, note: str = "") -> None:
@@ -89,7 +89,7 @@ class Curve(Lab):
         return f"{self.title}, {'finished' if self._now['done'] else 'running'}"
 
     def _show(self) -> None:
-        self._shown = time.monotonic()
+        self._sent = time.monotonic()
         self.state = {
             **self._fixed, **self._now, "together": self._training.together,
             "training": [(step, round(loss, 4)) for step, loss in self._training.points()],

@@ -1,5 +1,9 @@
 // The Mask Lab: draws an Example, and says of any two slots whether the one may look at the other, and why.
 
+import { clamp, el, resized, ruler } from "../shared/dom.js";
+import { layout, matrix } from "../shared/grid.js";
+import { fill, guess, lab, observe, presetButtons, slider, tell, textField, written } from "../shared/lab.js";
+
 const BY_HAND = 1000;
 const FILLS = 5;
 
@@ -71,12 +75,6 @@ export function legendOf(mask, causes, marks) {
   ];
 }
 
-function measure(node) {
-  const context = document.createElement("canvas").getContext("2d");
-  context.font = `600 13px ${getComputedStyle(node).fontFamily}`;
-  return (text) => context.measureText(text).width;
-}
-
 function controls(model, view, signal) {
   const { objectives, presets } = model.get("menu");
   const disabled = model.get("alone");
@@ -86,9 +84,6 @@ function controls(model, view, signal) {
   const begin = () => tell(model, disabled ? { edits: [] } : { edits: [], choices: {}, draws: 0 });
   const again = () => tell(model, { draws: model.get("draws") + 1 });
   const sliders = el("span", { class: "sliders" });
-  const presetButton = ({ title, ...traits }) => el("button", {
-    type: "button", class: "preset", disabled, on: { click: () => tell(model, { choices: {}, ...traits }) },
-  }, title);
 
   let drawn = null;
   const follow = () => {
@@ -107,7 +102,7 @@ function controls(model, view, signal) {
       el("button", { type: "button", disabled, on: { click: again } }, "draw again"),
       el("button", { type: "button", on: { click: begin } }, "reset")),
     el("div", { class: "bar quiet" }, sliders, view.streams,
-      el("span", { class: "presets" }, "try this ", ...presets.map(presetButton))),
+      presetButtons(model, presets, (preset) => ({ choices: {}, ...preset }))),
   ];
 }
 
@@ -132,29 +127,16 @@ function header(state, at) {
   ];
 }
 
-function render({ model, el: root }) {
-  const life = new AbortController();
-  const { signal } = life;
-  const view = { which: 0, cell: null, open: false, streams: el("span", { class: "streams" }) };
-  const parts = frame(model, root, {
-    title: "Who may look at whom?",
-    lead: "One sentence, one objective. Move over a cell or walk with the arrow keys; click, or press Enter, " +
-      "to change it.",
-    signal,
-  });
+export default lab({
+  title: "Who may look at whom?",
+  lead: "One sentence, one objective. Move over a cell or walk with the arrow keys; click, or press Enter, " +
+  "to change it.",
+}, ({ model, signal, parts }) => {
+  const view = { which: 0, cell: null, open: null, streams: el("span", { class: "streams" }) };
   parts.controls.prepend(...controls(model, view, signal));
   const why = el("p", { class: "why", role: "status", "aria-live": "polite" });
   const legend = el("ul", { class: "legend" });
   let repaint = () => {};
-
-  const ask = (state) => {
-    const node = el("details", { class: "ask", open: view.open === state.objective },
-      el("summary", {}, el("b", {}, "Predict, then look. "), state.question,
-        el("span", {}, "Show the answer")),
-      el("p", {}, state.answer));
-    node.addEventListener("toggle", () => { view.open = node.open && state.objective; });
-    return node;
-  };
 
   const choose = (which) => {
     view.which = which;
@@ -171,7 +153,7 @@ function render({ model, el: root }) {
     const state = model.get("state");
     if (!state.tokens) return parts.body.replaceChildren();
     const count = state.tokens.length;
-    const width = measure(parts.node);
+    const width = ruler(parts.node, "600 13px");
     const words = state.tokens.map((t, i) => Math.max(width(t), width(state.targets[i] ?? "")));
     const label = clamp(Math.ceil(Math.max(...state.tokens.map(width))) + 12, 84, 150);
     const at = layout(words, label, parts.body.clientWidth);
@@ -221,7 +203,7 @@ function render({ model, el: root }) {
       el("div", { class: "notes" },
         el("div", {}, el("p", { class: "axes" }, el("b", { class: "query" }, "query"), " ↓ looks at ",
           el("b", { class: "key" }, "key"), " →"), legend),
-        ...(state.question ? [ask(state)] : []))));
+        ...(state.question ? [guess(view, state.question, state.answer)] : []))));
     repaint();
     if (walked) table.querySelector(".cross").focus({ preventScroll: true });
   };
@@ -230,7 +212,4 @@ function render({ model, el: root }) {
   observe(model, ["edits"], () => repaint(), signal);
   resized(parts.body, draw, signal);
   draw();
-  return () => life.abort();
-}
-
-const lab = { render };
+});

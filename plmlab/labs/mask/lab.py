@@ -1,6 +1,7 @@
 """The Mask Lab: the reader's sentence under any objective, and who may look at whom in it, and why."""
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, field, replace
 from random import Random
 from typing import Any, ClassVar, Protocol
@@ -10,6 +11,7 @@ import traitlets
 from plmlab.example import IGNORE, Example
 from plmlab.labs.base import Lab
 from plmlab.labs.shared.masks import mask_state
+from plmlab.labs.shared.notes import empty, joined, left_out, unknown
 from plmlab.labs.shared.tokens import names_of
 from plmlab.objectives import OBJECTIVES, Objective
 from plmlab.text.vocabulary import Vocabulary
@@ -89,7 +91,7 @@ class MaskLab(Lab):
     """
 
     title = "Mask Lab"
-    scripts = ("shared/grid.js", "mask/lab.js")
+    module = "mask/lab.js"
     inputs: ClassVar = ("text", "objective", "choices", "draws", "max_tokens")
 
     objective = traitlets.Unicode().tag(sync=True)
@@ -103,7 +105,6 @@ class MaskLab(Lab):
                  max_tokens: int = 64) -> None:
         self.tokenizer, self.seed = tokenizer, seed
         self._example: Example | None = None
-        self._asked: tuple[object, ...] = ()
         menu = {
             "objectives": [{"name": o.name, "title": o.title} for o in OBJECTIVES.values()],
             "presets": [preset.traits() for preset in presets if preset.objective in OBJECTIVES],
@@ -111,8 +112,6 @@ class MaskLab(Lab):
         find_objective(objective)
         super().__init__(text=text, objective=objective, choices=dict(choices or {}), menu=menu,
                          max_tokens=max_tokens)
-        self.observe(lambda _: self.recompute(), self.inputs)
-        self.recompute()
 
     @property
     def example(self) -> Example:
@@ -133,26 +132,18 @@ class MaskLab(Lab):
             return self.message
         return f"{OBJECTIVES[self.state['objective']].title}: {' '.join(self.state['tokens'])}"
 
-    def recompute(self) -> None:
-        """Compute the state anew if what it depends on has changed; traits that came together cost once."""
-        asked = tuple(repr(getattr(self, name)) for name in self.inputs)
-        if asked == self._asked:
-            return
-        self._asked = asked
-        with self.reporting_errors():
-            state, example, message = self._make()
-            self._example = example
-            with self.hold_sync():
-                self.edits, self.state, self.message, self.stale = [], state, message, False
-
-    def _make(self) -> tuple[dict[str, Any], Example, str]:
+    def compute(self, changed: AbstractSet[str]) -> dict[str, Any]:
+        """What the objective makes of the sentence, without any cell set by hand."""
         objective = find_objective(self.objective)
         ids = list(self.tokenizer.encode(self.text))
         if not ids:
-            raise ValueError("The sentence is empty. Type one; what is drawn is from before.")
+            raise empty()
         example, used = self._fitting(objective, ids)
         state = self._describe(objective, example, ids[:used])
-        return state, example, self._note(ids, used)
+        self._example = example
+        missing = [id == self.tokenizer.vocab.unk for id in ids[:used]].count(True)
+        return {"edits": [], "state": state,
+                "message": joined(left_out(len(ids) - used, self.max_tokens), unknown(missing))}
 
     def _fitting(self, objective: Objective, ids: list[int]) -> tuple[Example, int]:
         """The Example of as many tokens of the text as can be drawn, and how many those are."""
@@ -189,17 +180,6 @@ class MaskLab(Lab):
             "question": objective.question,
             "answer": objective.answer,
         }
-
-    def _note(self, ids: list[int], used: int) -> str:
-        notes = []
-        if left_out := len(ids) - used:
-            notes.append(f"The sentence is longer than the {self.max_tokens} slots that are drawn: its last "
-                         f"{'token is' if left_out == 1 else f'{left_out} tokens are'} left out of the picture; "
-                         "the text keeps them.")
-        if unknown := [id == self.tokenizer.vocab.unk for id in ids[:used]].count(True):
-            notes.append(f"{unknown} of the tokens {'is' if unknown == 1 else 'are'} not in this tokenizer's "
-                         "vocabulary: the model reads [UNK] there.")
-        return " ".join(notes)
 
 
 def find_objective(name: str) -> Objective:

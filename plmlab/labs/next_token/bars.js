@@ -1,5 +1,9 @@
 // The next token as bars: the model's, and beside it the world's; what is cut is hatched; a press writes the token.
 
+import { chance, choices, distribution, divergence, entropyOf, logitsOf, scaleEnd, stepSaid } from "./maths.js";
+import { clamp, el } from "../shared/dom.js";
+import { short } from "../shared/plot.js";
+
 const NEUTRAL = { temperature: 1, topK: null, topP: 1 };
 
 /** Where a key leads in a list of `count`, or null. */

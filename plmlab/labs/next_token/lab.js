@@ -1,5 +1,11 @@
 // The Next-token Lab: the reader types and writes; the distribution moves; each layer says what it would.
 
+import { barsOf } from "./bars.js";
+import { lensOf } from "./lens.js";
+import { chance, choices, distribution, entropyOf, logitsOf, temperatures } from "./maths.js";
+import { eachFrame, el, resized, settled } from "../shared/dom.js";
+import { guess, lab, observe, presetButtons, tell, textField } from "../shared/lab.js";
+
 const TEMPERATURES = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.75, 2, 2.5, 3, 4, 5];
 const KEEP = [1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 40, 50, 100, 200, 500, 1000, 5000, 10_000];
 const MASS = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.92, 0.95, 0.97, 0.98, 0.99, 0.995, 1];
@@ -40,16 +46,12 @@ function history(written) {
     : "Press a bar to write its token, or let the model write.")];
 }
 
-function render({ model, el: root }) {
-  const life = new AbortController();
-  const { signal } = life;
+export default lab({
+  title: "What comes next?",
+  lead: "A language model has one thing to say: how likely each token is to come next. Type, and watch it move; " +
+  "then turn what is drawn from it.",
+}, ({ model, signal, parts }) => {
   const disabled = model.get("alone");
-  const parts = frame(model, root, {
-    title: "What comes next?",
-    lead: "A language model has one thing to say: how likely each token is to come next. Type, and watch it move; " +
-      "then turn what is drawn from it.",
-    signal,
-  });
   parts.node.classList.add("next-token");
   const view = { open: false, cell: null };
   let drawn = null;
@@ -66,11 +68,10 @@ function render({ model, el: root }) {
   ];
   const undo = button("undo", { do: "undo" }, "take back what was written last");
   const { presets } = model.get("menu");
-  const tries = presets.map(([title, text]) => el("button", { type: "button", class: "preset", disabled,
-    on: { click: () => {
-      input.value = text;
-      tell(model, { text });
-    } } }, title));
+  const tries = presetButtons(model, presets.map(([title, text]) => ({ title, text })), (preset) => {
+    input.value = preset.text;
+    return preset;
+  });
 
   const save = settled(() => model.save_changes(), 150);
   const send = (traits) => {
@@ -84,8 +85,7 @@ function render({ model, el: root }) {
     "as the model says");
   parts.controls.prepend(
     el("div", { class: "bar" }, input, ...writers, undo),
-    ...(tries.length
-      ? [el("div", { class: "bar quiet" }, el("span", { class: "presets" }, "try this ", ...tries))] : []),
+    ...(presets.length ? [el("div", { class: "bar quiet" }, tries)] : []),
     el("div", { class: "bar quiet knobs" }, ...knobs.map(([{ node }]) => node), reset));
 
   const settings = () =>
@@ -98,11 +98,8 @@ function render({ model, el: root }) {
   };
   const question = (logits) => {
     const own = choices(entropyOf(distribution(logits).chances));
-    const node = el("details", { class: "ask", open: view.open }, el("summary", {}, el("b", {}, "Predict, then look. "),
-      `At temperature 1 this step is worth ${own} equal choices. How many at temperature 2, and at ½? And will ` +
-      "another token become the likeliest?", el("span", {}, "Show the answer")), el("p", {}, temperatures(logits)));
-    node.addEventListener("toggle", () => { view.open = node.open; });
-    return node;
+    return guess(view, `At temperature 1 this step is worth ${own} equal choices. How many at temperature 2, and at ½? ` +
+      "And will another token become the likeliest?", temperatures(logits), true);
   };
 
   const draw = () => {
@@ -134,7 +131,4 @@ function render({ model, el: root }) {
   observe(model, Object.keys(SETTINGS), eachFrame(weigh), signal);
   resized(parts.body, draw, signal);
   draw();
-  return () => life.abort();
-}
-
-const lab = { render };
+});

@@ -1,6 +1,7 @@
 """The Next-token Lab: what a language model says comes next, how one draws from that, and what each layer would say."""
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
@@ -48,8 +49,7 @@ class NextTokenLab(Lab):
     """
 
     title = "Next-token Lab"
-    scripts = ("shared/heat.js", "shared/plot.js", "next_token/maths.js", "next_token/bars.js", "next_token/lens.js",
-               "next_token/lab.js")
+    module = "next_token/lab.js"
     styles = ("next_token/lab.css",)
     inputs: ClassVar = ("text", "max_tokens", "request")
 
@@ -69,13 +69,11 @@ class NextTokenLab(Lab):
         self.stream: ResidualStream | None = None
         self._lens = Lens(self.model)
         self._draft: Draft | None = None
-        self._asked: tuple[object, ...] = ()
+        self._heard: dict[str, Any] = {}
         tried = dict(presets or {}) if presets is not None or world is None else beginnings(world, split)
         self.name = type(model).__name__
         super().__init__(text=next(iter(tried.values()), "") if text is None else text,
                          menu={"name": self.name, "presets": [list(pair) for pair in tried.items()]}, **traits)
-        self.observe(lambda _: self.recompute(), self.inputs)
-        self.recompute()
 
     @traitlets.validate("temperature", "top_k", "top_p")
     def _check(self, proposal: Any) -> Any:
@@ -110,27 +108,21 @@ class NextTokenLab(Lab):
         token, p = self.state["rows"][0]["token"], self.stream.logits.double().softmax(-1).max()
         return f"{self.name} after '{self.text}': '{token}' with {p:.2f}"
 
-    def recompute(self) -> None:
-        """Do what a new request asks, and let the model read what has changed; traits that came together cost once."""
-        asked = (self.text, self.max_tokens, self.request)
-        if asked == self._asked:
-            return
-        request = self.request if not self._asked or self.request != self._asked[2] else {}
-        self._asked = asked
-        with self.reporting_errors():
-            if self.max_tokens < 1:
-                raise ValueError(f"max_tokens is {self.max_tokens}: the lens needs 1 slot or more")
-            draft = self._draft
-            if draft is None or draft.text != self.text:
-                draft = Draft.typed(self.text, self.script)
-            if request:
-                draft = self._granted(draft, request)
-            stream = residual_stream(self.model, draft.ids)
-            state = self._describe(draft, stream)
-            self._draft, self.stream = draft, stream
-            self._asked = (draft.text, self.max_tokens, self.request)
-            with self.hold_sync():
-                self.text, self.state, self.message, self.stale = draft.text, state, self._note(draft), False
+    def compute(self, changed: AbstractSet[str]) -> dict[str, Any]:
+        """What a new request asks, done; and what the model says of the text then. A request is heard once, though
+        it fails."""
+        request, self._heard = (self.request if self.request != self._heard else {}), self.request
+        if self.max_tokens < 1:
+            raise ValueError(f"max_tokens is {self.max_tokens}: the lens needs 1 slot or more")
+        draft = self._draft
+        if draft is None or draft.text != self.text:
+            draft = Draft.typed(self.text, self.script)
+        if request:
+            draft = self._granted(draft, request)
+        stream = residual_stream(self.model, draft.ids)
+        state, note = self._describe(draft, stream), self._note(draft)
+        self._draft, self.stream = draft, stream
+        return {"text": draft.text, "state": state, "message": note}
 
     def _granted(self, draft: Draft, request: Mapping[str, Any]) -> Draft:
         """The draft with what the reader asked to be written, or without what was written last."""

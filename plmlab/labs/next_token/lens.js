@@ -1,5 +1,10 @@
 // The logit lens: after each slot, what every layer would say, were it the last.
 
+import { chance } from "./maths.js";
+import { clamp, el } from "../shared/dom.js";
+import { ramp, scaleBar, sequential, walk } from "../shared/heat.js";
+import { written } from "../shared/lab.js";
+
 const LABEL = 84; // px, for the names of the layers
 const GUTTER = 2; // px, between columns
 const [NARROW, WIDE] = [84, 124]; // px, of a column

@@ -1,5 +1,7 @@
 // What the Next-token Lab computes without Python: the distribution that is drawn from, and its measures.
 
+import { bytesOf } from "../shared/lab.js";
+
 /** Logits as Python sends them, from the highest to the lowest. */
 export const logitsOf = (sent) => new Float32Array(bytesOf(sent));
 

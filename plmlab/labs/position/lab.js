@@ -1,5 +1,12 @@
 // The Position Lab: the switch between its kinds, their sliders, and what is drawn anew when one of them moves.
 
+import { allDots, bulk, unpacked } from "./maths.js";
+import { sentenceControls, sentenceView } from "./sentence.js";
+import { encodingView, learned, relativeView, sinusoidal } from "./views.js";
+import { eachFrame, el, resized, settled } from "../shared/dom.js";
+import { diverging } from "../shared/heat.js";
+import { bytesOf, lab, observe } from "../shared/lab.js";
+
 const KIND_NAMES = {
   sinusoidal: "sinusoidal", learned: "learned", relative: "relative", sentence: "in a real sentence",
 };
@@ -70,14 +77,10 @@ function kindSwitch(model, choose, signal) {
   return el("div", { class: "bar kinds", role: "radiogroup", "aria-label": "kind of positions" }, ...radios);
 }
 
-function render({ model, el: root }) {
-  const life = new AbortController();
-  const { signal } = life;
-  const parts = frame(model, root, {
-    title: "Where does a word stand?",
-    lead: "Attention sees a set of words. Their order must be told: three ways to tell it, and a model not told.",
-    signal,
-  });
+export default lab({
+  title: "Where does a word stand?",
+  lead: "Attention sees a set of words. Their order must be told: three ways to tell it, and a model not told.",
+}, ({ model, signal, parts }) => {
   parts.node.classList.add("places");
   const views = Object.fromEntries(Object.keys(KIND_NAMES).map((kind) => [kind, { open: false }]));
   const save = settled(() => model.save_changes(), 150);
@@ -138,7 +141,4 @@ function render({ model, el: root }) {
   }), signal);
   resized(parts.body, draw, signal);
   draw();
-  return () => life.abort();
-}
-
-const lab = { render };
+});

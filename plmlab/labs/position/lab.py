@@ -1,6 +1,7 @@
 """The Position Lab: how a Transformer is told where a word stands, and what it does when nobody tells it."""
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -14,6 +15,7 @@ from plmlab.example import Example, PairExample
 from plmlab.interpret.attention_maps import attention_maps
 from plmlab.interpret.readable import as_ours, readable
 from plmlab.labs.base import Lab
+from plmlab.labs.shared.notes import empty, left_out
 from plmlab.labs.shared.tokens import names_of
 from plmlab.layers.positions import Learned
 from plmlab.models.registry import architecture_of
@@ -96,8 +98,7 @@ class PositionLab(Lab):
     """
 
     title = "Position Lab"
-    scripts = ("shared/plot.js", "shared/heat.js", "position/maths.js", "position/views.js", "position/sentence.js",
-               "position/lab.js")
+    module = "position/lab.js"
     styles = ("position/lab.css",)
     inputs: ClassVar = ("text", "shuffles", "layer", "head", "max_tokens")
 
@@ -121,14 +122,11 @@ class PositionLab(Lab):
         self.seed = seed
         self.variants: tuple[PositionVariant, ...] = ()
         self._read: dict[tuple[object, ...], tuple[Weights, list[str]]] = {}
-        self._asked: tuple[object, ...] = ()
         table = learned_table(self.model)
         if table is not None:
             traits["table"], scales = quantised(table[:LONGEST])
             traits["learned"] = {"name": _name(model), "positions": min(len(table), LONGEST), **scales}
         super().__init__(text=text, **traits)
-        self.observe(lambda _: self.recompute(), self.inputs)
-        self.recompute()
 
     @traitlets.validate("width", "length", "base", "window", "dimension", "position")
     def _check(self, proposal: Any) -> Any:
@@ -161,18 +159,12 @@ class PositionLab(Lab):
             "relative": f"relative positions, {size}, window {self.window}",
         }[self.kind]
 
-    def recompute(self) -> None:
-        """Let the model read all variants anew if their inputs have changed; traits that came together cost once."""
-        asked = tuple(getattr(self, name) for name in self.inputs)
-        if asked == self._asked:
-            return
-        self._asked = asked
-        with self.reporting_errors():
-            variants, tokens, note = self._variants()
-            state = self._describe(variants, tokens)
-            self.variants = variants
-            with self.hold_sync():
-                self.state, self.message, self.stale = state, note, False
+    def compute(self, changed: AbstractSet[str]) -> dict[str, Any]:
+        """The sentence read in all variants, and the maps of the layer and head in sight."""
+        variants, tokens, note = self._variants()
+        state = self._describe(variants, tokens)
+        self.variants = variants
+        return {"state": state, "message": note}
 
     def _variants(self) -> tuple[tuple[PositionVariant, ...], list[str], str]:
         """The sentence read three ways, its tokens, and a note on what was left out."""
@@ -193,18 +185,14 @@ class PositionLab(Lab):
         """As much of the sentence as the page and the model can hold, and a note on the rest."""
         ids = self.tokenizer.encode(self.text)
         if not ids:
-            raise ValueError("The sentence is empty. Type one; what is drawn is from before.")
+            raise empty()
         room = min(self.max_tokens, readable(self.model).positions or self.max_tokens)
         read = architecture_of(self.model).example
         added = len(_single(read([], None, self.tokenizer.vocab)).tokens)
         used = min(len(ids), room - added)
         if used < 1:
             raise ValueError(f"max_tokens is {self.max_tokens}: too few to draw anything; give at least 8")
-        left_out = len(ids) - used
-        rest = "token is" if left_out == 1 else f"{left_out} tokens are"
-        note = f"The sentence is longer than the {room} slots that are drawn: its last {rest} left out of the " \
-               "picture; the text keeps them."
-        return _single(read(ids[:used], None, self.tokenizer.vocab)), note if left_out else ""
+        return _single(read(ids[:used], None, self.tokenizer.vocab)), left_out(len(ids) - used, room)
 
     def _weights(self, example: Example, positions: Int[Tensor, "time"]) -> tuple[Weights, list[str]]:
         """The model's attention under these positions, and the tokens; what was just read is not read again."""

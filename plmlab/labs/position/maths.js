@@ -1,5 +1,7 @@
 // What the Position Lab computes without Python: sinusoids, dot products of positions, rows of a distance table.
 
+import { clamp } from "../shared/dom.js";
+
 /** sin(p / base^{2i/d}) in dimension 2i, cos of the same in 2i + 1 (Vaswani et al. 2017, §3.5). */
 export function sinusoid(position, dimension, width, base) {
   const angle = position / base ** ((dimension - (dimension % 2)) / width);

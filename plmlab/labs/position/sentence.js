@@ -1,5 +1,9 @@
 // A real model's attention on the reader's sentence: as it reads, with shuffled positions, and with all the same.
 
+import { clamp, el, ruler, svg } from "../shared/dom.js";
+import { heatMap, pixels, ramp, scaleBar, sequential } from "../shared/heat.js";
+import { fill, guess, observe, tell, textField, written } from "../shared/lab.js";
+
 const GAP_OF_MAPS = 14;
 const EDGE = 8;
 const WIDEST_MAP = 400;
@@ -30,12 +34,6 @@ export function trimmed(text, room, measure) {
   const letters = [...text];
   while (letters.length && measure(`${letters.join("")}…`) > room) letters.pop();
   return `${letters.join("")}…`;
-}
-
-function ruler(node) {
-  const context = document.createElement("canvas").getContext("2d");
-  context.font = `12px ${getComputedStyle(node).fontFamily}`;
-  return (text) => context.measureText(text).width;
 }
 
 const headName = ({ layer, head }) => `layer ${layer}, ${head === null ? "mean of heads" : `head ${head}`}`;
@@ -129,7 +127,7 @@ function measures({ variants }) {
 export function sentenceView(state, { room, lab, view }) {
   const { tokens, names, variants } = state;
   const count = tokens.length;
-  const measure = ruler(lab);
+  const measure = ruler(lab, "12px");
   const widest = Math.ceil(Math.max(...tokens.map(measure)));
   const label = clamp(widest + 14, 50, 108);
   const head = clamp(widest + 30, 56, 112);
@@ -162,7 +160,7 @@ export function sentenceView(state, { room, lab, view }) {
       el("div", {}, el("p", { class: "axes" }, el("b", { class: "query" }, "query"), " ↓ looks at ",
         el("b", { class: "key" }, "key"), " →; the numbers are positions"),
       scaleBar(sequential(), ["0", most.toFixed(2)], "attention weight")), measures(state),
-      guess(ASK_SENTENCE.question, [ASK_SENTENCE.answer], view.open, (open) => { view.open = open; })));
+      guess(view, ASK_SENTENCE.question, ASK_SENTENCE.answer)));
   go(view.cell);
   return { node, point() {} };
 }

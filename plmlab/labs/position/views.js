@@ -1,5 +1,11 @@
 // The Position Lab's pictures that need no Python: an encoding with its dot products and waves, and a distance table.
 
+import { byDistance, distanceRow, pairsOfRows, sinusoid, sinusoidDot, sinusoids, wavelength } from "./maths.js";
+import { el, svg } from "../shared/dom.js";
+import { heatMap, pixels, ramp, scaleBar } from "../shared/heat.js";
+import { guess } from "../shared/lab.js";
+import { between, lineThrough, plot, roundNumbers, short } from "../shared/plot.js";
+
 const SIDE = 300;
 const FIELD = { left: 46, right: 12, top: 22, bottom: 34 };
 
@@ -7,15 +13,6 @@ const finding = (text) => el("h4", { class: "finding" }, text);
 const signed = (value) => (value > 0 ? `+${value}` : short(value));
 const whole = (value) => value.toLocaleString("en");
 const power = (base, text) => [short(base, 6), el("sup", {}, text)];
-
-/** A question to guess at first; `answer` may be nodes. */
-export function guess(question, answer, opened, onToggle) {
-  const node = el("details", { class: "ask", open: opened },
-    el("summary", {}, el("b", {}, "Predict, then look. "), question, el("span", {}, "Show the answer")),
-    el("p", {}, ...answer));
-  node.addEventListener("toggle", () => onToggle(node.open));
-  return node;
-}
 
 /** Two pairs of positions equally far apart, inside the length. */
 export const twoPairs = (length) => (length > 44 ? [[3, 7], [40, 44]] : [[0, 1], [length - 2, length - 1]]);
@@ -183,7 +180,7 @@ export function encodingView(encoding, { room, stops, choose, view }) {
     [finding(encoding.title), mapFigure({ map, ...size, xTitle: "position (tokens)", yTitle: "dimension ↓" }),
       waveTitle, waves],
     [finding(encoding.dotTitle), dots, keys,
-      guess(encoding.ask.question, encoding.ask.answer, view.open, (open) => { view.open = open; })]);
+      guess(view, encoding.ask.question, encoding.ask.answer, true)]);
   return { node, point };
 }
 
@@ -232,10 +229,10 @@ export function relativeView({ length, window }, { room, stops, choose, view }) 
     [finding(`${rows} vectors serve all ${whole(length * length)} pairs: beyond ${window} tokens, far is far`),
       mapFigure({ map, ...size, xTitle: "key j (position)", yTitle: "query i (position) ↓" })],
     [finding(clipped ? `The two ends serve ${ends} % of the pairs` : "No pair is clipped"),
-      bars, guess(`The window is ${window}. Can the model tell a token ${window + 1} places ahead from one ` +
+      bars, guess(view, `The window is ${window}. Can the model tell a token ${window + 1} places ahead from one ` +
         `${window + 40} places ahead?`,
       [`No: both distances are clipped to +${window} and take row ${2 * window}. Inside the window each distance has `,
         "a vector of its own, on either side; and the table is as long for 10 tokens as for 10,000."],
-      view.open, (open) => { view.open = open; })]);
+      true)]);
   return { node, point };
 }

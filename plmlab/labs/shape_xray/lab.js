@@ -1,5 +1,10 @@
 // The Shape X-ray: draws every line's tensor as a block of cells, and follows one token's numbers through them.
 
+import { ROLES, cellOf, countOf, feedsOf, linesOf, marksOf, walk } from "./lines.js";
+import { cellSentence, countSentence, finding } from "./words.js";
+import { clamp, el, resized, svg } from "../shared/dom.js";
+import { guess, lab, observe, tell, textField, written } from "../shared/lab.js";
+
 const BETWEEN = { heads: 8, tensors: 20 };
 const HEADING = 17;
 const NUMBERED = 12; // px a cell: from there on a slot's number fits into it
@@ -137,15 +142,11 @@ const ANSWER = "Switch to “view alone” and look at line 3. In memory a tenso
   "those after them head 1, and so on. To give each head a piece of every word, axes must change places: " +
   "view(batch, time, head, width).transpose(1, 2), or rearrange, which says the axes by name.";
 
-function render({ model, el: root }) {
-  const life = new AbortController();
-  const { signal } = life;
-  const parts = frame(model, root, {
-    title: "Where is my word in this tensor?",
-    lead: "Attention’s forward, line by line, on real numbers. Follow one word; move over a cell or walk with the " +
-      "arrow keys.",
-    signal,
-  });
+export default lab({
+  title: "Where is my word in this tensor?",
+  lead: "Attention’s forward, line by line, on real numbers. Follow one word; move over a cell or walk with the " +
+  "arrow keys.",
+}, ({ model, signal, parts }) => {
   parts.node.classList.add("xray");
   const last = () => (model.get("state").tokens?.length ?? 1) - 1;
   const begin = () => tell(model, { followed: Math.min(2, last()), wrong: false });
@@ -155,6 +156,7 @@ function render({ model, el: root }) {
   parts.controls.prepend(bar, chosen);
   const found = el("p", { class: "found", role: "status", "aria-live": "polite" });
   const why = el("p", { class: "why", role: "status", "aria-live": "polite" });
+  const view = { open: null };
   let [cursor, repaint] = [{ line: 5, slab: 1, row: 4, column: 1 }, () => {}];
 
   const draw = () => {
@@ -231,11 +233,9 @@ function render({ model, el: root }) {
       found.replaceChildren(...written(finding(state, model.get("wrong"), followed())));
       go(cursor);
     };
-    const opened = parts.body.querySelector(".ask")?.open ?? false;
     parts.body.replaceChildren(
       el("div", { class: "told" }, el("div", {}, found, why),
-        el("details", { class: "ask", open: opened }, el("summary", {}, el("b", {}, "Predict, then look. "),
-          QUESTION, el("span", {}, "Show the answer")), el("p", {}, ANSWER))),
+        guess(view, QUESTION, ANSWER)),
       el("ol", { class: `lines${beside ? "" : " stacked"}`, style: `--drawing:${label + widest + 4}px` },
         ...steps.map(({ node }) => node)));
     repaint();
@@ -246,7 +246,4 @@ function render({ model, el: root }) {
   observe(model, ["followed", "wrong"], () => repaint(), signal);
   resized(parts.body, draw, signal);
   draw();
-  return () => life.abort();
-}
-
-const lab = { render };
+});

@@ -1,6 +1,7 @@
 """The Shape X-ray: every intermediate of multi-head attention, and where one token's numbers lie in it."""
 
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -13,6 +14,7 @@ from torch import Tensor, nn
 
 from plmlab.interpret import intervene, watch
 from plmlab.labs.base import Lab
+from plmlab.labs.shared.notes import empty, left_out
 from plmlab.labs.shared.tokens import names_of
 from plmlab.layers.attention import MultiHeadAttention
 from plmlab.layers.positions import sinusoid
@@ -162,7 +164,7 @@ class ShapeXray(Lab):
     """
 
     title = "Shape X-ray"
-    scripts = ("shape_xray/lines.js", "shape_xray/words.js", "shape_xray/lab.js")
+    module = "shape_xray/lab.js"
     styles = ("shape_xray/lab.css",)
     inputs: ClassVar = ("text", "max_tokens")
 
@@ -176,8 +178,6 @@ class ShapeXray(Lab):
         self.causal = causal
         self.passes: dict[str, Pass] = {}
         super().__init__(text=text, max_tokens=max_tokens, **traits)
-        self.observe(lambda _: self.recompute(), self.inputs)
-        self.recompute()
 
     @property
     def apart(self) -> float:
@@ -193,29 +193,25 @@ class ShapeXray(Lab):
         heads, time, width = right.queries.shape
         return f"{' '.join(self.state['tokens'])}: head {heads} × time {time} × width {width}"
 
-    def recompute(self) -> None:
-        """Compute the state anew; the passes and the state change together, or neither does."""
-        with self.reporting_errors():
-            tokens, x = self._read()
-            shown = slice(0, self.max_tokens)
-            passes = {name: follow(self.attention, x[shown], AttentionMask(causal=self.causal), after_split)
-                      for name, after_split in SPLITS.items()}
-            if not all(bool(passed.out.isfinite().all()) for passed in passes.values()):
-                raise ValueError("This attention gives numbers that are not finite (NaN or ∞), which cannot be drawn: "
-                                 "look at its weights, and at the vectors of the tokens.")
-            self.passes = passes
-            state = self._describe(list(tokens)[shown], x[shown])
-            message = "" if len(tokens) <= self.max_tokens else \
-                f"The sentence has {len(tokens)} words; the first {self.max_tokens} are drawn."
-            with self.hold_sync():
-                self.followed = min(max(self.followed, 0), len(state["tokens"]) - 1)
-                self.state, self.message, self.stale = state, message, False
+    def compute(self, changed: AbstractSet[str]) -> dict[str, Any]:
+        """Both passes of as many words as are drawn; the passes and the state change together, or neither does."""
+        tokens, x = self._read()
+        shown = slice(0, self.max_tokens)
+        passes = {name: follow(self.attention, x[shown], AttentionMask(causal=self.causal), after_split)
+                  for name, after_split in SPLITS.items()}
+        if not all(bool(passed.out.isfinite().all()) for passed in passes.values()):
+            raise ValueError("This attention gives numbers that are not finite (NaN or ∞), which cannot be drawn: "
+                             "look at its weights, and at the vectors of the tokens.")
+        self.passes = passes
+        state = self._describe(list(tokens)[shown], x[shown])
+        return {"state": state, "followed": min(max(self.followed, 0), len(state["tokens"]) - 1),
+                "message": left_out(len(tokens) - self.max_tokens, self.max_tokens, "word")}
 
     def _read(self) -> tuple[Sequence[str], Tensor]:
         tokens, x = self.read(self.text)
         width = self.attention.q.in_features
         if not tokens:
-            raise ValueError("The sentence is empty. Type one; what is drawn is from before.")
+            raise empty()
         if x.shape != (len(tokens), width):
             raise ValueError(f"`read` gave {len(tokens)} tokens and vectors of shape {tuple(x.shape)}; this attention "
                              f"needs one vector of {width} numbers a token: {(len(tokens), width)}")

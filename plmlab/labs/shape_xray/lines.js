@@ -3,7 +3,7 @@
 const REARRANGE = 'q, k, v = (rearrange(p,\n  "batch time (head width) -> batch head time width",\n' +
   "  head=HEADS) for p in (q, k, v))";
 const VIEW = "q, k, v = (p.view(batch, head, time, width)\n  for p in (q, k, v))";
-const ROLES = { q: "query", k: "key", v: "value" };
+export const ROLES = { q: "query", k: "key", v: "value" };
 const AFTER = { q: "queries", k: "keys", v: "values" };
 
 /** The eight lines, each with its code, the named axes of what it makes, and that as slabs: one a tensor and head. */

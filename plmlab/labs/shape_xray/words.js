@@ -1,5 +1,7 @@
 // What the Shape X-ray says: of one cell, its address, its value and where it comes from; of one token, where it is.
 
+import { holder, sharesOf, sourceOf } from "./lines.js";
+
 /** A number as it is written here. */
 export const decimal = (value) => value.toFixed(2).replace(/^-(?=0\.00$)/, "").replace("-", "−");
 const percent = (share) => `${share > 0 && share < 0.01 ? "under 1" : Math.round(100 * share)}\u00a0%`;

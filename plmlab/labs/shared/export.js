@@ -1,5 +1,7 @@
 // A lab as it stands, to take away: as a picture (PNG), drawn here, and as a page of its own (HTML), from Python.
 
+import { el, svg } from "./dom.js";
+
 const PNG_SCALE = 2;
 const PNG_LONGEST = 16_000; // px: more than that along one side, and browsers refuse a canvas
 
@@ -110,13 +112,13 @@ function pageFromPython(model, node, waiting, signal) {
 }
 
 /** The two quiet buttons in a lab's frame, and the line that says what went wrong. `lab()` is the lab's node. */
-function saveButtons(model, lab, name, signal) {
+export function saveButtons(model, lab, signal) {
   const said = el("span", { role: "status" });
   const offer = (kind, what, make, instead) => {
     const press = async () => {
       said.textContent = "";
       try {
-        download(await make(), `${name}.${kind}`);
+        download(await make(), `${model.get("file_name")}.${kind}`);
         said.textContent = "";
       } catch (error) {
         said.textContent = `This browser could not make ${what} (${error.message}). ${instead}`;

@@ -1,5 +1,7 @@
 // A matrix of cells, one row a query and one column a key, that mouse and keyboard walk alike.
 
+import { clamp, el, svg } from "./dom.js";
+
 const GAP = 2;
 
 /**

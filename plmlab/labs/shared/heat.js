@@ -1,5 +1,7 @@
 // A heat map on a canvas, which mouse and keyboard walk alike, and the colours of its scales.
 
+import { clamp, el } from "./dom.js";
+
 // Cividis (Nuñez et al. 2018), evenly spaced: the same for the colour-blind.
 const CIVIDIS = ["#00224e", "#123570", "#3b496c", "#575d6d", "#707173", "#8a8678", "#a59c74", "#c3b369", "#e1cc55",
   "#fee838"];

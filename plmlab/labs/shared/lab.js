@@ -1,63 +1,7 @@
-// Shared by all labs. What a person or a model wrote enters the page as text nodes only.
+// What every lab is made of: its frame, its controls, and how it talks to Python.
 
-const SVG = "http://www.w3.org/2000/svg";
-const FOCUSABLE = new Set(["button", "input", "select", "summary", "textarea"]);
-
-function build(node, attributes, children) {
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name === "on") for (const [event, handler] of Object.entries(value)) node.addEventListener(event, handler);
-    else if (value === true) node.setAttribute(name, "");
-    else if (value !== false && value != null) node.setAttribute(name, value);
-  }
-  node.append(...children);
-  return node;
-}
-
-/** An HTML element; strings among the children become text. JupyterLab leaves its keys alone. */
-export function el(tag, attributes = {}, ...children) {
-  const node = build(document.createElement(tag), attributes, children);
-  if (FOCUSABLE.has(tag) || "tabindex" in attributes) node.dataset.lmSuppressShortcuts = "true";
-  return node;
-}
-
-/** An SVG element. */
-export function svg(tag, attributes = {}, ...children) {
-  return build(document.createElementNS(SVG, tag), attributes, children);
-}
-
-export const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
-
-/** `fn`, called once the calls have paused for `wait` ms. */
-export function settled(fn, wait) {
-  let timer;
-  return (...args) => {
-    clearTimeout(timer);
-    timer = setTimeout(() => fn(...args), wait);
-  };
-}
-
-/** `fn`, called at most once a frame. */
-export function eachFrame(fn) {
-  let asked = 0;
-  return () => {
-    asked ||= requestAnimationFrame(() => {
-      asked = 0;
-      fn();
-    });
-  };
-}
-
-/** Call `draw` when the room for a node has another width, until `signal` is aborted. */
-export function resized(node, draw, signal) {
-  let width = node.clientWidth;
-  const watch = new ResizeObserver(eachFrame(() => {
-    if (node.clientWidth === width) return;
-    width = node.clientWidth;
-    draw();
-  }));
-  watch.observe(node);
-  signal.addEventListener("abort", () => watch.disconnect());
-}
+import { el, settled } from "./dom.js";
+import { saveButtons } from "./export.js";
 
 /** Set traits together, so that Python sees them in one message. */
 export function tell(model, traits) {
@@ -75,9 +19,9 @@ export function observe(model, names, handler, signal) {
 
 /** The lab's frame: title, lead, the buttons that save it, a live region for the message, and the body that goes
     stale with an error. */
-export function frame(model, root, { title, lead, signal }) {
+function frame(model, root, { title, lead, signal }) {
   const message = el("p", { class: "message", role: "status", "aria-live": "polite" });
-  const head = el("header", {}, saveButtons(model, () => node, LAB_NAME, signal),
+  const head = el("header", {}, saveButtons(model, () => node, signal),
     el("h3", {}, title), el("p", { class: "lead" }, lead));
   const controls = el("div", { class: "controls" });
   const body = el("div", { class: "body" });
@@ -94,6 +38,36 @@ export function frame(model, root, { title, lead, signal }) {
   }
   root.replaceChildren(node);
   return { node, controls, body };
+}
+
+/** A lab as anywidget asks for one. `begin({ model, signal, parts })` fills the frame and draws; `signal` aborts when
+    the lab is taken away. */
+export const lab = ({ title, lead }, begin) => ({
+  render({ model, el: root }) {
+    const life = new AbortController();
+    const { signal } = life;
+    begin({ model, signal, parts: frame(model, root, { title, lead, signal }) });
+    return () => life.abort();
+  },
+});
+
+/** A guess to make before the answer is shown. `view.open` keeps what was opened, while the question, or `key`, stays; an
+    answer is text, or nodes. */
+export function guess(view, question, answer, key = question) {
+  const node = el("details", { class: "ask", open: view.open === key },
+    el("summary", {}, el("b", {}, "Predict, then look. "), question, el("span", {}, "Show the answer")),
+    el("p", {}, ...[answer].flat()));
+  node.addEventListener("toggle", () => { view.open = node.open ? key : null; });
+  return node;
+}
+
+/** Buttons of things to try, by title; a press tells Python the preset's other values, as `traits` makes them. */
+export function presetButtons(model, presets, traits = (preset) => preset) {
+  const buttons = presets.map(({ title, ...preset }, i) => el("button", {
+    type: "button", class: "preset", disabled: model.get("alone"),
+    on: { click: () => tell(model, traits(preset, i)) },
+  }, title));
+  return el("span", { class: "presets" }, ...(buttons.length ? ["try this ", ...buttons] : []));
 }
 
 /** The reader's sentence; Python hears of it when the typing pauses. */

@@ -1,5 +1,7 @@
 // Lines against axes with units, and how numbers are written.
 
+import { clamp, svg } from "./dom.js";
+
 const MARGIN = { left: 46, right: 12, top: 22, bottom: 34 };
 
 /** Round numbers from `low` to `high`, about as many as asked for: steps of 1, 2 or 5 times a power of ten. */

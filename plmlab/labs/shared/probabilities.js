@@ -1,5 +1,7 @@
 // Parts of the Small World's lab that its views share: sentences as prose, beliefs as bars.
 
+import { clamp, el } from "./dom.js";
+
 export const KINDS = {
   person: "person", town: "town", country: "country", river: "river", film: "film", book: "book", cafe: "café",
   company: "company",

@@ -1,5 +1,9 @@
 // The Small World's lab, third view: an entity's article with its links, and its facts.
 
+import { el } from "../shared/dom.js";
+import { observe } from "../shared/lab.js";
+import { KINDS, facts, prose } from "../shared/probabilities.js";
+
 /** The entities that a query finds: in the name, the kind, or both ("film harbor"); names that begin so first. */
 export function found(entities, query) {
   const parts = query.toLowerCase().split(/\s+/).filter(Boolean);
@@ -12,7 +16,7 @@ export function found(entities, query) {
 }
 
 /** The view: { node, draw(part) }. */
-function entityView(model, { go, signal }) {
+export function entityView(model, { go, signal }) {
   const disabled = model.get("alone");
   const query = el("input", { type: "text", "aria-label": "search an entity", placeholder: "search: a name, a kind",
     autocomplete: "off", spellcheck: "false" });

@@ -1,5 +1,12 @@
 // The Small World's lab: four views behind tabs.
 
+import { el, resized } from "../shared/dom.js";
+import { lab, observe, tell } from "../shared/lab.js";
+import { entityView } from "./entity.js";
+import { probabilityView } from "./probability.js";
+import { questionView } from "./question.js";
+import { sentencesView } from "./sentences.js";
+
 const VIEWS = [
   { name: "sentences", title: "Sentences", make: sentencesView },
   { name: "probability", title: "Exact probability", make: probabilityView },
@@ -61,17 +68,13 @@ function worldChoice(model, signal) {
   return el("div", { class: "bar quiet" }, choice, note);
 }
 
-function render({ model, el: root }) {
-  const life = new AbortController();
-  const { signal } = life;
-  const parts = frame(model, root, {
-    title: "Meet the Small World",
-    lead: "A universe with its own people, films and cafés. It writes about them in English and Chinese, and since its " +
-      "grammar is ours, everything about its text is known exactly.",
-    signal,
-  });
+export default lab({
+  title: "Meet the Small World",
+  lead: "A universe with its own people, films and cafés. It writes about them in English and Chinese, and since its " +
+  "grammar is ours, everything about its text is known exactly.",
+}, ({ model, signal, parts }) => {
   parts.node.classList.add("world");
-  if (!model.get("state").world) return () => life.abort();
+  if (!model.get("state").world) return;
   const go = model.get("alone") ? null : (key) => tell(model, { view: "entity", entity: key });
   const views = VIEWS.map(({ make }) => make(model, { go, signal }));
   const { list, follow } = tabs(model, views.map(({ node }) => node));
@@ -91,7 +94,4 @@ function render({ model, el: root }) {
   observe(model, ["state"], draw, signal);
   resized(parts.body, draw, signal);
   turn();
-  return () => life.abort();
-}
-
-const lab = { render };
+});

@@ -1,12 +1,14 @@
 """Meet the Small World: a universe that writes about itself, and knows the exact probability of all it says."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any, ClassVar
 
 import traitlets
 
 from plmlab import world
 from plmlab.labs.base import Lab
+from plmlab.labs.shared.notes import empty, left_out
 from plmlab.labs.shared.probabilities import presets, probability_state, words_of
 from plmlab.labs.world.questions import bridge_questions, question_state
 from plmlab.labs.world.sentences import directory, entity_state, sentences_state
@@ -32,8 +34,7 @@ class WorldLab(Lab):
     """
 
     title = "Meet the Small World"
-    scripts = ("shared/probabilities.js", "world/sentences.js", "world/probability.js", "world/entity.js",
-               "world/question.js", "world/lab.js")
+    module = "world/lab.js"
     styles = ("world/lab.css",)
     inputs: ClassVar = ("size", "drawn", "text", "entity", "asked", "max_tokens")
 
@@ -48,16 +49,11 @@ class WorldLab(Lab):
                  max_tokens: int = 64) -> None:
         if view not in VIEWS:
             raise ValueError(f"there is no view {view!r}; there are {', '.join(VIEWS)}")
-        find_world(size)
-        self._asked: dict[str, tuple[object, ...]] = {}
-        self._entered = ""
-        self._questions: list[Question] = []
-        super().__init__(size=size, view=view, max_tokens=max_tokens)
-        self._enter(self.world)
+        self._size, self._questions = "", list[Question]()
+        begin = self._entered(find_world(size))
         if text is not None:
-            self.text = text
-        self.observe(lambda _: self.recompute(), self.inputs)
-        self.recompute()
+            begin["text"] = text
+        super().__init__(size=size, view=view, max_tokens=max_tokens, **begin)
 
     @property
     def world(self) -> World:
@@ -73,51 +69,49 @@ class WorldLab(Lab):
         verdict = f"log p = −{shown['nats']:.3f} nats" if shown["valid"] else shown["said"]
         return f"the {self.state['world']['name']} world, {self.state['world']['words']:,} words; '{said}': {verdict}"
 
-    def _enter(self, entered: World) -> None:
-        """Begin in another world: its sentences to try, its list of entities, its questions."""
-        self._entered, self._questions = self.size, bridge_questions(entered)
+    def _entered(self, entered: World) -> dict[str, Any]:
+        """The traits to begin with in a world: its sentences to try, its entities, a film, its first question."""
+        self._size, self._questions = entered.name, bridge_questions(entered)
         entities, tried = directory(entered), presets(entered)
         films = [entity["key"] for entity in entities if entity["kind"] == "film"]
-        with self.hold_trait_notifications():
-            self.menu = {"sizes": list(SIZES), "entities": entities, "presets": tried}
-            self.text, self.entity, self.asked = tried[0]["text"], films[0], 0
+        return {"menu": {"sizes": list(SIZES), "entities": entities, "presets": tried},
+                "text": tried[0]["text"], "entity": films[0], "asked": 0}
 
-    def recompute(self) -> None:
-        """Compute anew the views that what changed belongs to; what cannot be shown leaves its view as it was."""
-        with self.reporting_errors(), self.hold_sync():
-            shown = find_world(self.size)
-            if self._entered != self.size:
-                self._enter(shown)
-            asked = {view: (self.size, *(getattr(self, name) for name in names)) for view, names in VIEWS.items()}
-            changed = [view for view, now in asked.items() if self._asked.get(view) != now or view not in self.state]
-            if not changed:
-                return
-            self._asked = asked
-            state = self.state | {view: self._make(view, shown) for view in changed}
-            state["world"] = {"name": shown.name, "words": len(shown.vocabulary),
-                              "entities": len(self.menu["entities"]), "arcs": shown.automaton().size}
-            self.state, self.message, self.stale = state, self._note() if "probability" in changed else "", False
+    def compute(self, changed: AbstractSet[str]) -> dict[str, Any]:
+        """The views that what changed belongs to, and in another world its own sentence, film and questions; what
+        cannot be shown leaves its view as it was."""
+        shown = find_world(self.size)
+        begin = {} if self.size == self._size else self._entered(shown)
+        given = {name: getattr(self, name) for name in self.inputs} | begin
+        state, message, stale = dict(self.state), "", False
+        for view in [view for view, names in VIEWS.items() if {"size", *names} & (changed | begin.keys())]:
+            try:
+                state[view] = self._made(view, shown, given)
+                message = message or (self._note(given["text"]) if view == "probability" else "")
+            except ValueError as error:
+                if view not in state:
+                    raise
+                message, stale = str(error), True
+        state["world"] = {"name": shown.name, "words": len(shown.vocabulary),
+                          "entities": len((begin or {"menu": self.menu})["menu"]["entities"]),
+                          "arcs": shown.automaton().size}
+        return begin | {"state": state, "message": message, "stale": stale}
 
-    def _make(self, view: str, shown: World) -> Any:
+    def _made(self, view: str, shown: World, given: Mapping[str, Any]) -> Any:
         """One view's part of the state."""
         if view == "sentences":
-            return sentences_state(shown, self.drawn)
+            return sentences_state(shown, given["drawn"])
         if view == "entity":
-            return entity_state(shown, self.entity)
+            return entity_state(shown, given["entity"])
         if view == "question":
-            return question_state(shown, self._questions, self.asked)
-        words = words_of(self.text, shown)[:self.max_tokens]
+            return question_state(shown, self._questions, given["asked"])
+        words = words_of(given["text"], shown)[:self.max_tokens]
         if not words:
-            raise ValueError("The sentence is empty. Type one; what is drawn is from before.")
+            raise empty()
         return probability_state(shown, words)
 
-    def _note(self) -> str:
-        left_out = len(words_of(self.text, self.world)) - self.max_tokens
-        if left_out <= 0:
-            return ""
-        last = "word is" if left_out == 1 else f"{left_out:,} words are"
-        return (f"The sentence is longer than the {self.max_tokens} words that are drawn: its last {last} left out of "
-                "the picture; the text keeps them.")
+    def _note(self, text: str) -> str:
+        return left_out(len(words_of(text, self.world)) - self.max_tokens, self.max_tokens, "word")
 
 
 def find_world(size: str) -> World:

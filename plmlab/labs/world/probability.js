@@ -1,5 +1,9 @@
 // The Small World's lab, second view: the exact probability of a sentence, and what the best reader makes of it.
 
+import { el } from "../shared/dom.js";
+import { guess, observe, presetButtons, textField } from "../shared/lab.js";
+import { bars, percent, rarity } from "../shared/probabilities.js";
+
 const TALL = 84; // px, of the highest bar
 
 /** How high a bar stands: in proportion to its nats, on a scale that at least 4 nats fill. */
@@ -42,10 +46,9 @@ function numbers({ nats, perplexity }) {
 }
 
 /** The view: { node, draw(part) }. */
-function probabilityView(model, { signal }) {
-  const disabled = model.get("alone");
+export function probabilityView(model, { signal }) {
   const view = { hidden: null, text: null };
-  const tries = el("span", { class: "presets" });
+  const tries = el("div", { class: "bar quiet" });
   const row = el("div", { class: "columns", role: "group", "aria-label": "the words: press one to hide it" });
   const said = el("p", { class: "why", role: "status", "aria-live": "polite" });
   const told = el("div", { class: "told" });
@@ -60,8 +63,7 @@ function probabilityView(model, { signal }) {
     event.preventDefault();
     event.stopPropagation();
   });
-  const offer = () => tries.replaceChildren("try this ", ...model.get("menu").presets.map(({ title, text }) => el("button",
-    { type: "button", class: "preset", disabled, on: { click: () => tell(model, { text }) } }, title)));
+  const offer = () => tries.replaceChildren(presetButtons(model, model.get("menu").presets));
   observe(model, ["menu"], offer, signal);
   offer();
 
@@ -89,16 +91,15 @@ function probabilityView(model, { signal }) {
   };
   return {
     node: el("div", {}, el("div", { class: "bar" }, textField(model, "your sentence", signal)),
-      el("div", { class: "bar quiet" }, tries),
+      tries,
       el("p", { class: "axes" }, "Each bar is −log p of the word, given the words before it. Press a word to hide it: what " +
         "would the best possible reader say?"),
       el("div", { class: "scroll" }, row), told, said, readers, ask),
     draw(part) {
       const text = part.words.map((c) => c.word).join(" ");
       if (text !== view.text) Object.assign(view, { text, hidden: part.valid ? part.gain.slot : null });
-      ask.replaceChildren(...(part.valid ? [el("details", { class: "ask" },
-        el("summary", {}, el("b", {}, "Predict, then look. "), "Add the bars up. What is the sum?",
-          el("span", {}, "Show the answer")), el("p", {}, sumText(part)))] : []));
+      ask.replaceChildren(...(part.valid
+        ? [guess(view, "Add the bars up. What is the sum?", sumText(part), text)] : []));
       paint();
     },
   };

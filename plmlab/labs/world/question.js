@@ -1,5 +1,9 @@
 // The Small World's lab, fourth view: a bridge question, followed hop by hop through its cognitive graph.
 
+import { el } from "../shared/dom.js";
+import { tell } from "../shared/lab.js";
+import { KINDS, link, pieces, prose } from "../shared/probabilities.js";
+
 /** What a hop does, in words. */
 export const hopText = ({ relation, backward, name }, from) =>
   (backward ? `whose ${relation} is ${from}? ${name}` : `${from}'s ${relation}: ${name}`);
@@ -27,7 +31,7 @@ function chain(part, reached, go) {
 }
 
 /** The view: { node, draw(part) }. */
-function questionView(model, { go }) {
+export function questionView(model, { go }) {
   const disabled = model.get("alone");
   const view = { number: null, reached: 0, guess: null };
   const words = el("p", { class: "asked" });

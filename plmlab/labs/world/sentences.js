@@ -1,5 +1,9 @@
 // The Small World's lab, first view: sentences that the world writes, with their gold labels on demand.
 
+import { el, svg } from "../shared/dom.js";
+import { tell } from "../shared/lab.js";
+import { KINDS, facts, link } from "../shared/probabilities.js";
+
 const TAGS = {
   NOUN: "noun", VERB: "verb", ADJ: "adjective", ADV: "adverb", PROPN: "proper noun", DET: "determiner",
   PRON: "pronoun", ADP: "preposition", AUX: "auxiliary", CCONJ: "and, or, but", SCONJ: "because, that, if",
@@ -52,7 +56,7 @@ function annotated(sentence, go) {
 }
 
 /** The view: { node, draw(part) }. */
-function sentencesView(model, { go }) {
+export function sentencesView(model, { go }) {
   const shown = new Set(["names", "senses", "arcs", "chinese", "facts"]);
   const list = el("ul", { class: "sentences" });
   const choose = () => {

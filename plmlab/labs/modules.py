@@ -1,0 +1,71 @@
+"""How the labs' JavaScript modules, which import one another, become the one module that a widget takes.
+
+The files stay what they are: each keeps its own scope, and is named in the browser's console as on disk. What a lab
+sends holds their texts, and a few lines that hand them to the browser, each after those that it imports. What was
+handed over once is not handed over again: all labs on a page share a file, while its text is the same.
+"""
+
+import json
+import posixpath
+import re
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+IMPORT = re.compile(r'^((?:import|export)\b[^;"]*?\bfrom\s+)"(\.{1,2}/[^"]+)";', re.MULTILINE)
+
+LOADER = """\
+const files = {FILES};
+const known = globalThis[Symbol.for("plmlab.labs")] ??= new Map();
+const places = {};
+for (const [name, text] of Object.entries(files)) {
+  const linked = text.replace(/"plmlab:([^"]+)"/g, (_, imported) => JSON.stringify(places[imported]));
+  const module = `${linked}\\n//# sourceURL=plmlab/labs/${name}`;
+  if (!known.has(module)) known.set(module, URL.createObjectURL(new Blob([module], { type: "text/javascript" })));
+  places[name] = known.get(module);
+}
+const { default: lab } = await import(places[{ENTRY}]);
+export default lab;
+"""
+
+
+def source(name: str) -> str:
+    """The text of a file of the labs, named from this folder on: ``"shared/lab.js"``."""
+    return (HERE / name).read_text(encoding="utf-8")
+
+
+def closure(entry: str) -> dict[str, str]:
+    """A module and all that it imports, by name, each after those that it imports itself; their imports name files
+    from this folder on, ``"plmlab:shared/lab.js"``. ValueError: modules import one another in a circle."""
+    found: dict[str, str] = {}
+
+    def visit(name: str, above: tuple[str, ...]) -> None:
+        if name in above:
+            raise ValueError(f"JavaScript modules import one another in a circle: {' → '.join((*above, name))}")
+        if name in found:
+            return
+        text, folder = source(name), posixpath.dirname(name)
+        for imported in IMPORT.finditer(text):
+            visit(posixpath.normpath(posixpath.join(folder, imported[2])), (*above, name))
+        found[name] = IMPORT.sub(
+            lambda m: f'{m[1]}"plmlab:{posixpath.normpath(posixpath.join(folder, m[2]))}";', text)
+
+    visit(entry, ())
+    return found
+
+
+def joined(entry: str) -> str:
+    """One module that imports no file, and whose default export is that of ``entry``."""
+    return LOADER.replace("{FILES}", script_json(closure(entry))).replace("{ENTRY}", json.dumps(entry))
+
+
+def script_json(value: object) -> str:
+    """JSON that may stand inside a ``<script>``: nothing in it can end the script or open a comment. Bytes become
+    text in base64."""
+    return json.dumps(value, ensure_ascii=False, default=_base64).replace("<", "\\u003c").replace("\u2028", "\\u2028")
+
+
+def _base64(sent: bytes) -> str:
+    from base64 import b64encode
+
+    return b64encode(sent).decode()

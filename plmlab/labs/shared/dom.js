@@ -1,0 +1,67 @@
+// Elements, and when to draw them. What a person or a model wrote enters the page as text nodes only.
+
+const SVG = "http://www.w3.org/2000/svg";
+const FOCUSABLE = new Set(["button", "input", "select", "summary", "textarea"]);
+
+function build(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name === "on") for (const [event, handler] of Object.entries(value)) node.addEventListener(event, handler);
+    else if (value === true) node.setAttribute(name, "");
+    else if (value !== false && value != null) node.setAttribute(name, value);
+  }
+  node.append(...children);
+  return node;
+}
+
+/** An HTML element; strings among the children become text. JupyterLab leaves its keys alone. */
+export function el(tag, attributes = {}, ...children) {
+  const node = build(document.createElement(tag), attributes, children);
+  if (FOCUSABLE.has(tag) || "tabindex" in attributes) node.dataset.lmSuppressShortcuts = "true";
+  return node;
+}
+
+/** An SVG element. */
+export function svg(tag, attributes = {}, ...children) {
+  return build(document.createElementNS(SVG, tag), attributes, children);
+}
+
+export const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
+
+/** `fn`, called once the calls have paused for `wait` ms. */
+export function settled(fn, wait) {
+  let timer;
+  return (...args) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => fn(...args), wait);
+  };
+}
+
+/** `fn`, called at most once a frame. */
+export function eachFrame(fn) {
+  let asked = 0;
+  return () => {
+    asked ||= requestAnimationFrame(() => {
+      asked = 0;
+      fn();
+    });
+  };
+}
+
+/** Call `draw` when the room for a node has another width, until `signal` is aborted. */
+export function resized(node, draw, signal) {
+  let width = node.clientWidth;
+  const watch = new ResizeObserver(eachFrame(() => {
+    if (node.clientWidth === width) return;
+    width = node.clientWidth;
+    draw();
+  }));
+  watch.observe(node);
+  signal.addEventListener("abort", () => watch.disconnect());
+}
+
+/** From a text to its width in px, in the font of a node. */
+export function ruler(node, font) {
+  const context = document.createElement("canvas").getContext("2d");
+  context.font = `${font} ${getComputedStyle(node).fontFamily}`;
+  return (text) => context.measureText(text).width;
+}
