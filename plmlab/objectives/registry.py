@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from plmlab.example import Example
+from plmlab.example import Example, PairExample
 
 
 @dataclass(frozen=True)
@@ -19,36 +19,37 @@ class Choice:
     step: float
 
 
-Make = TypeVar("Make", bound=Callable[..., Example])
+Make = TypeVar("Make", bound=Callable[..., Example | PairExample])
 MakesExamples = Callable[..., Example]
 """What every objective is: ``(tokens, *, vocab: Vocabulary, rng: Random, **choices) -> Example``, a pure function."""
 
 
 @dataclass(frozen=True)
 class Objective:
-    """An objective as a reader meets it: its names, its paper, and what can be chosen."""
+    """An objective as a reader meets it: its names, its paper, what can be chosen, and how many texts it takes."""
 
     name: str
     title: str
     chinese: str
     paper: str
-    make: MakesExamples
+    make: Callable[..., Example | PairExample]
     choices: tuple[Choice, ...] = ()
     question: str = ""
     answer: str = ""
+    texts: int = 1
 
 
 OBJECTIVES: dict[str, Objective] = {}
 
 
 def objective(*, title: str, chinese: str, paper: str, choices: tuple[Choice, ...] = (),
-              question: str = "", answer: str = "") -> Callable[[Make], Make]:
+              question: str = "", answer: str = "", texts: int = 1) -> Callable[[Make], Make]:
     """Register the function below under its own name.
 
     ``question`` and ``answer`` are the guess that the Mask Lab invites before it reveals.
     """
     def register(make: Make) -> Make:
         name = make.__name__
-        OBJECTIVES[name] = Objective(name, title, chinese, paper, make, choices, question, answer)
+        OBJECTIVES[name] = Objective(name, title, chinese, paper, make, choices, question, answer, texts)
         return make
     return register

@@ -245,9 +245,10 @@ def test_the_lab_and_the_kernel_talk(page: Page, jupyter) -> None:
     expect(page.locator(".written li")).to_have_count(1)
     for text in HOSTILE.values():
         page.fill(".sentence", text)
+        expect(page.locator(".written li")).to_have_count(0)
         page.click("button:text-is('sample')")
-        page.wait_for_function("text => document.querySelector('.plm-lab .sentence').value.startsWith(text.trim())",
-                               arg=text)
+        expect(page.locator(".written li")).to_have_count(1)
+        assert page.input_value(".sentence").startswith(text.strip())
         assert page.locator(".plm-lab img, .plm-lab script").count() == 0
     page.click("button.preset:text-is('be certain')")
     expect(page.locator(".message")).to_be_empty()

@@ -102,6 +102,32 @@ def test_a_walk_by_keyboard_alone(show: Show) -> None:
     assert page.inner_text(".ask p") == OBJECTIVES["causal"].answer
 
 
+def test_a_pair_is_one_square_and_its_upper_right_stays_closed(show: Show) -> None:
+    lab = MaskLab(words(), "the old baker told the ferryman", "sequence_to_sequence", second="the baker told a story")
+    page = show(lab)
+    split, names = lab.state["split"], lab.state["names"]
+    assert page.locator(".half").all_inner_texts() == ["the encoder reads the source", "the decoder writes the target"]
+    assert page.get_attribute(CROSS, "aria-colindex") == str((split - 1) // 2 + 1), "it begins across"
+    for query, key in ((split, 0), (0, split), (split + 1, split), (1, 2)):
+        page.mouse.move(*over(page, query, key))
+        verbs = lab.state["verbs"]
+        cause = lab.state["masks"][0]["causes"][query * len(names) + key]
+        assert page.inner_text(WHY).startswith(f"{names[query]} {verbs[cause < 0]} {names[key]}: ")
+    page.mouse.click(*over(page, 0, split + 1))
+    assert "by hand" not in page.inner_text(WHY) and "set by hand" not in page.inner_text(".legend")
+    page.mouse.click(*over(page, split, 0))
+    assert "you closed this cell by hand" in page.inner_text(WHY)
+
+
+def test_a_recurrent_network_says_influence_and_counts_the_steps(show: Show) -> None:
+    page = show(MaskLab(words(), SENTENCES[12], "causal", network="recurrent"))
+    page.mouse.move(*over(page, 9, 2))
+    assert page.inner_text(WHY) == "dog can be influenced by quick: quick was read; steps of the state that it must " \
+                                   "survive to reach dog: 7."
+    assert page.inner_text(".axes") == "query ↓ is influenced by key →"
+    assert page.locator("[aria-label='who reads']").input_value() == "recurrent"
+
+
 def test_two_streams_are_shown_one_at_a_time(show: Show, monkeypatch: pytest.MonkeyPatch) -> None:
     def two_streams(tokens, *, vocab, rng) -> Example:
         made = OBJECTIVES["causal"].make(tokens, vocab=vocab, rng=rng)

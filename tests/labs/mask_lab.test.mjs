@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { decided, turned, layersOf, sentence, firstCell, legendOf, fillOf } from "../../plmlab/labs/mask/lab.js";
+import { decided, turned, layersOf, sentence, firstCell, legendOf, fillOf, hasPath } from "../../plmlab/labs/mask/lab.js";
 
 const fixtures = JSON.parse(readFileSync(new URL("fixtures.json", import.meta.url), "utf8"));
 
-for (const { name, mask, names, count, edits, looks, reasons } of fixtures) {
+for (const { name, mask, names, count, edits, looks, reasons, verbs } of fixtures) {
   test(`${name}: each cell looks, and says why, as in Python`, () => {
     const causes = decided(mask, edits, 0, count);
     assert.deepEqual(causes.map((c) => Number(c > 0)), looks);
     const said = causes.map((cause, i) =>
-      sentence(mask, cause, names, { q: Math.floor(i / count), k: i % count }).map((p) => p.text).join(""));
+      sentence(mask, cause, names, { q: Math.floor(i / count), k: i % count }, verbs).map((p) => p.text).join(""));
     assert.deepEqual(said, reasons);
   });
 
@@ -51,11 +51,18 @@ test("rules have fills of their own, and the legend names what is to be seen", (
 test("the crosshair begins where something is asked", () => {
   assert.deepEqual(firstCell([null, "b", null, "d", null]), { q: 1, k: 2 });
   assert.deepEqual(firstCell([null]), { q: 0, k: 0 });
+  assert.deepEqual(firstCell([null, null, null, "d", "e"], 3), { q: 3, k: 1 }, "of a pair: across, to the source");
+});
+
+test("no click opens a way from the encoder to the decoder", () => {
+  const open = [0, 1, 2].map((q) => [0, 1, 2].map((k) => Number(hasPath({ q, k }, 2))));
+  assert.deepEqual(open, [[1, 1, 0], [1, 1, 0], [1, 1, 1]]);
+  assert.equal(hasPath({ q: 0, k: 2 }, 0), true, "one text has no seam");
 });
 
 test("a word that looks like a place in the sentence stays a word", () => {
   const mask = { sentences: { 1: "{key} before {query}" } };
-  const said = sentence(mask, 1, ["{key}", "$&"], { q: 0, k: 1 });
+  const said = sentence(mask, 1, ["{key}", "$&"], { q: 0, k: 1 }, ["may look at", "may not look at"]);
   assert.equal(said.map((p) => p.text).join(""), "{key} may look at $&: $& before {key}");
   assert.deepEqual(said.filter((p) => p.role === "query").map((p) => p.text), ["{key}", "{key}"]);
 });

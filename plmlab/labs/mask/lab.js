@@ -1,6 +1,6 @@
 // The Mask Lab: draws an Example, and says of any two slots whether the one may look at the other, and why.
 
-import { clamp, el, resized, ruler } from "../shared/dom.js";
+import { clamp, el, resized, ruler, settled } from "../shared/dom.js";
 import { layout, matrix } from "../shared/grid.js";
 import { fill, guess, lab, observe, presetButtons, slider, tell, textField, written } from "../shared/lab.js";
 
@@ -41,17 +41,22 @@ export function layersOf(causes, count) {
 }
 
 /** The sentence on one pair, in pieces: which query, which key, may it look, and why. */
-export function sentence(mask, cause, names, { q, k }) {
-  const verdict = cause > 0 ? "may look at" : "may not look at";
-  return fill(`{query} ${verdict} {key}: ${mask.sentences[cause]}`, { query: names[q], key: names[k] });
+export function sentence(mask, cause, names, { q, k }, [open, closed]) {
+  const verdict = cause > 0 ? open : closed;
+  return fill(`{query} ${verdict} {key}: ${mask.sentences[cause]}`,
+    { query: names[q], key: names[k], steps: Math.abs(q - k) });
 }
 
-/** Where the crosshair begins: a slot in the middle that must say something, looking one slot ahead. */
-export function firstCell(targets) {
+/** Where the crosshair begins: a slot in the middle that must say something, looking one slot ahead; of a pair, whose
+    first `split` slots are the encoder's, looking across to the middle of the source. */
+export function firstCell(targets, split = 0) {
   const asked = targets.map((t, i) => (t === null ? -1 : i)).filter((i) => i >= 0);
   const q = asked[Math.floor((asked.length - 1) / 2)] ?? 0;
-  return { q, k: Math.min(q + 1, targets.length - 1) };
+  return { q, k: split ? Math.floor((split - 1) / 2) : Math.min(q + 1, targets.length - 1) };
 }
+
+/** Whether a cell can be set by hand: an encoder's slot has no path to the decoder's, in whatever mask. */
+export const hasPath = ({ q, k }, split) => !(q < split && k >= split);
 
 let groups = 0;
 
@@ -76,11 +81,20 @@ export function legendOf(mask, causes, marks) {
 }
 
 function controls(model, view, signal) {
-  const { objectives, presets } = model.get("menu");
+  const { objectives, networks, presets } = model.get("menu");
   const disabled = model.get("alone");
-  const select = el("select", { "aria-label": "objective", disabled },
-    ...objectives.map(({ name, title }) => el("option", { value: name }, title)));
+  const options = (list) => list.map(({ name, title }) => el("option", { value: name }, title));
+  const select = el("select", { "aria-label": "objective", disabled }, ...options(objectives));
   select.addEventListener("change", () => tell(model, { objective: select.value, choices: {} }));
+  const reader = el("select", { "aria-label": "who reads", disabled }, ...options(networks));
+  reader.addEventListener("change", () => tell(model, { network: reader.value }));
+  const second = el("input", {
+    type: "text", class: "sentence", dir: "auto", spellcheck: "false", autocomplete: "off", disabled,
+    "aria-label": "what the decoder writes", placeholder: "what the decoder writes; empty: the same sentence",
+  });
+  second.value = model.get("second");
+  second.addEventListener("input", settled(() => tell(model, { second: second.value }), 120));
+  const pair = el("div", { class: "bar" }, second);
   const begin = () => tell(model, disabled ? { edits: [] } : { edits: [], choices: {}, draws: 0 });
   const again = () => tell(model, { draws: model.get("draws") + 1 });
   const sliders = el("span", { class: "sliders" });
@@ -88,20 +102,23 @@ function controls(model, view, signal) {
   let drawn = null;
   const follow = () => {
     select.value = model.get("objective");
-    const { objective, choices = [] } = model.get("state");
+    reader.value = model.get("network");
+    const { objective, choices = [], texts } = model.get("state");
+    pair.hidden = texts !== 2;
     const wanted = JSON.stringify([objective, choices]);
     if (wanted === drawn || sliders.contains(document.activeElement)) return;
     drawn = wanted;
     sliders.replaceChildren(...choices.map((choice) => slider({ ...choice, disabled },
       (value) => tell(model, { choices: { ...model.get("choices"), [choice.name]: value } }))));
   };
-  observe(model, ["objective", "state"], follow, signal);
+  observe(model, ["objective", "network", "state"], follow, signal);
   follow();
   return [
     el("div", { class: "bar" }, textField(model, "your sentence", signal), select,
       el("button", { type: "button", disabled, on: { click: again } }, "draw again"),
       el("button", { type: "button", on: { click: begin } }, "reset")),
-    el("div", { class: "bar quiet" }, sliders, view.streams,
+    pair,
+    el("div", { class: "bar quiet" }, el("label", { class: "read-by" }, "read by ", reader), sliders, view.streams,
       presetButtons(model, presets, (preset) => ({ choices: {}, ...preset }))),
   ];
 }
@@ -118,9 +135,16 @@ function header(state, at) {
   const chips = state.tokens.map((token, i) =>
     el("div", { class: `chip ${state.marks[i]}`, "data-slot": i, title: state.names[i] },
       el("bdi", {}, token)));
+  const { split } = state;
+  const half = (name, first, end) =>
+    el("div", { class: "half", style: `grid-column:span ${end - first}` }, name);
+  const parts = split
+    ? chipRow("", [half("the encoder reads the source", 0, split),
+      half("the decoder writes the target", split, state.tokens.length)], "halves")
+    : chipRow("segment", state.segments.map((s) => cell("number", String.fromCharCode(65 + s))));
   return [
     ...axes,
-    chipRow("segment", state.segments.map((s) => cell("number", String.fromCharCode(65 + s)))),
+    parts,
     chipRow("must say", state.targets.map((t) => cell(t === null ? "target none" : "target", t ?? "·")),
       at.turned ? "tall" : ""),
     chipRow("reads", chips, `reads ${at.turned ? "tall" : ""}`),
@@ -158,7 +182,7 @@ export default lab({
     const label = clamp(Math.ceil(Math.max(...state.tokens.map(width))) + 12, 84, 150);
     const at = layout(words, label, parts.body.clientWidth);
     if (!(view.which < state.masks.length)) view.which = 0;
-    if (view.count !== count) Object.assign(view, { count, cell: firstCell(state.targets) });
+    if (view.count !== count || view.split !== state.split) Object.assign(view, { count, split: state.split, cell: firstCell(state.targets, state.split) });
     const mask = () => state.masks[view.which];
     const causes = () => decided(mask(), model.get("edits"), view.which, count);
     const head = header(state, at);
@@ -167,7 +191,7 @@ export default lab({
 
     const go = (cell) => {
       const cause = causes()[cell.q * count + cell.k];
-      const pieces = sentence(mask(), cause, state.names, cell);
+      const pieces = sentence(mask(), cause, state.names, cell, state.verbs);
       view.cell = cell;
       why.replaceChildren(...written(pieces));
       grid.point(cell, pieces.map((piece) => piece.text).join(""));
@@ -175,11 +199,12 @@ export default lab({
     const mark = ({ q, k }) => {
       for (const node of table.querySelectorAll(".is-query, .is-key")) node.classList.remove("is-query", "is-key");
       queries[q].classList.add("is-query");
-      for (const row of head) row.children[k + 1].classList.add("is-key");
+      for (const row of head) row.children[k + 1]?.classList.add("is-key");
     };
     const grid = matrix({
-      at, onCell: go, rows: mark,
-      onAct: ({ q, k }) => tell(model, { edits: turned(model.get("edits"), view.which, q, k, mask(), count) }),
+      at, onCell: go, rows: mark, seam: state.split,
+      onAct: (cell) => hasPath(cell, state.split) &&
+        tell(model, { edits: turned(model.get("edits"), view.which, cell.q, cell.k, mask(), count) }),
     });
     repaint = () => {
       grid.paint(layersOf(causes(), count));
@@ -201,7 +226,7 @@ export default lab({
     parts.body.replaceChildren(el("div", { class: `stage${at.beside ? "" : " stacked"}` },
       why, el("div", { class: "scroll", style: `max-width:${label + at.width + 16}px` }, table),
       el("div", { class: "notes" },
-        el("div", {}, el("p", { class: "axes" }, el("b", { class: "query" }, "query"), " ↓ looks at ",
+        el("div", {}, el("p", { class: "axes" }, el("b", { class: "query" }, "query"), ` ↓ ${state.axes} `,
           el("b", { class: "key" }, "key"), " →"), legend),
         ...(state.question ? [guess(view, state.question, state.answer)] : []))));
     repaint();

@@ -58,7 +58,9 @@ export default lab({
   let wishes = 0;
 
   const input = textField(model, "your text", signal);
-  const request = (wanted) => tell(model, { text: input.value, request: { ...wanted, number: `${Date.now()}-${wishes++}` } });
+  const request = (wanted) => tell(model, {
+    text: input.value, request: { ...wanted, text: input.value, number: `${Date.now()}-${wishes++}` },
+  });
   const button = (title, wanted, said) => el("button", { type: "button", title: said, disabled,
     on: { click: () => request(wanted) } }, title);
   const writers = [

@@ -110,14 +110,14 @@ class NextTokenLab(Lab):
 
     def compute(self, changed: AbstractSet[str]) -> dict[str, Any]:
         """What a new request asks, done; and what the model says of the text then. A request is heard once, though
-        it fails."""
+        it fails; one that was made on another text is not heard, since messages of the browser's may come as one."""
         request, self._heard = (self.request if self.request != self._heard else {}), self.request
         if self.max_tokens < 1:
             raise ValueError(f"max_tokens is {self.max_tokens}: the lens needs 1 slot or more")
         draft = self._draft
         if draft is None or draft.text != self.text:
             draft = Draft.typed(self.text, self.script)
-        if request:
+        if request.get("text", self.text) == self.text and request:
             draft = self._granted(draft, request)
         stream = residual_stream(self.model, draft.ids)
         state, note = self._describe(draft, stream), self._note(draft)

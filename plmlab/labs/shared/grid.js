@@ -72,9 +72,10 @@ let patterns = 0;
 
 /**
  * The matrix. `paint(layers)` draws cells, a list a layer; `point(cell, said)` moves the crosshair;
- * `onCell(cell)` hears where the reader goes, `onAct(cell)` what the reader clicks.
+ * `onCell(cell)` hears where the reader goes, `onAct(cell)` what the reader clicks. At `seam`, a slot, both axes go over
+ * from one text to another.
  */
-export function matrix({ at, onCell, onAct, rows }) {
+export function matrix({ at, onCell, onAct, rows, seam = 0 }) {
   const count = at.columns.length;
   const hatch = `plm-hatch-${patterns++}`;
   const layers = svg("g");
@@ -84,7 +85,8 @@ export function matrix({ at, onCell, onAct, rows }) {
     svg("defs", {}, svg("pattern",
       { id: hatch, width: 5, height: 5, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
       svg("path", { class: "hatching", d: "M0.5 0V5" }))),
-    layers, row, column);
+    layers, svg("path", { class: "seam",
+      d: seam ? `M${at.x[seam]} 0V${at.tall}M0 ${seam * at.height}H${at.width}` : "" }), row, column);
   const cross = el("div", { class: "cross", role: "gridcell", tabindex: "0" });
   const line = el("div", { role: "row" }, cross);
   const node = el("div",

@@ -98,9 +98,11 @@ export function slider({ title, low, high, step, value, disabled }, send) {
   return el("label", { class: "slider" }, title, input, number);
 }
 
-/** The pieces of a template such as "{key} comes later", the two roles told apart: [{ text, role }]. */
+/** The pieces of a template such as "{key} comes later", the two roles told apart: [{ text, role }]; `names` may hold
+    the number of `steps` besides. */
 export function fill(template, names) {
   return template
+    .replaceAll("{steps}", names.steps)
     .split(/(\{query\}|\{key\})/)
     .filter((piece) => piece !== "")
     .map((piece) => {

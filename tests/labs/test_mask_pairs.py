@@ -1,0 +1,167 @@
+"""The Mask Lab's encoder-decoder pairs and recurrent networks: against the Example itself, and against torch's RNNs."""
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+import torch
+from standin import SENTENCES, words
+from torch import Tensor, nn
+
+from plmlab.example import PairExample
+from plmlab.labs import MaskLab
+from plmlab.labs.mask.influence import bidirectional, recurrent
+from plmlab.labs.mask.pair import side_by_side
+from plmlab.objectives import OBJECTIVES, masked, sequence_to_sequence
+from plmlab.objectives.registry import Objective
+from plmlab.visibility import Visibility
+
+SOURCE, TARGET = "the old baker told the ferryman", "the baker told a story"
+
+
+@pytest.fixture
+def lab() -> MaskLab:
+    return MaskLab(words(), SOURCE, "sequence_to_sequence", second=TARGET)
+
+
+def looks(lab: MaskLab) -> Tensor:
+    count = len(lab.state["tokens"])
+    return (torch.tensor(lab.state["masks"][0]["causes"]) > 0).view(count, count)
+
+
+def test_the_square_is_encoder_cross_decoder_and_never(lab: MaskLab) -> None:
+    pair = lab.example
+    assert isinstance(pair, PairExample)
+    source, drawn = lab.state["split"], looks(lab)
+    assert source == len(SOURCE.split()) + 1 and len(drawn) == source + len(TARGET.split()) + 1
+    assert torch.equal(drawn[:source, :source], pair.source.visible.dense())
+    assert torch.equal(drawn[source:, :source], pair.cross.dense())
+    assert torch.equal(drawn[source:, source:], pair.target.visible.dense())
+    assert not drawn[:source, source:].any()
+    assert lab.state["tokens"] == [*SOURCE.split(), "[END]", "[START]", *TARGET.split()]
+    assert lab.state["targets"] == [None] * source + [*TARGET.split(), "[END]"]
+    assert lab.state["positions"] == [[*range(source), *range(len(TARGET.split()) + 1)]]
+    assert len(set(lab.state["names"])) == len(drawn) and "told (target)" in lab.state["names"]
+    assert lab.state["names"][4] == "the (source slot 4)" and repr(lab).count("[START]") == 1
+
+
+def test_each_cell_says_why_as_its_own_block_does(lab: MaskLab) -> None:
+    pair, split, names = lab.example, lab.state["split"], lab.state["names"]
+    whole = side_by_side(pair)
+    for visible, query, key in ((pair.source.visible, 0, 0), (pair.cross, split, 0),
+                                (pair.target.visible, split, split)):
+        for q, row in enumerate(visible.causes().tolist()):
+            for k, cause in enumerate(row):
+                said = visible.sentence(cause).replace("{query}", names[query + q]).replace("{key}", names[key + k])
+                assert whole.visible.reason(query + q, key + k, names).endswith(f": {said}")
+    assert "read to its end before" in whole.visible.reason(0, split, names)
+    assert "may look at all of the source" in whole.visible.reason(split, 0, names)
+
+
+def test_what_no_rule_of_a_block_covers_keeps_its_own_sentence() -> None:
+    pair = sequence_to_sequence([10, 11], [12, 13], vocab=words().vocab)
+    holes = Visibility.causal(3)
+    first = torch.tensor([True, False, False])
+    holes = Visibility((replace(holes.rules[0], queries=first),), otherwise="{query} is on its own.")
+    made = side_by_side(replace(pair, target=replace(pair.target, visible=holes)))
+    assert torch.equal(made.visible.dense()[3:, 3:], holes.dense())
+    assert made.visible.reason(4, 3, list("abcdef")).endswith("e is on its own.")
+
+
+def test_edits_reach_the_half_they_belong_to(lab: MaskLab) -> None:
+    split = lab.state["split"]
+    lab.edits = [[0, 0, 1, False], [0, split + 1, 2, False], [0, split, split + 2, True]]
+    pair = lab.example
+    assert isinstance(pair, PairExample)
+    assert not pair.source.visible.dense()[0, 1] and pair.source.visible.dense().sum() == split ** 2 - 1
+    assert not pair.cross.dense()[1, 2] and pair.target.visible.dense()[0, 2]
+    lab.edits = [[0, 0, split, True]]
+    with pytest.raises(ValueError, match="no slot of the encoder sees the decoder"):
+        _ = lab.example
+
+
+def test_without_a_second_text_the_decoder_writes_the_same_one() -> None:
+    lab = MaskLab(words(), SOURCE, "sequence_to_sequence")
+    assert lab.state["targets"][lab.state["split"]:] == [*SOURCE.split(), "[END]"]
+    lab.second = TARGET
+    assert lab.state["targets"][lab.state["split"]:] == [*TARGET.split(), "[END]"]
+    lab.second = "   "
+    assert lab.stale and "empty" in lab.message and "story" in lab.state["tokens"]
+
+
+@pytest.mark.parametrize("source, target", [(40, 40), (90, 3), (3, 90), (31, 31), (32, 31)])
+def test_a_long_pair_is_cut_where_it_is_longest(source: int, target: int) -> None:
+    texts = [" ".join((SENTENCES[64].split() * 3)[:count]) for count in (source, target)]
+    lab = MaskLab(words(), texts[0], "sequence_to_sequence", second=texts[1])
+    kept, slots = lab.state["split"] - 1, len(lab.state["tokens"])
+    assert slots == min(64, source + target + 2)
+    assert (kept, slots - kept - 2) == {(40, 40): (31, 31), (90, 3): (59, 3), (3, 90): (3, 59),
+                                        (31, 31): (31, 31), (32, 31): (31, 31)}[source, target]
+    assert ("left out" in lab.message) == (source + target > 62)
+
+
+def reached(network: Callable[[Tensor], Tensor], time: int) -> Tensor:
+    """Which input changes which output: where the Jacobian of a network with random weights is not zero."""
+    x = torch.randn(1, time, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    jacobian = torch.autograd.functional.jacobian(lambda given: network(given)[0].sum(-1), x)
+    return jacobian[:, 0].abs().sum(-1) > 0
+
+
+def rnn(both: bool = False) -> Callable[[Tensor], Tensor]:
+    torch.manual_seed(0)
+    made = nn.GRU(4, 5, batch_first=True, bidirectional=both).double()
+    return lambda x: made(x)[0]
+
+
+def seq2seq(both: bool) -> Callable[[Tensor], Tensor]:
+    """torch's own: an encoder of six slots whose last state begins the decoder, source and target as one input."""
+    torch.manual_seed(0)
+    encoder = nn.GRU(4, 5, batch_first=True, bidirectional=both).double()
+    decoder = nn.GRU(4, 5, batch_first=True).double()
+
+    def run(x: Tensor) -> Tensor:
+        read, last = encoder(x[:, :6])
+        return torch.cat([read.sum(-1, keepdim=True), decoder(x[:, 6:], last.sum(0, keepdim=True))[0].sum(
+            -1, keepdim=True)], dim=1)
+    return run
+
+
+@pytest.mark.parametrize("name, network", [("recurrent", rnn()), ("bidirectional", rnn(both=True))])
+def test_who_influences_whom_is_the_jacobian_of_torch_s_own(name: str, network: Callable[[Tensor], Tensor]) -> None:
+    lab = MaskLab(words(), SENTENCES[12], "masked", network=name)
+    assert torch.equal(looks(lab), reached(network, len(lab.state["tokens"])))
+    assert lab.state["verbs"][0] == "can be influenced by"
+
+
+@pytest.mark.parametrize("name, both", [("recurrent", False), ("bidirectional", True)])
+def test_a_pair_meets_in_one_vector_as_torch_s_own_does(name: str, both: bool) -> None:
+    lab = MaskLab(words(), "the old baker told the", "sequence_to_sequence", network=name)
+    assert lab.state["split"] == 6
+    assert torch.equal(looks(lab), reached(seq2seq(both), len(lab.state["tokens"])))
+    assert any("one vector" in said for said in lab.state["masks"][0]["sentences"].values())
+
+
+def test_steps_are_counted() -> None:
+    example = recurrent(masked([10, 11, 12, 13], vocab=words().vocab, rng=random.Random(0)))
+    assert example.visible.reason(5, 1, list("abcdef")).endswith("to reach f: 4.")
+    assert "e comes from the right" in bidirectional(example).visible.reason(1, 4, list("abcdef"))
+
+
+def test_who_reads_its_own_answer_is_told() -> None:
+    lab = MaskLab(words(), SENTENCES[12], "causal", network="bidirectional")
+    assert "learns to copy" in lab.message
+    lab.network = "recurrent"
+    assert lab.message == ""
+    lab.network, lab.objective = "bidirectional", "masked"
+    assert lab.message == ""
+
+
+def test_a_second_stream_is_attention_s_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def two_streams(tokens, *, vocab, rng):
+        made = OBJECTIVES["causal"].make(tokens, vocab=vocab, rng=rng)
+        return replace(made, query_visible=Visibility.full(len(made.tokens)))
+    monkeypatch.setitem(OBJECTIVES, "two", Objective("two", "two streams", "双流", "a test", two_streams))
+    lab = MaskLab(words(), "the cat sat", "two")
+    lab.network = "recurrent"
+    assert lab.stale and "let attention read it" in lab.message and len(lab.state["masks"]) == 2
