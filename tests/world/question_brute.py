@@ -2,6 +2,7 @@
 
 import re
 from collections import defaultdict
+from functools import cache
 from itertools import product
 
 from plmlab.world import World
@@ -64,12 +65,14 @@ def both_ways(made: World, facts: list[Triple]) -> list[Triple]:
     return list(dict.fromkeys(facts + turned))
 
 
+@cache
 def cases(made: World, split: str) -> list[tuple[Shape, frozenset[Triple], tuple]]:
     """Exhaustively, all that is asked in a split; mirrored facts in one direction."""
+    one_way = cache(lambda fact: min(both_ways(made, [fact])))
     found = []
     for shape in made.question_bank.shapes:
         for case in made.question_bank.cases.of(shape, split):
-            facts = frozenset(min(both_ways(made, [fact])) for chain in case for fact in chain.facts)
+            facts = frozenset(one_way(fact) for chain in case for fact in chain.facts)
             found.append((shape, facts, case))
     return found
 

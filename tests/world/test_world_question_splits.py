@@ -12,13 +12,19 @@ from question_brute import ASKED, cases
 
 from plmlab import world
 from plmlab.world.grammar.splits import SPLITS
-from plmlab.world.questions.bank import KINDS
+from plmlab.world.questions.bank import KINDS, Question
 from plmlab.world.questions.chains import names
 
 
 @pytest.fixture(params=["small", "full"])
 def made(request: pytest.FixtureRequest) -> world.World:
     return request.getfixturevalue(request.param)
+
+
+@pytest.fixture(scope="module")
+def compared(small: world.World, full: world.World) -> dict[str, list[Question]]:
+    """The first four thousand training comparisons of both worlds."""
+    return {made.name: list(islice(made.questions("comparison", "train", 6), 4000)) for made in (small, full)}
 
 
 def test_the_splits_share_no_set_of_facts(made):
@@ -80,11 +86,12 @@ def test_training_questions_name_and_show_nothing_held_out(made):
             assert not any(names(question.words, made.facts[key]) for key in made.held.entities)
 
 
-def test_yes_and_no_and_both_places_are_exactly_as_frequent(made):
+def test_yes_and_no_and_both_places_are_exactly_as_frequent(made, compared):
     """In the whole, and after any even number of questions; shape by shape too."""
-    for split in ("train", "test", "facts", "entities"):
+    others = [islice(made.questions("comparison", split, 5), 3000) for split in ("test", "facts", "entities")]
+    for asked in (compared[made.name], *others):
         score, shapes = Counter(), defaultdict(Counter)
-        for number, question in enumerate(islice(made.questions("comparison", split, 5), 3000), start=1):
+        for number, question in enumerate(asked, start=1):
             if question.form == "yes-no":
                 outcome = {"yes": 1, "no": -1}[question.answer[0]]
             else:
@@ -96,8 +103,8 @@ def test_yes_and_no_and_both_places_are_exactly_as_frequent(made):
         assert number % 2 == 0 and all(count[1] == count[-1] for count in shapes.values())
 
 
-def test_the_first_of_twins_is_a_fair_coin(full):
-    answers = [q.answer for q in islice(full.questions("comparison", "train", 6), 4000)][::2]
+def test_the_first_of_twins_is_a_fair_coin(compared):
+    answers = [question.answer for question in compared["full"][::2]]
     yes = [answer == ("yes",) for answer in answers if answer in (("yes",), ("no",))]
     assert 0.45 < sum(yes) / len(yes) < 0.55
 
@@ -111,8 +118,8 @@ def test_every_case_is_asked_once_in_one_pass(small):
             assert len(asked) == len(set(asked)) == len(every)
 
 
-def test_shapes_come_up_alike(full):
-    shapes = Counter(question.shape for question in islice(full.questions("comparison", "train", 0), 720))
+def test_shapes_come_up_alike(compared):
+    shapes = Counter(question.shape for question in compared["full"][:720])
     assert len(shapes) == 24 and max(shapes.values()) < 3 * min(shapes.values())
 
 

@@ -3,18 +3,21 @@
 import re
 from collections import Counter, defaultdict
 from itertools import islice
+from random import Random
 
 import networkx
 import pytest
 from question_brute import ASKED, answered, both_ways, joined_all, row_of
 
 from plmlab import world
+from plmlab.draws import shuffled
 from plmlab.world.documents.articles import Article
 from plmlab.world.facts.relations import Triple
 from plmlab.world.grammar.splits import SPLITS
 from plmlab.world.questions.bank import Question
 from plmlab.world.questions.chains import names
 from plmlab.world.questions.cognitive_graph import Edge
+from plmlab.world.questions.distractors import taken
 
 Articles = dict[tuple[str, str | None], dict[str, Article]]
 
@@ -131,6 +134,16 @@ def test_distractors_look_right(drawn):
     alike = [any(set(key.split(":")[1].split()) & set(near.split(":")[1].split()) for key in question.distractors
                  for near in question.needed) for question in drawn["full"]]
     assert sum(alike) > 0.9 * len(alike)
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 50])
+def test_distractors_are_taken_off_a_shuffled_pile_which_costs_the_same_draws_however_few(size: int):
+    keys = [str(number) for number in range(size)]
+    pile, whole, part = Random(size), Random(size), Random(size)
+    order = shuffled(pile, keys)[::-1]
+    assert list(taken(whole, keys)) == order
+    assert list(islice(taken(part, keys), 2)) == order[:2]
+    assert pile.random() == whole.random() == part.random()
 
 
 def test_the_context_does_not_give_the_needed_articles_away_by_place(drawn):

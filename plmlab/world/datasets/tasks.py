@@ -6,6 +6,7 @@ names (CoNLL 2003), is every sentence's own: :attr:`plmlab.world.grammar.sentenc
 
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from itertools import islice
 from math import isinf
 from random import Random
@@ -97,6 +98,7 @@ def paraphrase(world: World, split: str = "train", seed: int = 0) -> Iterator[Pa
             yield Paraphrase(first, second, False)
 
 
+@cache
 def told(world: World, split: str) -> Tellings:
     """Fact → pattern → the first sentence that tells it and nothing else (of ``READ`` sentences; no questions)."""
     found: Tellings = defaultdict(dict)

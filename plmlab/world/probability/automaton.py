@@ -4,7 +4,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import accumulate
 from random import Random
 from typing import Any, NamedTuple
@@ -95,6 +95,7 @@ class Automaton:
         self.arcs = arcs
         self.totals = [sum(arc.weight for arc in state) for state in arcs]
         self._start_total = sum(start.weight for start in starts)
+        self._by_word = cache(self._sorted_by_word)
 
     @property
     def states(self) -> int:
@@ -111,8 +112,22 @@ class Automaton:
         """All words that arcs read, sorted."""
         return sorted({arc.word for state in self.arcs for arc in state})
 
+    def reading(self, state: int, word: str | None) -> Sequence[Arc]:
+        """The arcs of the state that read ``word``, in their order; all of them where it is None."""
+        return self.arcs[state] if word is None else self._by_word(state).get(word, ())
+
+    def _sorted_by_word(self, state: int) -> dict[str, list[Arc]]:
+        found: dict[str, list[Arc]] = {}
+        for arc in self.arcs[state]:
+            found.setdefault(arc.word, []).append(arc)
+        return found
+
     def initial(self) -> dict[int, float]:
         """State → probability of starting there."""
+        return dict(self._initial)
+
+    @cached_property
+    def _initial(self) -> dict[int, float]:
         found: dict[int, float] = {}
         for start in self.starts:
             found[start.state] = found.get(start.state, 0.0) + start.weight / self._start_total
@@ -123,9 +138,8 @@ class Automaton:
         found: dict[int, float] = {}
         for state, mass in states.items():
             total = self.totals[state]
-            for arc in self.arcs[state]:
-                if word is None or arc.word == word:
-                    found[arc.target] = found.get(arc.target, 0.0) + mass * arc.weight / total
+            for arc in self.reading(state, word):
+                found[arc.target] = found.get(arc.target, 0.0) + mass * arc.weight / total
         return found
 
     def read(self, words: Sequence[str]) -> dict[int, float]:
@@ -142,12 +156,17 @@ class Automaton:
 
     def path_logprob(self, path: Path) -> float:
         """The log-probability of a derivation, in nats: its sentence's too, where the grammar is unambiguous."""
-        start = next(start for start in self.starts if start.label == path.label)
+        start = self._labelled[path.label]
         state, nats = start.state, math.log(start.weight / self._start_total)
         for arc in path.arcs:
             nats += math.log(arc.weight / self.totals[state])
             state = arc.target
         return nats
+
+    @cached_property
+    def _labelled(self) -> dict[Any, Start]:
+        """Label → the first start that bears it."""
+        return {start.label: start for start in reversed(self.starts)}
 
     def next_words(self, prefix: Sequence[str]) -> dict[str, float]:
         """Word or END → its exact probability after ``prefix``, likeliest first; empty if no sentence begins so."""
@@ -185,11 +204,11 @@ class Automaton:
         """All derivations of a sentence (one, if the grammar is unambiguous)."""
         layers: list[set[int]] = [set(self.initial())]
         for word in words:
-            layers.append({arc.target for state in layers[-1] for arc in self.arcs[state] if arc.word == word})
+            layers.append({arc.target for state in layers[-1] for arc in self.reading(state, word)})
         tails: dict[int, list[tuple[Arc, ...]]] = {FINAL: [()]} if FINAL in layers[-1] else {}
         for word, layer in zip(reversed(words), reversed(layers[:-1]), strict=True):
-            tails = {state: [(arc, *tail) for arc in self.arcs[state] if arc.word == word
-                             for tail in tails.get(arc.target, ())] for state in sorted(layer)}
+            tails = {state: [(arc, *tail) for arc in self.reading(state, word) for tail in tails.get(arc.target, ())]
+                     for state in sorted(layer)}
         return [Path(start.label, tail) for start in self.starts for tail in tails.get(start.state, ())]
 
     @cached_property

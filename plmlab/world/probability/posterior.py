@@ -59,8 +59,8 @@ def joint(automaton: Automaton, words: Sequence[str], hidden: Collection[int]) -
         following: dict[tuple[str, ...], Masses] = defaultdict(lambda: defaultdict(float))
         for said, states in beams.items():
             for state, mass in states.items():
-                for arc in automaton.arcs[state]:
-                    if arc.target in alive and word in (None, arc.word):
+                for arc in automaton.reading(state, word):
+                    if arc.target in alive:
                         key = said if word is not None else (*said, arc.word)
                         following[key][arc.target] += mass * arc.weight / automaton.totals[state]
         beams = following
@@ -80,8 +80,8 @@ def _sweeps(automaton: Automaton, template: Sequence[str | None]) -> tuple[list[
         ahead, word, here = backward[0], template[place], {}
         for state in forward[place]:
             mass = 0.0
-            for arc in automaton.arcs[state]:
-                if arc.target in ahead and word in (None, arc.word):
+            for arc in automaton.reading(state, word):
+                if arc.target in ahead:
                     mass += arc.weight / automaton.totals[state] * ahead[arc.target]
             if mass:
                 here[state] = mass

@@ -149,9 +149,11 @@ class Cases:
         walks = (walk(self.facts, start, shape) for start in self.facts.kind(shape.about))
         chains = [chain for chain in walks if chain is not None]
         sought = dict.fromkeys(entity for chain in chains for entity in chain.entities[1:] if entity.named)
-        telling = {chain: {entity for entity in sought if names(chain.start.words, entity)} for chain in chains}
+        named = {chain: {entity for entity in sought if names(chain.start.words, entity)} for chain in chains}
+        telling = {chain: entities for chain, entities in named.items() if entities}
         for case in ((chain,) for chain in chains) if shape.sign is None else _compared(chains, shape.sign):
-            if all(telling[one].isdisjoint(chain.entities[1:]) for one in case if telling[one] for chain in case):
+            if telling.keys().isdisjoint(case) or all(
+                    telling[one].isdisjoint(chain.entities[1:]) for one in case if one in telling for chain in case):
                 yield case
 
 

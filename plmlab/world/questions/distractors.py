@@ -1,12 +1,10 @@
 """Distractors: articles that look as if a question needed them, and say nothing of what it asks."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
-from itertools import cycle
 from random import Random
 
-from plmlab.draws import shuffled
 from plmlab.world.documents.articles import Article
 from plmlab.world.facts.facts import Facts
 from plmlab.world.facts.relations import Entity
@@ -27,6 +25,7 @@ class Distractors:
         self.facts = facts
         self.corpora = corpora
         self._mentions = cache(lambda corpus: mentioning(corpora.articles("facts" if corpus is None else corpus)))
+        self._of_kind = cache(lambda kind: [entity.key for entity in facts.kind(kind)])
 
     def draw(self, chain: Iterable[Entity], needed: Sequence[str], split: str, rng: Random) -> tuple[str, ...]:
         """At most ``COUNT`` keys of articles, none of an entity of the chain.
@@ -35,22 +34,21 @@ class Distractors:
         """
         barred = {entity.key for entity in chain}
         articles = self.corpora.articles(split)
-        pools = [shuffled(rng, pool) for key in needed for pool in self._pools(self.facts[key], split)]
-        pools.append(shuffled(rng, list(articles)))
+        pools = [taken(rng, pool) for key in needed for pool in self._pools(self.facts[key], split)]
+        pools.append(taken(rng, articles))
         found: dict[str, None] = {}
-        for pool in cycle(pools):
-            if len(found) == COUNT or not any(pools):
-                break
-            while pool:
-                key = pool.pop()
+        while pools and len(found) < COUNT:
+            pool = pools.pop(0)
+            for key in pool:
                 if key in articles and key not in barred and key not in found:
                     found[key] = None
+                    pools.append(pool)
                     break
         return tuple(found)
 
     def _pools(self, entity: Entity, split: str) -> tuple[Sequence[str], ...]:
         return (self.namesakes.get(entity.key, ()), self._mentions(corpus_of(split)).get(entity.key, ()),
-                [other.key for other in self.facts.kind(entity.kind)])
+                self._of_kind(entity.kind))
 
     @cached_property
     def namesakes(self) -> dict[str, list[str]]:
@@ -66,6 +64,22 @@ class Distractors:
                 for key in keys:
                     found[key] += [other for other in keys if other != key]
         return dict(found)
+
+
+def taken(rng: Random, keys: Iterable[str]) -> Iterator[str]:
+    """The keys as :func:`plmlab.draws.shuffled` orders them, last first.
+
+    All draws are made at once; a key is put in its place when it is asked for. Of hundreds, a question takes a few.
+    """
+    order = list(keys)
+    return _settled(order, [rng.random() for _ in order[1:]])
+
+
+def _settled(order: list[str], draws: list[float]) -> Iterator[str]:
+    for last, draw in zip(reversed(range(len(order))), [*draws, 0.0], strict=False):
+        other = int(draw * (last + 1))
+        order[last], order[other] = order[other], order[last]
+        yield order[last]
 
 
 def mentioning(articles: Mapping[str, Article]) -> dict[str, list[str]]:
