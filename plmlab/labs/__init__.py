@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     from plmlab.labs.next_token.lab import NextTokenLab
     from plmlab.labs.position.lab import PositionLab
     from plmlab.labs.shape_xray.lab import ShapeXray
+    from plmlab.labs.softmax.lab import SoftmaxLab
     from plmlab.labs.world.lab import WorldLab
 
 MODULES = {
     "AttentionLab": "attention.lab", "AttentionPreset": "attention.lab", "Lab": "base", "ClozeLab": "cloze.lab",
     "Curve": "curve.lab", "MaskLab": "mask.lab", "MaskPreset": "mask.lab", "NextTokenLab": "next_token.lab",
-    "PositionLab": "position.lab", "ShapeXray": "shape_xray.lab", "WorldLab": "world.lab",
+    "PositionLab": "position.lab", "ShapeXray": "shape_xray.lab", "SoftmaxLab": "softmax.lab",
+    "WorldLab": "world.lab",
 }
 
 __all__ = [
@@ -31,6 +33,7 @@ __all__ = [
     "NextTokenLab",
     "PositionLab",
     "ShapeXray",
+    "SoftmaxLab",
     "WorldLab",
 ]
 

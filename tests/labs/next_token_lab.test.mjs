@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import * as softmax from "../../plmlab/labs/shared/softmax.js";
 import * as heat from "../../plmlab/labs/shared/heat.js";
 import * as maths from "../../plmlab/labs/next_token/maths.js";
 import * as bars from "../../plmlab/labs/next_token/bars.js";
 import * as logitLens from "../../plmlab/labs/next_token/lens.js";
 import * as nextTokenLab from "../../plmlab/labs/next_token/lab.js";
 
-const n = { ...heat, ...maths, ...bars, ...logitLens, ...nextTokenLab };
+const n = { ...softmax, ...heat, ...maths, ...bars, ...logitLens, ...nextTokenLab };
 const cases = JSON.parse(readFileSync(new URL("next_token_fixtures.json", import.meta.url), "utf8"));
 
 const near = (a, b, within = 1e-12) => assert.ok(Math.abs(a - b) <= within, `${a} is not ${b}`);

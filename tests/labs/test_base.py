@@ -20,6 +20,7 @@ from plmlab.labs import (
     NextTokenLab,
     PositionLab,
     ShapeXray,
+    SoftmaxLab,
     WorldLab,
     picture,
 )
@@ -27,7 +28,7 @@ from plmlab.labs.bertviz.lab import View
 from plmlab.labs.modules import script_json, source
 from plmlab.labs.picture import light, view_outputs
 
-LABS = (AttentionLab, ClozeLab, Curve, MaskLab, NextTokenLab, PositionLab, ShapeXray, WorldLab)
+LABS = (AttentionLab, ClozeLab, Curve, MaskLab, NextTokenLab, PositionLab, ShapeXray, SoftmaxLab, WorldLab)
 
 
 @pytest.mark.parametrize("cls", LABS)

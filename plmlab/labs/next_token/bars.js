@@ -1,8 +1,9 @@
 // The next token as bars: the model's, and beside it the world's; what is cut is hatched; a press writes the token.
 
-import { chance, choices, distribution, divergence, entropyOf, logitsOf, scaleEnd, stepSaid } from "./maths.js";
+import { distribution, divergence, logitsOf, scaleEnd, stepSaid } from "./maths.js";
 import { clamp, el } from "../shared/dom.js";
 import { short } from "../shared/plot.js";
+import { chance, choices, entropyOf } from "../shared/softmax.js";
 
 const NEUTRAL = { temperature: 1, topK: null, topP: 1 };
 

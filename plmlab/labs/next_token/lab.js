@@ -2,9 +2,10 @@
 
 import { barsOf } from "./bars.js";
 import { lensOf } from "./lens.js";
-import { chance, choices, distribution, entropyOf, logitsOf, temperatures } from "./maths.js";
+import { distribution, logitsOf, temperatures } from "./maths.js";
 import { eachFrame, el, resized, settled } from "../shared/dom.js";
 import { guess, lab, observe, presetButtons, tell, textField } from "../shared/lab.js";
+import { chance, choices, entropyOf } from "../shared/softmax.js";
 
 const TEMPERATURES = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.75, 2, 2.5, 3, 4, 5];
 const KEEP = [1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 40, 50, 100, 200, 500, 1000, 5000, 10_000];

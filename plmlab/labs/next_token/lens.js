@@ -1,9 +1,9 @@
 // The logit lens: after each slot, what every layer would say, were it the last.
 
-import { chance } from "./maths.js";
 import { clamp, el } from "../shared/dom.js";
 import { ramp, scaleBar, sequential, walk } from "../shared/heat.js";
 import { written } from "../shared/lab.js";
+import { chance } from "../shared/softmax.js";
 
 const LABEL = 84; // px, for the names of the layers
 const GUTTER = 2; // px, between columns

@@ -1,6 +1,7 @@
 // What the Next-token Lab computes without Python: the distribution that is drawn from, and its measures.
 
 import { bytesOf } from "../shared/lab.js";
+import { chance, choices, entropyOf, softmax, total } from "../shared/softmax.js";
 
 /** Logits as Python sends them, from the highest to the lowest. */
 export const logitsOf = (sent) => new Float32Array(bytesOf(sent));
@@ -28,43 +29,10 @@ export function distribution(logits, { temperature = 1, topK = null, topP = 1 } 
   return { chances: uncut.map((p, i) => (i < kept ? p / mass : 0)), uncut, kept, mass };
 }
 
-function softmax(scores) {
-  const parts = scores.map(Math.exp);
-  const whole = total(parts, parts.length);
-  return parts.map((part) => part / whole);
-}
-
-function total(values, count) {
-  let found = 0;
-  for (let i = 0; i < count; i++) found += values[i];
-  return found;
-}
-
-/** −Σ p log p, in nats. */
-export function entropyOf(chances) {
-  let found = 0;
-  for (const p of chances) if (p > 0) found -= p * Math.log(p);
-  return found;
-}
-
 /** KL(world ‖ model) in nats, where the world's words stand at these places of the model's; infinite where one has
     been cut. */
 export const divergence = ({ p, places }, chances) =>
   p.reduce((found, share, i) => found + share * Math.log(share / chances[places[i]]), 0);
-
-/** A probability in two digits; never 0 or 1 for what is not quite. */
-export function chance(p) {
-  if (p === 0 || p === 1) return String(p);
-  if (p > 0.9995) return "> 0.999";
-  if (p < 0.0001) return "< 0.0001";
-  return p >= 0.9945 ? p.toFixed(3) : p >= 0.0995 ? p.toFixed(2) : p.toPrecision(2);
-}
-
-/** How many equally likely tokens an entropy is worth: its perplexity. */
-export function choices(nats) {
-  const count = Math.exp(nats);
-  return count < 9.95 ? count.toFixed(2) : count < 99.5 ? count.toFixed(1) : Math.round(count).toLocaleString("en");
-}
 
 /** The end of a bar's scale: the first of 1, ½, ⅕, … that still holds the longest. */
 export const scaleEnd = (longest) => [0.01, 0.02, 0.05, 0.1, 0.2, 0.5].find((end) => longest <= end) ?? 1;

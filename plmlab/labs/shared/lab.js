@@ -88,14 +88,15 @@ export function textField(model, label, signal) {
 /** A slider that shows its number; `send(value)` on every move. */
 export function slider({ title, low, high, step, value, disabled }, send) {
   const digits = (String(step).split(".")[1] ?? "").length;
-  const number = el("output", {}, Number(value).toFixed(digits));
+  const written = (of) => Number(of).toFixed(digits).replace("-", "−");
+  const number = el("output", {}, written(value));
   const input = el("input", { type: "range", min: low, max: high, step, "aria-label": title, disabled });
   input.value = value;
   input.addEventListener("input", () => {
-    number.textContent = Number(input.value).toFixed(digits);
+    number.textContent = written(input.value);
     send(Number(input.value));
   });
-  return el("label", { class: "slider" }, title, input, number);
+  return el("label", { class: "slider" }, el("span", {}, title), input, number);
 }
 
 /** The pieces of a template such as "{key} comes later", the two roles told apart: [{ text, role }]; `names` may hold

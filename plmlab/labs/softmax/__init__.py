@@ -1,0 +1,1 @@
+"""The Softmax Lab: scores become shares, at any temperature."""

@@ -1,0 +1,66 @@
+// The Softmax Lab: e to each score ÷ T, its share of the sum, and what the temperature does to them.
+
+import { el, settled } from "../shared/dom.js";
+import { guess, lab, observe, slider } from "../shared/lab.js";
+import { short } from "../shared/plot.js";
+import { chance, choices, entropyOf, softmax } from "../shared/softmax.js";
+
+const QUESTION = "Add 1 to all scores: what happens to the shares? And as the temperature goes to 0?";
+const ANSWER = "Nothing: e¹ stands above and below the line, and cancels. So only differences of scores count. Towards " +
+  "temperature 0 the highest score takes all, which is greedy decoding; as it rises, all shares become equal.";
+
+/** e to a power: as a number while it is one that can be read. */
+export const powerText = (power) => (power > 14 ? `e^${short(power)}` : short(Math.exp(power)));
+
+/** What the shares say, in a sentence: the two highest, and what their difference makes of them. */
+export function finding(scores, temperature) {
+  const shares = softmax(scores.map(([, score]) => score / temperature));
+  const order = scores.map((_, i) => i).sort((a, b) => scores[b][1] - scores[a][1] || a - b);
+  const [[first, high], [second, low]] = [scores[order[0]], scores[order[1]]];
+  return `“${first}” has ${chance(shares[order[0]])}: ${powerText((high - low) / temperature)} times the share of “${second}”, which is ` +
+    `e to the (${short(high)} − ${short(low).replace(/^−.*/, "($&)")}) ÷ ${short(temperature)}. The whole is worth ` +
+    `${choices(entropyOf(shares))} equal choices.`;
+}
+
+export default lab({
+  title: "How do scores become shares?",
+  lead: "e to the power of each score, divided by the sum of all. Turn the temperature; then move a score.",
+}, ({ model, signal, parts }) => {
+  parts.node.classList.add("softmax");
+  const save = settled(() => model.save_changes(), 150);
+  const set = (name, value) => { model.set(name, value); save(); };
+  const move = (i, score) => set("scores", model.get("scores").map(([token, was], j) => [token, i === j ? score : was]));
+  const why = el("p", { class: "why", role: "status", "aria-live": "polite" });
+  const temperature = el("div", { class: "bar" });
+  const rows = el("div", { class: "shares" });
+  let shown = [];
+
+  const build = () => {
+    temperature.replaceChildren(slider({ title: "temperature T", low: 0.1, high: 5, step: 0.1,
+      value: model.get("temperature") }, (value) => set("temperature", value)));
+    shown = model.get("scores").map(([token, score], i) => {
+      const [bar, power, share] = [el("i"), el("span", { class: "number" }), el("span", { class: "amount" })];
+      const input = slider({ title: token, low: -10, high: 10, step: 0.5, value: score }, (value) => move(i, value));
+      return { bar, power, share, cells: [input, power, el("span", { class: "track" }, bar), share] };
+    });
+    rows.replaceChildren(...["score s", "e^(s ÷ T)", "share of the sum, from 0 to 1", ""].map((name) => el("b", {}, name)),
+      ...shown.flatMap(({ cells }) => cells));
+  };
+  const draw = () => {
+    const [scores, T] = [model.get("scores"), model.get("temperature")];
+    const shares = softmax(scores.map(([, score]) => score / T));
+    shown.forEach(({ bar, power, share }, i) => {
+      power.textContent = powerText(scores[i][1] / T);
+      bar.style.width = `${100 * shares[i]}%`;
+      share.textContent = chance(shares[i]);
+    });
+    why.textContent = finding(scores, T);
+  };
+  observe(model, ["scores", "temperature"], () => {
+    if (!parts.body.contains(document.activeElement)) build();
+    draw();
+  }, signal);
+  parts.body.append(why, temperature, rows, guess({}, QUESTION, ANSWER));
+  build();
+  draw();
+});

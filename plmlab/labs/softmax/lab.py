@@ -1,0 +1,65 @@
+"""The Softmax Lab: how scores become shares, and what the temperature does to them."""
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any
+
+import torch
+import traitlets
+
+from plmlab.decode import distribution
+from plmlab.labs.base import Lab
+
+SCORES = {"mat": 2.0, "rug": 1.5, "sofa": 0.5, "moon": -1.0}
+HIGHEST = 10.0
+COOLEST, HOTTEST = 0.1, 5.0
+MOST = 12
+
+
+class SoftmaxLab(Lab):
+    """A softmax whose scores and temperature are turned by hand: e to each score ÷ T, its share of the sum, and how
+    many equal choices the whole is worth. JavaScript computes all of it.
+
+    Args:
+        scores: token → score (logit), from −10 to 10; two to twelve of them.
+        temperature: T, from 0.1 to 5.
+    """
+
+    title = "Softmax Lab"
+    module = "softmax/lab.js"
+    styles = ("softmax/lab.css",)
+
+    scores = traitlets.List(traitlets.List()).tag(sync=True)
+    temperature = traitlets.Float(1.0).tag(sync=True)
+
+    def __init__(self, scores: Mapping[str, float] | None = None, temperature: float = 1.0) -> None:
+        given = [[token, float(score)] for token, score in (SCORES if scores is None else scores).items()]
+        super().__init__(scores=given, temperature=temperature)
+
+    @traitlets.validate("scores")
+    def _check_scores(self, proposal: Any) -> Any:
+        """A ValueError for scores that no slider can show."""
+        value = proposal["value"]
+        if not 2 <= len(value) <= MOST:
+            raise ValueError(f"a softmax shares out among tokens: give 2 to {MOST} scores; {len(value)} were given")
+        for token, score in value:
+            if not (isfinite(score) and abs(score) <= HIGHEST):
+                raise ValueError(f"scores must be from −{HIGHEST:.0f} to {HIGHEST:.0f}; {token!r} has {score}")
+        return value
+
+    @traitlets.validate("temperature")
+    def _check_temperature(self, proposal: Any) -> Any:
+        """A ValueError for a temperature that the slider cannot be set to."""
+        if not COOLEST <= proposal["value"] <= HOTTEST:
+            raise ValueError(f"the temperature must be from {COOLEST} to {HOTTEST}; {proposal['value']} was given")
+        return proposal["value"]
+
+    def shares(self) -> dict[str, float]:
+        """Token → its share, as the bars show it; they add up to 1."""
+        logits = torch.tensor([score for _, score in self.scores], dtype=torch.float64)
+        chances = distribution(logits, self.temperature).tolist()
+        return dict(zip((token for token, _ in self.scores), chances, strict=True))
+
+    def summary(self) -> str:
+        """The temperature, and each token with its share."""
+        return f"T = {self.temperature:g}: " + ", ".join(f"{token} {p:.2f}" for token, p in self.shares().items())
