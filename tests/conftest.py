@@ -18,7 +18,7 @@ class Unchecked(MetaPathFinder):
     def find_spec(self, fullname, path=None, target=None):
         with_tensors = fullname in ("plmlab.world.probability.example_floor", "plmlab.world.datasets.batches")
         return PathFinder.find_spec(fullname, path, target) \
-            if fullname.startswith(("plmlab.world", "plmlab.draws")) and not with_tensors else None
+            if fullname.startswith("plmlab.world") and not with_tensors else None
 
 
 sys.meta_path.insert(0, Unchecked())
