@@ -1,6 +1,7 @@
 """The Transformer (Vaswani et al. 2017): an encoder that reads, a decoder that writes what it reads across.
 
-Where it differs from the paper: nothing by intent; a subclass may name another residual, such as `PreNorm`.
+Where it differs from the paper: the projections of attention have biases, which its equations (§3.2.2) do not show, and
+the authors' later code and ``nn.MultiheadAttention`` have. A subclass may name another residual, such as `PreNorm`.
 Masks, label smoothing (0.1), shared embeddings and the factor √d are the paper's.
 """
 
@@ -40,7 +41,8 @@ class TransformerConfig:
 
     @classmethod
     def base(cls) -> Self:
-        """The paper's base model: 65 million parameters (table 3)."""
+        """The paper's base model: 63.1 million parameters with "about 37,000" tokens (§5.1); table 3 says 65, which a
+        vocabulary of 40,700 would give."""
         return cls(vocab=37_000, layers=6, model=512, heads=8, inner=2048)
 
     @property
