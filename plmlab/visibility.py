@@ -19,8 +19,8 @@ class Rule:
     """One reason to look: a query in ``queries`` may look at a key in ``keys`` whose rank is at most its own.
 
     ``why`` and ``unless`` are the sentences for a pair that the rule lets look, and for one that only the
-    ranks keep apart; ``{query}`` and ``{key}`` stand in them for the two tokens, ``{steps}`` for how many slots lie
-    between them. Ranks of zero order nothing.
+    ranks keep apart; ``{query}`` and ``{key}`` stand in them for the two tokens, ``{steps}`` for how many slots
+    apart they stand. Ranks of zero order nothing.
     """
 
     name: str
@@ -114,12 +114,11 @@ class Visibility:
         rule = self.rules[abs(cause) - 1]
         return rule.why if cause > 0 else rule.unless or self.otherwise
 
-    def reason(self, query: int, key: int, words: Sequence[str] | None = None,
-               verbs: tuple[str, str] = ("may look at", "may not look at")) -> str:
+    def reason(self, query: int, key: int, words: Sequence[str] | None = None) -> str:
         """Why ``query`` may, or may not, look at ``key``, in words; slots are named by ``words`` if given."""
         cause = int(self.causes()[query, key])
         q, k = (words[query], words[key]) if words else (f"slot {query}", f"slot {key}")
-        verdict = verbs[0] if cause > 0 else verbs[1]
+        verdict = "may look at" if cause > 0 else "may not look at"
         because = self.sentence(cause).replace("{steps}", str(abs(query - key)))
         because = because.replace("{query}", q).replace("{key}", k)
         return f"{q} {verdict} {k}: {because}"

@@ -2,15 +2,16 @@
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import anywidget
 import traitlets
 
-from plmlab.labs.modules import joined, script_json, source
+from plmlab.labs.modules import page_script, script_json, source, widget_module
 
 Theme = Literal["light", "dark"]
 
@@ -26,9 +27,32 @@ THEMES: dict[Theme, dict[str, str]] = {
 POLICY = "default-src 'none'; script-src 'unsafe-inline' blob:; style-src 'unsafe-inline'; img-src data:"
 
 
+def differing(now: Mapping[str, Any], then: Mapping[str, Any]) -> set[str]:
+    """The names whose values are not those of then."""
+    return {name for name, value in now.items() if name not in then or value != then[name]}
+
+
 def snake_case(name: str) -> str:
     """``MaskLab`` → ``mask_lab``: what the files of a lab are called that a reader saves."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+
+
+@dataclass(frozen=True)
+class Change:
+    """The inputs that changed: ``drawn``, since what is drawn was computed; ``tried``, since computing was last tried,
+    whether or not it failed."""
+
+    drawn: AbstractSet[str]
+    tried: AbstractSet[str]
+
+
+@dataclass(frozen=True)
+class Computed:
+    """What follows from a lab's inputs: synchronised ``traits``, and attributes that are ``kept`` beside them. All of
+    it is taken over at once."""
+
+    traits: dict[str, Any]
+    kept: dict[str, Any] = field(default_factory=dict)
 
 
 class Lab(anywidget.AnyWidget):
@@ -62,8 +86,8 @@ class Lab(anywidget.AnyWidget):
     file_name = traitlets.Unicode(read_only=True).tag(sync=True)
 
     def __init__(self, **traits: Any) -> None:
-        self._asked: dict[str, Any] = {}
-        self._shown: dict[str, Any] = {}
+        self._tried: dict[str, Any] = {}
+        self._drawn: dict[str, Any] = {}
         super().__init__(**traits)
         self.on_msg(self._answer)
         self.observe(lambda _: self.recompute(), self.inputs)
@@ -71,7 +95,7 @@ class Lab(anywidget.AnyWidget):
 
     @property
     def _esm(self) -> str:
-        return joined(self.module)
+        return widget_module(self.module)
 
     @property
     def _css(self) -> str:
@@ -81,28 +105,25 @@ class Lab(anywidget.AnyWidget):
     def _name_of_files(self) -> str:
         return snake_case(type(self).__name__)
 
-    def compute(self, changed: AbstractSet[str]) -> dict[str, Any]:
-        """The traits that follow from the inputs: ``state``, and others where there are; a ValueError says in the
-        reader's words why there are none.
-
-        ``changed`` names the inputs that differ from those of what is drawn. No trait may be set in here; other
-        attributes only once nothing can fail any more.
-        """
+    def compute(self, change: Change) -> Computed:
+        """What follows from the inputs: ``state``, and more where there is; a ValueError says in the reader's words why
+        nothing does. Sets nothing itself, but for what merely saves time."""
         raise NotImplementedError(f"a {type(self).__name__} has inputs, and no way to compute what follows from them")
 
     def recompute(self) -> None:
         """Compute anew what is drawn, if an input has changed since it was last tried; inputs that came together cost
         once. Where that fails, the message says why, and what stood stands."""
-        asked = {name: getattr(self, name) for name in self.inputs}
-        if asked == self._asked:
+        now = {name: getattr(self, name) for name in self.inputs}
+        if now == self._tried:
             return
-        self._asked = asked
-        changed = {name for name, value in asked.items() if name not in self._shown or value != self._shown[name]}
+        change = Change(drawn=differing(now, self._drawn), tried=differing(now, self._tried))
+        self._tried = now
         with self.reporting_errors():
-            traits = {"message": "", "stale": False} | self.compute(changed)
-            self._asked = self._shown = asked | {name: traits[name] for name in asked if name in traits}
+            computed = self.compute(change)
+            traits = {"message": "", "stale": False} | computed.traits
+            self._tried = self._drawn = now | {name: traits[name] for name in now if name in traits}
             with self.hold_sync(), self.hold_trait_notifications():
-                for name, value in traits.items():
+                for name, value in (computed.kept | traits).items():
                     setattr(self, name, value)
 
     @contextmanager
@@ -144,7 +165,7 @@ class Lab(anywidget.AnyWidget):
             f"body {{ margin: 12px; background: var(--jp-layout-color1, #fff); }}\n{self._css}</style>",
             '<main id="lab"></main>',
             f'<script type="application/json" id="traits">{script_json(self.traits_for_page())}</script>',
-            f'<script type="module">\n{joined(self.module)}\n{source("shared/page.js")}</script>',
+            f'<script type="module">\n{page_script(self.module)}</script>',
             "</html>\n",
         ])
 

@@ -14,6 +14,8 @@ HERE = Path(__file__).parent
 
 IMPORT = re.compile(r'^((?:import|export)\b[^;"]*?\bfrom\s+)"(\.{1,2}/[^"]+)";', re.MULTILINE)
 
+BARE = re.compile(r'^import\s*".*$', re.MULTILINE)
+
 LOADER = """\
 const files = {FILES};
 const known = globalThis[Symbol.for("plmlab.labs")] ??= new Map();
@@ -25,8 +27,8 @@ for (const [name, text] of Object.entries(files)) {
   places[name] = known.get(module);
 }
 const { default: lab } = await import(places[{ENTRY}]);
-export default lab;
 """
+PAGE = "shared/page.js"
 
 
 def source(name: str) -> str:
@@ -45,6 +47,8 @@ def closure(entry: str) -> dict[str, str]:
         if name in found:
             return
         text, folder = source(name), posixpath.dirname(name)
+        if bare := BARE.search(text):
+            raise ValueError(f"{name} says {bare[0].strip()}: a module of a lab names what it imports")
         for imported in IMPORT.finditer(text):
             visit(posixpath.normpath(posixpath.join(folder, imported[2])), (*above, name))
         found[name] = IMPORT.sub(
@@ -54,9 +58,19 @@ def closure(entry: str) -> dict[str, str]:
     return found
 
 
-def joined(entry: str) -> str:
-    """One module that imports no file, and whose default export is that of ``entry``."""
-    return LOADER.replace("{FILES}", script_json(closure(entry))).replace("{ENTRY}", json.dumps(entry))
+def widget_module(entry: str) -> str:
+    """One module that imports no file, and whose default export is that of ``entry``: what anywidget asks for."""
+    return f"{_loader(entry, closure(entry))}export default lab;\n"
+
+
+def page_script(entry: str) -> str:
+    """A script that draws the lab of ``entry`` on the page that it stands in."""
+    loader = _loader(entry, closure(entry) | closure(PAGE))
+    return f"{loader}const {{ default: drawAlone }} = await import(places[{json.dumps(PAGE)}]);\ndrawAlone(lab);\n"
+
+
+def _loader(entry: str, files: dict[str, str]) -> str:
+    return LOADER.replace("{FILES}", script_json(files)).replace("{ENTRY}", json.dumps(entry))
 
 
 def script_json(value: object) -> str:

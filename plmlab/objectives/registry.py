@@ -20,9 +20,8 @@ class Choice:
 
 
 Make = TypeVar("Make", bound=Callable[..., Example | PairExample])
-MakesExamples = Callable[..., Example]
-"""What every objective is: ``(tokens, *, vocab: Vocabulary, rng: Random, **choices) -> Example``, a pure function."""
-
+"""What every objective is: ``(tokens, *, vocab: Vocabulary, rng: Random, **choices) -> Example``, a pure function; or
+``(source, target, *, …) -> PairExample``, of two texts."""
 
 @dataclass(frozen=True)
 class Objective:

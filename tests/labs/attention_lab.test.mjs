@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bytesOf } from "../../plmlab/labs/shared/lab.js";
+import { bytesOf } from "../../plmlab/labs/shared/bytes.js";
 import { ramp, sequential } from "../../plmlab/labs/shared/heat.js";
 import {
   weightsOf, detailOf, cellOf, takenAlong, ordered, firstCell, fixed, spoken,

@@ -8,9 +8,8 @@ from typing import Any
 import torch
 from standin import SENTENCES, words
 
-from plmlab.example import Example
-from plmlab.labs.mask.influence import NETWORKS, bidirectional, recurrent
-from plmlab.labs.mask.pair import side_by_side
+from plmlab.labs.mask.networks import NETWORKS, Network
+from plmlab.labs.mask.square import side_by_side
 from plmlab.labs.shared.masks import mask_state
 from plmlab.labs.shared.tokens import names_of
 from plmlab.objectives import OBJECTIVES, sequence_to_sequence
@@ -30,33 +29,42 @@ def blanks() -> Visibility:
     ), otherwise="{query} belongs to the text, {key} does not.")
 
 
-def cases() -> list[dict[str, Any]]:
-    """Masks, edits, and for each cell what Python says: may it look, and the sentence."""
-    tokenizer = words()
+def drawn() -> dict[str, tuple[list[int], Visibility, Network]]:
+    """By name: the ids of the slots, a square over them, and who reads it."""
+    tokenizer, reads = words(), NETWORKS["transformer"]
     ids = tokenizer.encode(SENTENCES[12])
     made = {name: OBJECTIVES[name].make(ids, vocab=tokenizer.vocab, rng=random.Random(1))
             for name in ("causal", "masked")}
-    example = made["causal"]
-    made["blanks"] = Example(example.tokens[:5], example.positions[:, :5], example.segments[:5], blanks(),
-                             example.targets[:5])
+    found = {name: (example.tokens.tolist(), example.visible, reads) for name, example in made.items()}
+    found["blanks"] = (found["causal"][0][:5], blanks(), reads)
     pair = sequence_to_sequence(ids[:4], ids[2:6], vocab=tokenizer.vocab)
-    made["pair"], made["both ways"] = side_by_side(pair), bidirectional(made["masked"])
-    made["through one vector"] = side_by_side(recurrent(pair))
-    edits = {"causal": [(0, 5, True), (4, 4, False), (0, 5, False), (0, 5, True)], "masked": [],
-             "blanks": [(3, 4, True)], "pair": [(5, 0, False), (6, 8, True)]}
-    found = []
-    for name, item in made.items():
-        visible = item.visible
-        verbs = NETWORKS["recurrent" if name in ("both ways", "through one vector") else "attention"].verbs
-        for query, key, look in edits.get(name, ()):
+    slots = side_by_side(pair).tokens.tolist()
+    for name, network, read, item in (
+            ("pair", "transformer", slots, pair), ("through one vector", "recurrent", slots, pair),
+            ("both ways", "bidirectional", found["masked"][0], made["masked"])):
+        found[name] = (read, NETWORKS[network].streams(item)[0][1], NETWORKS[network])
+    return found
+
+
+EDITS = {"causal": [(0, 5, True), (4, 4, False), (0, 5, False), (0, 5, True)], "blanks": [(3, 4, True)],
+         "pair": [(5, 0, False), (6, 8, True)]}
+
+
+def cases() -> list[dict[str, Any]]:
+    """Masks, edits, and for each cell what Python says: may it look, and the sentence."""
+    tokenizer, found = words(), []
+    for name, (ids, square, network) in drawn().items():
+        visible, edits = square, EDITS.get(name, [])
+        for query, key, look in edits:
             visible = visible.edited(query, key, look)
-        names = names_of(tokenizer.tokens(item.tokens.tolist()))
-        count = len(names)
+        names = names_of(tokenizer.tokens(ids))
+        count, (open_, closed) = len(names), network.verbs
         found.append({
-            "name": name, "mask": mask_state("content", item.visible), "names": names, "count": count,
-            "edits": [[0, *edit] for edit in edits.get(name, ())], "verbs": verbs,
+            "name": name, "mask": mask_state("content", square), "names": names, "count": count,
+            "edits": [[0, *edit] for edit in edits], "verbs": list(network.verbs),
             "looks": visible.dense().int().flatten().tolist(),
-            "reasons": [visible.reason(q, k, names, verbs) for q in range(count) for k in range(count)],
+            "reasons": [visible.reason(q, k, names).replace(" may look at ", f" {open_} ", 1)
+                        .replace(" may not look at ", f" {closed} ", 1) for q in range(count) for k in range(count)],
         })
     return found
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { decided, turned, layersOf, sentence, firstCell, legendOf, fillOf, hasPath } from "../../plmlab/labs/mask/lab.js";
+import { decided, turned, layersOf, sentence, firstCell, legendOf, fillOf, settable } from "../../plmlab/labs/mask/lab.js";
 
 const fixtures = JSON.parse(readFileSync(new URL("fixtures.json", import.meta.url), "utf8"));
 
@@ -54,10 +54,11 @@ test("the crosshair begins where something is asked", () => {
   assert.deepEqual(firstCell([null, null, null, "d", "e"], 3), { q: 3, k: 1 }, "of a pair: across, to the source");
 });
 
-test("no click opens a way from the encoder to the decoder", () => {
-  const open = [0, 1, 2].map((q) => [0, 1, 2].map((k) => Number(hasPath({ q, k }, 2))));
-  assert.deepEqual(open, [[1, 1, 0], [1, 1, 0], [1, 1, 1]]);
-  assert.equal(hasPath({ q: 0, k: 2 }, 0), true, "one text has no seam");
+test("no click opens a way from the encoder to the decoder, nor any cell where there is no mask", () => {
+  const open = (state) => [0, 1, 2].map((q) => [0, 1, 2].map((k) => Number(settable({ q, k }, state))));
+  assert.deepEqual(open({ by_hand: true, split: 2 }), [[1, 1, 0], [1, 1, 0], [1, 1, 1]]);
+  assert.deepEqual(open({ by_hand: true, split: 0 }).flat(), Array(9).fill(1), "one text has no seam");
+  assert.deepEqual(open({ by_hand: false, split: 0 }).flat(), Array(9).fill(0), "influence is no mask");
 });
 
 test("a word that looks like a place in the sentence stays a word", () => {

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import * as plot from "../../plmlab/labs/shared/plot.js";
 import * as heat from "../../plmlab/labs/shared/heat.js";
-import { bytesOf } from "../../plmlab/labs/shared/lab.js";
+import { bytesOf } from "../../plmlab/labs/shared/bytes.js";
 import * as maths from "../../plmlab/labs/position/maths.js";
 import * as views from "../../plmlab/labs/position/views.js";
 import * as sentence from "../../plmlab/labs/position/sentence.js";

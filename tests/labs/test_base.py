@@ -4,31 +4,20 @@ import io
 import json
 import re
 import sys
-from collections.abc import Set
 
 import pytest
 from nbformat import NotebookNode
 from PIL import Image
 from standin import HOSTILE, words
 
-from plmlab.labs import (
-    AttentionLab,
-    ClozeLab,
-    Curve,
-    Lab,
-    MaskLab,
-    NextTokenLab,
-    PositionLab,
-    ShapeXray,
-    SoftmaxLab,
-    WorldLab,
-    picture,
-)
+from plmlab import labs
+from plmlab.labs import Curve, Lab, MaskLab, picture
+from plmlab.labs.base import Change, Computed
 from plmlab.labs.bertviz.lab import View
 from plmlab.labs.modules import script_json, source
 from plmlab.labs.picture import light, view_outputs
 
-LABS = (AttentionLab, ClozeLab, Curve, MaskLab, NextTokenLab, PositionLab, ShapeXray, SoftmaxLab, WorldLab)
+LABS = [made for made in (getattr(labs, name) for name in labs.__all__) if issubclass(made, Lab) and made is not Lab]
 
 
 @pytest.mark.parametrize("cls", LABS)
@@ -80,26 +69,27 @@ class Counting(Lab):
     inputs = ("text", "max_tokens")
 
     def __init__(self, **traits: object) -> None:
-        self.seen: list[set[str]] = []
+        self.seen: list[tuple[set[str], set[str]]] = []
+        self.heard = ""
         super().__init__(**traits)
 
-    def compute(self, changed: Set[str]) -> dict[str, object]:
-        self.seen.append(set(changed))
+    def compute(self, change: Change) -> Computed:
+        self.seen.append((set(change.drawn), set(change.tried)))
         if not self.text:
             raise ValueError("type a word")
-        return {"state": {"loud": self.text.upper()}, "text": self.text.strip(),
-                "message": "cut" if len(self.text) > self.max_tokens else ""}
+        return Computed({"state": {"loud": self.text.upper()}, "text": self.text.strip(),
+                         "message": "cut" if len(self.text) > self.max_tokens else ""}, {"heard": self.text})
 
 
 def test_a_lab_computes_at_once_and_again_when_an_input_has_changed() -> None:
-    lab = Counting(text="cat")
-    assert lab.state == {"loud": "CAT"} and lab.seen == [{"text", "max_tokens"}]
+    lab, both = Counting(text="cat"), {"text", "max_tokens"}
+    assert lab.state == {"loud": "CAT"} and lab.heard == "cat" and lab.seen == [(both, both)]
     lab.text = "dog"
     lab.text = "dog"
     lab.message = "not an input"
-    assert lab.state == {"loud": "DOG"} and lab.seen[1:] == [{"text"}]
+    assert lab.state == {"loud": "DOG"} and lab.seen[1:] == [({"text"}, {"text"})]
     lab.set_state({"text": "horses", "max_tokens": 3})
-    assert (lab.message, lab.stale) == ("cut", False) and lab.seen[2:] == [{"text", "max_tokens"}]
+    assert (lab.message, lab.stale) == ("cut", False) and lab.seen[2:] == [(both, both)]
 
 
 def test_an_input_that_computing_puts_right_costs_nothing_more() -> None:
@@ -112,9 +102,11 @@ def test_what_stood_stands_where_computing_fails_and_its_change_is_not_forgotten
     lab.text = ""
     assert (lab.message, lab.stale, lab.state) == ("type a word", True, {"loud": "CAT"})
     lab.max_tokens = 9
-    assert lab.stale and lab.seen[1:] == [{"text"}, {"text", "max_tokens"}]
+    assert lab.stale and lab.seen[1:] == [({"text"}, {"text"}), ({"text", "max_tokens"}, {"max_tokens"})]
+    assert lab.heard == "cat"
     lab.text = "cat"
-    assert (lab.message, lab.stale) == ("", False) and lab.seen[-1] == {"max_tokens"}, "text is what is drawn"
+    assert (lab.message, lab.stale) == ("", False)
+    assert lab.seen[-1] == ({"max_tokens"}, {"text"}), "the text is the one that is drawn"
 
 
 def test_the_state_reaches_the_browser_together(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from standin import HOSTILE, SENTENCES, Words, words
 
 from plmlab.example import IGNORE, Example
 from plmlab.labs import MaskLab, MaskPreset
-from plmlab.labs.mask.lab import marks_of
+from plmlab.labs.mask.marks import marks_of
 from plmlab.objectives import OBJECTIVES, Choice, Objective, masked
 from plmlab.visibility import Visibility
 
@@ -211,7 +211,7 @@ def test_choices_come_with_their_ranges(register) -> None:
 def test_one_change_costs_one_computation(lab: MaskLab, monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
     original = MaskLab.compute
-    monkeypatch.setattr(MaskLab, "compute", lambda self, changed: made.append(1) or original(self, changed))
+    monkeypatch.setattr(MaskLab, "compute", lambda self, change: made.append(1) or original(self, change))
     lab.set_state({"objective": "causal", "choices": {}, "text": "the cat"})
     assert lab.state["objective"] == "causal"
     assert len(made) == 1

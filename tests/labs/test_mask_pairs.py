@@ -11,8 +11,8 @@ from torch import Tensor, nn
 
 from plmlab.example import PairExample
 from plmlab.labs import MaskLab
-from plmlab.labs.mask.influence import bidirectional, recurrent
-from plmlab.labs.mask.pair import side_by_side
+from plmlab.labs.mask.networks import NETWORKS
+from plmlab.labs.mask.square import side_by_side
 from plmlab.objectives import OBJECTIVES, masked, sequence_to_sequence
 from plmlab.objectives.registry import Objective
 from plmlab.visibility import Visibility
@@ -143,9 +143,22 @@ def test_a_pair_meets_in_one_vector_as_torch_s_own_does(name: str, both: bool) -
 
 
 def test_steps_are_counted() -> None:
-    example = recurrent(masked([10, 11, 12, 13], vocab=words().vocab, rng=random.Random(0)))
-    assert example.visible.reason(5, 1, list("abcdef")).endswith("to reach f: 4.")
-    assert "e comes from the right" in bidirectional(example).visible.reason(1, 4, list("abcdef"))
+    example = masked([10, 11, 12, 13], vocab=words().vocab, rng=random.Random(0))
+    (_, left), = NETWORKS["recurrent"].streams(example)
+    (_, both), = NETWORKS["bidirectional"].streams(example)
+    assert left.reason(5, 1, list("abcdef")).endswith("to reach f: 4.")
+    assert "e comes from the right" in both.reason(1, 4, list("abcdef"))
+
+
+def test_influence_is_no_mask_and_leaves_the_example_alone() -> None:
+    lab = MaskLab(words(), SENTENCES[12], "causal", network="bidirectional")
+    assert bool(looks(lab).all()) and lab.example.visible.pattern == "causal"
+    assert not lab.state["by_hand"]
+    lab.edits = [[0, 2, 5, True]]
+    with pytest.raises(ValueError, match="no cell of it can be set by hand"):
+        _ = lab.example
+    lab.network = "transformer"
+    assert lab.edits == [] and lab.state["by_hand"]
 
 
 def test_who_reads_its_own_answer_is_told() -> None:
@@ -164,4 +177,4 @@ def test_a_second_stream_is_attention_s_alone(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setitem(OBJECTIVES, "two", Objective("two", "two streams", "双流", "a test", two_streams))
     lab = MaskLab(words(), "the cat sat", "two")
     lab.network = "recurrent"
-    assert lab.stale and "let attention read it" in lab.message and len(lab.state["masks"]) == 2
+    assert lab.stale and "let a Transformer read it" in lab.message and len(lab.state["masks"]) == 2

@@ -7,11 +7,11 @@ import pytest
 from standin import words
 
 from plmlab.labs import MaskLab, modules
-from plmlab.labs.modules import HERE, closure, joined
+from plmlab.labs.modules import HERE, PAGE, closure, widget_module
 
 FILES = sorted(path.relative_to(HERE).as_posix() for path in HERE.rglob("*.js"))
-SCRIPTS = {"shared/page.js", "bertviz/lab.js"}
-"""These two are scripts of a page, and no modules of a lab."""
+SCRIPTS = {"bertviz/lab.js"}
+"""A script of bertviz's page, and no module."""
 
 
 @pytest.fixture
@@ -42,6 +42,12 @@ def test_a_circle_is_named(folder) -> None:
         closure("a.js")
 
 
+def test_an_import_without_names_is_refused(folder) -> None:
+    folder(a='import "./b.js";\nexport const a = 1;', b="export const b = 1;")
+    with pytest.raises(ValueError, match="a\\.js says import"):
+        closure("a.js")
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_a_module_reaches_for_nothing_and_makes_no_html_of_text(name: str) -> None:
     text = (HERE / name).read_text(encoding="utf-8")
@@ -58,7 +64,7 @@ def test_a_module_reaches_for_nothing_and_makes_no_html_of_text(name: str) -> No
 def test_every_file_is_in_some_lab_and_a_lab_only_in_its_own_folder_and_what_is_shared() -> None:
     labs = [name for name in FILES if name.endswith("/lab.js") and name not in SCRIPTS]
     reached = {name: set(closure(name)) for name in labs if not name.startswith("shared/")}
-    assert set().union(*reached.values()) == set(FILES) - SCRIPTS
+    assert set().union(*reached.values()) == set(FILES) - SCRIPTS - {PAGE}
     for entry, names in reached.items():
         assert {name.split("/")[0] for name in names} <= {entry.split("/")[0], "shared"}
 
@@ -68,7 +74,7 @@ def test_any_two_files_can_be_in_one_lab() -> None:
     top = [name for file in FILES for name in
            re.findall(r"^(?:export )?(?:async )?(?:function|const|let) (\w+)", (HERE / file).read_text(), re.MULTILINE)]
     assert len(top) > len(set(top))
-    loader = joined("mask/lab.js").split("\n", 1)[1]
+    loader = widget_module("mask/lab.js").split("\n", 1)[1]
     declared = re.findall(r"^(?:const|let) \{? ?(?:default: )?(\w+)", loader, re.MULTILINE)
     assert declared == ["known", "places", "lab"]
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from traitlets import TraitError
 
 from plmlab.labs import SoftmaxLab
 
@@ -30,6 +31,7 @@ def test_what_javascript_computes_too_is_stored() -> None:
     stored = json.loads(FILE.read_text(encoding="utf-8"))
     for was, now in zip(stored, cases(), strict=True):
         assert was["scores"] == now["scores"] and was["shares"] == pytest.approx(now["shares"], abs=1e-12)
+        assert was["entropy"] == pytest.approx(now["entropy"], abs=1e-9)
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: f"{case['scores']} at {case['temperature']}")
@@ -44,16 +46,23 @@ def test_shares_are_torch_s(case: dict) -> None:
                                           ({"a": 1.0, "b": math.inf}, "'b' has inf"),
                                           ({"a": 10.5, "b": 0}, "'a' has 10.5")])
 def test_scores_that_no_slider_shows_are_refused(scores: dict[str, float], told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(TraitError, match=told):
         SoftmaxLab(scores)
 
 
 @pytest.mark.parametrize("temperature", [0.0, -1.0, 5.1, math.nan])
 def test_a_temperature_that_cannot_be_set_is_refused_and_the_old_one_stays(temperature: float) -> None:
     lab = SoftmaxLab()
-    with pytest.raises(ValueError, match=r"from 0\.1 to 5\.0"):
+    with pytest.raises(TraitError, match=r"from 0\.1 to 5\.0"):
         lab.temperature = temperature
     assert lab.temperature == 1.0
+
+
+def test_scores_are_kept_as_the_sliders_have_them() -> None:
+    lab = SoftmaxLab({"a": 0.25, "b": -0.349}, 0.7499)
+    assert lab.scores == [("a", 0.2), ("b", -0.3)] and lab.temperature == 0.7
+    with pytest.raises(TraitError):
+        lab.scores = [("a", 1.0, 2.0), ("b", 1.0)]
 
 
 if __name__ == "__main__":

@@ -3,9 +3,9 @@
 import { shadeOf } from "./overview.js";
 import { clamp, el } from "../shared/dom.js";
 import { heatMap, ramp, sequential } from "../shared/heat.js";
+import { BY_HAND } from "../shared/masks.js";
 
 const SMALLEST = 12;
-const BY_HAND_CAUSE = 1000;
 
 /** How wide a cell is where `columns` of them and a label share the room: between 12 and 34 px. */
 export const pitchOf = (columns, label, room) => clamp(Math.floor((room - label) / columns), SMALLEST, 34);
@@ -57,7 +57,7 @@ export function headMap({ state, label, pitch, onCell, onAct, onLeave }) {
   const above = names(keys, "key-name");
   const beside = names(queries, "query-name");
   const dots = el("div", { class: "closed-cells", "aria-hidden": "true" }, ...mask.causes.flatMap((cause, i) =>
-    (cause === -BY_HAND_CAUSE ? [el("i", { style: `left:${(i % keys.length) * pitch}px;` +
+    (cause === -BY_HAND ? [el("i", { style: `left:${(i % keys.length) * pitch}px;` +
       `top:${Math.floor(i / keys.length) * pitch}px` })] : [])));
   canvas.after(dots);
   grid.node.classList.toggle("hatched", mask.causes.some((cause) => cause < 0));

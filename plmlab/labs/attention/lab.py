@@ -1,7 +1,6 @@
 """The Attention Lab: all heads of a real model on the reader's sentence, down to the arithmetic of one cell."""
 
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
@@ -16,7 +15,7 @@ from plmlab.interpret.ablation import Ablation
 from plmlab.interpret.distances import distance, divergence
 from plmlab.interpret.forward_pass import ForwardPass, forward_pass
 from plmlab.interpret.readable import Words, readable
-from plmlab.labs.base import Lab
+from plmlab.labs.base import Change, Computed, Lab
 from plmlab.labs.shared.masks import mask_state
 from plmlab.labs.shared.notes import unknown
 from plmlab.labs.shared.tokens import labels, names_of
@@ -138,7 +137,6 @@ class AttentionLab(Lab):
         self.model, self.words = model, words
         self.name, self.presets = name or type(model).__name__, tuple(presets or ())
         self._runs: dict[tuple[object, ...], ForwardPass] = {}
-        self._read_last: tuple[tuple[str, str], list[Any]] = (("", ""), [])
         begin = {"text": text, "layer": layer, "head": head}
         if self.presets and all(value is None for value in begin.values()):
             begin = self.presets[0].traits() | {"preset": 0}
@@ -154,21 +152,19 @@ class AttentionLab(Lab):
         layers, heads = self.state["size"]
         return f"{self.name}, {layers} layers × {heads} heads: {' '.join(self.state['queries'])}"
 
-    def compute(self, changed: AbstractSet[str]) -> dict[str, Any]:
+    def compute(self, change: Change) -> Computed:
         """All heads with and without what is taken away, and the numbers of the head in sight; where only another
         head was chosen, the rest stands."""
         before = self._read(Ablation())
-        sentence = (self.text, self.second)
-        stale = sentence != self._read_last[0] and self.closed == self._read_last[1]
-        closed = [] if stale else self.closed
+        another = change.drawn & {"text", "second"} and "closed" not in change.drawn
+        closed = [] if another else self.closed
         after = self._read(self._ablation(closed))
         name = self._map(before)
         detail = detail_of(after, name, self.layer, self.head)
-        state = self.state if changed <= {"layer", "head"} else self._describe(before, after, name, closed)
-        note = self._note(before)
-        self._runs = {key: run for key, run in self._runs.items() if run in (before, after)}
-        self._read_last = (sentence, closed)
-        return {"closed": closed, "detail": detail, "state": state, "message": note}
+        state = self.state if change.drawn <= {"layer", "head"} else self._describe(before, after, name, closed)
+        runs = {key: run for key, run in self._runs.items() if run in (before, after)}
+        return Computed({"closed": closed, "detail": detail, "state": state, "message": self._note(before)},
+                        {"_runs": runs})
 
     def _read(self, ablation: Ablation) -> ForwardPass:
         """What the model makes of the text; the same question is asked of it once."""

@@ -1,6 +1,7 @@
 // The numbers of the Attention Lab as Python sends them, and the arithmetic of one cell.
 
-import { bytesOf, fill } from "../shared/lab.js";
+import { bytesOf } from "../shared/bytes.js";
+import { fill } from "../shared/lab.js";
 
 /** All weights of a map, 65,535 for 1; those of a head follow each other row by row. */
 export function weightsOf(state) {

@@ -1,7 +1,6 @@
 """The Cloze Lab: hide words of a sentence, and see what is believed to stand there; by whom, and how independently."""
 
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -9,7 +8,7 @@ import traitlets
 from torch import nn
 
 from plmlab.interpret.readable import AnyTokenizer, as_ours, readable
-from plmlab.labs.base import Lab
+from plmlab.labs.base import Change, Computed, Lab
 from plmlab.labs.cloze.beliefs import Joint, belief_state, chained_pair, likeliest, world_pair
 from plmlab.labs.cloze.presets import pair_question, presets, telling_word
 from plmlab.labs.cloze.readers import LeftReader, MaskedSentence, believed
@@ -69,7 +68,6 @@ class ClozeLab(Lab):
         self.left = LeftReader(model, left_only)
         self.best = None if world is None else BestReader(world, split, self.words, self.size)
         self._gapped: MaskedSentence | None = None
-        self._pressed: tuple[list[int], int] | None = None
         tries = [] if world is None else presets(world)
         begin: dict[str, Any] = {"text": RIVER if text is None else text, "hidden": []}
         begin = tries[0] if tries and text is None else begin
@@ -99,11 +97,10 @@ class ClozeLab(Lab):
     def _labels(self, ids: Sequence[int]) -> list[str]:
         return [name.encode("utf-8", "replace").decode() for name in labels(self.words, ids)]
 
-    def compute(self, changed: AbstractSet[str]) -> dict[str, Any]:
+    def compute(self, change: Change) -> Computed:
         """What is believed at each gap. Where no word was pressed since, and the text edited, the hidden words stay
         hidden wherever they stand now."""
-        now = (self.hidden, self.tried)
-        pressed, self._pressed = now != self._pressed, now
+        pressed = change.tried & {"hidden", "tried"}
         gapped, missing = self._read(self.text, self.max_tokens)
         slots = self.hidden if pressed or self._gapped is None else carried(self._gapped, gapped)
         gapped = gapped.hiding(checked_slots(slots, gapped))
@@ -112,9 +109,9 @@ class ClozeLab(Lab):
                              "once; what is drawn is from before. Click one that is hidden, to show it again")
         state, notes = self._state(gapped)
         message = joined(*self._notes(gapped, missing), *notes)
-        self._gapped, self._pressed = gapped, (list(gapped.hidden), self.tried)
-        return {"hidden": list(gapped.hidden), "pair": [] if state["pair"] is None else state["pair"]["slots"],
-                "state": state, "message": message}
+        pair = [] if state["pair"] is None else state["pair"]["slots"]
+        return Computed({"hidden": list(gapped.hidden), "pair": pair, "state": state, "message": message},
+                        {"_gapped": gapped})
 
     def _read(self, typed: str, max_tokens: int) -> tuple[MaskedSentence, int]:
         """The typed sentence, as much of it as fits, and how many tokens do not."""

@@ -1,10 +1,10 @@
 // The Mask Lab: draws an Example, and says of any two slots whether the one may look at the other, and why.
 
-import { clamp, el, resized, ruler, settled } from "../shared/dom.js";
+import { clamp, el, resized, ruler } from "../shared/dom.js";
 import { layout, matrix } from "../shared/grid.js";
 import { fill, guess, lab, observe, presetButtons, slider, tell, textField, written } from "../shared/lab.js";
+import { BY_HAND } from "../shared/masks.js";
 
-const BY_HAND = 1000;
 const FILLS = 5;
 
 /** What decides each pair of one mask after the edits, [[which, query, key, look], …]; the last edit counts. */
@@ -55,8 +55,8 @@ export function firstCell(targets, split = 0) {
   return { q, k: split ? Math.floor((split - 1) / 2) : Math.min(q + 1, targets.length - 1) };
 }
 
-/** Whether a cell can be set by hand: an encoder's slot has no path to the decoder's, in whatever mask. */
-export const hasPath = ({ q, k }, split) => !(q < split && k >= split);
+/** Whether a cell can be set by hand: a mask's can, but for an encoder's slot, which has no path to the decoder's. */
+export const settable = ({ q, k }, { by_hand: byHand, split }) => byHand && !(q < split && k >= split);
 
 let groups = 0;
 
@@ -88,12 +88,8 @@ function controls(model, view, signal) {
   select.addEventListener("change", () => tell(model, { objective: select.value, choices: {} }));
   const reader = el("select", { "aria-label": "who reads", disabled }, ...options(networks));
   reader.addEventListener("change", () => tell(model, { network: reader.value }));
-  const second = el("input", {
-    type: "text", class: "sentence", dir: "auto", spellcheck: "false", autocomplete: "off", disabled,
-    "aria-label": "what the decoder writes", placeholder: "what the decoder writes; empty: the same sentence",
-  });
-  second.value = model.get("second");
-  second.addEventListener("input", settled(() => tell(model, { second: second.value }), 120));
+  const second = textField(model, "what the decoder writes", signal,
+    { trait: "second", placeholder: "what the decoder writes; empty: the same sentence" });
   const pair = el("div", { class: "bar" }, second);
   const begin = () => tell(model, disabled ? { edits: [] } : { edits: [], choices: {}, draws: 0 });
   const again = () => tell(model, { draws: model.get("draws") + 1 });
@@ -203,7 +199,7 @@ export default lab({
     };
     const grid = matrix({
       at, onCell: go, rows: mark, seam: state.split,
-      onAct: (cell) => hasPath(cell, state.split) &&
+      onAct: (cell) => settable(cell, state) &&
         tell(model, { edits: turned(model.get("edits"), view.which, cell.q, cell.k, mask(), count) }),
     });
     repaint = () => {

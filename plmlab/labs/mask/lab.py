@@ -1,7 +1,6 @@
 """The Mask Lab: the reader's sentence under any objective, and who may look at whom in it, and why."""
 
 from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, field, replace
 from math import ceil
 from random import Random
@@ -10,9 +9,10 @@ from typing import Any, ClassVar, Protocol
 import traitlets
 
 from plmlab.example import IGNORE, Example, PairExample
-from plmlab.labs.base import Lab
-from plmlab.labs.mask.influence import NETWORKS
-from plmlab.labs.mask.pair import edited, names_of_pair, side_by_side
+from plmlab.labs.base import Change, Computed, Lab
+from plmlab.labs.mask.marks import marks_of
+from plmlab.labs.mask.networks import NETWORKS, Network
+from plmlab.labs.mask.square import edited, names_of_pair, side_by_side
 from plmlab.labs.shared.masks import mask_state
 from plmlab.labs.shared.notes import empty, joined, left_out, unknown
 from plmlab.labs.shared.tokens import names_of
@@ -54,37 +54,6 @@ PRESETS = (
 )
 
 
-def says_next(example: Example) -> bool:
-    """Whether each slot must say what stands in the next one (GPT)."""
-    return example.targets.tolist()[:-1] == example.tokens.tolist()[1:]
-
-
-def restores_in_place(example: Example, text: Sequence[int], vocab: Vocabulary) -> bool:
-    """Whether each slot must say what stood in that very slot (BERT), and not what comes next (GPT)."""
-    tokens, targets = example.tokens.tolist(), example.targets.tolist()
-    whole = [token if target == IGNORE else target for token, target in zip(tokens, targets, strict=True)]
-    return [id for id in whole if id not in vocab.special] == list(text) and not says_next(example)
-
-
-def marks_of(example: Example, text: Sequence[int], vocab: Vocabulary) -> list[str]:
-    """What befell each slot: ``mask``, ``changed``, ``kept`` (to be said, and in sight), ``unknown``,
-    ``special``, or ``word``."""
-    in_place = restores_in_place(example, text, vocab)
-
-    def mark(token: int, target: int) -> str:
-        if token == vocab.mask or token in vocab.sentinels:
-            return "mask"
-        if in_place and target not in (IGNORE, token):
-            return "changed"
-        if in_place and target == token and example.query_visible is None:
-            return "kept"
-        if token == vocab.unk:
-            return "unknown"
-        return "special" if token in vocab.special else "word"
-
-    return [mark(*pair) for pair in zip(example.tokens.tolist(), example.targets.tolist(), strict=True)]
-
-
 class MaskLab(Lab):
     """Type a sentence, pick an objective, and see who sees whom, why, and what is to be predicted.
 
@@ -96,8 +65,8 @@ class MaskLab(Lab):
         text: the sentence to begin with.
         objective: a name in ``plmlab.objectives.OBJECTIVES``.
         second: what the decoder writes, where the objective takes two texts; the sentence itself if "".
-        network: who reads: "attention", "recurrent", or "bidirectional". A recurrent network has no mask; there it is
-            drawn who can influence whom.
+        network: who reads: "transformer", "recurrent", or "bidirectional". A recurrent network has no mask; there it is
+            drawn who can influence whom, and no cell can be set by hand.
         seed: chooses the draws; "draw again" goes to the next one.
         choices: the objective's numbers, where not the defaults.
         presets: buttons of things to try.
@@ -109,14 +78,14 @@ class MaskLab(Lab):
 
     objective = traitlets.Unicode().tag(sync=True)
     second = traitlets.Unicode().tag(sync=True)
-    network = traitlets.Enum(tuple(NETWORKS), "attention").tag(sync=True)
+    network = traitlets.Enum(tuple(NETWORKS), "transformer").tag(sync=True)
     choices = traitlets.Dict().tag(sync=True)
     draws = traitlets.Int(0).tag(sync=True)
     edits: traitlets.List = traitlets.List().tag(sync=True)
     menu = traitlets.Dict().tag(sync=True)
 
     def __init__(self, tokenizer: Tokenizes, text: str = "", objective: str = "masked", *, second: str = "",
-                 network: str = "attention", seed: int = 0, choices: Mapping[str, float | int] | None = None,
+                 network: str = "transformer", seed: int = 0, choices: Mapping[str, float | int] | None = None,
                  presets: Sequence[MaskPreset] = PRESETS, max_tokens: int = 64) -> None:
         self.tokenizer, self.seed = tokenizer, seed
         self._example: Example | PairExample | None = None
@@ -131,11 +100,13 @@ class MaskLab(Lab):
 
     @property
     def example(self) -> Example | PairExample:
-        """The Example that is drawn, with the cells as the reader has set them; ValueError for a cell that no edit can
+        """The objective's Example, with the cells as the reader has set them; ValueError for a cell that no edit can
         open."""
         example = self._example
         if example is None:
             raise ValueError(f"there is no Example yet: {self.message}")
+        if self.edits and not NETWORKS[self.network].by_hand:
+            raise ValueError("who influences whom in a recurrent network is no mask: no cell of it can be set by hand")
         for which, query, key, look in self.edits:
             if isinstance(example, PairExample):
                 example = edited(example, query, key, look)
@@ -151,24 +122,19 @@ class MaskLab(Lab):
             return self.message
         return f"{OBJECTIVES[self.state['objective']].title}: {' '.join(self.state['tokens'])}"
 
-    def compute(self, changed: AbstractSet[str]) -> dict[str, Any]:
+    def compute(self, change: Change) -> Computed:
         """What the objective makes of the sentence, without any cell set by hand."""
-        objective = find_objective(self.objective)
+        objective, network = find_objective(self.objective), NETWORKS[self.network]
         typed = [self.text, self.second or self.text][:objective.texts]
         texts = [list(self.tokenizer.encode(text)) for text in typed]
         if not all(texts):
             raise empty()
-        made, used = self._fitting(objective, texts)
-        if self.network != "attention" and isinstance(made, Example) and made.query_visible is not None:
-            raise ValueError(f"{objective.title} asks with a second stream of attention, which a recurrent network "
-                             "does not have: let attention read it")
-        example = NETWORKS[self.network].reads(made)
-        state = self._describe(objective, example, used)
-        self._example = example
+        example, used = self._fitting(objective, texts)
         missing = [id == self.tokenizer.vocab.unk for text in used for id in text].count(True)
-        message = joined(left_out(sum(map(len, texts)) - sum(map(len, used)), self.max_tokens),
-                         unknown(missing), self._leak(example))
-        return {"edits": [], "state": state, "message": message}
+        message = joined(left_out(sum(map(len, texts)) - sum(map(len, used)), self.max_tokens), unknown(missing),
+                         network.warning(example))
+        state = self._describe(objective, network, example, used)
+        return Computed({"edits": [], "state": state, "message": message}, {"_example": example})
 
     def _fitting(self, objective: Objective, texts: list[list[int]]) -> tuple[Example | PairExample, list[list[int]]]:
         """The Example of as many tokens of the texts as can be drawn, and those tokens; the longer is cut first."""
@@ -184,21 +150,13 @@ class MaskLab(Lab):
             del longest[-min(over, max(len(longest) - len(shortest), ceil(over / len(used)))):]
         raise ValueError(f"max_tokens is {self.max_tokens}: too few to draw anything; give at least 8")
 
-    def _leak(self, example: Example | PairExample) -> str:
-        """What to know of a network that reads what it must say."""
-        if self.network != "bidirectional" or isinstance(example, PairExample) or not says_next(example):
-            return ""
-        return "Read from the right too, each slot has seen the word that it must say, the next one: such a model " \
-               "learns to copy, and nothing else."
-
-    def _describe(self, objective: Objective, made: Example | PairExample, texts: list[list[int]]) -> dict[str, Any]:
+    def _describe(self, objective: Objective, network: Network, made: Example | PairExample,
+                  texts: list[list[int]]) -> dict[str, Any]:
         halves = [made.source, made.target] if isinstance(made, PairExample) else [made]
         example = side_by_side(made) if isinstance(made, PairExample) else made
         vocab, tokens = self.tokenizer.vocab, list(self.tokenizer.tokens(example.tokens.tolist()))
         said = [[] if t == IGNORE else self.tokenizer.tokens([t]) for t in example.targets.tolist()]
-        second = example.query_visible
-        streams = [("content stream", example.visible)] + ([("query stream", second)] if second else [])
-        split, network = len(halves[0].tokens) if len(halves) > 1 else 0, NETWORKS[self.network]
+        split = len(halves[0].tokens) if len(halves) > 1 else 0
         return {
             "objective": objective.name,
             "choices": [{**asdict(choice), "value": self.choices.get(choice.name, choice.default)}
@@ -206,6 +164,7 @@ class MaskLab(Lab):
             "texts": objective.texts,
             "verbs": network.verbs,
             "axes": network.axes,
+            "by_hand": network.by_hand,
             "tokens": tokens,
             "split": split,
             "names": names_of_pair(tokens, split) if split else names_of(tokens),
@@ -214,7 +173,7 @@ class MaskLab(Lab):
             "positions": example.positions.tolist(),
             "segments": example.segments.tolist(),
             "targets": [word[0] if word else None for word in said],
-            "masks": [mask_state(title, visible) for title, visible in streams],
+            "masks": [mask_state(title, visible) for title, visible in network.streams(made)],
             "question": network.question or objective.question,
             "answer": network.answer or objective.answer,
         }

@@ -3,8 +3,8 @@
 import { barsOf } from "./bars.js";
 import { lensOf } from "./lens.js";
 import { distribution, logitsOf, temperatures } from "./maths.js";
-import { eachFrame, el, resized, settled } from "../shared/dom.js";
-import { guess, lab, observe, presetButtons, tell, textField } from "../shared/lab.js";
+import { eachFrame, el, resized } from "../shared/dom.js";
+import { guess, lab, observe, presetButtons, setter, tell, textField } from "../shared/lab.js";
 import { chance, choices, entropyOf } from "../shared/softmax.js";
 
 const TEMPERATURES = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.75, 2, 2.5, 3, 4, 5];
@@ -76,11 +76,7 @@ export default lab({
     return preset;
   });
 
-  const save = settled(() => model.save_changes(), 150);
-  const send = (traits) => {
-    for (const [name, value] of Object.entries(traits)) model.set(name, value);
-    save();
-  };
+  const send = setter(model);
   const knobs = [[knob(model, "temperature", "temperature", send), () => TEMPERATURES],
     [knob(model, "top_k", "top-k", send), () => [...KEEP.filter((k) => k < (drawn?.count ?? 0)), null]],
     [knob(model, "top_p", "top-p", send), () => MASS]];

@@ -1,7 +1,6 @@
 """The Next-token Lab: what a language model says comes next, how one draws from that, and what each layer would say."""
 
 from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
@@ -12,7 +11,7 @@ from torch import Tensor, nn
 from plmlab.decode import Rereading, distribution, greedy, sample
 from plmlab.interpret.distances import kl_divergence
 from plmlab.interpret.logit_lens import Column, Lens, ResidualStream, language_model, residual_stream
-from plmlab.labs.base import Lab
+from plmlab.labs.base import Change, Computed, Lab
 from plmlab.labs.next_token.draft import Draft, Script
 from plmlab.labs.next_token.world import beginnings, entropy
 from plmlab.labs.shared.best_reader import BestReader
@@ -69,7 +68,6 @@ class NextTokenLab(Lab):
         self.stream: ResidualStream | None = None
         self._lens = Lens(self.model)
         self._draft: Draft | None = None
-        self._heard: dict[str, Any] = {}
         tried = dict(presets or {}) if presets is not None or world is None else beginnings(world, split)
         self.name = type(model).__name__
         super().__init__(text=next(iter(tried.values()), "") if text is None else text,
@@ -108,10 +106,10 @@ class NextTokenLab(Lab):
         token, p = self.state["rows"][0]["token"], self.stream.logits.double().softmax(-1).max()
         return f"{self.name} after '{self.text}': '{token}' with {p:.2f}"
 
-    def compute(self, changed: AbstractSet[str]) -> dict[str, Any]:
+    def compute(self, change: Change) -> Computed:
         """What a new request asks, done; and what the model says of the text then. A request is heard once, though
         it fails; one that was made on another text is not heard, since messages of the browser's may come as one."""
-        request, self._heard = (self.request if self.request != self._heard else {}), self.request
+        request = self.request if "request" in change.tried else {}
         if self.max_tokens < 1:
             raise ValueError(f"max_tokens is {self.max_tokens}: the lens needs 1 slot or more")
         draft = self._draft
@@ -120,9 +118,8 @@ class NextTokenLab(Lab):
         if request.get("text", self.text) == self.text and request:
             draft = self._granted(draft, request)
         stream = residual_stream(self.model, draft.ids)
-        state, note = self._describe(draft, stream), self._note(draft)
-        self._draft, self.stream = draft, stream
-        return {"text": draft.text, "state": state, "message": note}
+        return Computed({"text": draft.text, "state": self._describe(draft, stream), "message": self._note(draft)},
+                        {"_draft": draft, "stream": stream})
 
     def _granted(self, draft: Draft, request: Mapping[str, Any]) -> Draft:
         """The draft with what the reader asked to be written, or without what was written last."""

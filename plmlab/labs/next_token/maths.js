@@ -1,6 +1,6 @@
 // What the Next-token Lab computes without Python: the distribution that is drawn from, and its measures.
 
-import { bytesOf } from "../shared/lab.js";
+import { bytesOf } from "../shared/bytes.js";
 import { chance, choices, entropyOf, softmax, total } from "../shared/softmax.js";
 
 /** Logits as Python sends them, from the highest to the lowest. */

@@ -3,9 +3,10 @@
 import { allDots, bulk, unpacked } from "./maths.js";
 import { sentenceControls, sentenceView } from "./sentence.js";
 import { encodingView, learned, relativeView, sinusoidal } from "./views.js";
-import { eachFrame, el, resized, settled } from "../shared/dom.js";
+import { bytesOf } from "../shared/bytes.js";
+import { eachFrame, el, resized } from "../shared/dom.js";
 import { diverging } from "../shared/heat.js";
-import { bytesOf, lab, observe } from "../shared/lab.js";
+import { lab, observe, setter } from "../shared/lab.js";
 
 const KIND_NAMES = {
   sinusoidal: "sinusoidal", learned: "learned", relative: "relative", sentence: "in a real sentence",
@@ -83,11 +84,7 @@ export default lab({
 }, ({ model, signal, parts }) => {
   parts.node.classList.add("places");
   const views = Object.fromEntries(Object.keys(KIND_NAMES).map((kind) => [kind, { open: false }]));
-  const save = settled(() => model.save_changes(), 150);
-  const choose = (traits) => {
-    for (const [name, value] of Object.entries(traits)) model.set(name, value);
-    save();
-  };
+  const choose = setter(model);
   const dials = el("div", { class: "bar quiet dials" });
   const sentence = el("div", {}, ...sentenceControls(model, signal));
   parts.controls.prepend(kindSwitch(model, choose, signal), dials, sentence);

@@ -1,7 +1,6 @@
 """The Position Lab: how a Transformer is told where a word stands, and what it does when nobody tells it."""
 
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -14,7 +13,7 @@ from torch import Tensor, nn
 from plmlab.example import Example, PairExample
 from plmlab.interpret.attention_maps import attention_maps
 from plmlab.interpret.readable import as_ours, readable
-from plmlab.labs.base import Lab
+from plmlab.labs.base import Change, Computed, Lab
 from plmlab.labs.shared.notes import empty, left_out
 from plmlab.labs.shared.tokens import names_of
 from plmlab.layers.positions import Learned
@@ -159,12 +158,10 @@ class PositionLab(Lab):
             "relative": f"relative positions, {size}, window {self.window}",
         }[self.kind]
 
-    def compute(self, changed: AbstractSet[str]) -> dict[str, Any]:
+    def compute(self, change: Change) -> Computed:
         """The sentence read in all variants, and the maps of the layer and head in sight."""
         variants, tokens, note = self._variants()
-        state = self._describe(variants, tokens)
-        self.variants = variants
-        return {"state": state, "message": note}
+        return Computed({"state": self._describe(variants, tokens), "message": note}, {"variants": variants})
 
     def _variants(self) -> tuple[tuple[PositionVariant, ...], list[str], str]:
         """The sentence read three ways, its tokens, and a note on what was left out."""

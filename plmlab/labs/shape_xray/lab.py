@@ -1,7 +1,6 @@
 """The Shape X-ray: every intermediate of multi-head attention, and where one token's numbers lie in it."""
 
 from collections.abc import Callable, Sequence
-from collections.abc import Set as AbstractSet
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -13,7 +12,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from plmlab.interpret import intervene, watch
-from plmlab.labs.base import Lab
+from plmlab.labs.base import Change, Computed, Lab
 from plmlab.labs.shared.notes import empty, left_out
 from plmlab.labs.shared.tokens import names_of
 from plmlab.layers.attention import MultiHeadAttention
@@ -182,8 +181,7 @@ class ShapeXray(Lab):
     @property
     def apart(self) -> float:
         """How far the wrong reshape takes the output away, as a share of the output's own length."""
-        right, wrong = self.passes["right"].out, self.passes["wrong"].out
-        return float((wrong - right).norm() / right.norm())
+        return apart(self.passes["right"], self.passes["wrong"])
 
     def summary(self) -> str:
         """The tokens, and the sizes of the split projections: head, time, width."""
@@ -193,7 +191,7 @@ class ShapeXray(Lab):
         heads, time, width = right.queries.shape
         return f"{' '.join(self.state['tokens'])}: head {heads} × time {time} × width {width}"
 
-    def compute(self, changed: AbstractSet[str]) -> dict[str, Any]:
+    def compute(self, change: Change) -> Computed:
         """Both passes of as many words as are drawn; the passes and the state change together, or neither does."""
         tokens, x = self._read()
         shown = slice(0, self.max_tokens)
@@ -202,10 +200,10 @@ class ShapeXray(Lab):
         if not all(bool(passed.out.isfinite().all()) for passed in passes.values()):
             raise ValueError("This attention gives numbers that are not finite (NaN or ∞), which cannot be drawn: "
                              "look at its weights, and at the vectors of the tokens.")
-        self.passes = passes
-        state = self._describe(list(tokens)[shown], x[shown])
-        return {"state": state, "followed": min(max(self.followed, 0), len(state["tokens"]) - 1),
-                "message": left_out(len(tokens) - self.max_tokens, self.max_tokens, "word")}
+        state = self._describe(list(tokens)[shown], x[shown], passes)
+        return Computed({"state": state, "followed": min(max(self.followed, 0), len(state["tokens"]) - 1),
+                         "message": left_out(len(tokens) - self.max_tokens, self.max_tokens, "word")},
+                        {"passes": passes})
 
     def _read(self) -> tuple[Sequence[str], Tensor]:
         tokens, x = self.read(self.text)
@@ -217,15 +215,20 @@ class ShapeXray(Lab):
                              f"needs one vector of {width} numbers a token: {(len(tokens), width)}")
         return tokens, x.detach().float()
 
-    def _describe(self, tokens: list[str], x: Tensor) -> dict[str, Any]:
-        right, wrong = self.passes["right"], self.passes["wrong"]
+    def _describe(self, tokens: list[str], x: Tensor, passes: dict[str, Pass]) -> dict[str, Any]:
+        right, wrong = passes["right"], passes["wrong"]
         heads, time, width = right.queries.shape
         return {
             "tokens": tokens, "names": names_of(tokens), "heads": heads, "width": width, "causal": self.causal,
             "x": rounded(x), "right": numbers(right), "wrong": numbers(wrong),
-            "same": torch.equal(right.sources, wrong.sources), "apart": self.apart,
+            "same": torch.equal(right.sources, wrong.sources), "apart": apart(right, wrong),
             "leaks": wrong.leaks() if self.causal else 0, "rows": heads * time,
         }
+
+
+def apart(right: Pass, wrong: Pass) -> float:
+    """How far the output of one pass is from the other's, as a share of the first one's length."""
+    return float((wrong.out - right.out).norm() / right.out.norm())
 
 
 def rounded(tensor: Tensor) -> list[Any]:

@@ -9,6 +9,15 @@ export function tell(model, traits) {
   model.save_changes();
 }
 
+/** A way to set traits here at once, of which Python hears when they have not moved for a moment. */
+export function setter(model) {
+  const save = settled(() => model.save_changes(), 150);
+  return (traits) => {
+    for (const [name, value] of Object.entries(traits)) model.set(name, value);
+    save();
+  };
+}
+
 /** Calls `handler` when any of the traits changes, until `signal` aborts. */
 export function observe(model, names, handler, signal) {
   for (const name of names) {
@@ -70,17 +79,17 @@ export function presetButtons(model, presets, traits = (preset) => preset) {
   return el("span", { class: "presets" }, ...(buttons.length ? ["try this ", ...buttons] : []));
 }
 
-/** The reader's sentence; Python hears of it when the typing pauses. */
-export function textField(model, label, signal) {
+/** A field for a text of the reader's, the trait `text` or another; Python hears of it when the typing pauses. */
+export function textField(model, label, signal, { trait = "text", placeholder = null } = {}) {
   const input = el("input", {
-    type: "text", class: "sentence", dir: "auto", spellcheck: "false", autocomplete: "off",
+    type: "text", class: "sentence", dir: "auto", spellcheck: "false", autocomplete: "off", placeholder,
     "aria-label": label, disabled: model.get("alone"),
   });
-  const send = settled(() => tell(model, { text: input.value }), 120);
-  input.value = model.get("text");
+  const send = settled(() => tell(model, { [trait]: input.value }), 120);
+  input.value = model.get(trait);
   input.addEventListener("input", send);
-  observe(model, ["text"], () => {
-    if (input !== input.ownerDocument.activeElement) input.value = model.get("text");
+  observe(model, [trait], () => {
+    if (input !== input.ownerDocument.activeElement) input.value = model.get(trait);
   }, signal);
   return input;
 }
@@ -88,12 +97,12 @@ export function textField(model, label, signal) {
 /** A slider that shows its number; `send(value)` on every move. */
 export function slider({ title, low, high, step, value, disabled }, send) {
   const digits = (String(step).split(".")[1] ?? "").length;
-  const written = (of) => Number(of).toFixed(digits).replace("-", "−");
-  const number = el("output", {}, written(value));
+  const inDigits = (of) => Number(of).toFixed(digits).replace("-", "−");
+  const number = el("output", {}, inDigits(value));
   const input = el("input", { type: "range", min: low, max: high, step, "aria-label": title, disabled });
   input.value = value;
   input.addEventListener("input", () => {
-    number.textContent = written(input.value);
+    number.textContent = inDigits(input.value);
     send(Number(input.value));
   });
   return el("label", { class: "slider" }, el("span", {}, title), input, number);
@@ -115,9 +124,3 @@ export function fill(template, names) {
 /** Those pieces as nodes; each word keeps its own direction of writing. */
 export const written = (pieces) =>
   pieces.map(({ text, role }) => (role ? el("bdi", { class: role }, text) : text));
-
-/** Bytes as Jupyter hands them over, or as a page of its own holds them, in base64. */
-export function bytesOf(sent) {
-  if (typeof sent === "string") return Uint8Array.from(atob(sent), (letter) => letter.charCodeAt(0)).buffer;
-  return sent.buffer.slice(sent.byteOffset, sent.byteOffset + sent.byteLength);
-}

@@ -1,5 +1,5 @@
 // Draws the lab on a page of its own, where no kernel answers: traits are kept here and go nowhere.
-{
+export default function drawAlone(lab) {
   const traits = { ...JSON.parse(document.getElementById("traits").textContent), alone: true };
   const handlers = new Map();
   const model = {

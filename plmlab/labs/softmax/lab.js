@@ -1,7 +1,7 @@
 // The Softmax Lab: e to each score ÷ T, its share of the sum, and what the temperature does to them.
 
-import { el, settled } from "../shared/dom.js";
-import { guess, lab, observe, slider } from "../shared/lab.js";
+import { el } from "../shared/dom.js";
+import { guess, lab, observe, setter, slider } from "../shared/lab.js";
 import { short } from "../shared/plot.js";
 import { chance, choices, entropyOf, softmax } from "../shared/softmax.js";
 
@@ -27,21 +27,23 @@ export default lab({
   lead: "e to the power of each score, divided by the sum of all. Turn the temperature; then move a score.",
 }, ({ model, signal, parts }) => {
   parts.node.classList.add("softmax");
-  const save = settled(() => model.save_changes(), 150);
-  const set = (name, value) => { model.set(name, value); save(); };
-  const move = (i, score) => set("scores", model.get("scores").map(([token, was], j) => [token, i === j ? score : was]));
+  const set = setter(model);
+  const move = (i, score) =>
+    set({ scores: model.get("scores").map(([token, was], j) => [token, i === j ? score : was]) });
+  const { highest, coolest, hottest } = model.get("limits");
   const why = el("p", { class: "why", role: "status", "aria-live": "polite" });
   const temperature = el("div", { class: "bar" });
   const rows = el("div", { class: "shares" });
   let shown = [];
 
   const build = () => {
-    temperature.replaceChildren(slider({ title: "temperature T", low: 0.1, high: 5, step: 0.1,
-      value: model.get("temperature") }, (value) => set("temperature", value)));
+    temperature.replaceChildren(slider({ title: "temperature T", low: coolest, high: hottest, step: 0.1,
+      value: model.get("temperature") }, (value) => set({ temperature: value })));
     shown = model.get("scores").map(([token, score], i) => {
       const [bar, power, share] = [el("i"), el("span", { class: "number" }), el("span", { class: "amount" })];
-      const input = slider({ title: token, low: -10, high: 10, step: 0.5, value: score }, (value) => move(i, value));
-      return { bar, power, share, cells: [input, power, el("span", { class: "track" }, bar), share] };
+      const input = slider({ title: token, low: -highest, high: highest, step: 0.1, value: score },
+        (value) => move(i, value));
+      return { token, bar, power, share, cells: [input, power, el("span", { class: "track" }, bar), share] };
     });
     rows.replaceChildren(...["score s", "e^(s ÷ T)", "share of the sum, from 0 to 1", ""].map((name) => el("b", {}, name)),
       ...shown.flatMap(({ cells }) => cells));
@@ -57,7 +59,8 @@ export default lab({
     why.textContent = finding(scores, T);
   };
   observe(model, ["scores", "temperature"], () => {
-    if (!parts.body.contains(document.activeElement)) build();
+    const tokens = model.get("scores").map(([token]) => token);
+    if (String(tokens) !== String(shown.map(({ token }) => token)) || !parts.body.contains(document.activeElement)) build();
     draw();
   }, signal);
   parts.body.append(why, temperature, rows, guess({}, QUESTION, ANSWER));

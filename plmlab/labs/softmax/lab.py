@@ -21,38 +21,42 @@ class SoftmaxLab(Lab):
     many equal choices the whole is worth. JavaScript computes all of it.
 
     Args:
-        scores: token → score (logit), from −10 to 10; two to twelve of them.
-        temperature: T, from 0.1 to 5.
+        scores: token → score (logit), from −10 to 10, to one decimal; two to twelve of them.
+        temperature: T, from 0.1 to 5, to one decimal.
     """
 
     title = "Softmax Lab"
     module = "softmax/lab.js"
     styles = ("softmax/lab.css",)
 
-    scores = traitlets.List(traitlets.List()).tag(sync=True)
+    scores = traitlets.List(traitlets.Tuple(traitlets.Unicode(), traitlets.Float())).tag(sync=True)
     temperature = traitlets.Float(1.0).tag(sync=True)
+    limits = traitlets.Dict().tag(sync=True)
 
     def __init__(self, scores: Mapping[str, float] | None = None, temperature: float = 1.0) -> None:
-        given = [[token, float(score)] for token, score in (SCORES if scores is None else scores).items()]
-        super().__init__(scores=given, temperature=temperature)
+        super().__init__(scores=list((SCORES if scores is None else scores).items()), temperature=temperature,
+                         limits={"highest": HIGHEST, "coolest": COOLEST, "hottest": HOTTEST})
 
     @traitlets.validate("scores")
     def _check_scores(self, proposal: Any) -> Any:
-        """A ValueError for scores that no slider can show."""
+        """The scores to one decimal, as the sliders have them; a TraitError for those that no slider can show."""
         value = proposal["value"]
         if not 2 <= len(value) <= MOST:
-            raise ValueError(f"a softmax shares out among tokens: give 2 to {MOST} scores; {len(value)} were given")
+            raise traitlets.TraitError(f"a softmax shares out among tokens: give 2 to {MOST} scores; {len(value)} were "
+                                       "given")
         for token, score in value:
             if not (isfinite(score) and abs(score) <= HIGHEST):
-                raise ValueError(f"scores must be from −{HIGHEST:.0f} to {HIGHEST:.0f}; {token!r} has {score}")
-        return value
+                raise traitlets.TraitError(f"scores must be from −{HIGHEST:.0f} to {HIGHEST:.0f}; {token!r} has "
+                                           f"{score}")
+        return [(token, round(score, 1)) for token, score in value]
 
     @traitlets.validate("temperature")
     def _check_temperature(self, proposal: Any) -> Any:
-        """A ValueError for a temperature that the slider cannot be set to."""
+        """The temperature to one decimal; a TraitError for one that the slider cannot be set to."""
         if not COOLEST <= proposal["value"] <= HOTTEST:
-            raise ValueError(f"the temperature must be from {COOLEST} to {HOTTEST}; {proposal['value']} was given")
-        return proposal["value"]
+            raise traitlets.TraitError(f"the temperature must be from {COOLEST} to {HOTTEST}; {proposal['value']} was "
+                                       "given")
+        return round(proposal["value"], 1)
 
     def shares(self) -> dict[str, float]:
         """Token → its share, as the bars show it; they add up to 1."""

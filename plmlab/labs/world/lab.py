@@ -1,13 +1,12 @@
 """Meet the Small World: a universe that writes about itself, and knows the exact probability of all it says."""
 
-from collections.abc import Callable, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import traitlets
 
 from plmlab import world
-from plmlab.labs.base import Lab
+from plmlab.labs.base import Change, Computed, Lab
 from plmlab.labs.shared.notes import empty, left_out
 from plmlab.labs.shared.probabilities import presets, probability_state, words_of
 from plmlab.labs.world.questions import bridge_questions, question_state
@@ -49,8 +48,8 @@ class WorldLab(Lab):
                  max_tokens: int = 64) -> None:
         if view not in VIEWS:
             raise ValueError(f"there is no view {view!r}; there are {', '.join(VIEWS)}")
-        self._size, self._questions = "", list[Question]()
-        begin = self._entered(find_world(size))
+        self._size = size
+        self._questions, begin = entered(find_world(size))
         if text is not None:
             begin["text"] = text
         super().__init__(size=size, view=view, max_tokens=max_tokens, **begin)
@@ -69,24 +68,17 @@ class WorldLab(Lab):
         verdict = f"log p = −{shown['nats']:.3f} nats" if shown["valid"] else shown["said"]
         return f"the {self.state['world']['name']} world, {self.state['world']['words']:,} words; '{said}': {verdict}"
 
-    def _entered(self, entered: World) -> dict[str, Any]:
-        """The traits to begin with in a world: its sentences to try, its entities, a film, its first question."""
-        self._size, self._questions = entered.name, bridge_questions(entered)
-        entities, tried = directory(entered), presets(entered)
-        films = [entity["key"] for entity in entities if entity["kind"] == "film"]
-        return {"menu": {"sizes": list(SIZES), "entities": entities, "presets": tried},
-                "text": tried[0]["text"], "entity": films[0], "asked": 0}
-
-    def compute(self, changed: AbstractSet[str]) -> dict[str, Any]:
+    def compute(self, change: Change) -> Computed:
         """The views that what changed belongs to, and in another world its own sentence, film and questions; what
         cannot be shown leaves its view as it was."""
         shown = find_world(self.size)
-        begin = {} if self.size == self._size else self._entered(shown)
+        same = self.size == self._size
+        questions, begin = (self._questions, {}) if same else entered(shown)
         given = {name: getattr(self, name) for name in self.inputs} | begin
         state, message, stale = dict(self.state), "", False
-        for view in [view for view, names in VIEWS.items() if {"size", *names} & (changed | begin.keys())]:
+        for view in [view for view, names in VIEWS.items() if {"size", *names} & (change.drawn | begin.keys())]:
             try:
-                state[view] = self._made(view, shown, given)
+                state[view] = self._made(view, shown, given, questions)
                 message = message or (self._note(given["text"]) if view == "probability" else "")
             except ValueError as error:
                 if view not in state:
@@ -95,16 +87,18 @@ class WorldLab(Lab):
         state["world"] = {"name": shown.name, "words": len(shown.vocabulary),
                           "entities": len((begin or {"menu": self.menu})["menu"]["entities"]),
                           "arcs": shown.automaton().size}
-        return begin | {"state": state, "message": message, "stale": stale}
+        return Computed(begin | {"state": state, "message": message, "stale": stale},
+                        {"_size": self.size, "_questions": questions})
 
-    def _made(self, view: str, shown: World, given: Mapping[str, Any]) -> Any:
+    def _made(self, view: str, shown: World, given: Mapping[str, Any],
+              questions: Sequence[Question]) -> Any:
         """One view's part of the state."""
         if view == "sentences":
             return sentences_state(shown, given["drawn"])
         if view == "entity":
             return entity_state(shown, given["entity"])
         if view == "question":
-            return question_state(shown, self._questions, given["asked"])
+            return question_state(shown, questions, given["asked"])
         words = words_of(given["text"], shown)[:self.max_tokens]
         if not words:
             raise empty()
@@ -112,6 +106,15 @@ class WorldLab(Lab):
 
     def _note(self, text: str) -> str:
         return left_out(len(words_of(text, self.world)) - self.max_tokens, self.max_tokens, "word")
+
+
+def entered(shown: World) -> tuple[list[Question], dict[str, Any]]:
+    """The bridge questions of a world, and the traits to begin with in it: its sentences to try, its entities, a film,
+    its first question."""
+    entities, tried = directory(shown), presets(shown)
+    films = [entity["key"] for entity in entities if entity["kind"] == "film"]
+    return bridge_questions(shown), {"menu": {"sizes": list(SIZES), "entities": entities, "presets": tried},
+                                     "text": tried[0]["text"], "entity": films[0], "asked": 0}
 
 
 def find_world(size: str) -> World:

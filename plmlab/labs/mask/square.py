@@ -14,23 +14,27 @@ NEVER = "the source is read to its end before the target is written: no slot of 
 
 
 def side_by_side(pair: PairExample) -> Example:
-    """Both halves in a row. Four blocks of queries × keys say who sees whom: source × source as the encoder, target ×
-    source across, target × target as the decoder, and source × target never."""
+    """Both halves in a row, as one Example that is only drawn."""
     source, target = pair.source, pair.target
-    count, total = len(source.tokens), len(source.tokens) + len(target.tokens)
-    first = torch.arange(total) < count
-    never = Rule("never", "", first, ~first, torch.zeros(total, dtype=torch.long), torch.ones(total, dtype=torch.long),
-                 unless=NEVER)
-    blocks = [("encoder", source.visible, 0, 0), ("across", pair.cross, count, 0),
-              ("decoder", target.visible, count, count)]
-    rules = [rule for name, visible, query, key in blocks for rule in _moved(name, visible, query, key, total)]
     return Example(
         tokens=torch.cat([source.tokens, target.tokens]),
         positions=torch.cat([source.positions, target.positions], dim=1),
         segments=torch.cat([source.segments, target.segments]),
-        visible=Visibility((*rules, never)),
+        visible=blocks(source.visible, pair.cross, target.visible),
         targets=torch.cat([source.targets, target.targets]),
     )
+
+
+def blocks(encoder: Visibility, across: Visibility, decoder: Visibility) -> Visibility:
+    """Four blocks of queries × keys as one square: source × source as the encoder has it, target × source across,
+    target × target as the decoder has it, and source × target never."""
+    count, total = across.shape[1], sum(across.shape)
+    first = torch.arange(total) < count
+    never = Rule("never", "", first, ~first, torch.zeros(total, dtype=torch.long), torch.ones(total, dtype=torch.long),
+                 unless=NEVER)
+    placed = [("encoder", encoder, 0, 0), ("across", across, count, 0), ("decoder", decoder, count, count)]
+    rules = [rule for name, visible, query, key in placed for rule in _moved(name, visible, query, key, total)]
+    return Visibility((*rules, never))
 
 
 def _moved(name: str, visible: Visibility, query: int, key: int, total: int) -> list[Rule]:

@@ -1,0 +1,37 @@
+"""What befell each slot of an example: hidden, changed, kept in sight, unknown."""
+
+from collections.abc import Sequence
+
+from plmlab.example import IGNORE, Example
+from plmlab.text.vocabulary import Vocabulary
+
+
+def says_next(example: Example) -> bool:
+    """Whether each slot must say what stands in the next one (GPT)."""
+    return example.targets.tolist()[:-1] == example.tokens.tolist()[1:]
+
+
+def restores_in_place(example: Example, text: Sequence[int], vocab: Vocabulary) -> bool:
+    """Whether each slot must say what stood in that very slot (BERT), and not what comes next (GPT)."""
+    tokens, targets = example.tokens.tolist(), example.targets.tolist()
+    whole = [token if target == IGNORE else target for token, target in zip(tokens, targets, strict=True)]
+    return [id for id in whole if id not in vocab.special] == list(text) and not says_next(example)
+
+
+def marks_of(example: Example, text: Sequence[int], vocab: Vocabulary) -> list[str]:
+    """What befell each slot: ``mask``, ``changed``, ``kept`` (to be said, and in sight), ``unknown``,
+    ``special``, or ``word``."""
+    in_place = restores_in_place(example, text, vocab)
+
+    def mark(token: int, target: int) -> str:
+        if token == vocab.mask or token in vocab.sentinels:
+            return "mask"
+        if in_place and target not in (IGNORE, token):
+            return "changed"
+        if in_place and target == token and example.query_visible is None:
+            return "kept"
+        if token == vocab.unk:
+            return "unknown"
+        return "special" if token in vocab.special else "word"
+
+    return [mark(*pair) for pair in zip(example.tokens.tolist(), example.targets.tolist(), strict=True)]
