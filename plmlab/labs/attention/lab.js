@@ -24,8 +24,8 @@ export function arranged(room, columns, heads, label) {
 function controls(model, signal) {
   const { presets, two } = model.get("menu");
   const disabled = model.get("alone");
-  const second = textField(model, two ? "what the decoder reads" : "sentence B", signal, { trait: "second" });
-  second.classList.add("second");
+  const second = textField(model, two ? "what the decoder reads" : "sentence B", signal,
+    { trait: "second", kind: "second" });
   const which = el("select", { "aria-label": "which attention", disabled });
   which.addEventListener("change", () => tell(model, { shown: which.selectedIndex, layer: 0, head: 0 }));
   const again = el("button", {

@@ -89,7 +89,7 @@ function controls(model, view, signal) {
   const reader = el("select", { "aria-label": "who reads", disabled }, ...options(networks));
   reader.addEventListener("change", () => tell(model, { network: reader.value }));
   const second = textField(model, "what the decoder writes", signal,
-    { trait: "second", placeholder: "what the decoder writes; empty: the same sentence" });
+    { trait: "second", kind: "second", placeholder: "what the decoder writes; empty: the same sentence" });
   const pair = el("div", { class: "bar" }, second);
   const begin = () => tell(model, disabled ? { edits: [] } : { edits: [], choices: {}, draws: 0 });
   const again = () => tell(model, { draws: model.get("draws") + 1 });

@@ -193,7 +193,7 @@ export function relativeView({ length, window }, { room, stops, choose, view }) 
   const why = el("p", { class: "why", role: "status", "aria-live": "polite" });
   const bars = el("div");
   const { across, aside, join } = columns(room);
-  const side = Math.min(across - FIELD.left - FIELD.right, 450);
+  const side = clamp(across - FIELD.left - FIELD.right, 0, 450); // a lab is drawn before it has room
   const size = { rows: length, columns: length, width: side, height: side };
   const map = heatMap({
     ...size, label: "relative positions: a row a query, a column a key",

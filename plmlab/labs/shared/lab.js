@@ -80,9 +80,9 @@ export function presetButtons(model, presets, traits = (preset) => preset) {
 }
 
 /** A field for a text of the reader's, the trait `text` or another; Python hears of it when the typing pauses. */
-export function textField(model, label, signal, { trait = "text", placeholder = null } = {}) {
+export function textField(model, label, signal, { trait = "text", kind = "sentence", placeholder = null } = {}) {
   const input = el("input", {
-    type: "text", class: "sentence", dir: "auto", spellcheck: "false", autocomplete: "off", placeholder,
+    type: "text", class: kind, dir: "auto", spellcheck: "false", autocomplete: "off", placeholder,
     "aria-label": label, disabled: model.get("alone"),
   });
   const send = settled(() => tell(model, { [trait]: input.value }), 120);
