@@ -7,7 +7,9 @@ PARTS ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
-INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --quiet -c constraints.txt
+# a module is compiled when it is first imported, which most never are
+INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --quiet --no-compile
+OLDEST := $(VENV)/jupyterlab-4.3
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .PHONY: help lab test clean
@@ -27,13 +29,15 @@ test: $(VENV)/tests.stamp
 
 $(VENV)/course.stamp: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing the course into $(VENV): some minutes the first time …"
-	$(INSTALL) -e .
+	$(INSTALL) -c constraints.txt -e .
 	@touch $@
 
-$(VENV)/tests.stamp: $(VENV)/course.stamp
-	@echo "Installing what the tests need …"
-	$(INSTALL) -e '.[test]'
-	@touch $@
+$(VENV)/tests.stamp: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing the course and what its tests need into $(VENV): some minutes the first time …"
+	$(INSTALL) -c constraints.txt -e '.[test]'
+	@rm -rf $(OLDEST)
+	$(INSTALL) --no-deps --target $(OLDEST) jupyterlab==4.3.8
+	@touch $(VENV)/course.stamp $@
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \

@@ -8,6 +8,7 @@ from math import sqrt
 import pytest
 import torch
 from playwright.sync_api import Page, expect
+from servers import Desk
 from standin import HOSTILE
 from torch import nn
 
@@ -256,8 +257,8 @@ LAB = "from plmlab.labs.attention.lab import AttentionLab\nlab = AttentionLab()\
 TOLD = "print(lab.off, lab.closed, lab.layer, lab.head, len(lab.state['queries']), repr(lab.text[:10]))"
 
 
-def test_the_lab_and_the_kernel_talk(page: Page, jupyter) -> None:
-    jupyter.run(page, LAB, TOLD, until=".plm-lab .head-map")
+def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
+    page = jupyter.run(LAB, TOLD, until=".plm-lab .head-map")
     expect(page.locator(".arithmetic h4")).to_contain_text("How 0.688 comes about")
     page.focus(ALL)
     page.keyboard.press("ArrowDown")
@@ -277,7 +278,7 @@ def test_the_lab_and_the_kernel_talk(page: Page, jupyter) -> None:
     expect(page.locator(WHY)).to_have_text("it may not look at animal: you closed this cell by hand.")
     expect(page.locator(".moved .most")).to_contain_text("it")
     expect(page.locator(".moved .most span")).to_have_text("0.18")
-    assert jupyter.run_cell(page, 1) == "[] [['self', 9, 2]] 4 2 15 'The animal'"
+    assert jupyter.run_cell(1) == "[] [['self', 9, 2]] 4 2 15 'The animal'"
     page.focus(MAP)
     page.keyboard.press("Enter")
     expect(page.locator(".changes")).to_contain_text("Nothing is taken away")
@@ -286,11 +287,11 @@ def test_the_lab_and_the_kernel_talk(page: Page, jupyter) -> None:
     expect(page.locator(".turned-by")).to_have_text("0.075")
     page.fill(".plm-lab .sentence", "The bank was closed.")
     expect(page.locator(".key-name")).to_have_count(7)
-    assert jupyter.run_cell(page, 1) == "[['self', 5, 11]] [] 5 11 7 'The bank w'"
+    assert jupyter.run_cell(1) == "[['self', 5, 11]] [] 5 11 7 'The bank w'"
 
 
-def test_hostile_sentences_typed_into_the_lab(page: Page, jupyter) -> None:
-    jupyter.run(page, LAB, TOLD, until=".plm-lab .head-map")
+def test_hostile_sentences_typed_into_the_lab(jupyter: Desk) -> None:
+    page = jupyter.run(LAB, TOLD, until=".plm-lab .head-map")
     field = ".plm-lab .sentence"
     for name, text in HOSTILE.items():
         page.fill(field, text)
@@ -306,4 +307,4 @@ def test_hostile_sentences_typed_into_the_lab(page: Page, jupyter) -> None:
         page.fill(field, "I was tired.")
         expect(page.locator(".key-name")).to_have_count(6)
         expect(page.locator(".message")).to_be_empty()
-    assert jupyter.run_cell(page, 1) == "[] [] 3 1 6 'I was tire'"
+    assert jupyter.run_cell(1) == "[] [] 3 1 6 'I was tire'"

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 from playwright.sync_api import FrameLocator, Page, expect
+from servers import Desk
 
 from plmlab.labs.bertviz.lab import View, head_view, model_view
 from plmlab.models.bert import BERT, BERTConfig
@@ -146,8 +147,8 @@ text = "The man sat on the bank of the river."
 """
 
 
-def test_in_jupyterlab_on_the_first_run_and_twice(page: Page, jupyter) -> None:
-    jupyter.run(page, SETUP, "head_view(model, words, text)", "model_view(model, words, text)",
+def test_in_jupyterlab_on_the_first_run_and_twice(jupyter: Desk) -> None:
+    page = jupyter.run(SETUP, "head_view(model, words, text)", "model_view(model, words, text)",
                 "head_view(model, words, text, 'He fished.')",
                 until=".jp-CodeCell:nth-of-type(4) iframe, iframe >> nth=2")
     for place, lines in ((0, 12 * 12 * 12), (2, 12 * 16 * 16)):

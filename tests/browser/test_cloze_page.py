@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 from cloze_models import AGREEMENT, SMALL, WORDS, bert, crossed, gpt
 from playwright.sync_api import Page, expect
+from servers import Desk
 from standin import HOSTILE
 
 from plmlab.labs import ClozeLab
@@ -127,8 +128,8 @@ def test_a_step_in_the_tables_repaints_within_30_ms(show: Show) -> None:
     assert statistics.median(spent) <= 30
 
 
-def test_a_walk_by_keyboard_alone_with_the_kernel(page: Page, jupyter) -> None:
-    jupyter.run(page, LAB, TOLD, until=".plm-lab .pair-map")
+def test_a_walk_by_keyboard_alone_with_the_kernel(jupyter: Desk) -> None:
+    page = jupyter.run(LAB, TOLD, until=".plm-lab .pair-map")
     page.focus(".plm-lab .sentence")
     for _ in range(8):
         page.keyboard.press("Tab")
@@ -164,11 +165,11 @@ def test_a_walk_by_keyboard_alone_with_the_kernel(page: Page, jupyter) -> None:
     page.click("text=agreement at a distance")
     expect(page.locator(BUTTONS).nth(5)).to_have_text("[MASK]")
     page.keyboard.press("Escape")
-    assert jupyter.run_cell(page, 1) == "[6] [] 'the cups nea'"
+    assert jupyter.run_cell(1) == "[6] [] 'the cups nea'"
 
 
-def test_hostile_text_is_typed_and_read(page: Page, jupyter) -> None:
-    jupyter.run(page, LAB, TOLD, until=".plm-lab .pair-map")
+def test_hostile_text_is_typed_and_read(jupyter: Desk) -> None:
+    page = jupyter.run(LAB, TOLD, until=".plm-lab .pair-map")
     for text in HOSTILE.values():
         page.fill(".sentence", text)
         expect(page.locator(CHIPS).nth(1)).to_have_text("[UNK]" if text[:3] != "the" else "the")
@@ -183,10 +184,10 @@ def test_hostile_text_is_typed_and_read(page: Page, jupyter) -> None:
 
 
 @pytest.mark.timing
-def test_a_click_is_answered_in_time(page: Page, jupyter) -> None:
+def test_a_click_is_answered_in_time(jupyter: Desk) -> None:
     """The goal is 100 ms from the act to the painted frame; a busy machine has room."""
-    jupyter.run(page, LAB, "print(1)", until=".plm-lab .pair-map")
+    jupyter.run(LAB, "print(1)", until=".plm-lab .pair-map")
     pressed = "[document.querySelectorAll('.words button')[1]]"
-    spent = jupyter.round_trips(page, pressed, ".words")
+    spent = jupyter.round_trips(pressed, ".words")
     print(f"a click: median {statistics.median(spent):.0f} ms")
     assert statistics.median(spent) <= 250

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from PIL import Image, ImageChops
 from playwright.sync_api import Browser, Page, expect
+from servers import Desk
 from standin import HOSTILE, SENTENCES, words
+from watching import PAINTED
 
 from plmlab.labs import Curve, Lab, MaskLab, ShapeXray
 
@@ -51,7 +53,7 @@ def test_the_png_is_what_the_screen_shows(show: Show, name: str, theme: str) -> 
     page = show(LABS[name](), theme)
     page.set_viewport_size({"width": 1000, "height": 1000})
     page.add_style_tag(content=".plm-lab { font-family: sans-serif }")  # a drawing does not know the system's font
-    page.wait_for_timeout(100)
+    page.evaluate(PAINTED)
     file, drawn = png_of(page)
     assert file == f"{name.split(',')[0]}.png"
     node = page.locator(".plm-lab")
@@ -126,9 +128,9 @@ lab
 """
 
 
-def test_the_html_of_a_running_lab_opens_elsewhere_and_draws_the_same(page: Page, jupyter, browser: Browser,
+def test_the_html_of_a_running_lab_opens_elsewhere_and_draws_the_same(jupyter: Desk, browser: Browser,
                                                                       tmp_path: Path) -> None:
-    jupyter.run(page, LAB, "print(len(lab.edits))", until=".plm-lab .reads > .chip")
+    page = jupyter.run(LAB, "print(len(lab.edits))", until=".plm-lab .reads > .chip")
     page.fill(".plm-lab .sentence", HOSTILE["script"] + " sat sat")
     expect(page.locator(".plm-lab .reads > .chip")).to_have_count(2 + len(HOSTILE["script"].split()) + 1)
     page.focus(".plm-lab .cross")
@@ -161,11 +163,18 @@ def test_the_html_of_a_running_lab_opens_elsewhere_and_draws_the_same(page: Page
     name, drawn = png_of(page)
     assert name == "mask_lab.png"
     assert len(drawn.getcolors(1 << 24) or []) > 60
+BUSY = """
+import time
+from pathlib import Path
+while not Path("enough").exists():
+    time.sleep(0.05)
+"""
 
 
-def test_a_busy_kernel_is_told_of(page: Page, jupyter) -> None:
-    jupyter.run(page, LAB, "import time; time.sleep(6)", until=".plm-lab .reads > .chip")
-    with page.expect_download(timeout=20_000):
+def test_a_busy_kernel_is_told_of(jupyter: Desk) -> None:
+    page = jupyter.run(LAB, BUSY, until=".plm-lab .reads > .chip")
+    with page.expect_download():
         page.click(".plm-lab .export button:text-is('HTML')")
         expect(page.locator(".plm-lab .export [role=status]")).to_contain_text("Python is busy")
+        (jupyter.server.folder / "enough").touch()
     expect(page.locator(".plm-lab .export [role=status]")).to_be_empty()

@@ -3,7 +3,8 @@
 import statistics
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
+from servers import Desk
 from standin import HOSTILE
 
 pytestmark = pytest.mark.browser
@@ -19,8 +20,8 @@ SENTENCE = ".plm-lab .sentence"
 CHIPS = ".plm-lab .reads > .chip"
 
 
-def test_the_mask_lab_and_the_kernel_talk(page: Page, jupyter) -> None:
-    jupyter.run(page, LAB, TOLD, until=CHIPS)
+def test_the_mask_lab_and_the_kernel_talk(jupyter: Desk) -> None:
+    page = jupyter.run(LAB, TOLD, until=CHIPS)
     expect(page.locator(CHIPS)).to_have_count(12)
 
     page.select_option("[aria-label=objective]", "causal")
@@ -33,7 +34,7 @@ def test_the_mask_lab_and_the_kernel_talk(page: Page, jupyter) -> None:
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     expect(page.locator(".why")).to_contain_text("you opened this cell by hand")
-    assert jupyter.run_cell(page, 1) == "causal 4 5 'the cat sat'"
+    assert jupyter.run_cell(1) == "causal 4 5 'the cat sat'"
 
     page.click("button:text-is('hide half the words')")
     expect(page.locator(".chip.mask, .chip.changed, .chip.kept").first).to_be_visible()
@@ -54,11 +55,11 @@ def test_the_mask_lab_and_the_kernel_talk(page: Page, jupyter) -> None:
     page.click("button:text-is('reset')")
     expect(page.locator(".sliders output")).to_have_text("0.15")
     assert page.input_value(SENTENCE) == "the quick brown fox jumps over the lazy dog"
-    assert jupyter.run_cell(page, 1) == "masked 11 0 'the quick br'"
+    assert jupyter.run_cell(1) == "masked 11 0 'the quick br'"
 
 
-def test_hostile_sentences_typed_into_the_lab(page: Page, jupyter) -> None:
-    jupyter.run(page, LAB, TOLD, until=CHIPS)
+def test_hostile_sentences_typed_into_the_lab(jupyter: Desk) -> None:
+    page = jupyter.run(LAB, TOLD, until=CHIPS)
     for text in HOSTILE.values():
         page.fill(SENTENCE, text)
         page.wait_for_function("() => /vocabulary|longer/.test(document.querySelector('.message').textContent)")
@@ -71,24 +72,22 @@ def test_hostile_sentences_typed_into_the_lab(page: Page, jupyter) -> None:
         expect(page.locator(CHIPS)).to_have_count(4)
         expect(page.locator(".message")).to_be_empty()
     page.keyboard.press("Escape")
-    assert jupyter.run_cell(page, 1) == "masked 4 0 'the cat'"
+    assert jupyter.run_cell(1) == "masked 4 0 'the cat'"
 
 
-def test_the_dark_theme(page: Page, jupyter) -> None:
-    jupyter.setting("themes", theme="JupyterLab Dark")
-    jupyter.run(page, LAB, "from standin import SENTENCES\nlab.text = SENTENCES[64]", until=CHIPS)
-    jupyter.setting("themes", theme="JupyterLab Light")
-    expect(page.locator(CHIPS)).to_have_count(64)
-    ground = page.evaluate("getComputedStyle(document.querySelector('.plm-lab')).backgroundColor")
-    assert ground == "rgb(33, 33, 33)"
+def test_the_dark_theme(jupyter: Desk) -> None:
+    with jupyter.dark():
+        page = jupyter.run(LAB, "from standin import SENTENCES\nlab.text = SENTENCES[64]", until=CHIPS)
+        expect(page.locator(CHIPS)).to_have_count(64)
+        expect(page.locator(".plm-lab")).to_have_css("background-color", "rgb(33, 33, 33)")
 
 
 @pytest.mark.timing
-def test_a_round_trip_to_the_kernel_takes_100_ms(page: Page, jupyter) -> None:
-    jupyter.run(page, LAB, "from standin import SENTENCES\nlab.text = SENTENCES[64]", until=CHIPS)
+def test_a_round_trip_to_the_kernel_takes_100_ms(jupyter: Desk) -> None:
+    page = jupyter.run(LAB, "from standin import SENTENCES\nlab.text = SENTENCES[64]", until=CHIPS)
     expect(page.locator(CHIPS)).to_have_count(64)
     pressed = "[[...document.querySelectorAll('.plm-lab button')].find((b) => b.textContent === 'draw again')]"
-    spent = jupyter.round_trips(page, pressed, ".plm-lab .body")
+    spent = jupyter.round_trips(pressed, ".plm-lab .body")
     assert statistics.median(spent) <= 100
 
 
@@ -104,16 +103,18 @@ for step in range(1, 61):
     curve.add(step, 2.1 + 5 / step, validation=2.5 if step % 20 == 0 else None)
 curve.finish("it ended here")
 """
+STEPS_SEEN = """async (end) => {
+    const lab = document.querySelector('.plm-lab'), seen = new Set();
+    while (true) {
+        seen.add(lab.querySelector('.numbers dd').innerText);
+        if (lab.querySelector('.read').innerText.includes(end)) return [...seen];
+        await new Promise(requestAnimationFrame);
+    } }"""
 
 
-def test_a_curve_moves_while_the_cell_runs(page: Page, jupyter) -> None:
-    jupyter.run(page, CURVE, RUN, until=".plm-lab .plot svg")
-    seen = set()
-    for _ in range(200):
-        seen.add(page.inner_text(".plm-lab .numbers dd >> nth=0"))
-        if "it ended here" in page.inner_text(".plm-lab .read"):
-            break
-        page.wait_for_timeout(30)
+def test_a_curve_moves_while_the_cell_runs(jupyter: Desk) -> None:
+    page = jupyter.run(CURVE, RUN, until=".plm-lab .plot svg")
+    seen = page.evaluate(STEPS_SEEN, "it ended here")
     assert len(seen) >= 5
     assert page.inner_text(".plm-lab .numbers dd >> nth=0") == "60 of 60"
     assert page.locator(".plm-lab circle.held-out").count() == 3

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from next_token_models import SMALL, WORDS, seeded
 from playwright.sync_api import Page, expect
+from servers import Desk
 from standin import HOSTILE
 
 from plmlab.decode import distribution
@@ -221,8 +222,8 @@ lab
 TOLD = "print(repr(lab.text), lab.temperature, lab.top_k, len(lab.state['written']))"
 
 
-def test_the_lab_and_the_kernel_talk(page: Page, jupyter) -> None:
-    jupyter.run(page, LAB, TOLD, until=".plm-lab .lens-grid")
+def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
+    page = jupyter.run(LAB, TOLD, until=".plm-lab .lens-grid")
     page.fill(".sentence", "the girl")
     expect(page.locator(".lens-grid .chip")).to_have_count(3)
     page.locator("button.choice").nth(2).click()
@@ -253,15 +254,14 @@ def test_the_lab_and_the_kernel_talk(page: Page, jupyter) -> None:
     page.click("button.preset:text-is('be certain')")
     expect(page.locator(".message")).to_be_empty()
     slide(page, "temperature", "ArrowRight")
-    page.wait_for_timeout(500)
-    assert jupyter.run_cell(page, 1).endswith(" 1.1 None 0")
+    jupyter.run_cell(1, until=r" 1\.1 None 0$")
 
 
 @pytest.mark.timing
-def test_the_time_of_a_round_trip(page: Page, jupyter) -> None:
+def test_the_time_of_a_round_trip(jupyter: Desk) -> None:
     """Another text is read by the model and drawn within 100 ms, with room for a busy machine."""
-    jupyter.run(page, LAB, "print(1)", until=".plm-lab .lens-grid")
+    jupyter.run(LAB, "print(1)", until=".plm-lab .lens-grid")
     pressed = "[...document.querySelectorAll('.plm-lab .presets .preset')].slice(0, 2).reverse()"
-    spent = jupyter.round_trips(page, pressed, ".plm-lab .body")
+    spent = jupyter.round_trips(pressed, ".plm-lab .body")
     print(f"a round trip: median {statistics.median(spent):.0f} ms")
     assert statistics.median(spent) <= 200

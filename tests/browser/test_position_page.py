@@ -8,6 +8,7 @@ from functools import cache
 import pytest
 import torch
 from playwright.sync_api import Page, expect
+from servers import Desk
 from standin import HOSTILE
 
 from plmlab.hf import minilm
@@ -259,8 +260,8 @@ TOLD = "print(lab.kind, lab.layer, lab.head, lab.shuffles, lab.position, len(lab
 SENTENCE = ".plm-lab .sentence"
 
 
-def test_the_position_lab_and_the_kernel_talk(page: Page, jupyter) -> None:
-    jupyter.run(page, LAB, TOLD, until=".plm-lab .maps .heat")
+def test_the_position_lab_and_the_kernel_talk(jupyter: Desk) -> None:
+    page = jupyter.run(LAB, TOLD, until=".plm-lab .maps .heat")
     expect(page.locator(".finding")).to_contain_text("Layer 0, head 2, looks one token back")
     page.fill(SENTENCE, "she read it twice")
     expect(page.locator(".heat").first).to_have_attribute("aria-rowcount", "6")
@@ -291,16 +292,14 @@ def test_the_position_lab_and_the_kernel_talk(page: Page, jupyter) -> None:
     expect(page.locator(WHY)).to_contain_text("Position 8, dimension 12")
     told = read_minilm()[0].embeddings.position.weight[8, 12].item()
     assert float(page.inner_text(WHY + " b >> nth=1").replace("−", "-")) == pytest.approx(told, abs=6e-4)
-    page.wait_for_timeout(400)
-    assert jupyter.run_cell(page, 1).startswith("learned 1 ")
-    assert jupyter.run_cell(page, 1).endswith(" 1 8 4 'the cat'")
+    jupyter.run_cell(1, until="^learned 1 .* 1 8 4 'the cat'$")
 
 
 @pytest.mark.timing
-def test_the_time_of_a_round_trip(page: Page, jupyter) -> None:
+def test_the_time_of_a_round_trip(jupyter: Desk) -> None:
     """Another shuffle is read, measured and drawn within 100 ms, with room for a busy machine."""
-    jupyter.run(page, LAB, f"lab.text = {STORY!r}", until=".plm-lab .maps .heat")
+    page = jupyter.run(LAB, f"lab.text = {STORY!r}", until=".plm-lab .maps .heat")
     expect(page.locator(".heat").first).to_have_attribute("aria-rowcount", "16")
     pressed = "[[...document.querySelectorAll('.plm-lab button')].find((b) => b.textContent === 'shuffle again')]"
-    spent = jupyter.round_trips(page, pressed, ".plm-lab .body")
+    spent = jupyter.round_trips(pressed, ".plm-lab .body")
     assert statistics.median(spent) <= 200

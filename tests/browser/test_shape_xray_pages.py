@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, expect
+from servers import Desk
 from standin import HOSTILE
 
 from plmlab.labs.shape_xray.lab import ShapeXray
@@ -208,8 +209,8 @@ lab
 """
 
 
-def test_the_lab_and_the_kernel_talk(page: Page, jupyter) -> None:
-    jupyter.run(page, LAB, "print(lab.followed, lab.wrong, lab.state['tokens'])", until=".plm-lab .lines li")
+def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
+    page = jupyter.run(LAB, "print(lab.followed, lab.wrong, lab.state['tokens'])", until=".plm-lab .lines li")
     page.click("text=view alone")
     page.click(".choice .chip >> nth=4")
     for text in HOSTILE.values():
@@ -222,4 +223,4 @@ def test_the_lab_and_the_kernel_talk(page: Page, jupyter) -> None:
     page.fill(".plm-lab .sentence", "a b c d e")
     expect(page.locator(".message")).to_be_empty()
     expect(names).to_have_count(5)
-    assert jupyter.run_cell(page, 1) == "2 True ['a', 'b', 'c', 'd', 'e']"
+    assert jupyter.run_cell(1) == "2 True ['a', 'b', 'c', 'd', 'e']"

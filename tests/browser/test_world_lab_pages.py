@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, expect
+from servers import Desk
 from standin import HOSTILE
 
 from plmlab.labs import WorldLab
@@ -184,8 +185,8 @@ def test_hiding_a_word_and_turning_a_tab_repaint_within_30_ms(show: Show) -> Non
     assert statistics.median(spent["turn"]) <= 30
 
 
-def test_the_lab_and_the_kernel_talk(page: Page, jupyter) -> None:
-    jupyter.run(page, LAB, TOLD, until=".plm-lab .sentences li")
+def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
+    page = jupyter.run(LAB, TOLD, until=".plm-lab .sentences li")
     before = page.inner_text(".plm-lab .sentences")
     page.click("text=write others")
     page.wait_for_function("was => document.querySelector('.sentences').innerText !== was", arg=before)
@@ -218,14 +219,14 @@ def test_the_lab_and_the_kernel_talk(page: Page, jupyter) -> None:
         expect(page.locator(WORDS)).to_have_count(4)
         expect(page.locator(".message")).to_be_empty()
     page.keyboard.press("Escape")
-    assert jupyter.run_cell(page, 1).startswith("probability town:")
+    assert jupyter.run_cell(1).startswith("probability town:")
 
 
 @pytest.mark.timing
-def test_typing_is_answered_in_time(page: Page, jupyter) -> None:
+def test_typing_is_answered_in_time(jupyter: Desk) -> None:
     """The goal is 100 ms from the act to the painted frame; a busy machine has room."""
-    jupyter.run(page, LAB, "print(1)", until=".plm-lab .sentences li")
+    page = jupyter.run(LAB, "print(1)", until=".plm-lab .sentences li")
     tab(page, "Exact probability")
     pressed = "[...document.querySelectorAll('.preset')].slice(0, 2).reverse()"
-    spent = jupyter.round_trips(page, pressed, ".columns")
+    spent = jupyter.round_trips(pressed, ".columns")
     assert statistics.median(spent) <= 250

@@ -1,7 +1,7 @@
 // The Position Lab's pictures that need no Python: an encoding with its dot products and waves, and a distance table.
 
 import { byDistance, distanceRow, pairsOfRows, sinusoid, sinusoidDot, sinusoids, wavelength } from "./maths.js";
-import { el, svg } from "../shared/dom.js";
+import { clamp, el, svg } from "../shared/dom.js";
 import { heatMap, pixels, ramp, scaleBar } from "../shared/heat.js";
 import { guess } from "../shared/lab.js";
 import { between, lineThrough, plot, roundNumbers, short } from "../shared/plot.js";

@@ -1,0 +1,136 @@
+"""A lab's page, which needs no kernel, begins as the live lab does in JupyterLab: the same words, marks and pixels."""
+
+import io
+import time
+from collections.abc import Iterator
+from itertools import zip_longest
+from pathlib import Path
+
+import pytest
+from PIL import Image, ImageChops
+from playwright.sync_api import Locator, Page
+from servers import Desk
+from watching import PAINTED, SIZE
+
+from plmlab import labs
+
+pytestmark = pytest.mark.browser
+
+IMPORTS = """
+from pathlib import Path
+import torch
+torch.set_num_threads(1)
+from cloze_models import crossed, gpt
+from next_token_models import SMALL, WORDS, seeded
+from standin import words, SENTENCES
+from plmlab.hf import minilm
+from plmlab.labs import *
+from plmlab.models.gpt import GPT2
+def curve():
+    made = Curve("a run", floor=2.1, steps=60)
+    for step in range(1, 41):
+        made.add(step, 2.2 + 5 / step, validation=2.6 if step % 20 == 0 else None)
+    return made
+"""
+PAIR = '"the old baker told the ferryman", "sequence_to_sequence", second="the baker told a story"'
+BEGINNINGS = {
+    "AttentionLab": ["AttentionLab()"],
+    "ClozeLab": ["crossed(left_only=gpt())"],
+    "Curve": ["curve()"],
+    "MaskLab": ['MaskLab(words(), SENTENCES[12], "masked", seed=3)', f"MaskLab(words(), {PAIR})",
+                'MaskLab(words(), SENTENCES[12], "causal", network="recurrent")'],
+    "NextTokenLab": ['NextTokenLab(seeded(GPT2), WORDS, "Henry Quinn is older than", world=SMALL)'],
+    "PositionLab": [f'PositionLab(*minilm(), kind="{kind}")'
+                    for kind in ("sinusoidal", "learned", "relative", "sentence")],
+    "ShapeXray": ["ShapeXray()", "ShapeXray(wrong=True)"],
+    "SoftmaxLab": ["SoftmaxLab()"],
+    "WorldLab": [f'WorldLab(view="{view}")' for view in ("sentences", "probability", "entity", "question")],
+}
+"""Lab → Python for some of it, each made and shown in a cell."""
+ALL = [made for beginnings in BEGINNINGS.values() for made in beginnings]
+
+STATE = """(lab) => {
+    lab.classList.add('picture');
+    const count = (selector) => lab.querySelectorAll(selector).length;
+    const controls = [...lab.querySelectorAll('input, select, output, progress')];
+    return {
+        words: lab.innerText.split('\\n').map((line) => line.trim()).filter(Boolean),
+        marks: ['canvas', 'svg', 'path', 'rect', 'circle', 'line', 'text', 'tr', 'td', 'li', 'bdi',
+            'i', 'details', '[tabindex]', '[aria-pressed=true]', '.chip', '.cell'].map((name) => [name, count(name)]),
+        paths: [...lab.querySelectorAll('path')].map((path) => path.getAttribute('d')),
+        set: controls.map((control) => [control.getAttribute('aria-label'), control.value, control.checked ?? null]),
+        pixels: [...lab.querySelectorAll('canvas')].map((canvas) => canvas.toDataURL()),
+        width: [lab.getBoundingClientRect().width],
+    }; }"""
+STILL = ".plm-lab :is(input, select) { visibility: hidden }"
+"""What a switched-off control looks like is the browser's choice."""
+WHOLE_PIXELS = """(lab) => {
+    const { top } = lab.getBoundingClientRect();
+    Object.assign(lab.style, { position: 'relative', top: `${Math.ceil(top) - top}px` }); }"""
+"""Puts a lab where its letters' edges are shaded alike."""
+
+
+@pytest.fixture(scope="module")
+def live(desk: Desk) -> Iterator[Desk]:
+    """All labs in one notebook, each shown as it was when its page was written, on a screen as high as the highest."""
+    desk.page.set_viewport_size({"width": 1280, "height": 2200})
+    cells = [f'lab = {made}\n_ = Path("{i}.html").write_text(lab.html(), encoding="utf-8")\nlab'
+             for i, made in enumerate(ALL)]
+    desk.run(IMPORTS, *cells, until=f":nth-match(.plm-lab, {len(ALL)})")
+    yield desk
+    desk.page.set_viewport_size(SIZE)
+
+
+def page_of(live: Desk, page: Page, made: str, width: float) -> Locator:
+    """The lab's page, where the lab has the same width."""
+    page.set_viewport_size({"width": round(width) + 24, "height": 1000})
+    page.goto(Path(live.server.folder, f"{ALL.index(made)}.html").as_uri())
+    page.wait_for_selector("html[data-drawn]")
+    return page.locator(".plm-lab")
+
+
+def differences(one: Locator, two: Locator, wait: float = 5) -> dict[str, list]:
+    """What is not the same in the states of two labs, once both have come to rest, or after so many seconds."""
+    deadline = time.monotonic() + wait
+    while True:
+        mine, other = (lab.evaluate(STATE) for lab in (one, two))
+        found = {name: [pair for pair in zip_longest(mine[name], other[name]) if pair[0] != pair[1]]
+                 for name in mine if mine[name] != other[name]}
+        if not found or time.monotonic() > deadline:
+            return found
+        one.page.evaluate(PAINTED)
+
+
+def differing(one: Locator, two: Locator) -> float:
+    """The share of pixels that differ by more than the shading of a letter's edge."""
+    shots = []
+    for lab in (one, two):
+        lab.scroll_into_view_if_needed()
+        lab.evaluate(WHOLE_PIXELS)
+        shots.append(Image.open(io.BytesIO(lab.screenshot(animations="disabled", style=STILL))).convert("RGB"))
+    assert shots[0].size == shots[1].size
+    apart = ImageChops.difference(*shots).convert("L").point(lambda v: 255 * (v > 90))
+    return apart.histogram()[255] / (apart.width * apart.height)
+
+
+def test_every_lab_has_its_beginnings() -> None:
+    classes = {name: getattr(labs, name) for name in labs.__all__}
+    every = {name for name, found in classes.items() if issubclass(found, labs.Lab) and found is not labs.Lab}
+    assert set(BEGINNINGS) == every, "a new lab needs an entry"
+
+
+@pytest.mark.parametrize("made", ALL, ids=range(len(ALL)))
+def test_the_page_begins_as_the_live_lab(live: Desk, jupyter: Desk, page: Page, made: str) -> None:
+    lab = jupyter.page.locator(".plm-lab").nth(ALL.index(made))
+    alone = page_of(live, page, made, lab.bounding_box()["width"])
+    assert differences(lab, alone) == {}
+    assert differing(lab, alone) < 0.01
+
+
+def test_another_beginning_is_told_apart(live: Desk, jupyter: Desk, page: Page) -> None:
+    """Where words, marks and pixels differ, each is seen."""
+    for mine, other, seen in (("ShapeXray()", "ShapeXray(wrong=True)", {"words", "paths", "set"}),
+                              (BEGINNINGS["PositionLab"][1], BEGINNINGS["PositionLab"][2], {"pixels"})):
+        lab = jupyter.page.locator(".plm-lab").nth(ALL.index(mine))
+        alone = page_of(live, page, other, lab.bounding_box()["width"])
+        assert seen <= set(differences(lab, alone, wait=0))
