@@ -6,11 +6,8 @@ map, median of 5. The kernel is warm: torch, the lab and the model are loaded.
 """
 
 import statistics
-import tempfile
-from pathlib import Path
 
-from labs import FLAGS, Jupyter, browser_path, first_paint
-from playwright.sync_api import Page, sync_playwright
+from labs import Desk, first_paint, open_desk
 
 WARM = """
 import torch
@@ -78,9 +75,9 @@ ACTS = (("hover", "hover"), ("layer switch", "layer"), ("next cell", "cell"),
         ("a head's vectors (kernel)", "vectors"), ("head off (kernel)", "off"))
 
 
-def measure(page: Page, jupyter: Jupyter, model: str) -> dict[str, float]:
+def measure(desk: Desk, model: str) -> dict[str, float]:
     """All medians for one model."""
-    jupyter.run(page, WARM, SHOWN.format(model=model), until=".jp-Notebook-cell:nth-of-type(2) .head-map")
+    page = desk.run(WARM, SHOWN.format(model=model), until=".jp-Notebook-cell:nth-of-type(2) .head-map")
     row = {"first paint": statistics.median(first_paint(page, 1, ".head-map") for _ in range(5))}
     for name, act in ACTS:
         row[name] = statistics.median(page.evaluate(TIMED, {"act": act, "count": 30}))
@@ -91,15 +88,8 @@ def main() -> None:
     """Measure and print."""
     titles = {"MiniLM": "MiniLM, 6 × 12 × 15 tokens", "96": "12 × 12 × 64 tokens, width 96",
               "768": "12 × 12 × 64 tokens, width 768"}
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        jupyter = Jupyter(Path(folder))
-        try:
-            browser = playwright.chromium.launch(executable_path=browser_path(), args=FLAGS)
-            page = browser.new_page(viewport={"width": 1400, "height": 1200})
-            rows = {title: measure(page, jupyter, model) for model, title in titles.items()}
-            browser.close()
-        finally:
-            jupyter.close()
+    with open_desk() as desk:
+        rows = {title: measure(desk, model) for model, title in titles.items()}
     print("| Attention Lab, median ms | " + " | ".join(next(iter(rows.values()))) + " |")
     print("|---|" + "--:|" * len(next(iter(rows.values()))))
     for title, row in rows.items():

@@ -7,6 +7,8 @@ cell's start to the drawn matrix, median of 5. The kernel is warm: torch and the
 import statistics
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
@@ -14,9 +16,9 @@ from playwright.sync_api import Page, sync_playwright
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "tests" / "browser"), str(ROOT / "tests" / "labs")]
 
-from conftest import FLAGS, Jupyter  # noqa: E402
+from servers import Desk, Jupyter  # noqa: E402
 
-from plmlab.labs.picture import browser_path  # noqa: E402
+from plmlab.labs.picture import FLAGS, browser_path  # noqa: E402
 
 WARM = "from standin import words, SENTENCES\nfrom plmlab.labs import MaskLab\nMaskLab(words(), 'the cat')"
 SHOWN = "lab = MaskLab(words(), SENTENCES[{size}], 'masked', choices={{'rate': 0.15}})\nlab"
@@ -79,9 +81,24 @@ def first_paint(page: Page, cell: int, drawing: str = ".matrix") -> float:
     return page.evaluate("() => window.paint")
 
 
-def measure(page: Page, jupyter: Jupyter, size: int) -> dict[str, float]:
+@contextmanager
+def open_desk() -> Iterator[Desk]:
+    """A notebook in JupyterLab, on a page of 1,400 × 1,200 pixels."""
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        server = Jupyter(Path(folder, "server"))
+        try:
+            browser = playwright.chromium.launch(executable_path=browser_path(), args=FLAGS)
+            desk = Desk(server, browser)
+            desk.page.set_viewport_size({"width": 1400, "height": 1200})
+            yield desk
+            browser.close()
+        finally:
+            server.close()
+
+
+def measure(desk: Desk, size: int) -> dict[str, float]:
     """All medians for a sentence of so many tokens."""
-    jupyter.run(page, WARM, SHOWN.format(size=size), until=".jp-Notebook-cell:nth-of-type(2) .plm-lab .matrix")
+    page = desk.run(WARM, SHOWN.format(size=size), until=".jp-Notebook-cell:nth-of-type(2) .plm-lab .matrix")
     row = {"first paint": statistics.median(first_paint(page, 1) for _ in range(5))}
     for name, act, where in (("hover", "hover", ".why"), ("click a cell", "click", ".matrix svg g"),
                              ("slider, kernel", "slider", ".body"), ("draw again, kernel", "draw", ".body")):
@@ -92,15 +109,8 @@ def measure(page: Page, jupyter: Jupyter, size: int) -> dict[str, float]:
 
 def main() -> None:
     """Measure and print."""
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        jupyter = Jupyter(Path(folder))
-        try:
-            browser = playwright.chromium.launch(executable_path=browser_path(), args=FLAGS)
-            page = browser.new_page(viewport={"width": 1400, "height": 1200})
-            rows = {size: measure(page, jupyter, size) for size in (12, 64)}
-            browser.close()
-        finally:
-            jupyter.close()
+    with open_desk() as desk:
+        rows = {size: measure(desk, size) for size in (12, 64)}
     print("| Mask Lab, median ms | " + " | ".join(next(iter(rows.values()))) + " |")
     print("|---|" + "---|" * len(next(iter(rows.values()))))
     for size, row in rows.items():
