@@ -12,6 +12,12 @@ from plmlab.train.progress import Line, Silent, progress
 Written = Callable[[Line], str]
 
 
+@pytest.fixture(autouse=True)
+def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal with room for the whole line."""
+    monkeypatch.setenv("COLUMNS", "200")
+
+
 @pytest.fixture
 def written(capsys: pytest.CaptureFixture[str]) -> Iterator[Written]:
     """What stands on a line now."""
