@@ -8,6 +8,7 @@ handed over once is not handed over again: all labs on a page share a file, whil
 import json
 import posixpath
 import re
+from base64 import b64encode
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -76,10 +77,5 @@ def _loader(entry: str, files: dict[str, str]) -> str:
 def script_json(value: object) -> str:
     """JSON that may stand inside a ``<script>``: nothing in it can end the script or open a comment. Bytes become
     text in base64."""
-    return json.dumps(value, ensure_ascii=False, default=_base64).replace("<", "\\u003c").replace("\u2028", "\\u2028")
-
-
-def _base64(sent: bytes) -> str:
-    from base64 import b64encode
-
-    return b64encode(sent).decode()
+    text = json.dumps(value, ensure_ascii=False, default=lambda sent: b64encode(sent).decode())
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028")

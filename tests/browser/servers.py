@@ -21,6 +21,13 @@ from watching import SIZE, watched
 from plmlab.paths import ROOT
 
 HELPERS = [str(ROOT / "tests"), str(ROOT / "tests" / "labs")]
+MASK_LAB = """
+from standin import words, SENTENCES
+from plmlab.labs import MaskLab
+lab = MaskLab(words(), SENTENCES[12], "masked", seed=3)
+lab
+"""
+CHIPS = ".plm-lab .reads > .chip"
 TOOLS = ("jupyterlab-jupytext", "@jupyter-notebook")
 IDLE = "() => window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'"
 """True once the notebook in front has a kernel that waits for work."""

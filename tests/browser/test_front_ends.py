@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from servers import IDLE, Jupyter
+from servers import CHIPS, IDLE, MASK_LAB, Jupyter
 from watching import SIZE, watched
 
 from plmlab.paths import ROOT
@@ -17,14 +17,7 @@ from plmlab.paths import ROOT
 pytestmark = pytest.mark.browser
 
 OLDEST = ROOT / ".venv" / "jupyterlab-4.3"
-LAB = """
-from standin import words, SENTENCES
-from plmlab.labs import MaskLab
-lab = MaskLab(words(), SENTENCES[12], "masked", seed=3)
-lab
-"""
 TOLD = "print(lab.objective, lab.edits)"
-CHIPS = ".plm-lab .reads > .chip"
 CROSS = ".plm-lab .cross"
 PRINTED = ".jp-OutputArea-output[data-mime-type='application/vnd.jupyter.stdout']"
 NOT_SAVED = "() => window.jupyterapp.shell.currentWidget.context.model.dirty"
@@ -106,7 +99,7 @@ def standing(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Opene
     problems: list[str] = []
     page = browser.new_page(viewport=SIZE)
     watched(page, problems)
-    notebook = Opened(FRONT_ENDS[request.param], server, server.notebook(LAB, TOLD), page, problems)
+    notebook = Opened(FRONT_ENDS[request.param], server, server.notebook(MASK_LAB, TOLD), page, problems)
     notebook.load()
     notebook.run_all()
     page.wait_for_selector(CHIPS, timeout=60_000)

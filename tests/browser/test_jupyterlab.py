@@ -4,24 +4,17 @@ import statistics
 
 import pytest
 from playwright.sync_api import expect
-from servers import Desk
+from servers import CHIPS, MASK_LAB, Desk
 from standin import HOSTILE
 
 pytestmark = pytest.mark.browser
 
-LAB = """
-from standin import words, SENTENCES
-from plmlab.labs import MaskLab, Curve
-lab = MaskLab(words(), SENTENCES[12], "masked", seed=3)
-lab
-"""
 TOLD = "print(lab.objective, len(lab.example.tokens), int((~lab.example.visible.dense()).sum()), repr(lab.text[:12]))"
 SENTENCE = ".plm-lab .sentence"
-CHIPS = ".plm-lab .reads > .chip"
 
 
 def test_the_mask_lab_and_the_kernel_talk(jupyter: Desk) -> None:
-    page = jupyter.run(LAB, TOLD, until=CHIPS)
+    page = jupyter.run(MASK_LAB, TOLD, until=CHIPS)
     expect(page.locator(CHIPS)).to_have_count(12)
 
     page.select_option("[aria-label=objective]", "causal")
@@ -59,7 +52,7 @@ def test_the_mask_lab_and_the_kernel_talk(jupyter: Desk) -> None:
 
 
 def test_hostile_sentences_typed_into_the_lab(jupyter: Desk) -> None:
-    page = jupyter.run(LAB, TOLD, until=CHIPS)
+    page = jupyter.run(MASK_LAB, TOLD, until=CHIPS)
     for text in HOSTILE.values():
         page.fill(SENTENCE, text)
         page.wait_for_function("() => /vocabulary|longer/.test(document.querySelector('.message').textContent)")
@@ -77,14 +70,14 @@ def test_hostile_sentences_typed_into_the_lab(jupyter: Desk) -> None:
 
 def test_the_dark_theme(jupyter: Desk) -> None:
     with jupyter.dark():
-        page = jupyter.run(LAB, "from standin import SENTENCES\nlab.text = SENTENCES[64]", until=CHIPS)
+        page = jupyter.run(MASK_LAB, "from standin import SENTENCES\nlab.text = SENTENCES[64]", until=CHIPS)
         expect(page.locator(CHIPS)).to_have_count(64)
         expect(page.locator(".plm-lab")).to_have_css("background-color", "rgb(33, 33, 33)")
 
 
 @pytest.mark.timing
 def test_a_round_trip_to_the_kernel_takes_100_ms(jupyter: Desk) -> None:
-    page = jupyter.run(LAB, "from standin import SENTENCES\nlab.text = SENTENCES[64]", until=CHIPS)
+    page = jupyter.run(MASK_LAB, "from standin import SENTENCES\nlab.text = SENTENCES[64]", until=CHIPS)
     expect(page.locator(CHIPS)).to_have_count(64)
     pressed = "[[...document.querySelectorAll('.plm-lab button')].find((b) => b.textContent === 'draw again')]"
     spent = jupyter.round_trips(pressed, ".plm-lab .body")

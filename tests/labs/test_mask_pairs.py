@@ -101,6 +101,15 @@ def test_a_long_pair_is_cut_where_it_is_longest(source: int, target: int) -> Non
     assert ("left out" in lab.message) == (source + target > 62)
 
 
+def test_one_text_of_which_an_objective_makes_a_pair_has_a_mark_for_each_slot(monkeypatch: pytest.MonkeyPatch) -> None:
+    def backwards(tokens, *, vocab, rng):
+        return sequence_to_sequence(tokens, tokens[::-1], vocab=vocab)
+    monkeypatch.setitem(OBJECTIVES, "backwards", Objective("backwards", "backwards", "倒写", "a test", backwards))
+    lab = MaskLab(words(), SOURCE, "backwards")
+    assert lab.state["texts"] == 1 and lab.state["split"] == len(SOURCE.split()) + 1
+    assert len(lab.state["marks"]) == len(lab.state["tokens"]) == 2 * lab.state["split"]
+
+
 def reached(network: Callable[[Tensor], Tensor], time: int) -> Tensor:
     """Which input changes which output: where the Jacobian of a network with random weights is not zero."""
     x = torch.randn(1, time, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import cycle
 from math import ceil
 from random import Random
 from typing import Any, ClassVar, Protocol
@@ -57,8 +58,8 @@ PRESETS = (
 class MaskLab(Lab):
     """Type a sentence, pick an objective, and see who sees whom, why, and what is to be predicted.
 
-    ``example`` is what is drawn, the reader's edits included, ready to be fed to a model. An encoder-decoder's pair is
-    drawn as one square: the encoder's slots, then the decoder's.
+    ``example`` is the objective's, the reader's edits included, ready to be fed to a model. An encoder-decoder's pair
+    is drawn as one square: the encoder's slots, then the decoder's.
 
     Args:
         tokenizer: turns the sentence into ids, and ids into tokens.
@@ -168,7 +169,7 @@ class MaskLab(Lab):
             "tokens": tokens,
             "split": split,
             "names": names_of_pair(tokens, split) if split else names_of(tokens),
-            "marks": [mark for half, text in zip(halves, texts if split else texts[:1], strict=False)
+            "marks": [mark for half, text in zip(halves, cycle(texts), strict=False)
                       for mark in marks_of(half, text, vocab)],
             "positions": example.positions.tolist(),
             "segments": example.segments.tolist(),

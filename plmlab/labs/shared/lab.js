@@ -3,9 +3,13 @@
 import { el, settled } from "./dom.js";
 import { saveButtons } from "./export.js";
 
+const set = (model, traits) => {
+  for (const [name, value] of Object.entries(traits)) model.set(name, value);
+};
+
 /** Set traits together, so that Python sees them in one message. */
 export function tell(model, traits) {
-  for (const [name, value] of Object.entries(traits)) model.set(name, value);
+  set(model, traits);
   model.save_changes();
 }
 
@@ -13,7 +17,7 @@ export function tell(model, traits) {
 export function setter(model) {
   const save = settled(() => model.save_changes(), 150);
   return (traits) => {
-    for (const [name, value] of Object.entries(traits)) model.set(name, value);
+    set(model, traits);
     save();
   };
 }
@@ -60,8 +64,8 @@ export const lab = ({ title, lead }, begin) => ({
   },
 });
 
-/** A guess to make before the answer is shown. `view.open` keeps what was opened, while the question, or `key`, stays; an
-    answer is text, or nodes. */
+/** A guess to make before the answer is shown. `view.open` keeps what was opened, while the question, or `key`, stays;
+    an answer is text, or nodes. */
 export function guess(view, question, answer, key = question) {
   const node = el("details", { class: "ask", open: view.open === key },
     el("summary", {}, el("b", {}, "Predict, then look. "), question, el("span", {}, "Show the answer")),

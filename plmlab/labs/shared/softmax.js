@@ -7,7 +7,8 @@ export function total(values, count = values.length) {
   return found;
 }
 
-/** e to each score, as its share of the sum; the highest is taken off first, which changes no share and keeps e^s finite. */
+/** e to each score, as its share of the sum; the highest is taken off first, which changes no share and keeps e^s
+    finite. */
 export function softmax(scores) {
   const highest = scores.reduce((most, score) => Math.max(most, score), -Infinity);
   const parts = scores.map((score) => Math.exp(score - highest));

@@ -17,8 +17,9 @@ export function finding(scores, temperature) {
   const shares = softmax(scores.map(([, score]) => score / temperature));
   const order = scores.map((_, i) => i).sort((a, b) => scores[b][1] - scores[a][1] || a - b);
   const [[first, high], [second, low]] = [scores[order[0]], scores[order[1]]];
-  return `“${first}” has ${chance(shares[order[0]])}: ${powerText((high - low) / temperature)} times the share of “${second}”, which is ` +
-    `e to the (${short(high)} − ${short(low).replace(/^−.*/, "($&)")}) ÷ ${short(temperature)}. The whole is worth ` +
+  const times = powerText((high - low) / temperature);
+  return `“${first}” has ${chance(shares[order[0]])}: ${times} times the share of “${second}”, which is e to the ` +
+    `(${short(high)} − ${short(low).replace(/^−.*/, "($&)")}) ÷ ${short(temperature)}. The whole is worth ` +
     `${choices(entropyOf(shares))} equal choices.`;
 }
 
@@ -45,8 +46,8 @@ export default lab({
         (value) => move(i, value));
       return { token, bar, power, share, cells: [input, power, el("span", { class: "track" }, bar), share] };
     });
-    rows.replaceChildren(...["score s", "e^(s ÷ T)", "share of the sum, from 0 to 1", ""].map((name) => el("b", {}, name)),
-      ...shown.flatMap(({ cells }) => cells));
+    const heads = ["score s", "e^(s ÷ T)", "share of the sum, from 0 to 1", ""];
+    rows.replaceChildren(...heads.map((name) => el("b", {}, name)), ...shown.flatMap(({ cells }) => cells));
   };
   const draw = () => {
     const [scores, T] = [model.get("scores"), model.get("temperature")];
@@ -59,8 +60,8 @@ export default lab({
     why.textContent = finding(scores, T);
   };
   observe(model, ["scores", "temperature"], () => {
-    const tokens = model.get("scores").map(([token]) => token);
-    if (String(tokens) !== String(shown.map(({ token }) => token)) || !parts.body.contains(document.activeElement)) build();
+    const others = String(model.get("scores").map(([token]) => token)) !== String(shown.map(({ token }) => token));
+    if (others || !parts.body.contains(document.activeElement)) build();
     draw();
   }, signal);
   parts.body.append(why, temperature, rows, guess({}, QUESTION, ANSWER));
