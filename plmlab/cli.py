@@ -61,7 +61,8 @@ def parser() -> argparse.ArgumentParser:
     one = commands.add_parser("models", help="what can be built, and which checkpoints are here")
     one.set_defaults(run=models)
 
-    one = commands.add_parser("recipe", help="compute what a chapter shows as recorded, into data/results")
+    one = commands.add_parser("recipe", help="compute what a chapter shows as recorded, into data/results; the same "
+                                             "command goes on after a stop")
     one.add_argument("chapter", nargs="?", metavar="NN", help="the chapter's number, two digits; none: list them")
     one.set_defaults(run=recipe)
 

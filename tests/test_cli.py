@@ -80,7 +80,7 @@ def test_the_installed_command_starts_quickly_without_torch() -> None:
 def recipe_08(monkeypatch: pytest.MonkeyPatch) -> None:
     """A recipe for chapter 08 that measures one number with three seeds."""
     fake = ModuleType("plmlab.chapters.ch08.recipe")
-    fake.main = lambda: {"accuracy": recipes.spread({1: 0.5, 2: 0.6, 3: 0.7})}  # type: ignore[attr-defined]
+    fake.main = lambda parts: {"accuracy": recipes.spread({1: 0.5, 2: 0.6, 3: 0.7})}  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, fake.__name__, fake)
     monkeypatch.setattr(recipes, "chapters", lambda: ["08"])
 

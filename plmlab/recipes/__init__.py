@@ -1,12 +1,12 @@
 """Recipes: what needs several seeds, sizes or minutes is computed once, by committed code, and recorded.
 
-A recipe is a module ``plmlab/chapters/chNN/recipe.py`` for chapter NN with a function ``main() -> dict`` that
-gives its numbers, made with ``spread``. The chapter draws what was recorded and re-runs one point of it live.
+A recipe is a module ``plmlab/chapters/chNN/recipe.py`` for chapter NN with a function ``main(parts) -> dict`` that
+gives its numbers, made with ``spread``. What takes long it computes through ``parts`` (:class:`Parts`), which keeps
+what is done: the same command goes on after a stop. The chapter draws what was recorded and re-runs one point live.
 """
 
 import json
 import platform
-import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib import metadata
@@ -16,6 +16,10 @@ from typing import Any
 
 from plmlab.course import chapters_with, part_of
 from plmlab.paths import DATA
+from plmlab.recipes.parts import Parts
+from plmlab.recipes.rates import best_rate, piloted
+
+__all__ = ["Parts", "best_rate", "chapters", "piloted", "record", "recorded", "run", "spread"]
 
 RECORDED_PACKAGES = ("plmlab", "torch", "tokenizers", "transformers", "accelerate", "numpy")
 
@@ -43,15 +47,17 @@ def chapters() -> list[str]:
 def run(chapter: str, results: Path | None = None) -> Path:
     """Compute a chapter's recipe and record it in ``results/NN.json``, which is returned.
 
-    ``results`` is the course's ``data/results`` unless another folder is given. ValueError if there is no such
-    recipe, with those that there are.
+    ``results`` is the course's ``data/results`` unless another folder is given; until all is computed, the parts that
+    are lie there in ``NN.parts.jsonl``. ValueError if there is no such recipe, with those that there are.
     """
     if chapter not in chapters():
         there = ", ".join(chapters()) or "none yet"
         raise ValueError(f"there is no recipe for chapter {chapter!r}; there is one for: {there}")
-    start = time.monotonic()
-    numbers = part_of(chapter, "recipe").main()
-    return record(chapter, numbers, time.monotonic() - start, results or DATA / "results")
+    results = results or DATA / "results"
+    parts = Parts(results / f"{chapter}.parts.jsonl")
+    path = record(chapter, part_of(chapter, "recipe").main(parts), parts.seconds, results)
+    parts.path.unlink(missing_ok=True)
+    return path
 
 
 def record(chapter: str, numbers: Mapping[str, Any], seconds: float, results: Path) -> Path:
@@ -70,12 +76,9 @@ def record(chapter: str, numbers: Mapping[str, Any], seconds: float, results: Pa
 
 
 def device() -> str:
-    """What the numbers were computed on, in words: the GPU's name, or the CPU and its threads."""
+    """What the numbers were computed on, in words: the GPU's name, or the CPU."""
     import torch
-    if torch.cuda.is_available():
-        return torch.cuda.get_device_name()
-    threads = torch.get_num_threads()
-    return f"CPU, {threads} thread{'s' * (threads > 1)}"
+    return torch.cuda.get_device_name() if torch.cuda.is_available() else "CPU, one thread a part"
 
 
 def recorded(chapter: str, results: Path | None = None) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from plmlab.checkpoints import load
 from plmlab.example import IGNORE, Batch
 from plmlab.models.bert import BERT, BERTConfig, BERTPretraining
 from plmlab.objectives import masked
-from plmlab.recipes import spread
+from plmlab.recipes import Parts, spread
 from plmlab.train import History, fit
 from plmlab.transfer import TASKS, batch_of, ids, score, spelling, tune
 from plmlab.world.datasets.batches import mixed_batches, pair_batches, sentence_batches
@@ -59,25 +59,29 @@ def reached(kind: str, name: str, labels: int, seed: int, lr: float, steps: int 
     return score(model, name)
 
 
-def rate(kind: str, name: str) -> float:
+def rate(parts: Parts, kind: str, name: str) -> float:
     """The learning rate that does best on a task with the pilot seeds and all labels."""
-    return max(RATES[kind], key=lambda lr: sum(reached(kind, name, LABELS[-1], seed, lr) for seed in PILOTS))
+    told = parts(reached, [(kind, name, LABELS[-1], seed, lr) for lr in RATES[kind] for seed in PILOTS])
+    return max(RATES[kind], key=lambda lr: sum(told[kind, name, LABELS[-1], seed, lr] for seed in PILOTS))
 
 
-def transfer() -> dict[str, Any]:
+def transfer(parts: Parts) -> dict[str, Any]:
     """Task → kind → ``lr``, the learning rate, and ``points``, the score by the number of labels."""
     told: dict[str, Any] = {name: {} for name in TASKS}
     for name in TASKS:
         for kind in RATES:
-            lr = rate(kind, name)
+            lr = rate(parts, kind, name)
+            runs = parts(reached, [(kind, name, labels, seed, lr) for labels in LABELS for seed in SEEDS])
             told[name][kind] = {"lr": lr, "points": [
-                spread({seed: reached(kind, name, labels, seed, lr) for seed in SEEDS}) for labels in LABELS]}
+                spread({seed: runs[kind, name, labels, seed, lr] for seed in SEEDS}) for labels in LABELS]}
     return told
 
 
-def updates(rates: dict[str, float], name: str = "names", labels: int = 1024) -> dict[str, Any]:
+def updates(parts: Parts, rates: dict[str, float], name: str = "names", labels: int = 1024) -> dict[str, Any]:
     """Kind → its score by the number of updates, each with a schedule of its own; ``rates``: kind → learning rate."""
-    return {kind: [spread({seed: reached(kind, name, labels, seed, lr, steps) for seed in SEEDS}) for steps in UPDATES]
+    runs = parts(reached, [(kind, name, labels, seed, lr, steps) for kind, lr in rates.items() for steps in UPDATES
+                           for seed in SEEDS])
+    return {kind: [spread({seed: runs[kind, name, labels, seed, lr, steps] for seed in SEEDS}) for steps in UPDATES]
             for kind, lr in rates.items()}
 
 
@@ -141,22 +145,26 @@ def in_sight(model: BERTPretraining) -> float:
     return float((said == whole_sentences().targets)[asked].float().mean())
 
 
-def ablations() -> dict[str, Any]:
-    """Ablation → its score in each of the probes, and the share of "words in sight" that it names."""
-    told = {}
-    for name, alter in ABLATIONS.items():
-        models = {seed: pretrain(alter, seed, show=False)[0] for seed in SEEDS}
-        told[name] = {"words in sight": spread({seed: in_sight(model) for seed, model in models.items()})}
-        for probe, (task, labels, features, lr) in PROBES.items():
-            tuned = {seed: tune(model.bert, task, labels, seed, lr=lr, steps=STEPS, features=features, show=False)
-                     for seed, model in models.items()}
-            told[name][probe] = spread({seed: score(model, task) for seed, model in tuned.items()})
+def ablated(name: str, seed: int) -> dict[str, float]:
+    """The scores of one ablation in each of the probes, and the share of "words in sight" that it names."""
+    model, _ = pretrain(ABLATIONS[name], seed, show=False)
+    told = {"words in sight": in_sight(model)}
+    for probe, (task, labels, features, lr) in PROBES.items():
+        tuned = tune(model.bert, task, labels, seed, lr=lr, steps=STEPS, features=features, show=False)
+        told[probe] = score(tuned, task)
     return told
 
 
-def main() -> dict[str, Any]:
+def ablations(parts: Parts) -> dict[str, Any]:
+    """Ablation → its scores, each with its spread."""
+    runs = parts(ablated, [(name, seed) for name in ABLATIONS for seed in SEEDS])
+    return {name: {probe: spread({seed: runs[name, seed][probe] for seed in SEEDS}) for probe in runs[name, SEEDS[0]]}
+            for name in ABLATIONS}
+
+
+def main(parts: Parts) -> dict[str, Any]:
     """What chapter 08 records: ``labels``, ``transfer``, ``updates`` and ``ablations``."""
-    told = transfer()
+    told = transfer(parts)
     rates = {kind: told["names"][kind]["lr"] for kind in RATES}
-    return {"labels": list(LABELS), "transfer": told, "updates": {"counts": list(UPDATES), **updates(rates)},
-            "ablations": ablations()}
+    return {"labels": list(LABELS), "transfer": told, "updates": {"counts": list(UPDATES), **updates(parts, rates)},
+            "ablations": ablations(parts)}

@@ -1,0 +1,100 @@
+"""The parts of a recipe: computed side by side, each kept as soon as it is done, so that a stop loses little."""
+
+import hashlib
+import inspect
+import json
+import multiprocessing
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+from typing import Any
+
+from tqdm.auto import tqdm
+
+Task = tuple[Any, ...]
+
+
+class Parts:
+    """What a recipe has computed so far, in a file of one JSON line a part.
+
+    ``parts(function, tasks)`` is {task: function(*task)}. ``function`` stands in a module and gives what JSON can hold;
+    tasks are tuples of numbers, strings, booleans and None. What an earlier run has left is not computed again, as long
+    as the source of the function's module is the same (other modules are not looked at: delete the file if they
+    changed what counts). The rest is computed in ``processes`` processes of one thread, the parts in no fixed order; an
+    exception in one ends the run, and what is done stays. With ``processes=0`` all is computed here.
+
+    ``seconds`` is the time that the parts took on the clock, earlier runs included.
+    """
+
+    def __init__(self, path: Path, processes: int = 2) -> None:
+        self.path, self.processes = path, processes
+        self.done: dict[str, Any] = {}
+        earlier = 0.0
+        for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else []:
+            try:
+                key, value, earlier = json.loads(line)
+            except ValueError:
+                continue  # a stop cut it short
+            self.done[key] = value
+        self._began = time.monotonic() - earlier
+
+    @property
+    def seconds(self) -> float:
+        """Seconds on the clock since the recipe was begun, those between two runs left out."""
+        return time.monotonic() - self._began
+
+    def __call__(self, function: Callable[..., Any], tasks: Sequence[Task]) -> dict[Task, Any]:
+        """Task → what the function gives for it."""
+        keys = {task: _key(function, task) for task in tasks}
+        missing = {task: key for task, key in keys.items() if key not in self.done}
+        if missing:
+            self._compute(function, missing)
+        return {task: self.done[key] for task, key in keys.items()}
+
+    def _compute(self, function: Callable[..., Any], missing: dict[Task, str]) -> None:
+        name = function.__name__.replace("_", " ")
+        if not self.processes:
+            for task, key in tqdm(missing.items(), name):
+                self._keep(key, function(*task))
+            return
+        spawn = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(self.processes, mp_context=spawn, initializer=_one_thread) as pool:
+            running = {pool.submit(function, *task): key for task, key in missing.items()}
+            try:
+                for done in tqdm(as_completed(running), name, len(running)):
+                    self._keep(running[done], done.result())
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    def _keep(self, key: str, value: Any) -> None:
+        line = json.dumps([key, value, round(self.seconds, 1)], ensure_ascii=False)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(f"\n{line}")
+            file.flush()
+            os.fsync(file.fileno())
+        self.done[key] = json.loads(line)[1]
+
+
+def _key(function: Callable[..., Any], task: Task) -> str:
+    module = inspect.getmodule(function)
+    source = inspect.getsource(module) if module else ""
+    code = hashlib.sha256(source.encode()).hexdigest()[:12]
+    return f"{function.__module__}.{function.__qualname__}{json.dumps(task, ensure_ascii=False)} {code}"
+
+
+def _one_thread() -> None:
+    import torch
+    torch.set_num_threads(1)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent:
+        parent.join()
+        os._exit(1)

@@ -1,0 +1,41 @@
+"""The learning rate of an arm: the best of a grid, at no edge of it."""
+
+from collections.abc import Callable, Sequence
+from statistics import mean
+from typing import Any
+
+from plmlab.recipes.parts import Parts
+
+LADDER = tuple(float(f"{digit}e{power}") for power in range(-5, 1) for digit in (1, 3))
+"""The rates that a grid is made of: 0.00001, 0.00003, 0.0001 … 3."""
+
+Scores = dict[float, float]
+
+
+def best_rate(score: Callable[[Sequence[float]], Scores], first: Sequence[float]) -> tuple[float, Scores]:
+    """The rate with the highest score, and the score of every rate that was tried.
+
+    ``score`` gives {rate: score}; ``first`` are the rates to begin with, neighbours on the `LADDER`. While the best
+    stands at an edge, the grid grows there by one rate. Of rates that tie, the one in the middle is taken.
+    ValueError where the ladder ends.
+    """
+    told = score(first)
+    while True:
+        grid = sorted(told)
+        tied = [rate for rate in grid if told[rate] == max(told.values())]
+        best = tied[len(tied) // 2]
+        if best not in (grid[0], grid[-1]):
+            return best, {rate: told[rate] for rate in grid}
+        place = LADDER.index(best) + (-1 if best == grid[0] else 1)
+        if not 0 <= place < len(LADDER):
+            raise ValueError(f"the best learning rate, {best:g}, is the last of the ladder: what is scored?")
+        told |= score([LADDER[place]])
+
+
+def piloted(parts: Parts, score: Callable[..., float], seeds: Sequence[int], *arm: Any,
+            ) -> Callable[[Sequence[float]], Scores]:
+    """What `best_rate` asks of an arm: rate → the mean over pilot seeds of ``score(*arm, rate, seed)``."""
+    def scored(rates: Sequence[float]) -> Scores:
+        told = parts(score, [(*arm, rate, seed) for rate in rates for seed in seeds])
+        return {rate: mean(told[*arm, rate, seed] for seed in seeds) for rate in rates}
+    return scored
