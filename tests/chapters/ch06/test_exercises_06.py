@@ -10,7 +10,7 @@ from torch.nn import functional as F
 from plmlab.chapters.ch06 import exercises as right
 from plmlab.example import IGNORE, Batch
 from plmlab.exercises import check
-from plmlab.layers.attention import MultiHeadAttention, masked_softmax
+from plmlab.layers.attention import MultiHeadAttention
 from plmlab.layers.positions import sinusoid
 from plmlab.objectives import causal
 from plmlab.text.vocabulary import Vocabulary
@@ -30,8 +30,10 @@ def test_attention(query: int, key: int) -> None:
 
 
 def test_the_mask() -> None:
-    scores, look = draw(5, 5), torch.ones(5, 5, dtype=torch.bool).tril()
-    torch.testing.assert_close(right.masked_weights(scores, look), masked_softmax(scores, look))
+    q, k, look = draw(5, 16), draw(6, 16), draw(5, 6) < 0.5
+    look[:, 0] = True
+    weights = F.scaled_dot_product_attention(q[None], k[None], torch.eye(6)[None], look)[0]
+    torch.testing.assert_close(right.masked_weights(q @ k.T / 4, look), weights)
 
 
 def test_many_heads() -> None:

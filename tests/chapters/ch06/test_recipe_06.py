@@ -1,55 +1,108 @@
-"""Chapter 06's recipe: its sentences, its measure against oracles that are known, its record."""
+"""Chapter 06's recipe: its sentences, its measures against oracles that are known, its record."""
 
 from collections import Counter
+from random import Random
 
 import pytest
 import torch
 from torch import nn
 
-from plmlab.chapters.ch06 import recipe
-from plmlab.chapters.ch06.recipe import FAR, KINDS, NEAR, PILOT, RATES, SEEDS, agreement, material
+from plmlab.chapters.ch06 import agreement, backwards, long_chains
+from plmlab.chapters.ch06.agreement import FAR, NEAR, exam, ids, to_choose, to_learn
+from plmlab.chapters.ch06.readers import LSTM, SinusoidalGPT2
+from plmlab.chapters.ch06.recipe import PILOTS, SEEDS
 from plmlab.example import IGNORE, Batch
+from plmlab.models.gpt import GPTConfig
+from plmlab.models.transformer import Transformer, TransformerConfig
 from plmlab.recipes import recorded
 
 
 class Says(nn.Module):
     """A reader whose favourite at every slot is a function of the batch."""
 
-    def __init__(self, favourite) -> None:
+    def __init__(self, favourite, size: int) -> None:
         super().__init__()
-        self.favourite = favourite
+        self.favourite, self.size = favourite, size
 
     def forward(self, batch: Batch) -> torch.Tensor:
-        _, _, ids = material()
-        return nn.functional.one_hot(self.favourite(batch), max(ids.values()) + 1).float()
+        return nn.functional.one_hot(self.favourite(batch), self.size).float()
 
 
 def test_each_sentence_joins_a_noun_to_its_verb_over_a_chain_of_places() -> None:
-    learn, test, _ = material()
-    assert not {s.text for s in learn} & {s.text for s in test}
-    for sentence in learn + test:
+    parts = [{sentence.text for sentence in part} for part in (to_learn(), exam(), to_choose())]
+    assert not parts[0] & parts[1] and not parts[1] & parts[2] and not parts[0] & parts[2]
+    for sentence in to_learn() + exam() + to_choose():
         (link,) = sentence.agreement
         assert (link.subject, link.verb) == (1, len(sentence.words) - 3)
         assert ("is" if link.number == "sg" else "are") == sentence.words[link.verb]
-    between = Counter(len(sentence.words) - 5 for sentence in test)
+    between = Counter(len(sentence.words) - 5 for sentence in exam())
     assert all(any(between[d] for d in reach) for reach in (NEAR, FAR))
 
 
 def test_agreement_is_one_for_who_knows_and_the_share_of_is_for_who_always_says_it() -> None:
-    _, test, ids = material()
-    knows = Says(lambda batch: batch.targets.clamp(min=0))
-    assert set(agreement(knows).values()) == {1.0}
-    wrong = {ids["is"]: ids["are"], ids["are"]: ids["is"]}
-    contrary = Says(lambda batch: batch.targets.clamp(min=0).apply_(lambda id: wrong.get(id, id)))
-    assert set(agreement(contrary).values()) == {0.0}
-    told = agreement(Says(lambda batch: torch.full_like(batch.tokens, ids["is"])))
+    size, words = agreement.vocab().size, ids()
+    knows = Says(lambda batch: batch.targets.clamp(min=0), size)
+    assert set(agreement.agreement(knows).values()) == {1.0}
+    wrong = {words["is"]: words["are"], words["are"]: words["is"]}
+    contrary = Says(lambda batch: batch.targets.clamp(min=0).apply_(lambda id: wrong.get(id, id)), size)
+    assert set(agreement.agreement(contrary).values()) == {0.0}
+    told = agreement.agreement(Says(lambda batch: torch.full_like(batch.tokens, words["is"]), size))
     for distance, share in told.items():
-        here = [s.words[-3] == "is" for s in test if len(s.words) - 5 == distance]
+        here = [s.words[-3] == "is" for s in exam() if len(s.words) - 5 == distance]
         assert share == pytest.approx(sum(here) / len(here)) and 0.2 < share < 0.8
 
 
+@pytest.mark.parametrize("between", [3, 4, 6, 7, 8, 9, 10, 11, 50, 200, 500])
+def test_a_long_chain_is_as_long_as_asked_and_its_verb_agrees_with_the_first_noun(between: int) -> None:
+    nouns, _, known = long_chains.words()
+    plural = {form: form == several for one, several in nouns for form in (one, several)}
+    numbers = []
+    for seed in range(40):
+        told, verb = long_chains.chain(between, Random(seed))
+        assert len(told) == 2 + between and set(told) <= set(known)
+        assert (verb == "are") == plural[told[1]]
+        numbers.append((plural[told[1]], plural[told[-1]]))
+    assert len(set(numbers)) == 4
+
+
+@pytest.mark.parametrize("between", [0, 1, 2, 5])
+def test_a_chain_that_cannot_be_built_is_refused(between: int) -> None:
+    with pytest.raises(ValueError, match=f"cannot fill {between}"):
+        long_chains.chain(between, Random(0))
+
+
+def test_only_the_verb_of_a_long_chain_is_asked_and_marked() -> None:
+    batch, (_, _, known) = long_chains.asked(50, "a test", 7), long_chains.words()
+    assert batch.tokens.shape == (7, 52) and (batch.targets[:, :-1] == IGNORE).all()
+    assert set(batch.targets[:, -1].tolist()) <= {known["is"], known["are"]}
+    size = max(known.values()) + 1
+    assert long_chains.right(Says(lambda batch: batch.targets.clamp(min=0), size), 50) == 1.0
+    always = long_chains.right(Says(lambda batch: torch.full_like(batch.tokens, known["is"]), size), 50)
+    assert 0.4 < always < 0.6
+
+
+def test_an_lstm_with_a_memory_forgets_slowly_and_one_without_at_once() -> None:
+    torch.manual_seed(0)
+    kept = {}
+    for memory in (None, 200):
+        lstm = LSTM(50, width=64, layers=1, memory=memory)
+        first = lstm.token.weight[torch.randint(50, (1, 100))].detach().requires_grad_()
+        lstm.steps(first)[0][:, -1].sum().backward()
+        kept[memory] = first.grad[0, 0].norm() / first.grad[0, -1].norm()
+    assert kept[200] > 1e-3 > 1e-12 > kept[None]
+
+
+def test_the_sinusoidal_decoder_starts_from_what_the_paper_s_decoder_starts_from() -> None:
+    torch.manual_seed(0)
+    ours = SinusoidalGPT2(GPTConfig(50, layers=1, model=32, heads=4, dropout=0.0)).eval()
+    paper = Transformer(TransformerConfig(50, layers=1, model=32)).eval()
+    paper.token.weight.data.copy_(ours.embeddings.token.weight)
+    batch = Batch.continuing(torch.randint(50, (2, 600)), 0)
+    assert torch.allclose(ours.embeddings(batch), paper.decoder.embed(batch), atol=1e-6)
+
+
 def test_letters_come_out_backwards() -> None:
-    batch = recipe.reversals(batch=9)(3)
+    batch = backwards.reversals(batch=9)(3)
     for source, target in zip(batch.source.tokens.tolist(), batch.target.targets.tolist(), strict=True):
         letters = [id for id in source if id in range(39, 65)]
         assert [id for id in target if id != IGNORE][:-1] == letters[::-1] and 4 <= len(letters) <= 12
@@ -57,9 +110,18 @@ def test_letters_come_out_backwards() -> None:
 
 def test_what_is_recorded_is_what_the_recipe_measures() -> None:
     numbers = recorded("06")["numbers"]
-    assert PILOT not in SEEDS
-    for kind in KINDS:
-        told = numbers["agreement"][kind]
-        assert told["lr"] in RATES and told["parameters"] == pytest.approx(122_000, rel=0.02)
+    assert not set(PILOTS) & set(SEEDS)
+    short, long, heads = numbers["agreement"], numbers["long chains"], numbers["heads"]
+    for kind, told in short["kinds"].items():
+        assert kind in agreement.KINDS and told["parameters"] == pytest.approx(122_000, rel=0.02)
         assert all(point["seeds"] == list(SEEDS) for reach in ("near", "far") for point in told[reach])
-        assert len(told["near"]) == len(told["far"]) == len(numbers["steps"])
+        assert len(told["near"]) == len(told["far"]) == len(short["steps"])
+    for told in long["kinds"].values():
+        assert told["parameters"] == pytest.approx(104_000, rel=0.02)
+        assert all(len(told[str(n)]["seen"]) == len(long["steps"]) for n in long_chains.LENGTHS)
+    for told in (*short["kinds"].values(), *long["kinds"].values(), *heads["heads"].values()):
+        rates = dict(told["rates"])
+        assert min(rates) < told["lr"] < max(rates) and rates[told["lr"]] == max(rates.values())
+    runs = sum(len(PILOTS) * len(told["rates"]) + len(SEEDS) * len(long_chains.LENGTHS)
+               for told in long["kinds"].values())
+    assert runs <= 30

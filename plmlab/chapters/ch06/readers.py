@@ -1,0 +1,65 @@
+"""The readers that chapter 06 compares: a decoder-only Transformer and LSTMs, each of about 122,000 parameters."""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from plmlab.example import IGNORE, Batch
+from plmlab.layers.positions import Sinusoidal
+from plmlab.models.gpt import GPT2, Embeddings, GPTConfig
+
+
+class Sinusoids(Embeddings):
+    """Token vectors times √d, plus sinusoids, as in the paper (§3.4, §3.5): no text is too long."""
+
+    def __init__(self, config: GPTConfig) -> None:
+        super().__init__(config)
+        self.position = Sinusoidal(config.model)  # type: ignore[assignment]
+
+    def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
+        """The vector that each slot starts with."""
+        tokens = self.token(batch.tokens)
+        return self.dropout(tokens * tokens.shape[-1]**0.5 + self.position(batch.positions[:, 0]))
+
+
+class SinusoidalGPT2(GPT2):
+    """A decoder alone, as GPT-2's, with the paper's positions."""
+
+    embeddings_class = Sinusoids
+
+
+class LSTM(nn.Module):
+    """A recurrent language model: what it knows of a word ten steps back has passed through ten steps.
+
+    torch starts with forget gates about half open, so that of what was known n steps ago 1/2ⁿ is left. With ``memory``,
+    they start so that it takes 1 … ``memory`` words to forget, each unit its own number (Tallec and Ollivier 2018).
+    """
+
+    def __init__(self, vocab: int, width: int, layers: int, memory: int | None = None) -> None:
+        super().__init__()
+        self.token = nn.Embedding(vocab, width)
+        nn.init.normal_(self.token.weight, std=0.1)
+        self.steps = nn.LSTM(width, width, layers, batch_first=True)
+        if memory is not None:
+            for layer in range(layers):
+                self.remember(getattr(self.steps, f"bias_ih_l{layer}"), getattr(self.steps, f"bias_hh_l{layer}"),
+                              memory)
+
+    @staticmethod
+    @torch.no_grad()
+    def remember(bias: Tensor, other: Tensor, memory: int) -> None:
+        """Set the biases of one layer: forget gate log u, input gate −log u, with u drawn from 1 … ``memory``."""
+        width = len(bias) // 4
+        bias.zero_()
+        other.zero_()
+        bias[width:2 * width] = torch.empty(width).uniform_(1, memory).log()
+        bias[:width] = -bias[width:2 * width]
+
+    def forward(self, batch: Batch) -> Float[Tensor, "batch time vocab"]:
+        """The logits of the next word at each slot."""
+        return F.linear(self.steps(self.token(batch.tokens))[0], self.token.weight)
+
+    def loss(self, batch: Batch) -> Float[Tensor, ""]:
+        """Mean cross-entropy in nats a target."""
+        return F.cross_entropy(self(batch).flatten(0, 1), batch.targets.flatten(), ignore_index=IGNORE)
