@@ -1,0 +1,144 @@
+"""Is this sentence right? CoLA's task (Radford et al. 2018, table 4) in miniature, with labels and without.
+
+Half of the sentences have the wrong one of "is" and "are". A GPT-2 is fine-tuned on few labels or many: from scratch,
+pretrained, and pretrained with the language model's loss as auxiliary (eq. 5). Without any label, it can be asked which
+of the two sentences is likelier (Radford et al. 2019: a language model knows tasks that nobody taught it).
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from random import Random
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from plmlab.batches import ExampleBatches
+from plmlab.chapters.ch07.corpus import EXAM, OTHER, Words, agreeing, fresh, ids, kept, pretrain, reading, spelling
+from plmlab.draws import below, shuffled
+from plmlab.example import IGNORE, Batch, Example
+from plmlab.models.gpt import GPT2
+from plmlab.models.gpt_classifier import GPT2Classifier
+from plmlab.objectives import extracted
+from plmlab.train import Diverged, History, fit
+
+DEVELOPMENT = 32
+"""So many of the sentences that are not the exam's say when to stop, and which learning rate is best."""
+LABELS = (16, 32, 64, 128, 200)
+STEPS, EVERY = 800, 50
+KINDS = {"from scratch": (False, 0.0), "pretrained": (True, 0.0), "pretrained, λ = 0.5": (True, 0.5)}
+"""Each: whether it is pretrained, and λ, the weight of the words' loss while it is tuned."""
+
+Judged = tuple[Words, int]
+"""A sentence, and whether it is right."""
+
+
+def labelled_examples(rows: Sequence[Judged]) -> list[Example]:
+    """Labelled sentences as GPT reads them: [START] … [END], and what is asked is asked at [END]."""
+    return [extracted(ids(words), right, vocab=spelling().vocab) for words, right in rows]
+
+
+def judging(rows: Sequence[Judged]) -> Batch:
+    """The batch of labelled sentences as GPT reads them."""
+    return Batch.of(labelled_examples(rows), pad=spelling().vocab.need("pad"))
+
+
+def spoilt(words: Words) -> Words:
+    """The sentence with "is" and "are" exchanged."""
+    return tuple(OTHER.get(word, word) for word in words)
+
+
+def labelled(count: int, seed: int) -> list[Judged]:
+    """So many labelled sentences to learn from; every second one is spoilt, with label 0."""
+    rest = list(agreeing())[EXAM + DEVELOPMENT:]
+    chosen = shuffled(Random(seed), rest)[:count]
+    return [(spoilt(words), 0) if place % 2 else (words, 1) for place, words in enumerate(chosen)]
+
+
+def twice(sentences: Sequence[Words]) -> Batch:
+    """The batch of sentences, each as it is, with label 1, and spoilt, with label 0."""
+    return judging([pair for words in sentences for pair in ((words, 1), (spoilt(words), 0))])
+
+
+@cache
+def exam() -> Batch:
+    """The batch of the exam: the kept sentences, each twice."""
+    return twice(sorted(kept()))
+
+
+@cache
+def development() -> Batch:
+    """The batch of the sentences that say when to stop, each twice; not in the exam, nor among the labelled."""
+    return twice(list(agreeing())[EXAM:EXAM + DEVELOPMENT])
+
+
+class Judge(GPT2Classifier):
+    """A classifier whose words' loss does not count where it is evaluated, so that all kinds have one measure."""
+
+    def loss(self, batch: Batch) -> Tensor:
+        """As the classifier's while it trains, and of the classes alone while it is evaluated."""
+        if self.training:
+            return super().loss(batch)
+        return F.cross_entropy(self(batch), batch.labels["class"])
+
+
+def tune(gpt: GPT2, labels: int, auxiliary: float, seed: int, lr: float, **options: Any) -> tuple[Judge, History]:
+    """A copy of the GPT-2 with a classifier on top, fine-tuned on so many labelled sentences, and the run's history.
+
+    ``auxiliary`` is λ. All kinds train for ``STEPS`` updates, for what learns from scratch may rise late; kept are the
+    weights with the lowest loss on the development sentences, looked at after every ``EVERY``.
+    """
+    torch.manual_seed(seed)
+    rows = labelled(labels, seed)
+    model = Judge.on(gpt, labels=2, extract=spelling().vocab.need("end"), auxiliary=auxiliary)
+
+    def draw(rng: Random) -> list[Example]:
+        return labelled_examples([rows[below(rng, labels)] for _ in range(32)])
+    history = fit(model, ExampleBatches(draw, seed, spelling().vocab.need("pad")), steps=STEPS, lr=lr, warmup=20,
+                  decay="none", evaluate=[development()], evaluate_every=EVERY, patience=STEPS // EVERY, **options)
+    return model, history
+
+
+def accuracy(model: GPT2Classifier) -> float:
+    """The share of the exam that a classifier gets right."""
+    with torch.no_grad():
+        return float((model(exam()).argmax(-1) == exam().labels["class"]).float().mean())
+
+
+def likelier(cost: Callable[[Words], float]) -> float:
+    """The share of the exam's pairs of which the right sentence costs less than the spoilt one; no label is needed."""
+    return sum(cost(words) < cost(spoilt(words)) for words in sorted(kept())) / EXAM
+
+
+def cost(gpt: GPT2) -> Callable[[Words], float]:
+    """What a GPT asks for a sentence: −log P, in nats."""
+    @torch.no_grad()
+    def nats(words: Words) -> float:
+        batch = reading([words])
+        return float(F.cross_entropy(gpt(batch).flatten(0, 1), batch.targets.flatten(), ignore_index=IGNORE,
+                                     reduction="sum"))
+    return nats
+
+
+@cache
+def pretrained(seed: int) -> GPT2:
+    """The GPT-2 of this seed that has read, made once in a process."""
+    return pretrain(seed, show=False)[0]
+
+
+def tuned(kind: str, labels: int, lr: float, seed: int) -> dict[str, float]:
+    """One point: "right", the share of the exam; "updates", after which it was best; "loss", on the development
+    sentences."""
+    reads, auxiliary = KINDS[kind]
+    try:
+        model, history = tune(pretrained(seed) if reads else fresh(seed), labels, auxiliary, seed, lr, show=False)
+    except Diverged:
+        return {"right": 0.5, "updates": STEPS, "loss": 1e9}
+    assert history.best is not None
+    return {"right": accuracy(model), "updates": history.best[0], "loss": history.best[1]}
+
+
+def rate_score(kind: str, lr: float, seed: int) -> float:
+    """How good a learning rate is: minus the mean loss on the development sentences, with 64 labels and with 128."""
+    return -sum(tuned(kind, labels, lr, seed)["loss"] for labels in (64, 128)) / 2
