@@ -83,11 +83,12 @@ class Judge(GPT2Classifier):
         return F.cross_entropy(self(batch), batch.labels["class"])
 
 
-def tune(gpt: GPT2, labels: int, auxiliary: float, seed: int, lr: float, **options: Any) -> tuple[Judge, History]:
+def tune(gpt: GPT2, labels: int, auxiliary: float, seed: int, lr: float, steps: int = STEPS, **options: Any,
+         ) -> tuple[Judge, History]:
     """A copy of the GPT-2 with a classifier on top, fine-tuned on so many labelled sentences, and the run's history.
 
-    ``auxiliary`` is λ. All kinds train for ``STEPS`` updates, for what learns from scratch may rise late; kept are the
-    weights with the lowest loss on the development sentences, looked at after every ``EVERY``.
+    ``auxiliary`` is λ. All recorded kinds train for ``STEPS`` updates, for what learns from scratch may rise late; kept
+    are the weights with the lowest loss on the development sentences, looked at after every ``EVERY``.
     """
     torch.manual_seed(seed)
     rows = labelled(labels, seed)
@@ -95,8 +96,9 @@ def tune(gpt: GPT2, labels: int, auxiliary: float, seed: int, lr: float, **optio
 
     def draw(rng: Random) -> list[Example]:
         return labelled_examples([rows[below(rng, labels)] for _ in range(32)])
-    history = fit(model, ExampleBatches(draw, seed, spelling().vocab.need("pad")), steps=STEPS, lr=lr, warmup=20,
-                  decay="none", evaluate=[development()], evaluate_every=EVERY, patience=STEPS // EVERY, **options)
+    history = fit(model, ExampleBatches(draw, seed, spelling().vocab.need("pad")), steps=steps, lr=lr, warmup=20,
+                  decay="none", evaluate=[development()], evaluate_every=EVERY, patience=max(1, steps // EVERY),
+                  **options)
     return model, history
 
 

@@ -66,9 +66,8 @@ def test_the_likelier_of_two_by_readers_that_know_that_do_not_and_that_are_contr
 
 
 def test_tuning_keeps_the_weights_that_were_best_on_the_development_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judging, "STEPS", 30)
     monkeypatch.setattr(judging, "EVERY", 10)
-    model, history = judging.tune(corpus.fresh(0), 16, 0.5, seed=1, lr=3e-2, show=False)
+    model, history = judging.tune(corpus.fresh(0), 16, 0.5, seed=1, lr=3e-2, steps=30, show=False)
     assert history.best is not None and history.best[1] == min(loss for _, loss in history.validation)
     with torch.no_grad():
         logits, wanted = model(judging.development()), judging.development().labels["class"]
