@@ -1,4 +1,4 @@
-"""The readers that chapter 06 compares: a decoder-only Transformer and LSTMs, each of about 122,000 parameters."""
+"""The readers that chapter 06 compares: a decoder-only Transformer with sinusoids, and LSTMs."""
 
 import torch
 from jaxtyping import Float

@@ -25,7 +25,6 @@ def main(parts: Parts) -> dict[str, Any]:
 
 def short(parts: Parts) -> dict[str, Any]:
     """``steps``; and ``kinds``: kind → agreement ``near`` and ``far`` step by step, with its spread."""
-    steps = list(range(agreement.EVERY, agreement.STEPS + 1, agreement.EVERY))
     kinds: dict[str, Any] = {}
     for kind in agreement.KINDS:
         lr, scores = best_rate(piloted(parts, agreement.soon, PILOTS, kind), GRID)
@@ -34,13 +33,12 @@ def short(parts: Parts) -> dict[str, Any]:
         kinds[kind] = {
             "lr": lr, "rates": list(scores.items()), "parameters": size(agreement.build(kind, 0)),
         } | {reach: by_step({seed: one[reach] for seed, one in told.items()}) for reach in ("near", "far")}
-    return {"steps": steps, "kinds": kinds}
+    return {"steps": looks(agreement.EVERY, agreement.STEPS), "kinds": kinds}
 
 
 def long(parts: Parts) -> dict[str, Any]:
     """``steps``; and ``kinds``: kind → words between noun and verb → the share right (``seen``, step by step), and that
     over the words of ``unseen``. Rates are chosen at the shorter length."""
-    steps = list(range(long_chains.EVERY, long_chains.STEPS + 1, long_chains.EVERY))
     kinds: dict[str, Any] = {}
     shorter, longer = long_chains.LENGTHS
     for kind, grid in LONG_GRIDS.items():
@@ -51,19 +49,23 @@ def long(parts: Parts) -> dict[str, Any]:
         } | {str(between): {"seen": by_step({seed: runs[kind, between, lr, seed]["seen"] for seed in SEEDS}),
                             "unseen": spread({seed: runs[kind, between, lr, seed]["unseen"] for seed in SEEDS})}
              for between in (shorter, longer)}
-    return {"steps": steps, "unseen": long_chains.UNSEEN, "kinds": kinds}
+    return {"steps": looks(long_chains.EVERY, long_chains.STEPS), "unseen": long_chains.UNSEEN, "kinds": kinds}
 
 
 def heads(parts: Parts) -> dict[str, Any]:
     """``steps``; and ``heads``: their number → the ``loss`` on new letters step by step, with its spread."""
-    steps = list(range(backwards.EVERY, backwards.STEPS + 1, backwards.EVERY))
     told: dict[str, Any] = {}
     for count in backwards.HEADS:
         lr, scores = best_rate(piloted(parts, backwards.soon, PILOTS, count), GRID)
         runs = parts(backwards.backwards, [(count, lr, seed) for seed in SEEDS])
         told[str(count)] = {"lr": lr, "rates": list(scores.items()),
                             "loss": by_step({seed: runs[count, lr, seed] for seed in SEEDS})}
-    return {"steps": steps, "heads": told}
+    return {"steps": looks(backwards.EVERY, backwards.STEPS), "heads": told}
+
+
+def looks(every: int, last: int) -> list[int]:
+    """The steps after which a run was looked at."""
+    return list(range(every, last + 1, every))
 
 
 def by_step(runs: dict[int, list[float]]) -> list[dict[str, Any]]:

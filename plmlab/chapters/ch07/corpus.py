@@ -102,6 +102,12 @@ def pretrain(seed: int, steps: int = STEPS, **options: Any) -> tuple[GPT2, Histo
     return gpt, fit(gpt, lessons(seed), steps=steps, lr=1e-2, warmup=50, **options)
 
 
+@cache
+def pretrained(seed: int) -> GPT2:
+    """The GPT-2 of this seed that has read, made once in a process; who trains it further takes a copy."""
+    return pretrain(seed, show=False)[0]
+
+
 def read_by(seed: int, steps: int = STEPS) -> list[Words]:
     """The very sentences that `pretrain` gives to the GPT-2 of a seed, in order."""
     batches, vocab = lessons(seed), spelling().vocab

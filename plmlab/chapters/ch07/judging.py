@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from plmlab.batches import ExampleBatches
-from plmlab.chapters.ch07.corpus import EXAM, OTHER, Words, agreeing, fresh, ids, kept, pretrain, reading, spelling
+from plmlab.chapters.ch07.corpus import EXAM, OTHER, Words, agreeing, fresh, ids, kept, pretrained, reading, spelling
 from plmlab.draws import below, shuffled
 from plmlab.example import IGNORE, Batch, Example
 from plmlab.models.gpt import GPT2
@@ -24,7 +24,7 @@ from plmlab.objectives import extracted
 from plmlab.train import Diverged, History, fit
 
 DEVELOPMENT = 32
-"""So many of the sentences that are not the exam's say when to stop, and which learning rate is best."""
+"""So many of the sentences that are not the exam's say which weights are kept, and which learning rate is best."""
 LABELS = (16, 32, 64, 128, 200)
 STEPS, EVERY = 800, 50
 KINDS = {"from scratch": (False, 0.0), "pretrained": (True, 0.0), "pretrained, λ = 0.5": (True, 0.5)}
@@ -69,7 +69,7 @@ def exam() -> Batch:
 
 @cache
 def development() -> Batch:
-    """The batch of the sentences that say when to stop, each twice; not in the exam, nor among the labelled."""
+    """The batch of the sentences that say which weights are kept, each twice; neither in the exam nor labelled."""
     return twice(list(agreeing())[EXAM:EXAM + DEVELOPMENT])
 
 
@@ -121,12 +121,6 @@ def cost(gpt: GPT2) -> Callable[[Words], float]:
         return float(F.cross_entropy(gpt(batch).flatten(0, 1), batch.targets.flatten(), ignore_index=IGNORE,
                                      reduction="sum"))
     return nats
-
-
-@cache
-def pretrained(seed: int) -> GPT2:
-    """The GPT-2 of this seed that has read, made once in a process."""
-    return pretrain(seed, show=False)[0]
 
 
 def tuned(kind: str, labels: int, lr: float, seed: int) -> dict[str, float]:

@@ -6,16 +6,17 @@ never "red" and "blue" together; the prompts of the exam do, and their sentences
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from random import Random
 from typing import Any
 
 import torch
 
 from plmlab.batches import ExampleBatches
-from plmlab.chapters.ch07.corpus import Words, agreeing, examples, kept, pretrain, reading, spelling
+from plmlab.chapters.ch07.corpus import Words, agreeing, examples, kept, pretrained, reading, spelling
 from plmlab.draws import below, shuffled
 from plmlab.example import IGNORE, Batch, Example
 from plmlab.models.gpt import GPT2
@@ -79,7 +80,7 @@ def drawn(rng: Random, count: int = 16) -> list[Example]:
 
 def rewarded(seed: int, lr: float, **options: Any) -> tuple[GPT2, History]:
     """A pretrained GPT-2 after ``STEPS`` updates on rows that reward who uses what stood before."""
-    gpt, _ = pretrain(seed, show=False)
+    gpt = deepcopy(pretrained(seed))
     rows = ExampleBatches(drawn, f"rows {seed}", spelling().vocab.need("pad"))
     return gpt, fit(gpt, rows, steps=STEPS, lr=lr, warmup=20, decay="none", **options)
 
@@ -93,11 +94,15 @@ def answers(gpt: GPT2, prompts: Sequence[Prompt]) -> tuple[list[str], list[str]]
     return spelling().tokens(said.argmax(-1).tolist()), [EXAM_NAMES[place] for place in two]
 
 
-def most_alike(words: Sequence[str], names: Sequence[str] = EXAM_NAMES) -> str:
-    """What the rival says who reads nothing: the name of the example that shares the most words with the last sentence
-    (of several the first); without examples, always the same."""
+def most_alike(words: Sequence[str]) -> str:
+    """What the rival says who is trained on nothing: the name of the example that shares the most words with the last
+    sentence (of several the first); without examples, always the same."""
     *told, asked = examples_of(words)
-    return max(told, key=lambda one: len(set(one[:-1]) & set(asked)))[-1] if told else names[0]
+    return max(told, key=lambda one: len(set(one[:-1]) & set(asked)))[-1] if told else EXAM_NAMES[0]
+
+
+Answers = tuple[list[str], list[str]]
+"""With any word, and with one of the two names: an answer to each prompt."""
 
 
 def marks(free: Sequence[str], chosen: Sequence[str], prompts: Sequence[Prompt]) -> dict[str, float]:
@@ -108,27 +113,26 @@ def marks(free: Sequence[str], chosen: Sequence[str], prompts: Sequence[Prompt])
             "most given": Counter(chosen).most_common(1)[0][1] / len(chosen)}
 
 
-def asked(gpt: GPT2, seed: int) -> dict[str, dict[str, float]]:
-    """Examples in the prompt → the marks of a GPT."""
+def asked(answer: Callable[[Sequence[Prompt]], Answers], seed: int) -> dict[str, dict[str, float]]:
+    """Examples in the prompt → the marks of who answers."""
     exams = {shots: exam(shots, seed) for shots in SHOTS}
-    return {str(shots): marks(*answers(gpt, prompts), prompts) for shots, prompts in exams.items()}
+    return {str(shots): marks(*answer(prompts), prompts) for shots, prompts in exams.items()}
 
 
 def plain(seed: int) -> dict[str, dict[str, float]]:
     """The marks of a GPT-2 that has read single sentences."""
-    return asked(pretrain(seed, show=False)[0], seed)
+    return asked(partial(answers, pretrained(seed)), seed)
 
 
 def rewarded_marks(lr: float, seed: int) -> dict[str, dict[str, float]]:
     """The marks of a GPT-2 that was rewarded for using the examples."""
-    return asked(rewarded(seed, lr, show=False)[0], seed)
+    gpt, _ = rewarded(seed, lr, show=False)
+    return asked(partial(answers, gpt), seed)
 
 
 def rival(seed: int) -> dict[str, dict[str, float]]:
-    """The marks of who reads nothing, and takes the name of the example that is most alike."""
-    exams = {shots: exam(shots, seed) for shots in SHOTS}
-    said = {shots: [most_alike(words) for words, _ in prompts] for shots, prompts in exams.items()}
-    return {str(shots): marks(said[shots], said[shots], prompts) for shots, prompts in exams.items()}
+    """The marks of who is trained on nothing, and takes the name of the example that is most alike."""
+    return asked(lambda prompts: ([most_alike(words) for words, _ in prompts],) * 2, seed)
 
 
 def rate_score(lr: float, seed: int) -> float:

@@ -33,7 +33,7 @@ def main(parts: Parts) -> dict[str, Any]:
 def no_label(seed: int) -> dict[str, float]:
     """Of the pretrained GPT-2 of a seed: how often the right sentence of the exam's pairs is "likelier", and how far
     its loss is "above" the best reader's on 600 sentences, as a share of that."""
-    gpt, new = judging.pretrained(seed), corpus.sentences(0.5, 600)
+    gpt, new = corpus.pretrained(seed), corpus.sentences(0.5, 600)
     with torch.no_grad():
         above = float(gpt.loss(corpus.reading(new))) / corpus.best_reader(new) - 1
     return {"likelier": judging.likelier(judging.cost(gpt)), "above": above}
@@ -64,7 +64,7 @@ def prompting(parts: Parts) -> dict[str, Any]:
 
 
 def by_size(parts: Parts) -> dict[str, Any]:
-    """``floor``, ``tokens``; and size → ``parameters``, ``lr``, ``loss`` in nats a token, with its spread."""
+    """``floor``, ``updates``, ``batch``; and size → ``parameters``, ``lr``, ``loss`` in nats a token with spread."""
     told: dict[str, Any] = {}
     for size in sizes.SIZES:
         lr, scores = best_rate(piloted(parts, sizes.rate_score, PILOTS, size), GRID)
