@@ -25,10 +25,10 @@ class History:
 
     ``losses[i]``, ``rates[i]`` and ``norms[i]`` are the loss, the learning rate and the gradient norm (before
     clipping) of update i + 1; the loss is the one before that update. ``validation`` holds (updates made,
-    validation loss). ``tokens`` counts the slots read, padding too; ``seconds`` is wall time, of which
-    ``overhead`` went into evaluating and saving. A resumed run goes on counting. ``floor`` is the loss that no
-    honest model can beat, where it is known. ``ended`` says how the run ended and ``reason`` says it in a
-    sentence; ``notes`` tells what went wrong on the way without ending it.
+    validation loss), ``scores`` (updates made, score) where weights are judged by a score. ``tokens`` counts the slots
+    read, padding too; ``seconds`` is wall time, of which ``overhead`` went into evaluating and saving. A resumed run
+    goes on counting. ``floor`` is the loss that no honest model can beat, where it is known. ``ended`` says how the run
+    ended and ``reason`` says it in a sentence; ``notes`` tells what went wrong on the way without ending it.
     """
 
     steps: int
@@ -40,6 +40,7 @@ class History:
     rates: list[float] = field(default_factory=list)
     norms: list[float] = field(default_factory=list)
     validation: list[tuple[int, float]] = field(default_factory=list)
+    scores: list[tuple[int, float]] = field(default_factory=list)
     tokens: int = 0
     seconds: float = 0.0
     overhead: float = 0.0
@@ -55,9 +56,10 @@ class History:
 
     @property
     def best(self) -> tuple[int, float] | None:
-        """The first of the lowest validation points, (updates made, loss in nats); None without a finite one."""
-        return min((point for point in self.validation if isfinite(point[1])), key=lambda point: point[1],
-                   default=None)
+        """The first of the highest scores, (updates made, score); without scores, the first of the lowest validation
+        points, (updates made, loss in nats). None without a finite one."""
+        sign, points = (-1, self.scores) if self.scores else (1, self.validation)
+        return min((point for point in points if isfinite(point[1])), key=lambda point: sign * point[1], default=None)
 
     def smoothed(self, window: int = 20) -> list[float]:
         """At each step the mean of the last ``window`` losses in nats, of fewer at the start."""
@@ -145,4 +147,4 @@ class History:
             odd = sorted(set(told) ^ names) if isinstance(told, dict) else [type(told).__name__]
             raise ValueError(f"{where} is not a history of this version of plmlab; "
                              f"it differs in {', '.join(odd)}")
-        return cls(**told | {"validation": [(step, loss) for step, loss in told["validation"]]})
+        return cls(**told | {name: [(step, value) for step, value in told[name]] for name in ("validation", "scores")})

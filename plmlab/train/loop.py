@@ -18,7 +18,7 @@ from plmlab.train.settings import Decay, Precision, Settings
 from plmlab.train.source import Batches, Source
 from plmlab.train.state import RunStates, State, StateError, contrast, random_states, set_random_states, versions
 from plmlab.train.update import Update
-from plmlab.train.validator import HeldOut, Validator
+from plmlab.train.validator import HeldOut, Score, Validator
 
 if TYPE_CHECKING:
     from accelerate import Accelerator
@@ -30,7 +30,8 @@ def fit(
     clip: float | None = 1.0, accumulate: int = 1,
     weight_decay: float = 0.01, betas: tuple[float, float] = (0.9, 0.95),
     precision: Precision | Literal["auto"] = "auto", compile: bool | Literal["auto"] = "auto",
-    evaluate: HeldOut | None = None, evaluate_every: int = 100, patience: int | None = None,
+    evaluate: HeldOut | None = None, score: Score | None = None, evaluate_every: int = 100,
+    patience: int | None = None,
     save_to: str | PathLike[str] | None = None, save_every: int | None = None, resume: bool | Literal["longer"] = False,
     show: bool | Literal["auto"] = "auto", floor: float | None = None,
 ) -> History:
@@ -51,8 +52,9 @@ def fit(
     on a CPU. On a CPU the same seed, with as many threads, gives the same curve to the bit.
 
     ``evaluate``: batches, or a function that makes them anew, for the validation loss every
-    ``evaluate_every`` steps and at the end. ``patience``: stop after so many evaluations without a better
-    one, and keep the best weights, however the run ends.
+    ``evaluate_every`` steps and at the end. ``score``: a function model → what it is worth on a development
+    set, more being better, measured as often. ``patience``: stop after so many evaluations without a better
+    score (without ``score``: a lower validation loss), and keep the best weights, however the run ends.
 
     ``save_to``: a folder for the state of the run, saved every ``save_every`` steps (None: only at the end or
     when interrupted). A failed save is told in a warning and in the history's notes; training goes on.
@@ -74,8 +76,8 @@ def fit(
     chosen: Any = ("bf16" if on_gpu else "float32") if precision == "auto" else precision
     settings = Settings(steps, lr, warmup, decay, lr_end, clip, accumulate, weight_decay,
                         (betas[0], betas[1]), chosen, evaluate_every, patience, accelerator.num_processes)
-    if patience is not None and evaluate is None:
-        raise ValueError("patience= waits for a better validation loss: give evaluate= too")
+    if patience is not None and evaluate is None and score is None:
+        raise ValueError("patience= waits for a better score or validation loss: give score= or evaluate= too")
     if save_to is None and (save_every is not None or resume):
         raise ValueError("save_every= and resume= need a folder: give save_to= too")
     if compile == "auto":
@@ -83,8 +85,8 @@ def fit(
     source = Source(batches, processes=accelerator.num_processes, rank=accelerator.process_index,
                     accumulate=accumulate)
     run = Run(model, settings, accelerator, source, compile=compile, floor=floor)
-    if evaluate is not None:
-        run.validator = Validator(evaluate, patience, run.update.loss, accelerator)
+    if evaluate is not None or score is not None:
+        run.validator = Validator(evaluate, score, patience, run.update.loss, accelerator)
     if save_to is not None:
         run.prepare_saving(RunStates(save_to), save_every, resume)
     if show and accelerator.is_main_process:
@@ -179,10 +181,11 @@ class Run:
         self.history.overhead += time.monotonic() - start
 
     def validate(self) -> None:
-        """Measure the validation loss, and add it to the history and to what is shown."""
+        """Measure the validation loss and the score; add them to the history, and the loss to what is shown."""
         assert self.validator
         self.validator.look(self.history, self.step)
-        self.progress.validation(self.step, self.history.validation[-1][1])
+        if self.validator.held_out is not None:
+            self.progress.validation(self.step, self.history.validation[-1][1])
 
     def interrupted(self) -> tuple[Ending, str]:
         """End the run because a person asked for it: close it, and give the ending and its reason."""

@@ -1,8 +1,8 @@
-"""Validation: how well the model does on what it is not trained on, and when to stop."""
+"""Validation: how well the model does on what it is not trained on, which weights are best, and when to stop."""
 
 from collections.abc import Callable, Iterable
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -16,23 +16,26 @@ if TYPE_CHECKING:
     from accelerate import Accelerator
 
 HeldOut = Iterable[Trainable] | Callable[[], Iterable[Trainable]]
+Score = Callable[[Any], float]
+"""What a model is worth, more being better; it is given the model."""
 
 
 class Validator:
-    """Measures the validation loss; with ``patience``, also keeps the best weights and says when to stop."""
+    """Measures the validation loss, or a score, or both; with ``patience``, also keeps the best weights and says when
+    to stop."""
 
-    def __init__(self, held_out: HeldOut, patience: int | None, loss: Loss,
+    def __init__(self, held_out: HeldOut | None, score: Score | None, patience: int | None, loss: Loss,
                  accelerator: "Accelerator") -> None:
-        self.held_out, self.patience = held_out, patience
+        self.held_out, self.score, self.patience = held_out, score, patience
         self.loss, self.accelerator = loss, accelerator
         self.best: dict[str, Tensor] = {}
 
     @torch.no_grad()
-    def evaluate(self) -> float:
+    def evaluate(self, held_out: HeldOut) -> float:
         """The mean loss over all held-out targets, in nats. Random numbers drawn here leave the training's alone.
         ValueError where there is no batch to evaluate."""
         device, processes = self.accelerator.device, self.accelerator.num_processes
-        batches = self.held_out() if callable(self.held_out) else self.held_out
+        batches = held_out() if callable(held_out) else held_out
         total = torch.zeros(3, dtype=torch.float64, device=device)
         self.loss.eval()
         with torch.random.fork_rng([device] if device.type == "cuda" else []):
@@ -48,23 +51,36 @@ class Validator:
                              "or a function that makes them anew")
         return summed / weight
 
+    @torch.no_grad()
+    def judge(self, score: Score) -> float:
+        """The model's score. Random numbers drawn here leave the training's alone."""
+        device = self.accelerator.device
+        self.loss.eval()
+        with torch.random.fork_rng([device] if device.type == "cuda" else []):
+            told = float(score(self.loss.model))
+        self.loss.train()
+        return told
+
     def look(self, history: History, step: int) -> None:
-        """Add the validation loss after ``step`` updates to the history; with ``patience``, keep the
-        weights if it is the best."""
-        history.validation.append((step, self.evaluate()))
-        if self.patience is not None and history.best == history.validation[-1]:
+        """Add the validation loss and the score after ``step`` updates to the history; with ``patience``, keep the
+        weights if they are the best."""
+        if self.held_out is not None:
+            history.validation.append((step, self.evaluate(self.held_out)))
+        if self.score is not None:
+            history.scores.append((step, self.judge(self.score)))
+        if self.patience is not None and history.best and history.best[0] == step:
             self.best = snapshot(self.loss.model)
 
     def enough(self, history: History) -> str | None:
-        """Why to stop now: no validation loss better than the best in ``patience`` evaluations. None to go on."""
+        """Why to stop now: nothing better than the best in the last ``patience`` evaluations. None to go on."""
         if self.patience is None or history.best is None:
             return None
-        step, loss = history.best
-        since = sum(at > step for at, _ in history.validation)
+        step, best = history.best
+        since = sum(at > step for at, _ in history.scores or history.validation)
         if since < self.patience:
             return None
-        return (f"the validation loss was not better in the last {since} evaluations "
-                f"than {loss:.3f} at step {step}")
+        judged = "score" if history.scores else "validation loss"
+        return f"the {judged} was not better in the last {since} evaluations than {best:.3f} at step {step}"
 
     def settle(self) -> None:
         """Give the model the best weights that were kept; none are kept without ``patience``."""

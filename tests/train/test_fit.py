@@ -192,6 +192,28 @@ def test_early_stopping_keeps_the_best_weights():
     assert f"at step {step}" in history.reason
 
 
+@pytest.mark.parametrize("evaluate", [None, [batch(50)]])
+def test_the_weights_with_the_best_score_are_kept_whatever_the_loss(evaluate):
+    model, told = toy(), []
+
+    def score(judged):
+        assert judged is model and not judged.training
+        torch.rand(3)
+        told.append((min(len(told), 4 - len(told)), {name: p.clone() for name, p in judged.named_parameters()}))
+        return told[-1][0]
+
+    history = fit(model, batch, steps=200, lr=0.01, evaluate=evaluate, score=score, evaluate_every=2, patience=3,
+                  show=False)
+    assert history.scores == [(2, 0), (4, 1), (6, 2), (8, 1), (10, 0), (12, -1)] and history.best == (6, 2)
+    assert history.ended == "stopped early" and "the score was not better in the last 3 evaluations" in history.reason
+    assert all(torch.equal(p, told[2][1][name]) for name, p in model.named_parameters())
+    assert [at for at, _ in history.validation] == ([2, 4, 6, 8, 10, 12] if evaluate else [])
+    plain = fit(toy(), batch, steps=12, lr=0.01, show=False, decay="none")
+    same = fit(toy(), batch, steps=12, lr=0.01, show=False, decay="none", score=lambda judged: torch.rand(1),
+               evaluate_every=2)
+    assert same.losses == plain.losses and len(same.scores) == 6
+
+
 class Bomb(nn.Module):
     """A toy whose loss, or gradient only, is not finite in a given call."""
 
@@ -240,8 +262,8 @@ def test_training_goes_on_well_after_a_divergence():
     ({"lr": math.nan}, "lr=nan"), ({"warmup": -1}, "warmup=-1"), ({"decay": "cos"}, "cosine, linear, none"),
     ({"clip": 0}, "None for no clipping"), ({"accumulate": 0}, "accumulate=0"), ({"betas": (0.9, 1)}, "betas"),
     ({"precision": "fp16"}, "bf16 or float32"), ({"evaluate_every": 0}, "evaluate_every=0"),
-    ({"patience": 2}, "give evaluate="), ({"resume": True}, "give save_to="), ({"save_every": 3}, "give save_to="),
-    ({"batches": []}, "empty"),
+    ({"patience": 2}, "give score= or evaluate="), ({"resume": True}, "give save_to="),
+    ({"save_every": 3}, "give save_to="), ({"batches": []}, "empty"),
 ])
 def test_what_makes_no_sense_is_said(unchecked, wrong, words):
     call = {"batches": batch, "steps": 3, "lr": 0.01, "show": False} | wrong
