@@ -1,7 +1,10 @@
 """Where training batches come from: a source that gives the same batch for a step whenever it is asked."""
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate, pairwise
 from random import Random
 
 from plmlab.example import Batch, Example, PairBatch, PairExample
@@ -29,3 +32,25 @@ class ExampleBatches:
         if made and isinstance(made[0], PairExample):
             return PairBatch.of(made, pad=self.pad)  # type: ignore[arg-type]
         return Batch.of(made, pad=self.pad)  # type: ignore[arg-type]
+
+
+def bucketed(source: ExampleBatches, buckets: int) -> Callable[[int], Batch]:
+    """The Examples of ``source`` with those of like length together, so that less is padded (Vaswani et al. 2017,
+    §5.1).
+
+    Each ``buckets`` batches of the source are sorted by length and cut into as many of about equal slots, the shortest
+    texts first: the same Examples, each once. Make one update of them (``accumulate=buckets``): updates that have seen
+    short texts only, or long ones, learn worse. The batch of a step depends on the source's seed and the step alone.
+    """
+    @lru_cache(1)
+    def turn(number: int) -> list[Batch]:
+        drawn = [made for i in range(buckets) for made in source.examples(number * buckets + i)]
+        drawn.sort(key=lambda made: len(made.tokens))  # type: ignore[union-attr]
+        ends, cuts = list(accumulate(len(made.tokens) for made in drawn)), [0]  # type: ignore[union-attr]
+        for i in range(1, buckets):
+            fair = bisect_left(ends, ends[-1] * i / buckets) + 1
+            cuts.append(min(max(fair, cuts[-1] + 1), len(drawn) - buckets + i))
+        parts = [drawn[start:end] for start, end in pairwise([*cuts, len(drawn)])]
+        return [Batch.of(part, pad=source.pad) for part in parts]  # type: ignore[arg-type]
+
+    return lambda step: turn(step // buckets)[step % buckets]

@@ -141,8 +141,8 @@ class BERTPretraining(nn.Module):
         return self.next_sentence(self.bert.pool(hidden))
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
-        """Mean over the selected slots of −log p(token); plus that of ``next_sentence`` where it is labelled
-        (0: B follows A, 1: B is a stranger).
+        """Mean over the selected slots of −log p(token); plus the mean of −log p of the label ``next_sentence`` (0: B
+        follows A, 1: B is a stranger) over the texts that have one.
 
         Only the selected slots are named: 85 % of the softmax is never computed.
         """
@@ -150,6 +150,8 @@ class BERTPretraining(nn.Module):
         asked = batch.targets != IGNORE
         loss = F.cross_entropy(self.token_logits(hidden[asked]), batch.targets[asked])
         if "next_sentence" in batch.labels:
-            loss = loss + F.cross_entropy(self.next_sentence_logits(hidden), batch.labels["next_sentence"])
+            follows = batch.labels["next_sentence"]
+            total = F.cross_entropy(self.next_sentence_logits(hidden), follows, ignore_index=IGNORE, reduction="sum")
+            loss = loss + total / (follows != IGNORE).sum().clamp(min=1)
         return loss
 

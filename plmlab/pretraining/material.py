@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from plmlab.batches import bucketed
 from plmlab.models.registry import Pretraining
 from plmlab.pretraining.plan import Plan
 from plmlab.text import Sequential, Tokenizer, TokenStream, each, hub, paragraphs
@@ -87,8 +89,8 @@ def from_texts(plan: Plan, how: Pretraining, whole: Callable[[], Iterable[str]],
     pieces, others = (laid_down(Pieces, run / name, part, tokenizer, longest, progress=count > MANY)
                       for name, part in (("train.bin", train), ("held_out.bin", rest)))
     draw = examples_of(others, tokenizer.vocab, how.objective, plan.batch, plan.seed + 1)
-    return Material(tokenizer, examples_of(pieces, tokenizer.vocab, how.objective, plan.batch, plan.seed),
-                    [draw(i) for i in range(HELD_OUT_BATCHES)])
+    batches = examples_of(pieces, tokenizer.vocab, how.objective, plan.batch, plan.seed, **plan.choices)
+    return Material(tokenizer, batches, [draw(i) for i in range(HELD_OUT_BATCHES)])
 
 
 def laid_down(kind: Any, path: Path, whole: Callable[[], Iterable[str]], tokenizer: Tokenizer, *more: int,
@@ -125,10 +127,13 @@ def _first_letters(whole: Iterable[str]) -> Iterator[str]:
 def from_world(plan: Plan) -> Material:
     """New sentences of the full Small World for every step, to be judged by its plain test; a token a word.
 
-    A model that reads pairs has them, from articles, in half of each batch (``mixed_batches``).
+    Of the texts of a model that reads pairs, one in eight is a pair of segments of articles, as long as the model can
+    read at most: nearly half of what is read (``mixed_batches``). Of the batches of an update, each has texts of like
+    length (``bucketed``).
     """
     from plmlab import world
     from plmlab.world.datasets.batches import mixed_batches, pair_batches, sentence_batches
+    from plmlab.world.datasets.segments import segment_pairs
     from plmlab.world.datasets.tokenizer import world_tokenizer
 
     how, whole = plan.kind.pretraining, world.full()
@@ -137,18 +142,15 @@ def from_world(plan: Plan) -> Material:
     if plan.time < longest + 2:
         raise ValueError(f"--time is {plan.time}; the Small World's longest sentence has {longest} words, and needs "
                          f"{longest + 2} slots")
-    if how.pairs:
-        told = max(len(sentence.words) for article in whole.articles("train") for sentence in article.sentences)
-        if plan.time < 2 * told + 3:
-            raise ValueError(f"--time is {plan.time}; {plan.model} reads pairs of sentences from articles, the longest "
-                             f"has {told} words, and needs {2 * told + 3} slots")
     tokenizer = world_tokenizer(whole, ["english"])
     held_out = sentence_batches(whole, "test", tokenizer, how.objective, plan.batch, plan.seed + 1)
-    half = plan.batch // 2 if how.pairs else 0
-    alone = sentence_batches(whole, "train", tokenizer, how.objective, plan.batch - half, plan.seed)
-    batches: Any = alone
+    pairs = -(-plan.batch // 8) if how.pairs else 0
+    objective = partial(how.objective, **plan.choices)
+    batches = sentence_batches(whole, "train", tokenizer, objective, plan.batch - pairs, plan.seed)
     if how.pairs:
         batches = mixed_batches(
-            pair_batches(whole, "train", tokenizer, half, plan.seed, objective=how.pairs), alone)
-    return Material(tokenizer, batches, [held_out(i) for i in range(-(-WORLD_HELD_OUT // plan.batch))],
+            pair_batches(whole, "train", tokenizer, pairs, plan.seed, objective=how.pairs, **plan.choices,
+                         draw_pairs=partial(segment_pairs, longest=plan.time - 3)), batches)
+    return Material(tokenizer, bucketed(batches, plan.accumulate),
+                    [held_out(i) for i in range(-(-WORLD_HELD_OUT // plan.batch))],
                     whole.floor(how.objective, split="test", sentences=WORLD_HELD_OUT))

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from plmlab.atomic import settle, write
 from plmlab.models.registry import ModelType, pretrainable
+from plmlab.objectives.registry import OBJECTIVES
 
 FILE = "plan.json"
 MAY_CHANGE = ("steps", "out")
@@ -39,6 +40,7 @@ class Plan:
     save_every: int = 250
     precision: str = "auto"
     compile: str = "auto"
+    choose: str = ""
 
     def __post_init__(self) -> None:
         if self.model not in pretrainable():
@@ -59,6 +61,7 @@ class Plan:
         for name, known in (("precision", PRECISIONS), ("compile", COMPILES)):
             if getattr(self, name) not in known:
                 raise ValueError(f"--{name} is {getattr(self, name)!r}; choose one of {', '.join(known)}")
+        self.choices  # noqa: B018
         folder = Path(self.out)
         if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
             raise ValueError(f"{folder} is there already, and what is in it stays: give another --out, or remove it")
@@ -69,9 +72,28 @@ class Plan:
         return pretrainable()[self.model]
 
     @property
+    def choices(self) -> dict[str, float]:
+        """What is chosen of the training's objective, by name; ValueError for what it does not let one choose."""
+        how = self.kind.pretraining
+        known = {choice.name: choice for one in OBJECTIVES.values() if how and one.make is how.objective
+                 for choice in one.choices}
+        chosen = {}
+        for told in filter(None, self.choose.split(",")):
+            name, _, number = told.partition("=")
+            try:
+                if not known[name].low <= float(number) <= known[name].high:
+                    raise ValueError
+            except (KeyError, ValueError):
+                ranges = ", ".join(f"{one.name}={one.low:g} … {one.high:g}" for one in known.values()) or "nothing"
+                raise ValueError(f"--choose is {self.choose!r}; {self.model} lets one choose {ranges}") from None
+            chosen[name] = float(number)
+        return chosen
+
+    @property
     def command(self) -> str:
         """The command line of this plan, every option told."""
-        told = [f"{option(name)} {shlex.quote(str(value))}" for name, value in asdict(self).items() if name != "model"]
+        told = [f"{option(name)} {shlex.quote(str(value))}" for name, value in asdict(self).items()
+                if name != "model" and value != ""]
         return " ".join(["plmlab pretrain", self.model, *told])
 
     @property

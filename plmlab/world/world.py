@@ -190,14 +190,14 @@ class World:
 
     def next_sentences(self, split: str = "train", seed: int = 0) -> Iterator[NextSentence]:
         """Sentence pairs (first, second, whether it follows) of articles, without end (``pairs.next_sentences``)."""
-        return next_sentences(self._paired(split), Random(seed))
+        return next_sentences(self.paired(split), Random(seed))
 
     def sentence_orders(self, split: str = "train", seed: int = 0) -> Iterator[SentenceOrder]:
         """Sentence pairs (first, second, whether in order) of articles, without end (``pairs.sentence_orders``)."""
-        return sentence_orders(self._paired(split), Random(seed))
+        return sentence_orders(self.paired(split), Random(seed))
 
-    def _paired(self, split: str) -> list[Article]:
-        """The articles that a split reads; of "entities" those of the held-out ones."""
+    def paired(self, split: str) -> list[Article]:
+        """The articles that the pairs of a split are drawn from; of "entities" those of the held-out ones."""
         return [article for article in self.corpora.articles(split).values()
                 if split != "entities" or article.entity in self.held.entities]
 

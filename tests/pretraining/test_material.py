@@ -8,6 +8,7 @@ import pytest
 from little_run import SMALL, TEXT, made_by, refusal
 
 from plmlab import world
+from plmlab.example import IGNORE, Batch
 from plmlab.pretraining import Plan, material
 from plmlab.pretraining.material import divided, from_world
 from plmlab.text import CorpusError, Tokenizer, TokenStream
@@ -151,6 +152,27 @@ def test_a_window_too_short_for_the_world(small_as_full: world.World, tmp_path: 
     assert small_as_full.automaton().longest == longest
     told = refusal(capsys, "gpt", "--corpus", "world", "--out", str(tmp_path / "new"), "--time", "8")
     assert f"longest sentence has {longest} words" in told
-    told = refusal(capsys, "bert", "--corpus", "world", "--out", str(tmp_path / "new"), "--time", "16")
-    longest = max(len(sentence.words) for article in small_as_full.articles("train") for sentence in article.sentences)
-    assert f"needs {2 * longest + 3} slots" in told
+
+
+def test_one_text_in_eight_is_a_pair_as_long_as_the_model_can_read_at_most(small_as_full: world.World) -> None:
+    read = from_world(Plan("bert", "world", "nowhere", batch=32, accumulate=2, time=48))
+    for update in range(20):
+        batches = [read.batches(2 * update + i) for i in range(2)]
+        pairs = sum(int((batch.labels["next_sentence"] != IGNORE).sum()) for batch in batches)
+        assert pairs == 8 and sum(batch.size[0] for batch in batches) == 64
+        assert batches[0].size[1] <= batches[1].size[1] <= 48
+
+
+def asked(batch: Batch) -> float:
+    """The share of its slots that a batch asks for."""
+    return float((batch.targets != IGNORE).sum() / (batch.tokens != 0).sum())
+
+
+def test_what_is_chosen_counts_in_training_and_not_where_it_is_judged(small_as_full: world.World, corpus: Path,
+                                                                      tmp_path: Path) -> None:
+    for where in ("world", str(corpus)):
+        usual, chosen = (material.material(Plan("bert", where, "nowhere", batch=64, vocab=330, choose=choose),
+                                           tmp_path / f"run{choose}") for choose in ("", "rate=0.5"))
+        assert 0.1 < asked(usual.batches(0)) < 0.2 and 0.4 < asked(chosen.batches(0)) < 0.6
+        told = [next(iter(read.held_out)) for read in (usual, chosen)]
+        assert told[0].targets.equal(told[1].targets)

@@ -22,6 +22,10 @@ def test_requests_that_cannot_be_met(corpus: Path, tmp_path: Path, capsys) -> No
             ("seed", "-1", "--seed is -1"), ("seed", str(2**64), "--seed"), ("held-out", "1", "--held-out is 1"),
             ("precision", "half", "auto, float32, bf16"), ("compile", "maybe", "auto, yes, no")):
         assert told in refusal(capsys, "gpt", *text, *to, f"--{option}", value)
+    for name, choose in (("bert", "rate=0.9"), ("bert", "rate"), ("bert", "rate=many"), ("bert", "span=3")):
+        told = refusal(capsys, name, *text, *to, "--choose", choose)
+        assert f"--choose is '{choose}'; {name} lets one choose rate=0.05 … 0.6" in told
+    assert "gpt lets one choose nothing" in refusal(capsys, "gpt", *text, *to, "--choose", "rate=0.2")
     assert not list(tmp_path.glob("new*")), "what is refused leaves nothing behind"
     assert "needs --corpus, --out" in refusal(capsys, "gpt2")
 
@@ -32,7 +36,9 @@ def test_a_folder_with_something_in_it_is_never_replaced(corpus: Path, tmp_path:
 
 
 def test_the_command_of_a_plan_is_that_plan() -> None:
-    plan = Plan("bert", "my file.txt", "out/bert small", steps=7, lr=3e-4, save_every=9, held_out=0.2)
+    plan = Plan("bert", "my file.txt", "out/bert small", steps=7, lr=3e-4, save_every=9, held_out=0.2,
+                choose="rate=0.3")
+    assert plan.choices == {"rate": 0.3}
     asked = cli.parser().parse_args(shlex.split(plan.command)[1:])
     assert Plan(**{name: value for name, value in vars(asked).items() if name != "run"}) == plan
 

@@ -1,6 +1,6 @@
 """The world as training data: sentences under an objective, and BERT's pairs of sentences; a batch for any step."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from random import Random
@@ -9,9 +9,10 @@ from typing import cast
 import torch
 
 from plmlab.batches import ExampleBatches
-from plmlab.example import IGNORE, Batch, Example
+from plmlab.example import IGNORE, Example
 from plmlab.objectives.next_sentence import next_sentence
 from plmlab.text import Tokenizer
+from plmlab.world.documents.pairs import NextSentence
 from plmlab.world.world import World
 
 
@@ -30,14 +31,17 @@ def sentence_batches(world: World, split: str, tokenizer: Tokenizer, objective: 
 
 
 def pair_batches(world: World, split: str, tokenizer: Tokenizer, batch: int, seed: int, rate: float = 0.15,
-                 objective: Callable[..., Example] = next_sentence) -> ExampleBatches:
-    """Batches of sentence pairs from articles, words hidden, half torn from two texts (Devlin et al. 2019, §3.1).
+                 objective: Callable[..., Example] = next_sentence,
+                 draw_pairs: Callable[[World, str, int], Iterator[NextSentence]] = World.next_sentences,
+                 ) -> ExampleBatches:
+    """Batches of pairs from articles, words hidden, half torn from two texts (Devlin et al. 2019, §3.1).
 
     The targets are those of the masked language model, the label is ``next_sentence``. The tokenizer has one token a
-    word (``world_tokenizer``). ``rate`` is the share of slots hidden.
+    word (``world_tokenizer``). ``rate`` is the share of slots hidden; ``draw_pairs(world, split, seed)`` yields the
+    pairs: single sentences, unless they are `segment_pairs`.
     """
     def draw(rng: Random) -> list[Example]:
-        pairs = list(islice(world.next_sentences(split, seed=int(rng.random() * 2**53)), batch))
+        pairs = list(islice(draw_pairs(world, split, int(rng.random() * 2**53)), batch))
         firsts, seconds = (tokenizer.encode_all([" ".join(words) for words in side], plain=True)
                            for side in ([pair.first for pair in pairs], [pair.second for pair in pairs]))
         return [objective(a, b, pair.is_next, vocab=tokenizer.vocab, rng=rng, rate=rate)
@@ -46,15 +50,14 @@ def pair_batches(world: World, split: str, tokenizer: Tokenizer, batch: int, see
     return ExampleBatches(draw, seed, tokenizer.vocab.need("pad"))
 
 
-def mixed_batches(pairs: ExampleBatches, sentences: ExampleBatches) -> Callable[[int], Batch]:
+def mixed_batches(pairs: ExampleBatches, sentences: ExampleBatches) -> ExampleBatches:
     """Batches of pairs from articles, and behind them sentences of the grammar, each alone.
 
     Of a single sentence it is not asked whether another follows (its ``next_sentence`` is IGNORE). The articles tell
     facts only; a bank of a river stands in no article. Devlin et al. (2019) have pairs only.
     """
-    def batch(step: int) -> Batch:
-        one, other = (cast(Sequence[Example], source.examples(step)) for source in (pairs, sentences))
-        alone = [replace(example, labels={"next_sentence": torch.tensor(IGNORE)}) for example in other]
-        return Batch.of([*one, *alone], pad=pairs.pad)
+    def draw(rng: Random) -> list[Example]:
+        one, other = (cast(Sequence[Example], source.draw(rng)) for source in (pairs, sentences))
+        return [*one, *(replace(example, labels={"next_sentence": torch.tensor(IGNORE)}) for example in other)]
 
-    return batch
+    return ExampleBatches(draw, pairs.seed, pairs.pad)
