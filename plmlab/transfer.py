@@ -23,13 +23,15 @@ from plmlab.models.bert import BERT
 from plmlab.models.bert_heads import SentenceClassifier, SpanClassifier, TaskHead, TokenClassifier
 from plmlab.objectives import answered, classified, tagged
 from plmlab.text import Tokenizer
-from plmlab.train import fit, frozen
+from plmlab.train import History, fit, frozen
 from plmlab.world.datasets.tasks import acceptability, extractive_qa, paraphrase
 from plmlab.world.datasets.tokenizer import world_tokenizer
 
 EXAM = 300
 MOST = 1024
 """So many labelled rows there are at most."""
+DEVELOPMENT, EVERY = 200, 50
+"""By so many rows the best weights and learning rates are chosen, every so many updates."""
 KINDS = ("person", "town", "country", "river", "film", "book", "cafe", "company")
 TAGS = ("O", *(f"{part}-{kind}" for kind in KINDS for part in "BI"))
 BATCH = 32
@@ -50,12 +52,13 @@ def ids(words: Sequence[str]) -> list[int]:
 class Task:
     """A labelled task. ``rows(split, seed)`` yields labelled rows, ``example(row)`` is what BERT reads of
     one, ``head`` goes on top of BERT, with so many ``labels``; ``score(model, rows)`` is from 0 to 1, on
-    rows of the split ``exam``."""
+    rows of the split ``exam``; ``development`` is the split by which the best weights are chosen."""
 
     name: str
     head: type[TaskHead]
     labels: int
     exam: str
+    development: str
     rows: Callable[[str, int], Any]
     example: Callable[[Any], Example]
     score: Callable[[TaskHead, Sequence[Any]], float]
@@ -118,13 +121,14 @@ def _of(task: Callable[..., Any]) -> Callable[[str, int], Any]:
 
 
 TASKS = {task.name: task for task in (
-    Task("one sentence", SentenceClassifier, 2, "test", _of(acceptability), acceptability_example,
+    Task("one sentence", SentenceClassifier, 2, "test", "test", _of(acceptability), acceptability_example,
          share_right(acceptability_example)),
-    Task("a pair", SentenceClassifier, 2, "facts", _of(paraphrase), paraphrase_example,
+    Task("a pair", SentenceClassifier, 2, "facts", "facts", _of(paraphrase), paraphrase_example,
          share_right(paraphrase_example)),
-    Task("names", TokenClassifier, len(TAGS), "entities",
+    Task("names", TokenClassifier, len(TAGS), "entities", "entities",
          lambda split, seed: world.full().sentences(split, seed), named_example, names_found),
-    Task("an answer", SpanClassifier, 2, "facts", _of(extractive_qa), extractive_qa_example, answers_found),
+    Task("an answer", SpanClassifier, 2, "facts", "train", _of(extractive_qa), extractive_qa_example,
+         answers_found),
 )}
 
 
@@ -140,26 +144,53 @@ def exam(name: str) -> list[Any]:
     return list(islice(TASKS[name].rows(TASKS[name].exam, 77), EXAM))
 
 
+@cache
+def development(name: str, seed: int) -> list[Any]:
+    """200 rows to choose the best weights and learning rates by: like those of the exam, but none of them (of answers,
+    where the exam takes all that there are: from the training text), and none of the rows to learn from."""
+    task = TASKS[name]
+    known = {_read(task, row) for row in [*labelled(name, seed), *exam(name)]}
+    rows = (row for row in task.rows(task.development, seed) if _read(task, row) not in known)
+    return list(islice(rows, DEVELOPMENT))
+
+
+def _read(task: Task, row: Any) -> tuple[int, ...]:
+    return tuple(task.example(row).tokens.tolist())
+
+
 def tune(bert: BERT, name: str, count: int, seed: int, *, lr: float, steps: int, features: bool = False,
-         **options: Any) -> TaskHead:
+         patience: int | None = None, **options: Any) -> tuple[TaskHead, History]:
     """A copy of ``bert`` with the task's head, trained on the first ``count`` labelled rows, 32 of them an update.
 
-    ``features``: BERT itself is frozen, and only the head is trained. ``options`` go to `fit`.
+    ``features``: what was pretrained is frozen; the head is trained, and what the encoder calls ``top``, if it has one.
+    ``patience``: every 50 updates the score on the rows of `development` is measured; after so many without a better
+    one training stops, and the best weights are kept. Without it, all ``steps`` are made, and the last weights are
+    kept. ``options`` go to `fit`.
     """
-    task, rows = TASKS[name], labelled(name, seed)[:count]
+    task = TASKS[name]
     torch.manual_seed(seed)
-    model = task.head.on(bert, task.labels)
+    model = _head(task, type(bert)).on(bert, task.labels)
+    examples = [task.example(row) for row in labelled(name, seed)[:count]]
 
     def draw(rng: Random) -> list[Example]:
-        return [task.example(rows[below(rng, len(rows))]) for _ in range(BATCH)]
+        return [examples[below(rng, len(examples))] for _ in range(BATCH)]
 
-    batches = ExampleBatches(draw, seed, spelling().vocab.need("pad"))
-    with frozen(*[model.bert] * features):
-        fit(model, batches, steps=steps, lr=lr, warmup=steps // 10, **options)
-    return model
+    if patience is not None:
+        options |= {"score": lambda tuned: task.score(tuned, development(name, seed)), "evaluate_every": EVERY,
+                    "patience": patience}
+    pretrained = [part for place, part in model.bert.named_children() if place != "top"]
+    with frozen(*pretrained * features):
+        history = fit(model, ExampleBatches(draw, seed, spelling().vocab.need("pad")), steps=steps, lr=lr,
+                      warmup=steps // 10, **options)
+    return model, history
 
 
+def _head(task: Task, encoder: type[BERT]) -> type[TaskHead]:
+    """The task's head for this class of encoder."""
+    return task.head if encoder is BERT else type(task.head.__name__, (task.head,), {"encoder_class": encoder})
+
+
+@torch.no_grad()
 def score(model: TaskHead, name: str) -> float:
     """The model's score in the exam of the task ``name``, from 0 to 1."""
-    with torch.no_grad():
-        return TASKS[name].score(model, exam(name))
+    return TASKS[name].score(model, exam(name))

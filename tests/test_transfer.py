@@ -8,7 +8,7 @@ import torch
 from plmlab.example import IGNORE, Batch
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.bert_heads import SpanClassifier, TaskHead
-from plmlab.transfer import KINDS, TAGS, TASKS, batch_of, exam, ids, labelled, score, spelling, tune
+from plmlab.transfer import KINDS, TAGS, TASKS, batch_of, development, exam, ids, labelled, score, spelling, tune
 from plmlab.world import World
 
 NAMES = tuple(TASKS)
@@ -79,7 +79,7 @@ def test_what_is_read_is_the_row_and_the_answer_lies_where_the_labels_say() -> N
 def test_tuning_leaves_the_model_that_it_is_given_as_it_was(features: bool) -> None:
     bert = small_bert()
     before = {name: weight.clone() for name, weight in bert.state_dict().items()}
-    tuned = tune(bert, "names", 32, 0, lr=1e-2, steps=4, features=features, show=False)
+    tuned, _ = tune(bert, "names", 32, 0, lr=1e-2, steps=4, features=features, show=False)
     assert all(torch.equal(weight, before[name]) for name, weight in bert.state_dict().items())
     same = [torch.equal(weight, before[name]) for name, weight in tuned.bert.state_dict().items()
             if not name.startswith("pooler")]
@@ -98,3 +98,39 @@ def test_fewer_labels_are_the_first_of_them(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setitem(TASKS, "one sentence", type(task)(**{**vars(task), "example": noting}))
     tune(small_bert(), "one sentence", 8, 0, lr=1e-3, steps=6, show=False)
     assert seen == set(range(8))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_development_rows_are_neither_of_the_exam_nor_learned_from(name: str) -> None:
+    def key(row: Any) -> tuple:
+        return tuple(TASKS[name].example(row).tokens.tolist())
+
+    rows = {key(row) for row in development(name, 1)}
+    assert len(development(name, 1)) == 200
+    assert not rows & {key(row) for row in [*exam(name), *labelled(name, 1)]}
+
+
+def test_with_patience_the_best_weights_by_the_development_rows_are_kept() -> None:
+    model, history = tune(small_bert(), "names", 64, 0, lr=3e-2, steps=400, patience=1, show=False)
+    assert history.best is not None and history.best[1] == max(value for _, value in history.scores)
+    with torch.no_grad():
+        assert TASKS["names"].score(model, development("names", 0)) == pytest.approx(history.best[1])
+
+
+class Topped(BERT):
+    """A BERT with one layer more."""
+
+    def __init__(self, config: BERTConfig) -> None:
+        super().__init__(config)
+        self.top = torch.nn.Linear(config.model, config.model)
+
+    def forward(self, batch: Batch) -> torch.Tensor:
+        return self.top(super().forward(batch))
+
+
+def test_of_frozen_features_only_the_head_and_the_top_are_trained() -> None:
+    before = Topped(small_bert().config)
+    kept = {name: weight.clone() for name, weight in before.state_dict().items()}
+    model, _ = tune(before, "names", 32, 0, lr=1e-2, steps=4, features=True, show=False)
+    for name, weight in model.bert.state_dict().items():
+        assert torch.equal(weight, kept[name]) != name.startswith("top."), name

@@ -53,6 +53,14 @@ def slot_score(links: Sequence[Link]) -> tuple[int, float]:
                   for slot in range(max(link.end for link in links))})
 
 
+def bystanders(batch: Batch, links: Sequence[Link], special: Sequence[int]) -> list[Link]:
+    """For each link, links to the same slots from all other words of its text: if those find them too, a head knows
+    where something stands, and not whose it is."""
+    tokens, barred = batch.tokens.tolist(), set(special)
+    return [link._replace(source=slot) for link in links for slot, token in enumerate(tokens[link.row])
+            if token not in barred and slot != link.source and not link.start <= slot < link.end]
+
+
 def _best(found: dict[int, list[bool]]) -> tuple[int, float]:
     place = max(found, key=lambda place: sum(found[place]))
     return place, sum(found[place]) / len(found[place])

@@ -7,6 +7,7 @@ what is done: the same command goes on after a stop. The chapter draws what was 
 
 import json
 import platform
+import shutil
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib import metadata
@@ -57,6 +58,7 @@ def run(chapter: str, results: Path | None = None) -> Path:
     parts = Parts(results / f"{chapter}.parts.jsonl")
     path = record(chapter, part_of(chapter, "recipe").main(parts), parts.seconds, results)
     parts.path.unlink(missing_ok=True)
+    shutil.rmtree(parts.folder, ignore_errors=True)
     return path
 
 

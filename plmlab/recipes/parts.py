@@ -42,6 +42,11 @@ class Parts:
         self._began = time.monotonic() - earlier
 
     @property
+    def folder(self) -> Path:
+        """Where parts may leave what JSON can't hold, such as weights; it goes when all is recorded."""
+        return self.path.with_suffix("")
+
+    @property
     def seconds(self) -> float:
         """Seconds on the clock since the recipe was begun, those between two runs left out."""
         return time.monotonic() - self._began

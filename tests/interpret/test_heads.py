@@ -8,7 +8,7 @@ import torch
 from plmlab.example import Batch
 from plmlab.hf import to_hf
 from plmlab.interpret import intervene
-from plmlab.interpret.heads import Link, head_scores, offset_score, slot_score
+from plmlab.interpret.heads import Link, bystanders, head_scores, offset_score, slot_score
 from plmlab.models.bert import BERT, BERTConfig, BERTPretraining
 from plmlab.objectives import masked
 from plmlab.text.vocabulary import Vocabulary
@@ -80,3 +80,26 @@ def test_no_links_are_an_error() -> None:
         offset_score([])
     with pytest.raises(ValueError, match="no links"):
         slot_score([])
+
+
+def test_bystanders_are_all_other_words_of_the_text_with_the_same_goal() -> None:
+    _, batch, _ = some()
+    link = Link(2, 3, 5, 7)
+    words = [slot for slot, token in enumerate(batch.tokens[2].tolist()) if token not in SPECIAL]
+    found = bystanders(batch, [link], SPECIAL)
+    assert [other.source for other in found] == [slot for slot in words if slot not in (3, 5, 6)]
+    assert all((other.row, other.start, other.end) == (2, 5, 7) for other in found)
+
+
+def test_of_a_head_that_looks_at_one_slot_all_bystanders_look_there_too() -> None:
+    bert, batch, _ = some()
+
+    def at_slot_4(weights: torch.Tensor) -> torch.Tensor:
+        to = torch.zeros_like(weights)
+        to[..., 4] = 1
+        return to
+
+    links = [Link(row, 2, 4, 5) for row in range(4)]
+    with intervene(bert, {"layers.1.attention.weights": at_slot_4}):
+        assert head_scores(bert, batch, links, SPECIAL)[1].tolist() == [1.0] * 4
+        assert head_scores(bert, batch, bystanders(batch, links, SPECIAL), SPECIAL)[1].tolist() == [1.0] * 4

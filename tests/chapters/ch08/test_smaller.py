@@ -1,9 +1,12 @@
-"""What recipe 08 measures with: the same texts in three ways, and words that are in sight."""
+"""The smaller BERTs: the same texts in four ways, each asking what it should, and words that are in sight."""
+
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
 
-from plmlab.chapters.ch08 import recipe
+from plmlab.chapters.ch08 import smaller
 from plmlab.example import IGNORE, Batch
 from plmlab.models.bert import BERTConfig, BERTPretraining
 from plmlab.objectives import masked
@@ -19,7 +22,7 @@ def batch(full: World) -> Batch:
 
 
 def test_always_masked_hides_just_what_is_asked(batch: Batch) -> None:
-    altered, mask = recipe.always_masked(batch), spelling().vocab.need("mask")
+    altered, mask = smaller.always_masked(batch), spelling().vocab.need("mask")
     asked = batch.targets != IGNORE
     assert (altered.tokens[asked] == mask).all() and torch.equal(altered.tokens[~asked], batch.tokens[~asked])
     shown = batch.tokens[asked]
@@ -30,7 +33,7 @@ def test_always_masked_hides_just_what_is_asked(batch: Batch) -> None:
 def test_unasked_drops_the_question_and_nothing_else(batch: Batch) -> None:
     torch.manual_seed(0)
     model = BERTPretraining(BERTConfig(len(spelling()), time=64, layers=1, model=16, heads=2, inner=32)).eval()
-    altered = recipe.unasked(batch)
+    altered = smaller.unasked(batch)
     assert torch.equal(altered.tokens, batch.tokens) and altered.labels == {}
     both, words = model.loss(batch), model.loss(altered)
     logits = model.next_sentence_logits(model.bert(batch))
@@ -48,19 +51,47 @@ class Repeating(BERTPretraining):
 
 
 def test_words_in_sight_are_counted() -> None:
-    whole = recipe.whole_sentences()
+    whole = smaller.whole_sentences()
     asked = whole.targets != IGNORE
     assert torch.equal(whole.tokens[asked], whole.targets[asked]) and (whole.tokens[asked] > 38).all()
     assert whole.size[0] == 500 and int(asked.sum()) == int((whole.tokens > 38).sum())
     model = Repeating(BERTConfig(len(spelling()), layers=1, model=8, heads=1))
     slots = torch.arange(whole.size[1]).expand(whole.size)[asked]
-    assert recipe.in_sight(model) == pytest.approx(float((slots % 3 != 0).float().mean()))
+    assert smaller.in_sight(model) == pytest.approx(float((slots % 3 != 0).float().mean()))
 
 
-def test_from_scratch_starts_as_large_as_the_checkpoint_with_other_weights_a_seed() -> None:
-    one, same, other = (recipe.start("from scratch", seed) for seed in (0, 0, 1))
-    tuned = recipe.start("fine-tuned", 0)
-    assert one.config == tuned.config
-    assert torch.equal(one.pooler.weight, same.pooler.weight)
-    assert not torch.equal(one.pooler.weight, other.pooler.weight)
-    assert not torch.equal(one.pooler.weight, tuned.pooler.weight)
+def test_next_words_asks_each_slot_for_the_word_behind_it_and_shows_all(batch: Batch) -> None:
+    altered = smaller.next_words(batch)
+    whole = torch.where(batch.targets == IGNORE, batch.tokens, batch.targets)
+    assert torch.equal(altered.tokens, whole) and altered.labels == {}
+    for tokens, targets in zip(whole.tolist(), altered.targets.tolist(), strict=True):
+        length = sum(token != 0 for token in tokens)
+        assert targets == [*tokens[1:length], *[IGNORE] * (len(tokens) - length + 1)]
+
+
+def test_a_left_to_right_model_can_not_see_what_it_is_asked_for(batch: Batch) -> None:
+    model = smaller.build("left to right", 0).eval()
+    altered = smaller.next_words(batch)
+    with torch.no_grad():
+        before, changed = model(altered), altered.tokens.clone()
+        changed[:, 9] = 40
+        after = model(replace(altered, tokens=changed))
+    assert torch.equal(before[:, :9], after[:, :9]) and not torch.equal(before[:, 9:], after[:, 9:])
+
+
+def test_all_ways_read_the_same_texts_and_begin_with_the_same_weights() -> None:
+    read = {way: smaller.texts(way, 3)(2) for way in smaller.WAYS}
+    whole = {way: torch.where((batch.targets == IGNORE) | (way == "left to right"), batch.tokens, batch.targets)
+             for way, batch in read.items()}
+    assert all(torch.equal(text, whole["BERT"]) for text in whole.values())
+    one, other = (smaller.build(way, 1).state_dict() for way in ("BERT", "left to right"))
+    assert one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_what_is_kept_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(smaller, "STEPS", 2)
+    told = smaller.pretrain(str(tmp_path), "always [MASK]", 1e-3, 4)
+    assert told["loss"] > 0 and 0 <= told["words in sight"] <= 1
+    model, _ = smaller.train("always [MASK]", 1e-3, 4, 2, show=False)
+    again = smaller.pretrained(str(tmp_path), "always [MASK]", 4)
+    assert all(torch.equal(weight, model.bert.state_dict()[name]) for name, weight in again.state_dict().items())

@@ -1,0 +1,119 @@
+"""What BERT is compared with: readers of its layers (§5.3), and a BERT that sees the left side only (§5.1, table 5).
+
+Each reads a batch as BERT does and gives a vector a slot, so that the heads of the four tasks stand on it. What is new
+in an encoder, and so not pretrained, is called ``top``. In slot 0 they give what the whole text is judged by.
+"""
+
+from dataclasses import replace
+from typing import Self
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from plmlab.example import Batch
+from plmlab.models.bert import BERT, BERTConfig
+from plmlab.models.bert_heads import looked_at
+
+
+class BiLSTM(nn.Module):
+    """Two LSTMs a layer, one from the left and one from the right, each half as wide as what both give."""
+
+    def __init__(self, inputs: int, outputs: int, layers: int) -> None:
+        super().__init__()
+        self.lstm = nn.LSTM(inputs, outputs // 2, layers, batch_first=True, bidirectional=True)
+
+    def forward(self, x: Float[Tensor, "batch time inputs"], batch: Batch) -> Float[Tensor, "batch time outputs"]:
+        """A vector for each slot, from what stands on both sides of it; padding is not read, and gets zeros."""
+        packed = pack_padded_sequence(x, looked_at(batch).sum(1).cpu(), batch_first=True, enforce_sorted=False)
+        return pad_packed_sequence(self.lstm(packed)[0], batch_first=True, total_length=x.shape[1])[0]
+
+
+class Encoder(BERT):
+    """A BERT with something on top of it."""
+
+    top: nn.Module
+
+    @classmethod
+    def over(cls, bert: BERT) -> Self:
+        """This encoder, with a copy of the weights of a BERT; what is on top is new."""
+        made = cls(bert.config)
+        missing, unexpected = made.load_state_dict(bert.state_dict(), strict=False)
+        assert not unexpected and all(name.startswith("top.") for name in missing)
+        return made
+
+
+class AllLayers(Encoder):
+    """The vectors of all layers side by side, the embeddings' too; a text is judged by the mean of its slots.
+
+    ``top`` is one matrix: with the head's behind it, still a linear reader.
+    """
+
+    def __init__(self, config: BERTConfig) -> None:
+        super().__init__(config)
+        self.top = self.reader(config.model * (config.layers + 1), config.model)
+
+    def reader(self, inputs: int, outputs: int) -> nn.Module:
+        """What makes of all layers' vectors one as wide as the model."""
+        return nn.Linear(inputs, outputs)
+
+    def read(self, layers: Float[Tensor, "batch time all"], batch: Batch) -> Float[Tensor, "batch time model"]:
+        """What is on top makes of all layers."""
+        return self.top(layers)
+
+    def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
+        """A vector for each slot; in slot 0 the mean of all."""
+        seen = [self.embeddings(batch)]
+        for layer in self.layers:
+            seen.append(layer(seen[-1], batch.visible))
+        x, real = self.read(torch.cat(seen, -1), batch), looked_at(batch)[..., None]
+        mean = (x * real).sum(1, keepdim=True) / real.sum(1, keepdim=True)
+        return torch.cat([mean, x[:, 1:]], 1)
+
+    def pool(self, hidden: Float[Tensor, "batch time model"]) -> Float[Tensor, "batch model"]:
+        """The mean, as it stands in slot 0."""
+        return hidden[:, 0]
+
+
+class AllLayersBiLSTM(AllLayers):
+    """The same, read by a BiLSTM of two layers, as in the paper's feature-based approach (§5.3; its own takes the last
+    four of twelve layers)."""
+
+    def reader(self, inputs: int, outputs: int) -> nn.Module:
+        """Two layers, as wide together as the model."""
+        return BiLSTM(inputs, outputs, 2)
+
+    def read(self, layers: Float[Tensor, "batch time all"], batch: Batch) -> Float[Tensor, "batch time model"]:
+        """The BiLSTM's vectors."""
+        return self.top(layers, batch)
+
+
+class LeftToRight(Encoder):
+    """A BERT in which a slot sees itself and what stands left of it, as in GPT (table 5, "LTR")."""
+
+    def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
+        """The vector of each slot, made of its left side."""
+        return super().forward(replace(batch, visible=replace(batch.visible, causal=True)))
+
+
+class LastSlot(LeftToRight):
+    """The same for tuning: a text is judged by its last slot, the only one that sees all; [CLS] sees itself alone."""
+
+    def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
+        """The vector of each slot; in slot 0 that of the last."""
+        x = super().forward(batch)
+        last = x[torch.arange(len(x)), looked_at(batch).sum(1) - 1]
+        return torch.cat([last[:, None], x[:, 1:]], 1)
+
+
+class LeftToRightBiLSTM(LeftToRight):
+    """The same with a BiLSTM on top, which sees both sides (table 5, "+ BiLSTM")."""
+
+    def __init__(self, config: BERTConfig) -> None:
+        super().__init__(config)
+        self.top = BiLSTM(config.model, config.model, 1)
+
+    def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
+        """The BiLSTM's vectors: that of slot 0 has read the whole text from the right."""
+        return self.top(super().forward(batch), batch)

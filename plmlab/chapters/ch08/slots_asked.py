@@ -1,0 +1,71 @@
+"""Is BERT farther from its floor because one slot in seven is asked? Other shares of slots, on the small world."""
+
+from dataclasses import replace
+from functools import cache, partial
+from itertools import islice
+from random import Random
+from typing import Any
+
+import torch
+
+from plmlab import world
+from plmlab.example import IGNORE, Batch, Example
+from plmlab.models.bert import BERTConfig, BERTPretraining
+from plmlab.objectives import masked
+from plmlab.recipes import Parts, spread
+from plmlab.text import Tokenizer
+from plmlab.train import History, fit
+from plmlab.world.datasets.batches import sentence_batches
+from plmlab.world.datasets.tokenizer import world_tokenizer
+from plmlab.world.probability.example_floor import example_floor
+
+SEEDS = (0, 1, 2)
+STEPS, BATCH, LR = 500, 64, 1e-2
+SHARES = ((0.15, 1), (0.3, 1), (0.5, 1), (0.15, 2))
+"""The share of slots that are asked, and how many times ``STEPS`` updates are made."""
+
+
+@cache
+def spelling() -> Tokenizer:
+    """One token for each English word of the small world's sentences."""
+    return world_tokenizer(world.small(), ["english"], ["sentences"])
+
+
+def all_masked(tokens: Any, *, vocab: Any, rng: Random) -> Example:
+    """As ``masked``, but every selected slot shows [MASK]."""
+    example = masked(tokens, vocab=vocab, rng=rng)
+    return replace(example, tokens=torch.where(example.targets == IGNORE, example.tokens, vocab.need("mask")))
+
+
+@cache
+def exam(seed: int = 99) -> tuple[Batch, float]:
+    """600 sentences with gaps, 15 % of the slots, and what the best reader pays for these very gaps, in nats."""
+    small, draw = world.small(), Random(1)
+    new = list(islice(small.text("train", seed=seed), 600))
+    gaps = [all_masked(spelling().encode(" ".join(text), plain=True), vocab=spelling().vocab, rng=draw) for text in new]
+    return Batch.of(gaps, pad=spelling().vocab.need("pad")), example_floor(small.automaton(), new, all_masked,
+                                                                          Random(1)).mean
+
+
+def train(seed: int, share: float = 0.15, times: int = 1, **options: Any) -> tuple[BERTPretraining, History]:
+    """A BERT of two layers of 64 that is asked for a share of the slots, and the history of its run."""
+    torch.manual_seed(seed)
+    model = BERTPretraining(BERTConfig(len(spelling()), time=32, layers=2, model=64, heads=4, inner=256, dropout=0.0,
+                                       attention_dropout=0.0))
+    text = sentence_batches(world.small(), "train", spelling(), partial(masked, rate=share), BATCH, seed)
+    return model, fit(model, text, steps=times * STEPS, lr=LR, warmup=50, **options)
+
+
+def above_floor(share: float, times: int, seed: int) -> float:
+    """How far the loss in the exam stands above its floor, as a share of the floor."""
+    model, _ = train(seed, share, times, show=False)
+    batch, floor = exam()
+    with torch.no_grad():
+        return float(model.loss(batch)) / floor - 1
+
+
+def measure(parts: Parts) -> list[dict[str, Any]]:
+    """For each of ``SHARES``: ``share``, ``updates``, and how far ``above`` the floor, with spread."""
+    runs = parts(above_floor, [(*one, seed) for one in SHARES for seed in SEEDS])
+    return [{"share": share, "updates": times * STEPS,
+             "above": spread({seed: runs[share, times, seed] for seed in SEEDS})} for share, times in SHARES]

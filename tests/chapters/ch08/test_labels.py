@@ -1,0 +1,30 @@
+"""The arms of the transfer: what each starts with, and that its best weights by the development rows are examined."""
+
+import pytest
+import torch
+
+from plmlab.chapters.ch08 import labels
+from plmlab.chapters.ch08.encoders import AllLayersBiLSTM
+
+
+def test_from_scratch_starts_as_large_as_the_checkpoint_with_other_weights_a_seed() -> None:
+    one, same, other = (labels.start("from scratch", seed) for seed in (0, 0, 1))
+    tuned = labels.start("fine-tuned", 0)
+    assert one.config == tuned.config
+    assert torch.equal(one.pooler.weight, same.pooler.weight)
+    assert not torch.equal(one.pooler.weight, other.pooler.weight)
+    assert not torch.equal(one.pooler.weight, tuned.pooler.weight)
+
+
+def test_what_stands_on_frozen_layers_is_new_with_each_seed() -> None:
+    one, same, other = (labels.start("frozen, all layers + BiLSTM", seed) for seed in (0, 0, 1))
+    assert isinstance(one, AllLayersBiLSTM)
+    weights = [encoder.top.state_dict()["lstm.weight_hh_l1"] for encoder in (one, same, other)]
+    assert torch.equal(weights[0], weights[1]) and not torch.equal(weights[0], weights[2])
+
+
+def test_a_run_is_measured_by_its_best_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(labels, "STEPS", 150)
+    told = labels.reached("frozen, last layer", "names", 64, 3e-2, 0)
+    assert told["development"] == max(told["curve"]) == told["curve"][told["updates"] // labels.EVERY - 1]
+    assert told["made"] == 150 and len(told["curve"]) == 3 and 0.2 < told["score"] <= 1
