@@ -1,4 +1,4 @@
-"""The command line: ``plmlab doctor``, ``plmlab models``, ``plmlab pretrain``, ``plmlab recipe``.
+"""The command line: ``plmlab doctor``, ``models``, ``minutes``, ``pretrain``, ``recipe``.
 
 What is wrong with a request is said in a line on stderr, with exit status 2; each command loads what it needs.
 """
@@ -62,6 +62,10 @@ def parser() -> argparse.ArgumentParser:
     one = commands.add_parser("models", help="what can be built, and which checkpoints are here")
     one.set_defaults(run=models)
 
+    one = commands.add_parser("minutes", help="how long each section of a chapter takes to read")
+    one.add_argument("chapter", nargs="?", metavar="NN", help="the chapter's number; none: all chapters' sums")
+    one.set_defaults(run=minutes)
+
     one = commands.add_parser("recipe", help="compute what a chapter shows as recorded, into data/results; the same "
                                              "command goes on after a stop")
     one.add_argument("chapter", nargs="?", metavar="NN", help="the chapter's number, two digits; none: list them")
@@ -95,6 +99,21 @@ def models(asked: argparse.Namespace) -> int:
     """List the models."""
     from plmlab.listing import listing
     print(listing())
+    return 0
+
+
+def minutes(asked: argparse.Namespace) -> int:
+    """Say how long a chapter takes to read, by section, or each chapter in a line."""
+    from plmlab.course import notebooks
+    from plmlab.minutes import core, sections, table, whole
+    if asked.chapter is not None:
+        if asked.chapter not in notebooks():
+            raise ValueError(f"there is no chapter {asked.chapter!r} yet; there are {', '.join(notebooks())}")
+        print(table(sections(notebooks()[asked.chapter])))
+        return 0
+    for number, path in notebooks().items():
+        told = sections(path)
+        print(f"{number}  core {core(told):3.0f}, whole {whole(told):4.0f} minutes  {path.stem}")
     return 0
 
 

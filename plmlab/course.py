@@ -54,6 +54,11 @@ CHAPTERS = tuple(Chapter(n, *row) for n, row in enumerate((
 )))
 
 
+def notebooks() -> dict[str, Path]:
+    """The chapters that are written: number, two digits, → notebook."""
+    return {f"{chapter.number:02d}": ROOT / "notebooks" / chapter.file for chapter in CHAPTERS if chapter.written()}
+
+
 ROOMS = Path(__file__).parent / "chapters"
 
 

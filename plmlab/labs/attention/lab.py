@@ -60,11 +60,10 @@ ANIMAL = "The animal did not cross the street because it was too tired."
 BANKS = "The bank of the river was muddy, so the bank of the town was closed."
 PRESETS = (
     AttentionPreset("what “it” means", ANIMAL, 3, 1, "it", "animal",
-         "Head 1 of layer 3 looks from “it” at a noun. At “animal” or at “street”? And if you write “wide” for "
-         "“tired”?",
-         "At “animal”, with 0.69 of its weight. With “wide”, where a reader thinks of the street, “animal” falls to "
-         "0.32, and “street” rises to 0.15 only. The head leans to the subject of the sentence more than to the "
-         "meaning of its last word."),
+         "Here “it” looks at “animal”. Write “wide” for “tired”, and a reader thinks of the street. Will this head now "
+         "look from “it” at “street”?",
+         "No. “animal” falls from 0.69 to 0.32 and is still first; “street” rises to 0.15 only. The head leans to the "
+         "subject of the sentence more than to the meaning of its last word."),
     AttentionPreset("the word before", ANIMAL, 0, 2, "street", "the",
          "Head 2 of layer 0 draws one line. What does each word look at? And what must it know of the words for that?",
          "Each word looks at the one before it, with more than 0.99 of its weight. In layer 0 a vector still says "
