@@ -56,7 +56,7 @@ class Section:
 def sections(notebook: Path) -> list[Section]:
     """The sections of a notebook, from the first heading on."""
     found: list[dict[str, Any]] = []
-    deeper_rank = 9
+    depth = Depth()
     for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
         source = "".join(cell["source"])
         if cell["cell_type"] != "markdown":
@@ -65,12 +65,33 @@ def sections(notebook: Path) -> list[Section]:
             continue
         for rank, title, text in _by_headings(source):
             if title:
-                if rank <= deeper_rank:
-                    deeper_rank = rank if DEEPER in title else 9
-                found.append({"title": title.replace(DEEPER, "").strip(" ·"), "deeper": deeper_rank <= rank})
+                found.append({"title": title.replace(DEEPER, "").strip(" ·"), "deeper": depth.under(rank, title)})
             if found:
                 _add(found[-1], {"words": len(WORD.findall(text))})
     return [Section(**one) for one in found]
+
+
+def cells_with_depth(cells: Sequence[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], bool]]:
+    """Each cell of a notebook with whether it stands in a deeper section; a cell of prose counts by its last heading."""
+    depth, deeper = Depth(), False
+    for cell in cells:
+        if cell["cell_type"] == "markdown":
+            for mark in HEADING.finditer("".join(cell["source"])):
+                deeper = depth.under(len(mark[1]), mark[2])
+        yield cell, deeper
+
+
+class Depth:
+    """How deep the headings read so far have led."""
+
+    def __init__(self) -> None:
+        self.rank = 9
+
+    def under(self, rank: int, title: str) -> bool:
+        """Whether what stands under this next heading is deeper: until one of the same rank or a higher comes."""
+        if rank <= self.rank:
+            self.rank = rank if DEEPER in title else 9
+        return self.rank <= rank
 
 
 def core(told: Sequence[Section]) -> float:

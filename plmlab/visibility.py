@@ -62,7 +62,7 @@ class Visibility:
 
     @classmethod
     def full(cls, queries: int, keys: int | None = None, *, name: str = "everyone sees everyone",
-             why: str = "nothing is hidden: {query} may look to both sides.") -> Self:
+             why: str = "no slot is closed to another: {query} may look to both sides.") -> Self:
         """Every query sees every key, as in BERT's encoder, or from a decoder across to its encoder."""
         rule = Rule.between(name, why, torch.ones(queries, dtype=torch.bool),
                             torch.ones(queries if keys is None else keys, dtype=torch.bool))

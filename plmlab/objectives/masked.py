@@ -17,7 +17,7 @@ from plmlab.visibility import Visibility
     chinese="掩码语言模型",
     paper="Devlin et al. 2019, §3.1",
     choices=(Choice("rate", "share of slots to predict", 0.15, 0.05, 0.6, 0.05),),
-    question="Two words are hidden. May the slot of the one look at the slot of the other?",
+    question="Two words must be said. May the slot of the one look at the slot of the other?",
     answer="Yes, everyone sees everyone. But all it finds there is [MASK], so each guess is made "
            "without knowing the other: the independence assumption of BERT.",
 )
