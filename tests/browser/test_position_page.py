@@ -118,13 +118,81 @@ def test_sliders_by_keyboard_and_crosshair_agree(show: Show) -> None:
     expect(page.locator(".figures")).to_contain_text("Dimension 2 repeats every 19.9 tokens")
 
 
+HANDS = """() => [...document.querySelectorAll('.face')].map((face) =>
+    [...face.querySelectorAll('.hand')].map((hand) => {
+        const turned = hand.getScreenCTM(), [x, y] = ['x2', 'y2'].map((end) => Number(hand.getAttribute(end)));
+        const length = Math.hypot(x, y) * Math.hypot(turned.a, turned.b);
+        return [(turned.a * x + turned.c * y) / length, -(turned.b * x + turned.d * y) / length]; }))"""
+"""(Sine, cosine) of every hand on the screen: a list a clock."""
+ARCS = "() => [...document.querySelectorAll('.arc')].map((arc) => arc.getAttribute('d'))"
+DIMENSIONS = [0, 12, 24, 38, 50, 62]
+PICKED = ".clock:has(:checked)"
+
+
+def test_moving_turns_both_hands_and_their_angle_stays(show: Show) -> None:
+    """The hands are the sinusoids of ``position`` and of three before it; no kernel answers this page."""
+    page = show(lab_of("sinusoidal"))
+    table = sinusoid(torch.arange(64), 64).double()
+    angles = page.locator(".clock b").all_text_contents()
+    assert angles == ["172°", "30.6°", "5.44°", "0.725°", "0.129°", "0.0229°"]
+    said, arcs = page.inner_text(".turns"), page.evaluate(ARCS)
+    assert said == ("Three back turns this clock by 172°, at every position: "
+                    "so one matrix takes all the clocks three back.")
+    page.focus("input[aria-label=position]")
+    for position in (7, 8, 9, 63, 62):
+        expect(page.locator(".clocks .keys")).to_contain_text(f"position {position - 3}, three back")
+        found = torch.tensor(page.evaluate(HANDS)).double()
+        wanted = torch.stack([table[[position, position - 3], i:i + 2] for i in DIMENSIONS])
+        torch.testing.assert_close(found, wanted, rtol=0, atol=1e-4)
+        assert (page.locator(".clock b").all_text_contents(), page.inner_text(".turns")) == (angles, said)
+        assert page.evaluate(ARCS) == arcs
+        page.keyboard.press({9: "End", 63: "ArrowLeft"}.get(position, "ArrowRight"))
+    page.focus("input[aria-label='positions back']")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".turns")).to_contain_text("Four back turns this clock by 229°")
+    assert page.locator(".clock b").first.inner_text() == f"{math.degrees(4):.0f}°"
+    assert page.evaluate(ARCS) != arcs
+
+
+def test_a_hand_that_is_missing_is_not_drawn(show: Show) -> None:
+    page = show(lab_of("sinusoidal", position=1))
+    assert [len(hands) for hands in page.evaluate(HANDS)] == [1] * 6
+    assert page.locator(".arc").count() == 0
+    assert "position 1 has no dashed hand" in page.inner_text(".turns")
+    assert page.inner_text(".clocks .keys") == "position 1"
+    page.focus("input[aria-label=position]")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".hand.key")).to_have_count(6)
+    assert "no dashed hand" not in page.inner_text(".turns")
+
+
+def test_a_clock_is_chosen_by_pointer_and_by_keyboard(show: Show) -> None:
+    page = show(lab_of("sinusoidal", width=16))
+    page.hover(".clock >> nth=2")
+    expect(page.locator(".turns")).to_contain_text("this clock by 5.44°,")
+    page.focus(CROSS)
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".turns")).to_contain_text("this clock by 1.72°,")
+    expect(page.locator(PICKED)).to_contain_text("dimensions 8, 9")
+    page.click(".clock >> nth=0")
+    expect(page.locator(".turns")).to_contain_text("this clock by 172°,")
+    assert page.locator(PICKED).count() == 1
+    page.focus("input[aria-label='dimensions d']")
+    page.keyboard.press("Home")
+    expect(page.locator(".clock")).to_have_count(2)
+    spoken = page.locator(".face").first.get_attribute("aria-label")
+    assert spoken == f"position 7 at {math.degrees(7) % 360:.1f}°, position 4 at {math.degrees(4):.0f}°"
+
+
 FRAMES = "async () => { for (let i = 0; i < 4; i++) await new Promise(requestAnimationFrame); }"
 
 
 def test_a_walk_by_keyboard_alone(show: Show) -> None:
     """Tab reaches every control of every kind once; the arrows change the kind."""
     page = show(lab_of("sinusoidal"))
-    for kind, wanted in (("sinusoidal", 5), ("learned", 3), ("relative", 3), ("sentence", 0)):
+    for kind, wanted in (("sinusoidal", 6), ("learned", 3), ("relative", 3), ("sentence", 0)):
         page.locator(f"input[value={kind}]").focus()
         expect(page.locator(f"input[value={kind}]")).to_be_checked()
         expect(page.locator(".dials input")).to_have_count(wanted)
@@ -136,6 +204,7 @@ def test_a_walk_by_keyboard_alone(show: Show) -> None:
                 return e === document.body ? 'end' : `${e.tagName.toLowerCase()}.${e.className}` }"""))
             assert len(stops) < 40
         assert stops.count("input.") == wanted
+        assert stops.count("input.pick") == (kind == "sinusoidal")
         assert stops.count("div.cross") == (3 if kind == "sentence" else 1)
         assert "summary." in stops
         quiet = """() => [...document.querySelectorAll('.plm-lab :is(button, input, select, summary, [tabindex])')]
@@ -205,7 +274,8 @@ def test_nothing_overflows_and_nothing_is_cut(show: Show, page: Page, width: int
         assert page.evaluate("document.documentElement.scrollWidth") <= width, lab
         cut = page.evaluate("""() => {
             const lab = document.querySelector('.plm-lab').getBoundingClientRect();
-            const boxes = [...document.querySelectorAll('.plm-lab :is(.why, .bar, svg, .heat, table, .ask, .finding)')];
+            const boxes = [...document.querySelectorAll(
+                '.plm-lab :is(.why, .bar, .clock, .turns, svg, .heat, table, .ask, .finding)')];
             const outside = (text) => {
                 const [own, box] = [text, text.ownerSVGElement].map((e) => e.getBoundingClientRect());
                 return own.left < box.left - 1 || own.right > box.right + 1

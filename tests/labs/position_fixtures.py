@@ -24,6 +24,19 @@ def encodings() -> list[dict[str, Any]]:
     return found
 
 
+def clocks() -> list[dict[str, Any]]:
+    """Hands at three positions, [position, dimension, sine, cosine, angle to the hand some positions back]."""
+    found = []
+    for width, base, back in ((64, 10_000.0, 3), (10, 30.0, 9), (4, 10_000.0, 1)):
+        hands = sinusoid(torch.arange(40), width, base).double().unflatten(-1, (-1, 2))
+        (sin, cos), (sin_back, cos_back) = hands[back:].unbind(-1), hands[:-back].unbind(-1)
+        angles = torch.atan2(sin * cos_back - cos * sin_back, sin * sin_back + cos * cos_back)
+        found.append({"width": width, "base": base, "back": back, "hands": [
+            [place, 2 * i, *hands[place, i].tolist(), angles[place - back, i].item()]
+            for place in (back, 17, 39) for i in range(width // 2)]})
+    return found
+
+
 def distances() -> list[dict[str, Any]]:
     """The rows of a relative attention's table."""
     return [{"length": length, "window": window,
@@ -41,7 +54,8 @@ def table() -> dict[str, Any]:
 
 def cases() -> dict[str, Any]:
     """All of it."""
-    return {"encodings": encodings(), "distances": distances(), "table": table(), "cividis": sequential.Cividis}
+    return {"encodings": encodings(), "clocks": clocks(), "distances": distances(), "table": table(),
+            "cividis": sequential.Cividis}
 
 
 if __name__ == "__main__":

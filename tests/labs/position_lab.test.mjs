@@ -5,12 +5,13 @@ import * as plot from "../../plmlab/labs/shared/plot.js";
 import * as heat from "../../plmlab/labs/shared/heat.js";
 import { bytesOf } from "../../plmlab/labs/shared/bytes.js";
 import * as maths from "../../plmlab/labs/position/maths.js";
+import * as clocks from "../../plmlab/labs/position/clocks.js";
 import * as views from "../../plmlab/labs/position/views.js";
 import * as sentence from "../../plmlab/labs/position/sentence.js";
 import * as positionLab from "../../plmlab/labs/position/lab.js";
 
 const fixtures = JSON.parse(readFileSync(new URL("position_fixtures.json", import.meta.url), "utf8"));
-const js = { bytesOf, ...plot, ...heat, ...maths, ...views, ...sentence, ...positionLab };
+const js = { bytesOf, ...plot, ...heat, ...maths, ...clocks, ...views, ...sentence, ...positionLab };
 
 const close = (a, b, tolerance) => assert.ok(Math.abs(a - b) <= tolerance, `${a} is not ${b}`);
 const cells = (length) => Array.from({ length: length * length }, (_, i) => [Math.floor(i / length), i % length]);
@@ -68,6 +69,68 @@ test("least, mean and most at a distance, against a plain search, in a part of t
     close(mean[d], found.reduce((a, b) => a + b) / found.length, 1e-6);
     assert.ok(d === length - 1 || most[d] > least[d] + 1e-3);
   }
+});
+
+const wrapped = (angle) => Math.atan2(Math.sin(angle), Math.cos(angle));
+
+for (const { width, base, back, hands } of fixtures.clocks) {
+  test(`${width / 2} clocks, base ${base}: the hands are Python's, and ${back} back is one angle everywhere`, () => {
+    for (const [position, dimension, sin, cos, between] of hands) {
+      const [x, y] = js.tip(js.turnOf(position, dimension, width, base), 1);
+      close(x, sin, 1e-6);
+      close(-y, cos, 1e-6);
+      const turn = js.turnOf(back, dimension, width, base);
+      close(wrapped(turn), between, 1e-6);
+      const [from, to] = [Math.cos(turn), Math.sin(turn)];
+      close(x * from + y * to, js.sinusoid(position - back, dimension, width, base), 1e-9);
+      close(x * to - y * from, js.sinusoid(position - back, dimension + 1, width, base), 1e-9);
+    }
+  });
+}
+
+test("at most six clocks, from the fastest to the slowest, evenly chosen", () => {
+  assert.deepEqual(js.pairsShown(64), [0, 12, 24, 38, 50, 62]);
+  assert.deepEqual([2, 4, 8].map(js.pairsShown), [[0], [0, 2], [0, 2, 4, 6]]);
+  for (const width of [12, 16, 100, 512]) {
+    const shown = js.pairsShown(width);
+    const steps = shown.slice(1).map((dimension, i) => dimension - shown[i]);
+    assert.deepEqual([shown.length, shown[0], shown.at(-1)], [6, 0, width - 2]);
+    assert.ok(Math.max(...steps) - Math.min(...steps) <= 2 && Math.min(...steps) >= 2);
+  }
+});
+
+test("a hand points up at 0 and turns as a clock's does", () => {
+  const quarters = [[0, -5], [5, 0], [0, 5], [-5, 0]];
+  quarters.forEach(([x, y], i) => {
+    const [found, down] = js.tip((i * Math.PI) / 2, 5);
+    close(found, x, 1e-9);
+    close(down, y, 1e-9);
+  });
+});
+
+test("an arc runs from the hand that stands back to the hand at the top, and winds outwards past a full turn", () => {
+  for (const turn of [0.0004, 0.5, 3, 4, 9, 32, 500]) {
+    const points = js.arcPath(turn).slice(1).split("L").map((point) => point.split(" ").map(Number));
+    const [angles, radii] = [points.map(([x, y]) => Math.atan2(x, -y)), points.map((point) => Math.hypot(...point))];
+    const swept = angles.slice(1).reduce((sum, angle, i) => sum + wrapped(angle - angles[i]), 0);
+    close(swept, turn, 2e-3);
+    close(wrapped(angles[0] + turn), 0, 1e-3);
+    close(angles.at(-1), 0, 1e-3);
+    assert.ok(turn < 0.25 ? radii[0] > 40 : radii.at(-1) < 40, "inside the hands, or beyond them where it is small");
+    const wound = radii.at(-1) - radii[0];
+    if (turn < 2 * Math.PI) close(wound, 0, 0.02);
+    else assert.ok(wound > 3);
+  }
+});
+
+test("angles are told in turns and degrees, and a hand that is missing is told", () => {
+  assert.deepEqual([3, 0.0004, 7, 32, 1e-9].map(js.told),
+    ["172°", "0.0229°", "1 turn + 41.1°", "5 turns + 33.5°", "under 0.000001°"]);
+  assert.equal(js.sentence(3, 7, 3),
+    "Three back turns this clock by 172°, at every position: so one matrix takes all the clocks three back.");
+  assert.equal(js.sentence(3, 7, 3), js.sentence(3, 50, 3));
+  assert.equal(js.sentence(13, 4, 13), "13 back turns this clock by 2 turns + 24.8°, at every position from 13 on; " +
+    "position 4 has no dashed hand.");
 });
 
 for (const { length, window, rows } of fixtures.distances) {
@@ -190,7 +253,7 @@ test("a token too wide ends in an ellipsis, and no letter is cut in two", () => 
 test("a slider holds the value that was set, and each kind has its own", () => {
   assert.deepEqual(js.stopsWith([4, 8], 6), [4, 6, 8]);
   assert.deepEqual(js.stopsWith([4, 8], 8), [4, 8]);
-  const traits = { length: 64, width: 32, base: 77, window: 50, learned: { positions: 48, low: Array(384) } };
+  const traits = { length: 64, width: 32, base: 77, window: 50, back: 40, learned: { positions: 48, low: Array(384) } };
   const of = (kind) => js.dialsOf((name) => (name === "kind" ? kind : traits[name]));
   const last = (kind, trait) => of(kind).find((d) => d.trait === trait)?.values.at(-1);
   assert.equal(last("sinusoidal", "dimension"), 31);
@@ -200,5 +263,6 @@ test("a slider holds the value that was set, and each kind has its own", () => {
   assert.equal(last("relative", "position"), 63);
   assert.equal(last("relative", "window"), 50);
   assert.ok(of("sinusoidal").find((d) => d.trait === "base").values.includes(77));
+  assert.equal(last("sinusoidal", "back"), 40);
   assert.deepEqual(of("sentence"), []);
 });

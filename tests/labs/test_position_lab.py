@@ -231,7 +231,8 @@ def test_a_layer_that_is_not_there_is_told(lab: PositionLab) -> None:
 
 @pytest.mark.parametrize(("name", "value", "said"), [
     ("width", 7, "even"), ("width", 0, "between 2 and 512"), ("length", 600, "600 was given"), ("base", 1, "base"),
-    ("window", 0, "window"), ("position", -1, "position"), ("kind", "rotary", "rotary")])
+    ("window", 0, "window"), ("back", 0, "between 1 and 511"), ("position", -1, "position"),
+    ("kind", "rotary", "rotary")])
 def test_a_number_that_no_picture_can_be_drawn_of(lab: PositionLab, name: str, value: object, said: str) -> None:
     before = getattr(lab, name)
     with pytest.raises(traitlets.TraitError, match=said):
@@ -281,7 +282,7 @@ def test_one_change_costs_one_reading(lab: PositionLab, monkeypatch: pytest.Monk
     lab.set_state({"text": "the cat sat", "layer": 1, "head": 2, "shuffles": 3})
     assert len(made) == 1
     assert (lab.state["layer"], lab.state["head"]) == (1, 2)
-    lab.set_state({"kind": "relative", "width": 32, "base": 100.0, "dimension": 3})
+    lab.set_state({"kind": "relative", "width": 32, "base": 100.0, "dimension": 3, "back": 5})
     assert len(made) == 1
 
 

@@ -1,5 +1,6 @@
 // The Position Lab: the switch between its kinds, their sliders, and what is drawn anew when one of them moves.
 
+import { clocksView } from "./clocks.js";
 import { allDots, bulk, unpacked } from "./maths.js";
 import { sentenceControls, sentenceView } from "./sentence.js";
 import { encodingView, learned, relativeView, sinusoidal } from "./views.js";
@@ -14,7 +15,7 @@ const KIND_NAMES = {
 const WIDTHS = [4, 8, 16, 32, 64, 128, 256, 512];
 const LENGTHS = [8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512];
 const BASES = [10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000];
-const NUMBERS = ["width", "length", "base", "window", "position", "dimension"];
+const NUMBERS = ["width", "length", "base", "window", "position", "back", "dimension"];
 const REDRAW = ["kind", "width", "length", "base", "window", "state", "learned", "table"];
 
 const upTo = (count, first = 0) => Array.from({ length: count - first }, (_, i) => first + i);
@@ -31,7 +32,7 @@ export function dialsOf(get) {
   const dimension = (count) => ({ trait: "dimension", title: "dimension", values: upTo(count) });
   return {
     sinusoidal: [of("width", "dimensions d", WIDTHS), length, of("base", "base", BASES), position(get("length")),
-      dimension(get("width"))],
+      of("back", "positions back", upTo(33, 1)), dimension(get("width"))],
     learned: [{ ...length, values: stopsWith(length.values, positions).filter((v) => v <= positions) },
       position(Math.min(get("length"), positions)), dimension(low.length)],
     relative: [length, of("window", "window k", upTo(33, 1)), { ...position(get("length")), title: "query" }],
@@ -60,6 +61,12 @@ function dial(title, send) {
   };
   return { node: el("label", { class: "slider" }, title, input, number), set };
 }
+
+/** Views one below the other, pointed together. */
+const together = (...views) => ({
+  node: el("div", {}, ...views.map(({ node }) => node)),
+  point: (traits) => views.forEach(({ point }) => point(traits)),
+});
 
 let switches = 0;
 
@@ -102,7 +109,7 @@ export default lab({
   const get = (name) => model.get(name);
   const traits = () => Object.fromEntries(NUMBERS.map((name) => [name, get(name)]));
   const drawings = {
-    sinusoidal: (context) => encodingView(sinusoidal(traits()), context),
+    sinusoidal: (context) => together(clocksView(traits(), context), encodingView(sinusoidal(traits()), context)),
     learned: (context) => encodingView(learned(traits(), table()), context),
     relative: (context) => relativeView(traits(), context),
     sentence: (context) => (get("state").tokens ? sentenceView(get("state"), context) : { node: "", point() {} }),
@@ -132,7 +139,7 @@ export default lab({
     if (walked) parts.body.querySelector(".cross").focus({ preventScroll: true });
   };
   observe(model, REDRAW, eachFrame(draw), signal);
-  observe(model, ["position", "dimension"], eachFrame(() => {
+  observe(model, ["position", "back", "dimension"], eachFrame(() => {
     turn();
     now.point(traits());
   }), signal);

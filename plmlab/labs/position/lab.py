@@ -92,8 +92,9 @@ class PositionLab(Lab):
         seed: chooses the shuffle of the positions; "shuffle again" goes to the next one.
         traits: what the reader can set: ``kind`` (sinusoidal, learned, relative, or sentence), ``width``
             (dimensions, even), ``length`` (positions), ``base``, ``window``, ``dimension`` and ``position``
-            (where the crosshair stands), ``shuffles``, ``layer`` (None: the layer and the head that look most
-            at the previous token) and ``head`` (None: the mean over the heads).
+            (where the crosshair stands), ``back`` (how far before it the second hand of the clocks stands),
+            ``shuffles``, ``layer`` (None: the layer and the head that look most at the previous token) and
+            ``head`` (None: the mean over the heads).
     """
 
     title = "Position Lab"
@@ -108,6 +109,7 @@ class PositionLab(Lab):
     window = traitlets.Int(8).tag(sync=True)
     dimension = traitlets.Int(12).tag(sync=True)
     position = traitlets.Int(7).tag(sync=True)
+    back = traitlets.Int(3).tag(sync=True)
     shuffles = traitlets.Int(0).tag(sync=True)
     layer = traitlets.Int(None, allow_none=True).tag(sync=True)
     head = traitlets.Int(None, allow_none=True).tag(sync=True)
@@ -127,12 +129,12 @@ class PositionLab(Lab):
             traits["learned"] = {"name": _name(model), "positions": min(len(table), LONGEST), **scales}
         super().__init__(text=text, **traits)
 
-    @traitlets.validate("width", "length", "base", "window", "dimension", "position")
+    @traitlets.validate("width", "length", "base", "window", "dimension", "position", "back")
     def _check(self, proposal: Any) -> Any:
         """A TraitError for a number that no picture can be drawn of."""
         name, value = proposal["trait"].name, proposal["value"]
-        low, high = {"width": (2, LONGEST), "length": (2, LONGEST), "base": (1.5, 1e9), "window": (1, 64)}.get(
-            name, (0, LONGEST - 1))
+        low, high = {"width": (2, LONGEST), "length": (2, LONGEST), "base": (1.5, 1e9), "window": (1, 64),
+                     "back": (1, LONGEST - 1)}.get(name, (0, LONGEST - 1))
         if not low <= value <= high:
             raise traitlets.TraitError(f"{name} must be between {low:,} and {high:,}; {value:,} was given")
         if name == "width" and value % 2:

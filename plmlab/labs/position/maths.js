@@ -2,9 +2,12 @@
 
 import { clamp } from "../shared/dom.js";
 
+/** By which angle so many tokens turn the hand (sin, cos) of a pair of dimensions: p / base^{2i/d}. */
+export const turnOf = (tokens, dimension, width, base) => tokens / base ** ((dimension - (dimension % 2)) / width);
+
 /** sin(p / base^{2i/d}) in dimension 2i, cos of the same in 2i + 1 (Vaswani et al. 2017, §3.5). */
 export function sinusoid(position, dimension, width, base) {
-  const angle = position / base ** ((dimension - (dimension % 2)) / width);
+  const angle = turnOf(position, dimension, width, base);
   return dimension % 2 ? Math.cos(angle) : Math.sin(angle);
 }
 

@@ -145,7 +145,8 @@ function wavePlot(encoding, width, position, dimension) {
   });
 }
 
-const key = (name, text) => el("span", { class: "line-key" }, el("i", { class: name, "aria-hidden": "true" }), text);
+/** What a line of a figure stands for. */
+export const lineKey = (name, text) => el("span", { class: "line-key" }, el("i", { class: name, "aria-hidden": "true" }), text);
 
 /** The heat map of an encoding, its dot products and one wave. `choose` sets traits, `view` keeps what is open. */
 export function encodingView(encoding, { room, stops, choose, view }) {
@@ -171,8 +172,9 @@ export function encodingView(encoding, { room, stops, choose, view }) {
     waves.replaceChildren(wavePlot(encoding, across, p, i));
     dots.replaceChildren(dotPlot(encoding, aside, p));
     keys.replaceChildren(...(encoding.band
-      ? [key("mean", "mean of all pairs"), key("band", "least to most"), key("own", `from position ${p} on`)]
-      : [key("mean", "mean, least and most of all pairs: one line")]));
+      ? [lineKey("mean", "mean of all pairs"), lineKey("band", "least to most"),
+        lineKey("own", `from position ${p} on`)]
+      : [lineKey("mean", "mean, least and most of all pairs: one line")]));
   };
   const bar = scaleBar(stops, [-limit, 0, limit].map((mark) => short(mark, 2)),
     encoding.band ? "value (99 % lie inside)" : "value");
