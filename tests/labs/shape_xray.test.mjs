@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { cellSize, headingsOf, placesOf } from "../../plmlab/labs/shape_xray/block.js";
 import {
-  cellOf, countOf, feedsOf, holder, linesOf, marksOf, sharesOf, walk,
+  SPLIT, cellOf, countOf, feedsOf, holder, linesOf, madeOf, marksOf, sharesOf, walk,
 } from "../../plmlab/labs/shape_xray/lines.js";
-import { address, cellSentence, decimal, finding, whereabouts } from "../../plmlab/labs/shape_xray/words.js";
-import { cellSize, placesOf } from "../../plmlab/labs/shape_xray/lab.js";
+import {
+  address, answer, cellSentence, countSentence, decimal, finding, question, splitFinding, whereabouts,
+} from "../../plmlab/labs/shape_xray/words.js";
 
 const { state, ...expected } = JSON.parse(readFileSync(new URL("fixtures_xray.json", import.meta.url), "utf8"));
 const text = (pieces) => pieces.map((piece) => piece.text).join("");
@@ -27,6 +29,32 @@ for (const way of ["right", "wrong"]) {
     for (let head = 0; head < 3; head++) for (let query = 0; query < 5; query++) {
       sharesOf(state, pass, head, query).forEach((share, token) =>
         assert.ok(Math.abs(share - expected[way].shares[head][query][token]) < 1e-3));
+    }
+  });
+
+  test(`${way}: what is marked after the split is what torch's own reshape puts there`, () => {
+    for (let followed = 0; followed < 5; followed++) {
+      const marks = marksOf(state, pass, lines[SPLIT], followed);
+      let astray = 0;
+      every(lines[SPLIT], ({ head }, row, column, _, i) => {
+        const slot = expected[way].split[head][row][column];
+        const mark = marks[i][row][column];
+        assert.equal(mark.slot, slot);
+        assert.equal(mark.fill, slot === followed ? ["query", "key", "value"][Math.floor(i / 3)] : "");
+        assert.equal(mark.astray, slot === followed && row !== followed);
+        assert.equal(mark.missing, slot !== followed && row === followed);
+        astray += slot === followed && row !== followed;
+      });
+      assert.deepEqual(countOf(marks), { count: 18, all: 90, astray });
+      assert.equal(astray === 0, way === "right");
+    }
+  });
+
+  test(`${way}: a row of the output is made of the tokens without which it would be another`, () => {
+    for (let query = 0; query < 5; query++) {
+      const lost = expected[way].lost.map((rows) => rows[query]);
+      assert.ok(lost.every((by) => by === 0 || by > 1e-2), "no case is a close one");
+      assert.deepEqual(madeOf(state, pass, query), [0, 1, 2, 3, 4].filter((token) => lost[token] > 0));
     }
   });
 
@@ -97,11 +125,35 @@ test("what following a word finds", () => {
   const right = text(finding(state, false, 2));
   assert.match(right, /^sat’s numbers stay in row 2, a piece in each head\..*: to on and it\.$/);
   const wrong = text(finding(state, true, 2));
-  assert.match(wrong, /^sat’s numbers lie in rows 1, 2 and 3 of head 1, where they are taken for cat and on; row 2 /);
-  assert.match(wrong, /row 2 holds the in head 0, sat in head 1 and it in head 2\./);
+  assert.ok(wrong.startsWith("sat’s row of the output is made of the, cat, sat, on and it; on and it come later in " +
+    "the text. No error is raised"), wrong);
   assert.ok(wrong.includes(`off by ${Math.round(100 * state.apart)}\u00a0% of its length`));
   assert.ok(wrong.includes(`In ${state.leaks} of 15 rows`));
   assert.match(text(finding({ ...state, same: true }, true, 2)), /nothing to mix/);
+});
+
+test("one sentence says where both ways put a word", () => {
+  assert.equal(text(splitFinding(state, 2)), "rearrange leaves sat a piece in row 2 of each head; view alone puts " +
+    "all its numbers into rows 1, 2 and 3 of head 1, where they are taken for cat and on, and row 2 holds the in " +
+    "head 0, sat in head 1 and it in head 2.");
+  assert.ok(text(splitFinding(state, 1)).endsWith("into rows 3 and 4 of head 0 and row 0 of head 1, where they are " +
+    "taken for on, it and the, and row 1 holds the in head 0, sat in head 1 and on in head 2."));
+  assert.match(text(splitFinding({ ...state, same: true }, 2)), /^With one head, .* nothing to mix\.$/);
+  const marks = marksOf(state, state.wrong, linesOf(state, true)[SPLIT], 2);
+  assert.equal(text(countSentence("token", countOf(marks), "sat")),
+    "18 of 90 numbers are sat’s; 12, hatched, in another word’s row");
+});
+
+test("the guess asks of the followed word, and its answer is computed", () => {
+  assert.match(text(question(state, 1)), /Whose numbers will then be in cat’s row of the output, row 1 of line 8\?$/);
+  assert.ok(text(answer(state, 1)).startsWith("With rearrange the row is made of the and cat; with view alone of " +
+    "the, cat, sat and on; sat and on come later in the text."), text(answer(state, 1)));
+  const parts = state.wrong.parts.map((part, token) => (token === 1 ? part.map((row) => row.map(() => 0)) : part));
+  const without = { ...state, wrong: { ...state.wrong, parts } };
+  assert.match(text(answer(without, 1)), /with view alone of the, sat and on, and not of cat itself; sat and on come/);
+  assert.doesNotMatch(text(answer({ ...without, causal: false }, 1)), /later in the text/);
+  const silent = { ...state, wrong: { ...state.wrong, parts: parts.map((part) => part.map(() => [0])) } };
+  assert.match(text(answer(silent, 1)), /with view alone of no word, and not of cat itself\. Switch/);
 });
 
 test("the mask closes rows, and says so where that lets a later word in", () => {
@@ -123,6 +175,13 @@ test("keys walk over slabs and lines, and stay inside", () => {
   assert.deepEqual(above, { line: 2, slab: 2, row: 4, column: 1 });
   assert.deepEqual(walk("PageDown", start, lines), { line: 3, slab: 0, row: 4, column: 1 });
   assert.deepEqual(walk("End", start, lines), { line: 2, slab: 8, row: 4, column: 1 });
+  const right = { line: SPLIT, slab: 8, row: 4, column: 1, wrong: false };
+  const wrong = { line: SPLIT, slab: 0, row: 4, column: 0, wrong: true };
+  assert.deepEqual(walk("ArrowRight", right, lines), wrong, "from the right split into the wrong one");
+  assert.deepEqual(walk("ArrowLeft", wrong, lines), right);
+  assert.deepEqual(walk("ArrowRight", { ...right, wrong: true }, lines), { ...right, wrong: true });
+  assert.deepEqual(walk("ArrowLeft", { ...wrong, wrong: false }, lines), { ...wrong, wrong: false });
+  assert.deepEqual(walk("ArrowDown", wrong, lines), { line: 3, slab: 0, row: 0, column: 0 });
   const corner = { line: 0, slab: 0, row: 0, column: 0 };
   assert.deepEqual(walk("ArrowUp", corner, lines), corner);
   assert.equal(walk("a", start, lines), null);
@@ -134,6 +193,17 @@ test("the drawing fits into its room", () => {
     const { cell, beside } = cellSize(lines, 60, room);
     const widest = Math.max(...lines.map(({ slabs }) => placesOf(slabs, cell).width));
     assert.ok(60 + widest + (beside ? 420 : 34) <= room, `${room}: ${cell} ${beside}`);
-    assert.equal(beside, room > 850);
+    assert.equal(beside, room > 750);
+    if (beside) assert.ok(46 + 2 * (60 + placesOf(lines[SPLIT].slabs, cell).width) <= room, "both splits fit");
+  }
+});
+
+test("headings that would touch are shortened", () => {
+  const { slabs } = linesOf(state, false)[SPLIT];
+  for (const [cell, first] of [[7, "q h0"], [15, "q h0"], [30, "q head 0"]]) {
+    const titles = headingsOf(slabs, cell);
+    const { starts } = placesOf(slabs, cell);
+    assert.equal(titles[0], first);
+    if (cell > 7) titles.slice(1).forEach((_, i) => assert.ok(starts[i] + 6 * titles[i].length <= starts[i + 1]));
   }
 });

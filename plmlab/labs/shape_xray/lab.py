@@ -148,7 +148,8 @@ def check_drawable(module: MultiHeadAttention) -> int:
 
 class ShapeXray(Lab):
     """Multi-head attention's ``forward``, line by line, on real tensors: one token's numbers are followed through
-    it, and a switch puts the wrong reshape in.
+    it. The line that splits is shown in two ways, rightly and by the wrong reshape; a switch says which one the
+    lines after it use.
 
     ``passes`` holds the tensors, under "right" and "wrong".
 
@@ -159,7 +160,8 @@ class ShapeXray(Lab):
         causal: whether a word may look at itself and at what comes before only, or at all.
         seed: chooses the random weights and vectors.
         max_tokens: how many words are drawn at most.
-        traits: what the reader can set: ``followed`` (a slot) and ``wrong`` (the wrong reshape).
+        traits: what the reader can set: ``followed`` (a slot) and ``wrong`` (whether lines 4 to 8 use the wrong
+            reshape).
     """
 
     title = "Shape X-ray"

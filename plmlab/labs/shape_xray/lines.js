@@ -1,5 +1,7 @@
 // What each line of attention's forward holds: its tensors as slabs of cells, whose numbers they are, and from where.
 
+/** The line, counted from 0, that cuts the projections into heads: the one that is shown in both ways. */
+export const SPLIT = 2;
 const REARRANGE = 'q, k, v = (rearrange(p,\n  "batch time (head width) -> batch head time width",\n' +
   "  head=HEADS) for p in (q, k, v))";
 const VIEW = "q, k, v = (p.view(batch, head, time, width)\n  for p in (q, k, v))";
@@ -69,13 +71,16 @@ export function outShare(pass, slot, query, column) {
 
 /**
  * One cell, seen by who follows a token: `slot` whose number it is (a row's, where it is a pair's or a mixture),
- * `fill` the role in which the followed token is in it ("" for not at all), `level` how much of it to fill.
+ * `fill` the role in which the followed token is in it ("" for not at all), `level` how much of it to fill. After a
+ * split, `astray` is a number of the followed token in another one's row, `missing` another one's in its row.
  */
 export function cellOf(state, pass, line, slab, row, column, followed) {
   const { head, role } = slab;
   if (line.kind === "token") {
     const slot = head === null ? row : sourceOf(state, pass, head, row, column).slot;
-    return { slot, fill: slot === followed ? role || "token" : "", level: 1 };
+    const [mine, inPlace] = [slot === followed, slot === row];
+    return { slot, fill: mine ? role || "token" : "", level: 1, astray: mine && !inPlace,
+      missing: row === followed && !inPlace };
   }
   if (line.kind === "share") {
     const at = head ?? Math.floor(column / state.width);
@@ -93,11 +98,16 @@ export function cellOf(state, pass, line, slab, row, column, followed) {
 export const marksOf = (state, pass, line, followed) => line.slabs.map((slab) => slab.numbers.map((numbers, row) =>
   numbers.map((_, column) => cellOf(state, pass, line, slab, row, column, followed))));
 
-/** In how many of these cells the followed token is, and how many there are. */
+/** In how many of these cells the followed token is, in how many of these it is astray, and how many there are. */
 export function countOf(marks) {
   const all = marks.flat(2);
-  return { count: all.filter(({ fill, blocked }) => fill && !blocked).length, all: all.length };
+  return { count: all.filter(({ fill, blocked }) => fill && !blocked).length, all: all.length,
+    astray: all.filter(({ astray }) => astray).length };
 }
+
+/** The slots of the tokens whose values are in a row of the output. */
+export const madeOf = (state, pass, query) => state.tokens.flatMap((_, slot) =>
+  (pass.parts[slot][query].some((value) => value !== 0) ? [slot] : []));
 
 const range = (count) => [...Array(count).keys()];
 const rowOf = (row, columns) => range(columns).map((column) => [row, column]);
@@ -129,7 +139,11 @@ export function feedsOf(state, pass, { line, slab, row, column }) {
   return line === 7 ? [{ line: 6, slab: 0, cells: rowOf(row, model) }] : [];
 }
 
-/** Where a key leads from a cell, over slabs and lines; null if it leads nowhere. `lines` are those of `linesOf`. */
+/**
+ * Where a key leads from a cell, over slabs and lines; null if it leads nowhere. `lines` are those of `linesOf`.
+ * A cell of the split says by `wrong` which way's it is, and the right one's last column borders on the wrong one's
+ * first.
+ */
 export function walk(key, cursor, lines) {
   const columns = (line, slab) => lines[line].slabs[slab].numbers[0].length;
   const rows = lines[0].slabs[0].numbers.length;
@@ -143,10 +157,12 @@ export function walk(key, cursor, lines) {
   switch (key) {
     case "ArrowLeft":
       if (column > 0) return { ...cursor, column: column - 1 };
-      return slab > 0 ? { ...cursor, slab: slab - 1, column: columns(line, slab - 1) - 1 } : cursor;
+      if (slab > 0) return { ...cursor, slab: slab - 1, column: columns(line, slab - 1) - 1 };
+      return cursor.wrong ? { ...cursor, wrong: false, slab: last, column: columns(line, last) - 1 } : cursor;
     case "ArrowRight":
       if (column + 1 < columns(line, slab)) return { ...cursor, column: column + 1 };
-      return slab < last ? { ...cursor, slab: slab + 1, column: 0 } : cursor;
+      if (slab < last) return { ...cursor, slab: slab + 1, column: 0 };
+      return cursor.wrong === false ? { ...cursor, wrong: true, slab: 0, column: 0 } : cursor;
     case "ArrowUp": return row > 0 ? { ...cursor, row: row - 1 } : into(line - 1, rows - 1);
     case "ArrowDown": return row + 1 < rows ? { ...cursor, row: row + 1 } : into(line + 1, 0);
     case "Home": return { ...cursor, slab: 0, column: 0 };

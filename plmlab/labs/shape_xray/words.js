@@ -1,6 +1,6 @@
 // What the Shape X-ray says: of one cell, its address, its value and where it comes from; of one token, where it is.
 
-import { holder, sharesOf, sourceOf } from "./lines.js";
+import { holder, madeOf, sharesOf, sourceOf } from "./lines.js";
 
 /** A number as it is written here. */
 export const decimal = (value) => value.toFixed(2).replace(/^-(?=0\.00$)/, "").replace("-", "−");
@@ -91,38 +91,75 @@ export function whereabouts(state, pass, followed) {
     (holder(state, pass, head, row) === followed ? [row] : []))]).filter(([, rows]) => rows.length);
 }
 
-/** What following one token shows, in pieces: with the right reshape, and with the wrong one. */
-export function finding(state, wrong, followed) {
-  const who = (slot) => ({ text: state.names[slot], role: "who" });
-  const pass = wrong ? state.wrong : state.right;
-  if (wrong && state.same) {
-    const one = state.tokens.length === 1 ? "word" : "head";
-    return pieces(`With one ${one}, both ways to split give the same numbers: there is nothing to mix.`);
-  }
-  if (!wrong) {
-    const takes = (row) => row !== followed && pass.weights.some((head) => head[row][followed] > 0);
-    const takers = state.tokens.flatMap((_, row) => (takes(row) ? [[who(row)]] : []));
-    return pieces(who(followed), `’s numbers stay in row ${followed}, a piece in each head. Lines 4 and 5 compare ` +
-      "them with the other words’; line 6 alone passes them on",
-    takers.length ? [": to ", ...joinedUp(takers), "."] : [", and here to nobody else."]);
-  }
-  const places = whereabouts(state, pass, followed);
-  const lost = places.map(([head, rows]) => `${rowsOf(rows)} of head ${head}`);
+const wordOf = (state, slot) => ({ text: state.names[slot], role: "who" });
+const named = (state, slots) => (slots.length ? joinedUp(slots.map((slot) => [wordOf(state, slot)])) : ["no word"]);
+
+/** What is said where both ways to split come to the same. */
+const same = (state) => `With one ${state.tokens.length === 1 ? "word" : "head"}, both ways to split give the same ` +
+  "numbers: there is nothing to mix.";
+
+/** Where both ways to split put the followed token's numbers, in pieces. */
+export function splitFinding(state, followed) {
+  if (state.same) return pieces(same(state));
+  const places = whereabouts(state, state.wrong, followed);
+  const taken = places.map(([head, rows]) => `${rowsOf(rows)} of head ${head}`);
   const mistaken = [...new Set(places.flatMap(([, rows]) => rows))].filter((row) => row !== followed);
-  const holders = pass.sources.map((_, head) => holder(state, pass, head, followed));
-  const inside = joinedUp(holders.map((slot, head) => [who(slot), ` in head ${head}`]));
-  const leak = state.leaks ? ` In ${state.leaks} of ${state.rows} rows a word now takes something from one that ` +
-    "comes later: the mask closes rows, not words." : "";
-  return pieces(who(followed), `’s numbers lie in ${listed(lost)}`,
-    mistaken.length ? [", where they are taken for ", ...joinedUp(mistaken.map((slot) => [who(slot)]))] : [],
-    `; row ${followed} holds `, ...inside, ". No error is raised, since every shape is as before; the output is off " +
-    `by ${percent(state.apart)} of its length.${leak}`);
+  const inside = joinedUp(state.wrong.sources.map((_, head) =>
+    [wordOf(state, holder(state, state.wrong, head, followed)), ` in head ${head}`]));
+  return pieces("rearrange leaves ", wordOf(state, followed), ` a piece in row ${followed} of each head; view alone ` +
+    `puts all its numbers into ${listed(taken)}`,
+  mistaken.length ? [", where they are taken for ", ...named(state, mistaken)] : [],
+  `, and row ${followed} holds `, ...inside, ".");
+}
+
+/** Which tokens' numbers the followed token's row of the output is made of after the wrong split, in pieces. */
+function wronglyMade(state, followed) {
+  const made = madeOf(state, state.wrong, followed);
+  const later = state.causal ? made.filter((slot) => slot > followed) : [];
+  return [...named(state, made), made.includes(followed) ? [] : [", and not of ", wordOf(state, followed), " itself"],
+    later.length ? ["; ", ...named(state, later), ` ${later.length > 1 ? "come" : "comes"} later in the text`] : [],
+  ].flat();
+}
+
+/** What following one token shows in lines 4 to 8, in pieces: with the right reshape, and with the wrong one. */
+export function finding(state, wrong, followed) {
+  if (wrong && state.same) return pieces(same(state));
+  if (!wrong) {
+    const takes = (row) => row !== followed && state.right.weights.some((head) => head[row][followed] > 0);
+    const takers = state.tokens.flatMap((_, row) => (takes(row) ? [row] : []));
+    return pieces(wordOf(state, followed), `’s numbers stay in row ${followed}, a piece in each head. Lines 4 and ` +
+      "5 compare them with the other words’; line 6 alone passes them on",
+    takers.length ? [": to ", ...named(state, takers), "."] : [", and here to nobody else."]);
+  }
+  const leak = state.leaks ? ` In ${state.leaks} of ${state.rows} rows a word takes something from one that comes ` +
+    "later: the mask closes rows, not words." : "";
+  return pieces(wordOf(state, followed), "’s row of the output is made of ", ...wronglyMade(state, followed),
+    ". No error is raised, since every shape is as before; the output is off by " +
+    `${percent(state.apart)} of its length.${leak}`);
+}
+
+/** The guess that the first picture leaves open, in pieces: whose numbers the wrong split leads into a word's row. */
+export const question = (state, followed) => pieces("Let lines 4 to 8 use view alone; the mask stays as it is. Whose " +
+  "numbers will then be in ", wordOf(state, followed), `’s row of the output, row ${followed} of line 8?`);
+
+const MEMORY = " In memory a tensor is one long row of numbers, all of the first word’s before all of the " +
+  "second’s. view keeps that row and only cuts it anew: the first words fill head 0, those after them head 1, and " +
+  "so on. To give each head a piece of every word, axes must change places: " +
+  "view(batch, time, head, width).transpose(1, 2), or rearrange, which says the axes by name.";
+
+/** Its answer, in pieces. */
+export function answer(state, followed) {
+  if (state.same) return pieces(same(state));
+  return pieces("With rearrange the row is made of ", ...named(state, madeOf(state, state.right, followed)),
+    "; with view alone of ", ...wronglyMade(state, followed), ". Switch to “view alone”, and follow each of them " +
+    "to line 8 to see it.", MEMORY);
 }
 
 /** How many numbers of a line a token is in, in words. */
-export function countSentence(kind, { count, all }, name) {
+export function countSentence(kind, { count, all, astray }, name) {
   const who = { text: name, role: "who" };
-  if (kind === "token") return pieces(`${count} of ${all} numbers are `, who, "’s");
+  const strayed = astray ? `; ${astray}, hatched, in another word’s row` : "";
+  if (kind === "token") return pieces(`${count} of ${all} numbers are `, who, `’s${strayed}`);
   if (kind === "share") return pieces(`${count} of ${all} numbers have `, who, " in them");
   return pieces(`${count} of ${all} numbers are about `, who);
 }
