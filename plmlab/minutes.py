@@ -72,7 +72,7 @@ def sections(notebook: Path) -> list[Section]:
 
 
 def cells_with_depth(cells: Sequence[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], bool]]:
-    """Each cell of a notebook with whether it stands in a deeper section; a cell of prose counts by its last heading."""
+    """Each cell of a notebook, and whether it stands in a deeper section; prose counts by its last heading."""
     depth, deeper = Depth(), False
     for cell in cells:
         if cell["cell_type"] == "markdown":
