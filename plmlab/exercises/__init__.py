@@ -1,4 +1,5 @@
-"""The exercises of the course: ``check`` names the mistake, ``hint`` climbs a ladder, ``solution`` is folded away.
+"""The exercises of the course: ``check`` names the mistake, ``case`` gives the input where it shows, ``hint`` climbs a
+ladder, ``solution`` is folded away.
 
 ``plmlab/chapters/chNN/exercises.py`` holds each exercise's solution, the inputs that tell right from wrong, and the
 hints; ``mistakes.py`` beside it the wrong solutions under the names of their mistakes. The learner's stub is the
@@ -6,6 +7,6 @@ solution without its body.
 """
 
 from plmlab.exercises.checking import check
-from plmlab.exercises.hints import hint, solution, start_over, stub
+from plmlab.exercises.hints import case, hint, solution, start_over, stub
 
-__all__ = ["check", "hint", "solution", "start_over", "stub"]
+__all__ = ["case", "check", "hint", "solution", "start_over", "stub"]

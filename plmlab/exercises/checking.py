@@ -2,13 +2,16 @@
 
 import ast
 import inspect
+import math
 import traceback
 from textwrap import dedent
 from typing import Any
 
+from torch import Tensor
+
 from plmlab.exercises.comparing import described, difference, misfit, same, shaped
 from plmlab.exercises.exercise import Exercise, Function, UnknownExercise, find
-from plmlab.exercises.feedback import Feedback
+from plmlab.exercises.feedback import Feedback, shown
 from plmlab.exercises.sandbox import SECONDS, Run, TooLong, alike, learners_line, run, takes
 
 LONGEST_MESSAGE, MOST_PRINTED = 300, 5
@@ -25,15 +28,16 @@ REMEDIES: tuple[tuple[type[BaseException], str], ...] = (
 
 
 def check(number: Any, fn: Any) -> Feedback:
-    """Try an answer to an exercise ("06.2"). Never raises; ``.ok`` of what it returns says whether all is right."""
+    """Try an answer to an exercise ("06.2"). Never raises; ``.ok`` of what it returns says whether all is right.
+    A notebook and a prompt show what it returns; a script prints it."""
     try:
-        return judge(find(number), fn)
+        return shown(judge(find(number), fn))
     except UnknownExercise as error:
-        return Feedback("not checked", str(error))
+        return shown(Feedback("not checked", str(error)))
     except Exception as error:
         told = "".join(traceback.format_exception_only(error)).strip()
-        return Feedback("not checked", f"{number} could not be checked",
-                        ("The check itself stumbled over what your function returned:", told[:LONGEST_MESSAGE]))
+        return shown(Feedback("not checked", f"{number} could not be checked", (
+            "The check itself stumbled over what your function returned:", told[:LONGEST_MESSAGE])))
 
 
 def judge(exercise: Exercise, fn: Any) -> Feedback:
@@ -45,20 +49,27 @@ def judge(exercise: Exercise, fn: Any) -> Feedback:
     for name, args in probes.items():
         runs[name] = run(fn, args)
         if isinstance(runs[name].error, TooLong | KeyboardInterrupt):
-            return endless(exercise, runs[name])
+            return endless(exercise, name, runs[name])
     if not_attempted(fn, list(runs.values())):
         return Feedback("not attempted", f"{exercise.heading}: not attempted yet", (
             f"Write the body of `{exercise.solution.__name__}`, and run its cell again.", onward(exercise)))
-    if mistake := known_mistake(exercise, runs):
-        return wrong(exercise, sentence(mistake), mistake=mistake)
+    mistake = known_mistake(exercise, runs)
     for name, args in probes.items():
-        if runs[name].error is not None:
-            return failed(exercise, name, args, runs[name])
-        if complaint := fault(exercise, args, runs[name]):
-            return wrong(exercise, sentence(complaint), on(exercise, name, args), *printed(runs[name]))
+        mine = runs[name]
+        if mine.error is not None and not mistake:
+            return failed(exercise, name, args, mine)
+        if complaint := mistake if mine.error is not None else fault(exercise, args, mine):
+            careless = [f"Besides, `{spoilt(exercise, mine)}` is changed in place."] if mine.changed else []
+            return wrong(exercise, sentence(mistake or complaint), *careless, *raised(mine), *on(exercise, name, args),
+                         *printed(mine), mistake=mistake)
+    for name, args in probes.items():
+        if runs[name].changed:
+            return wrong(exercise, f"The answer is right, but `{spoilt(exercise, runs[name])}` is changed in place: "
+                         "whoever gave it still needs it as it was.", *on(exercise, name, args), *printed(runs[name]))
     return Feedback("right", f"{exercise.heading}: right", (
         f"It agrees with the solution on {len(probes)} inputs: {'; '.join(probes)}.",
-        f"On these, each of {len(exercise.mistakes)} known mistakes would have shown. The input is left as it was.",
+        f"There are {len(exercise.mistakes)} mistakes that people often make here. Each gives something else on at "
+        "least one of these inputs. Your function makes none of them, and leaves its arguments as they were.",
     ))
 
 
@@ -101,21 +112,39 @@ def says_not_implemented(step: ast.stmt) -> bool:
 
 
 def known_mistake(exercise: Exercise, runs: dict[str, Run]) -> str:
-    """The name of the known mistake that comes to the same on every input as the learner's
-    function; "" if none does."""
+    """The name of the known mistake that comes to the same on every input as the learner's function; "" if none does.
+
+    Who writes a softmax by hand may have made a second mistake in it, which shows where numbers are large. So
+    inputs where the numbers ran out come second: without them, the one mistake that explains the others is named.
+    """
     probes = exercise.probes()
-    right = {name: run(exercise.solution, args).value for name, args in probes.items()}
-    mine = {name: Run(shaped(r.value, right[name]), r.error) for name, r in runs.items()}
+    right = {name: run(exercise.solution, args) for name, args in probes.items()}
+    mine = {name: Run(shaped(r.value, right[name].value), r.error) for name, r in runs.items()}
     if all(r.error is not None for r in mine.values()):
         return ""
-    for mistake, mutant in exercise.mistakes.items():
-        if all(alike(run(mutant, args), mine[name]) for name, args in probes.items()):
+    theirs = {mistake: {name: run(mutant, args) for name, args in probes.items()}
+              for mistake, mutant in exercise.mistakes.items()}
+    for mistake, outcomes in theirs.items():
+        if all(alike(outcomes[name], mine[name]) for name in probes):
             return mistake
-    return ""
+    sound = [name for name in probes if not ran_out(mine[name])]
+    if len(sound) < 2 or all(alike(right[name], mine[name]) for name in sound):
+        return ""
+    fitting = [mistake for mistake, outcomes in theirs.items()
+               if all(alike(outcomes[name], mine[name]) for name in sound)]
+    return fitting[0] if len(fitting) == 1 else ""
+
+
+def ran_out(outcome: Run) -> bool:
+    """Whether a call left the range of numbers: NaN or ∞ in what it gave back, or an ArithmeticError."""
+    parts = outcome.value if isinstance(outcome.value, tuple) else (outcome.value,)
+    return isinstance(outcome.error, ArithmeticError) or any(
+        not bool(part.isfinite().all()) if isinstance(part, Tensor) else isinstance(part, float)
+        and not math.isfinite(part) for part in parts)
 
 
 def fault(exercise: Exercise, args: tuple[Any, ...], mine: Run) -> str:
-    """What is wrong with the outcome of one call, in words; "" for nothing."""
+    """What is wrong with what one call gave back, in words; "" for nothing."""
     right = run(exercise.solution, args).value
     value = shaped(mine.value, right)
     if complaint := misfit(value, right):
@@ -125,30 +154,37 @@ def fault(exercise: Exercise, args: tuple[Any, ...], mine: Run) -> str:
             if not holds(value, *args):
                 return breach
         return difference(value, right)
-    if mine.changed:
-        name = list(inspect.signature(exercise.solution).parameters)[mine.changed[0]]
-        return f"the answer is right, but `{name}` is changed in place: whoever gave it still needs it as it was"
     return ""
 
 
-def failed(exercise: Exercise, probe: str, args: tuple[Any, ...], mine: Run) -> Feedback:
-    """The feedback on a learner's own error, with the line that it came from and a way to go on."""
-    assert mine.error is not None
+def spoilt(exercise: Exercise, mine: Run) -> str:
+    """The name of the first argument that a call has changed."""
+    return list(inspect.signature(exercise.solution).parameters)[mine.changed[0]]
+
+
+def raised(mine: Run) -> list[str]:
+    """A learner's own error and the line that it came from; nothing if there was none."""
+    if mine.error is None:
+        return []
     told = "".join(traceback.format_exception_only(mine.error)).strip()
     line = learners_line(mine.error)
+    return [told if len(told) <= LONGEST_MESSAGE else f"{told[:LONGEST_MESSAGE]}…", *([f"In {line}"] if line else [])]
+
+
+def failed(exercise: Exercise, probe: str, args: tuple[Any, ...], mine: Run) -> Feedback:
+    """The feedback on a learner's own error, with a way to go on."""
     remedy = next(remedy for kind, remedy in REMEDIES if isinstance(mine.error, kind))
     return Feedback("error", f"{exercise.heading}: it stopped with an error", (
-        told if len(told) <= LONGEST_MESSAGE else f"{told[:LONGEST_MESSAGE]}…",
-        *([f"In {line}"] if line else []), on(exercise, probe, args), remedy, *printed(mine), onward(exercise)))
+        *raised(mine), *on(exercise, probe, args), remedy, *printed(mine), onward(exercise)))
 
 
-def endless(exercise: Exercise, mine: Run) -> Feedback:
+def endless(exercise: Exercise, probe: str, mine: Run) -> Feedback:
     """The feedback on a function that did not come to an end: its time was over, or the learner lost patience."""
     why = f"After {SECONDS:g} s it" if isinstance(mine.error, TooLong) else "It"
     line = learners_line(mine.error) if mine.error else ""
     return Feedback("error", f"{exercise.heading}: it did not come to an end", (
         f"{why} was stopped. Is there a loop that never ends?", *([f"It was at {line}"] if line else []),
-        *printed(mine)))
+        *on(exercise, probe, exercise.probes()[probe]), *printed(mine)))
 
 
 def wrong(exercise: Exercise, *lines: str, mistake: str = "") -> Feedback:
@@ -156,10 +192,15 @@ def wrong(exercise: Exercise, *lines: str, mistake: str = "") -> Feedback:
     return Feedback("wrong", f"{exercise.heading}: not right yet", (*lines, onward(exercise)), mistake)
 
 
-def on(exercise: Exercise, probe: str, args: tuple[Any, ...]) -> str:
-    """A line that says on which input something went wrong: the name of the input and each argument."""
-    names = inspect.signature(exercise.solution).parameters
-    return f"The input ({probe}): " + ", ".join(f"{n} = {described(a)}" for n, a in zip(names, args, strict=True))
+def on(exercise: Exercise, probe: str, args: tuple[Any, ...]) -> list[str]:
+    """Two lines that say on which input something went wrong: its place, name and arguments, and the call of
+    ``case`` that gives it."""
+    names, probes = inspect.signature(exercise.solution).parameters, list(exercise.probes())
+    place = probes.index(probe) + 1
+    given = ", ".join(f"{name} = {described(arg)}" for name, arg in zip(names, args, strict=True))
+    call = f'case("{exercise.number}", {place})'
+    return [f"Input {place} of {len(probes)} ({probe}): {given}",
+            f"{call} gives it: {exercise.solution.__name__}(*{call}) calls your function on it."]
 
 
 def printed(mine: Run) -> list[str]:

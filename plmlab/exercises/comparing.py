@@ -75,7 +75,8 @@ def difference(value: Any, right: Any, name: str = "") -> str:
         return f"{name}yours is {rounded(value)}, right is {rounded(right)}"
     place = (~close(value, right)).nonzero()[0].tolist()
     yours, theirs = value[tuple(place)].item(), right[tuple(place)].item()
-    return f"{name}at {place}: yours is {rounded(yours)}, right is {rounded(theirs)}"
+    where = f"at {place}: " if place else ""
+    return f"{name}{where}yours is {rounded(yours)}, right is {rounded(theirs)}"
 
 
 def described(value: Any) -> str:

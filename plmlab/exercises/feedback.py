@@ -1,16 +1,27 @@
 """What a learner is told: plain text that is the same on every machine, and the same in a notebook's dress."""
 
+import sys
 from dataclasses import dataclass
 from html import escape
-from typing import Literal
+from typing import Literal, TypeVar
 
 from plmlab.palette import ACCENT, KEY, SOFT, VALUE
 
+Told = TypeVar("Told")
 Verdict = Literal["right", "wrong", "error", "not attempted", "not checked"]
 
 COLOURS: dict[Verdict, str] = {
     "right": VALUE, "wrong": KEY, "error": KEY, "not attempted": SOFT, "not checked": SOFT,
 }
+
+
+def shown(told: Told) -> Told:
+    """The same, printed where nobody else does it: in a script. A prompt, and a notebook, show what a line comes to
+    by themselves; they have a ``sys.ps1``. A sign that the terminal does not know becomes a question mark."""
+    if not hasattr(sys, "ps1"):
+        encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+        print(repr(told).encode(encoding, "replace").decode(encoding))
+    return told
 
 
 def framed(heading: str, lines: tuple[str, ...], colour: str) -> str:

@@ -1,4 +1,4 @@
-"""Help on the way: a ladder of hints, the folded solution, and the stub to begin again with."""
+"""Help on the way: a ladder of hints, the folded solution, an input to look at, and the stub to begin again with."""
 
 import ast
 import inspect
@@ -6,22 +6,22 @@ from textwrap import dedent
 from typing import Any
 
 from plmlab.exercises.exercise import Function, UnknownExercise, find
-from plmlab.exercises.feedback import Feedback, Folded, Hint
+from plmlab.exercises.feedback import Feedback, Folded, Hint, shown
 
 _climbed: dict[str, int] = {}
 
 
 def hint(number: Any) -> Hint | Feedback:
     """The next hint for an exercise ("06.2"); each call says more. The last one stays. An unknown number is
-    told in words, not raised."""
+    told in words, not raised. A script prints it."""
     try:
         exercise = find(number)
     except UnknownExercise as error:
-        return Feedback("not checked", str(error))
+        return shown(Feedback("not checked", str(error)))
     top = len(exercise.hints)
     rung = _climbed[exercise.number] = min(_climbed.get(exercise.number, 0) + 1, top)
     more = f'the last; then there is solution("{exercise.number}")' if rung == top else "call again for more"
-    return Hint(f"{exercise.heading}, hint {rung} of {top} ({more})", exercise.hints[rung - 1])
+    return shown(Hint(f"{exercise.heading}, hint {rung} of {top} ({more})", exercise.hints[rung - 1]))
 
 
 def start_over() -> None:
@@ -30,12 +30,25 @@ def start_over() -> None:
 
 
 def solution(number: Any) -> Folded | Feedback:
-    """A solution of an exercise ("06.2"), folded in a notebook. An unknown number is told in words, not raised."""
+    """A solution of an exercise ("06.2"), folded in a notebook. An unknown number is told in words, not raised.
+    A script prints it."""
     try:
         exercise = find(number)
     except UnknownExercise as error:
-        return Feedback("not checked", str(error))
-    return Folded(f"{exercise.heading}: a solution", without_docstring(exercise.solution))
+        return shown(Feedback("not checked", str(error)))
+    return shown(Folded(f"{exercise.heading}: a solution", without_docstring(exercise.solution)))
+
+
+def case(number: Any, place: Any) -> tuple[Any, ...]:
+    """The arguments of one of the inputs that an exercise ("08.4") is tried on, counted from 1, as ``check`` counts
+    them: ``span(*case("08.4", 2))`` calls your function on the second. Each call gives a copy of its own.
+    ValueError if there is no such exercise or input."""
+    exercise = find(number)
+    probes = exercise.probes()
+    if not isinstance(place, int) or not 1 <= place <= len(probes):
+        names = "; ".join(f"{i} ({name})" for i, name in enumerate(probes, 1))
+        raise ValueError(f"exercise {exercise.number} has no input {place!r:.40}; it has {names}")
+    return list(probes.values())[place - 1]
 
 
 def stub(number: Any) -> str:

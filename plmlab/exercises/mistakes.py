@@ -1,4 +1,4 @@
-"""What the chapters' wrong answers share: losses and weights, and what holds of any right one."""
+"""What the chapters' wrong answers share: softmaxes, losses and weights, and what holds of any right one."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -13,9 +13,26 @@ Properties = Mapping[str, Callable[..., bool]]
 """What is wrong, in words → whether it is *not* so, of (output, \\*arguments)."""
 
 
+def by_exp(scores: Tensor, dim: int = -1) -> Tensor:
+    """A softmax as its formula says it, exp over the sum of exps: NaN where exp is infinite, or 0 for all."""
+    powers = scores.exp()
+    return powers / powers.sum(dim, keepdim=True)
+
+
+def largest_from_zero(scores: Tensor) -> Tensor:
+    """The largest score of each row, [… 1], by a maximum that starts at 0: of scores that are all negative, 0."""
+    return scores.amax(-1, keepdim=True).clamp(min=0)
+
+
 def of_words(logits: Tensor, targets: Tensor, **how: Any) -> Tensor:
     """The mean cross-entropy of all targets [batch time], in nats, or whatever else the options ``how`` make of it."""
     return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), **how)
+
+
+def cut_across(logits: Tensor) -> Tensor:
+    """The numbers of some logits [batch time vocab] by a view to [batch vocab time], which mixes slots and tokens; laid
+    back, so that the last axis is the vocabulary."""
+    return logits.reshape(len(logits), logits.shape[2], logits.shape[1]).transpose(1, 2)
 
 
 def text_by_text(logits: Tensor, targets: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from plmlab.course import CHAPTERS
-from plmlab.exercises import check, checking, hint, solution, start_over, stub
+from plmlab.exercises import case, check, checking, hint, solution, start_over, stub
 from plmlab.exercises.exercise import Exercise, UnknownExercise, chapters, find, of_chapter
 from plmlab.exercises.sandbox import TooLong, alike, run
 
@@ -60,6 +60,9 @@ def test_the_solution_is_right_when_pasted_into_a_notebook(exercise: Exercise) -
 def test_a_wrong_answer_gets_the_name_of_its_mistake(exercise: Exercise, name: str) -> None:
     feedback = check(exercise.number, exercise.mistakes[name])
     assert feedback.verdict == "wrong" and feedback.mistake == name and name[1:] in repr(feedback)
+    place = int(repr(feedback).partition(f'case("{exercise.number}", ')[2].partition(")")[0])
+    mine, right = (run(f, case(exercise.number, place)) for f in (exercise.mistakes[name], exercise.solution))
+    assert not alike(mine, right)
 
 
 @each
@@ -220,7 +223,40 @@ def test_printing_does_no_harm_and_is_shown_only_with_what_went_wrong(capsys: py
     assert "the shape" not in repr(check("06.1", chatty))
     told = repr(check("06.1", partial(chatty, wrong=0.5)))
     assert "It printed:\n  the shape 1 2" in told and told.endswith("…\nStuck? Call hint(\"06.1\").")
-    assert capsys.readouterr().out == ""
+    assert "the shape" not in capsys.readouterr().out.partition(told)[0]
+
+
+def test_two_slips_at_once_are_named_one_after_the_other() -> None:
+    """A softmax by hand runs out of numbers on two inputs; the others show what else is wrong."""
+    def by_hand(q, k, v, scale=1.0):
+        powers = (q @ k.T / scale).exp()
+        return powers / powers.sum(1, keepdim=True) @ v
+    assert check("06.1", by_hand).mistake == "the scores are not divided by √d_k"
+    assert "exp of a large score" in check("06.1", lambda q, k, v: by_hand(q, k, v, len(k.T) ** 0.5)).mistake
+    assert not check("06.1", lambda q, k, v: by_hand(q, k, v) + 0.1).mistake
+
+
+def overflowing(q, k, v):
+    if q.abs().max() > 20:
+        raise OverflowError("math range error")
+    return (q @ k.T).softmax(1) @ v
+
+
+def test_numbers_that_run_out_in_python_hide_no_mistake() -> None:
+    assert check("06.1", overflowing).mistake == "the scores are not divided by √d_k"
+
+
+def test_what_is_wrong_comes_before_what_is_changed_and_both_are_told() -> None:
+    def careless(q, k, v):
+        q += 1
+        return right(q, k, v) + 5
+    told = repr(check("06.1", careless))
+    assert "yours is" in told and "Besides, `q` is changed in place." in told
+
+
+def test_a_single_number_has_no_place() -> None:
+    told = repr(check("07.5", lambda *args: find("07.5").solution(*args) + 0.01))
+    assert "\nYours is " in told and "[]" not in told
 
 
 def endless(*_: object) -> None:
@@ -234,6 +270,7 @@ def test_a_function_without_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> N
     feedback = check("06.1", endless)
     assert feedback.verdict == "error" and "never ends" in repr(feedback)
     assert "while True:" in repr(feedback) or "pass" in repr(feedback)
+    assert 'case("06.1", 1)' in repr(feedback)
 
 
 def test_a_learner_who_stops_the_check_gets_the_cell_back() -> None:

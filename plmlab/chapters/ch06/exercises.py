@@ -3,9 +3,9 @@
 import torch
 from einops import rearrange
 from jaxtyping import Bool, Float, Int
-from torch import Generator, Tensor, randn
+from torch import Generator, Tensor, rand, randn
 
-from plmlab.chapters.ch06 import mistakes
+from plmlab.chapters.ch06 import mistakes, mistakes_order
 from plmlab.exercises.exercise import Exercise, Probes
 
 
@@ -33,6 +33,7 @@ def draw_vectors(rng: Generator) -> Probes:
         "as many queries as keys": several((4, 3), (4, 3), (4, 3)),
         "more keys than queries, wide values": several((2, 4), (5, 4), (5, 6)),
         "scores in the thousands": several((3, 4), (5, 4), (5, 2), scale=60.0),
+        "scores far below 0": (torch.full((2, 4), 3.0), -20 - rand(3, 4, generator=rng), randn(3, 5, generator=rng)),
     }
 
 
@@ -48,14 +49,16 @@ def masked_weights(
 
 
 def draw_masks(rng: Generator) -> Probes:
-    """Inputs for 06.2: name → (scores, mask), both [query key]; one has huge scores at hidden keys."""
+    """Inputs for 06.2: name → (scores, mask), both [query key], huge scores at hidden keys and low ones among them."""
     causal, padded = torch.ones(4, 4, dtype=torch.bool).tril(), torch.tensor([[True, True, True, False, False]])
+    gaps = torch.tensor([[True, True, False, False], [True, False, True, True]])
     huge = torch.tensor([[1.0, 2.0, 300.0], [300.0, 1.0, 1.0], [0.0, 0.0, 0.0]])
     return {
         "two words, causal": (torch.tensor([[1.0, 2.0], [2.0, 1.0]]), causal[:2, :2]),
         "four words, causal": (randn(4, 4, generator=rng), causal),
         "padding, three queries and five keys": (randn(3, 5, generator=rng), padded.repeat(3, 1)),
         "a hidden key with a huge score": (huge, torch.tensor([[True, True, False], [False, True, True], [True] * 3])),
+        "all scores far below 0": (randn(2, 4, generator=rng) - 200, gaps),
     }
 
 
@@ -144,6 +147,8 @@ def draw_heads(rng: Generator) -> Probes:
         "two heads, three words": (small, ["the", "old", "king"]),
         "special tokens at both ends": (looks(4, 6), ["[CLS]", "the", "king", "was", "found", "[SEP]"]),
         "a pair of sentences": (looks(6, 7), ["[CLS]", "who", "won", "[SEP]", "the", "king", "[SEP]"]),
+        "a hidden word, pieces and padding":
+            (looks(5, 11), ["[CLS]", "un", "##known", "[MASK]", "the", "king", ",", "won", "[SEP]", "[PAD]", "[PAD]"]),
     }
 
 
@@ -180,7 +185,7 @@ EXERCISES = (
     ),
     Exercise(
         "06.4", "positions", position_table, draw_sizes,
-        mistakes=mistakes.POSITIONS, properties=mistakes.OF_WAVES,
+        mistakes=mistakes_order.POSITIONS, properties=mistakes_order.OF_WAVES,
         hints=(
             "Begin with a table of angles, one row a position, one column an i. A sine and a cosine share each angle.",
             "The even numbers 0, 2, 4 … below d are the 2i of the formula: torch.arange(0, d, 2). Positions as a "
@@ -191,7 +196,7 @@ EXERCISES = (
     ),
     Exercise(
         "06.5", "the decoder's shift", shift_right, draw_sentences,
-        mistakes=mistakes.SHIFT, properties=mistakes.OF_A_SHIFT,
+        mistakes=mistakes_order.SHIFT, properties=mistakes_order.OF_A_SHIFT,
         hints=(
             "Write both rows for the sentence 11 12 13 on paper, one above the other. How long are they?",
             "What is read begins with start and has no end; the targets end with end and have no start. Both are one "

@@ -1,4 +1,5 @@
-"""Wrong answers to the exercises of chapter 06, under the names of their mistakes, and what holds of any right one."""
+"""Wrong answers to the exercises 06.1 to 06.3 and 06.6, attention and its heads, under the names of their mistakes,
+and what holds of any right one."""
 
 from math import sqrt
 
@@ -6,9 +7,9 @@ import torch
 from einops import rearrange
 from torch import Tensor
 
-from plmlab.exercises.mistakes import Mistakes, Properties
+from plmlab.exercises.mistakes import Mistakes, Properties, by_exp, largest_from_zero
 
-HIDDEN, IGNORE = float("-inf"), -100
+HIDDEN = float("-inf")
 
 
 # 06.1, attention by hand
@@ -23,12 +24,31 @@ ATTENTION: Mistakes = {
     "the scores are divided by d_k, not by its root": lambda q, k, v: (q @ k.T / k.shape[1]).softmax(-1) @ v,
     "the scores are divided by the root of the number of keys, not of their width":
         lambda q, k, v: (q @ k.T / sqrt(len(k))).softmax(-1) @ v,
+    "the scores are divided by the root of the number of queries, not of the width of a key":
+        lambda q, k, v: (q @ k.T / sqrt(len(q))).softmax(-1) @ v,
+    "the scores are divided by the root of the width of the values, not of the keys":
+        lambda q, k, v: (q @ k.T / sqrt(v.shape[1])).softmax(-1) @ v,
+    "the scores are divided by half of d_k, not by its root: * is not **, and d ** 1/2 halves after the power":
+        lambda q, k, v: (q @ k.T / (k.shape[1] / 2)).softmax(-1) @ v,
+    "the scores are divided by d_k and by 2, not by the root: ** binds tighter than /, so write ** 0.5":
+        lambda q, k, v: (q @ k.T / k.shape[1] / 2).softmax(-1) @ v,
+    "the scores are multiplied by √d_k; it divides them":
+        lambda q, k, v: (q @ k.T * sqrt(k.shape[1])).softmax(-1) @ v,
+    "the scores are cut to whole numbers: // is not /": lambda q, k, v: scaled(q, k).floor().softmax(-1) @ v,
+    "the division by √d_k comes after the softmax; it is the scores that it makes smaller":
+        lambda q, k, v: (q @ k.T).softmax(-1) / sqrt(k.shape[1]) @ v,
     "the softmax runs over the queries (dim 0), not over the keys": lambda q, k, v: scaled(q, k).softmax(0) @ v,
+    "the softmax runs over the whole table; the weights of each query add up to 1, one row at a time":
+        lambda q, k, v: scaled(q, k).flatten().softmax(0).view(len(q), len(k)) @ v,
     "the softmax is missing: the scores themselves weigh the values": lambda q, k, v: scaled(q, k) @ v,
     "the values are missing: these are the weights": lambda q, k, v: scaled(q, k).softmax(-1),
     "queries and keys have changed places": lambda q, k, v: scaled(k, q).softmax(-1) @ v,
     "exp of a large score is infinite: take the largest score of the row away first, or use .softmax":
-        lambda q, k, v: scaled(q, k).exp() / scaled(q, k).exp().sum(-1, True) @ v,
+        lambda q, k, v: by_exp(scaled(q, k)) @ v,
+    "the largest score of the whole table is taken away before exp; each row needs its own largest":
+        lambda q, k, v: by_exp((scores := scaled(q, k)) - scores.max()) @ v,
+    "a maximum that starts at 0 stays 0 where all scores of a row are negative: start at −∞, or use .softmax":
+        lambda q, k, v: by_exp((scores := scaled(q, k)) - largest_from_zero(scores)) @ v,
 }
 
 OF_A_MEAN: Properties = {
@@ -51,6 +71,9 @@ MASK: Mistakes = {
         lambda scores, look: weights_times_mask(scores, look) / weights_times_mask(scores, look).sum(-1, True),
     "hidden scores become 0, not −∞: the softmax still gives them weight, for e⁰ is 1":
         lambda scores, look: (scores * look).softmax(-1),
+    "hidden scores become −100; a score may be lower still, and then the hidden key gets weight: −∞ is below all":
+        lambda scores, look: scores.masked_fill(~look, -100).softmax(-1),
+    "hidden scores become +∞, not −∞": lambda scores, look: scores.masked_fill(~look, float("inf")).softmax(-1),
     "whole keys are hidden, not pairs: a key that one query may not see is hidden from all":
         lambda scores, look: scores.masked_fill(~look.all(0), HIDDEN).softmax(-1),
     "the mask lies on its side: its rows are the queries":
@@ -58,6 +81,12 @@ MASK: Mistakes = {
     "the softmax runs over the queries (dim 0), not over the keys":
         lambda scores, look: scores.masked_fill(~look, HIDDEN).softmax(0),
     "the mask is not used": lambda scores, look: scores.softmax(-1),
+    "the mask that is given is not used, but a causal one: not every mask is causal":
+        lambda scores, look: scores.masked_fill(torch.ones_like(look).triu(1), HIDDEN).softmax(-1),
+    "exp of a huge score is infinite, and ∞ · 0 is NaN: put −∞ at the hidden keys, and then use .softmax":
+        lambda scores, look: (powers := scores.exp() * look) / powers.sum(-1, True),
+    "a maximum that starts at 0 stays 0 where all scores of a row are negative: start at −∞, or use .softmax":
+        lambda scores, look: by_exp((seen := scores.masked_fill(~look, HIDDEN)) - largest_from_zero(seen)),
 }
 
 OF_WEIGHTS: Properties = {
@@ -82,6 +111,10 @@ HEADS: Mistakes = {
         lambda x, heads: rearrange(x, "batch time (width head) -> batch head time width", head=heads),
     "width stands before time: that is the form of transposed keys":
         lambda x, heads: cut(x, heads).permute(0, 2, 3, 1),
+    "`heads` is taken for the width of a head; it is how many heads there are":
+        lambda x, heads: x.unflatten(-1, (-1, heads)).transpose(1, 2),
+    "nothing is cut: each head has the whole vector of each token":
+        lambda x, heads: x[:, None].repeat(1, heads, 1, 1),
     "head stands before batch": lambda x, heads: torch.stack(x.chunk(heads, -1)),
     "batch and head are merged into one axis": lambda x, heads: cut(x, heads).transpose(1, 2).flatten(0, 1),
 }
@@ -89,105 +122,6 @@ HEADS: Mistakes = {
 OF_HEADS: Properties = {
     "tokens are mixed: a slot holds numbers that are not its own token's":
         lambda out, x, _: torch.equal(out.transpose(1, 2).flatten(2).sort(-1)[0], x.sort(-1)[0]),
-}
-
-
-# 06.4, positions
-
-def angles(time: int, exponent: Tensor) -> Tensor:
-    """Position / 10000^exponent for the positions 0 … time − 1, [time exponent]."""
-    return torch.arange(time)[:, None] / 10_000**exponent
-
-
-def taking_turns(one: Tensor, other: Tensor) -> Tensor:
-    """The columns of two tables by turns: the first of one, the first of the other, the second of one …"""
-    return torch.stack([one, other], dim=-1).flatten(1)
-
-
-def waves(angle: Tensor) -> Tensor:
-    """Sine and cosine of each angle by turns, [time model]."""
-    return taking_turns(angle.sin(), angle.cos())
-
-
-def even(model: int) -> Tensor:
-    """The even numbers below ``model``, the 2i of the formula."""
-    return torch.arange(0, model, 2)
-
-
-POSITIONS: Mistakes = {
-    "all sines stand before all cosines; they must take turns: sine, cosine, sine, cosine":
-        lambda time, model: torch.cat([(a := angles(time, even(model) / model)).sin(), a.cos()], dim=-1),
-    "the exponent is i/d, not 2i/d: the longest waves are too short":
-        lambda time, model: waves(angles(time, even(model) / 2 / model)),
-    "the cosine comes first; position 0 is 0, 1, 0, 1 …":
-        lambda time, model: taking_turns((a := angles(time, even(model) / model)).cos(), a.sin()),
-    "each cosine has an exponent of its own, (2i + 1)/d; it shares its sine's, 2i/d":
-        lambda time, model: taking_turns(angles(time, even(model) / model).sin(),
-                                         angles(time, (even(model) + 1) / model).cos()),
-    "the exponent 2i/d needs brackets: ** binds tighter than /":
-        lambda time, model: waves(torch.arange(time)[:, None] / 10_000 ** even(model) / model),
-    "the angles are taken for degrees": lambda time, model: waves(angles(time, even(model) / model).deg2rad()),
-    "positions count from 1, not from 0": lambda time, model: waves(angles(time + 1, even(model) / model)[1:]),
-}
-
-OF_WAVES: Properties = {
-    "a number is not between −1 and 1, as sines and cosines are": lambda out, *_: bool((out.abs() <= 1.0001).all()),
-}
-
-
-# 06.5, the decoder's shift
-
-Rows = list[list[int]]
-
-
-def filled(rows: Rows, fill: int) -> Tensor:
-    """The rows, as long as the longest, with ``fill`` on the right."""
-    longest = max(map(len, rows))
-    return torch.tensor([row + [fill] * (longest - len(row)) for row in rows])
-
-
-def filled_before(rows: Rows, fill: int) -> Tensor:
-    """The rows, as long as the longest, with ``fill`` on the left."""
-    return filled([row[::-1] for row in rows], fill).flip(1)
-
-
-def with_start(rows: Rows, start: int) -> Rows:
-    """The rows, ``start`` before each."""
-    return [[start, *row] for row in rows]
-
-
-def with_end(rows: Rows, end: int) -> Rows:
-    """The rows, ``end`` after each."""
-    return [[*row, end] for row in rows]
-
-
-SHIFT: Mistakes = {
-    "nothing is shifted: each slot reads the very token that it must say, and learns to copy":
-        lambda rows, start, end, pad: (filled(with_end(rows, end), pad), filled(with_end(rows, end), IGNORE)),
-    "it is shifted the wrong way: each slot reads the next token and must say the one before":
-        lambda rows, start, end, pad: (filled(with_end(rows, end), pad), filled(with_start(rows, start), IGNORE)),
-    "start is kept in the targets: nobody has to say it, and so nothing is shifted":
-        lambda rows, start, end, pad: (filled(with_start(rows, start), pad), filled(with_start(rows, start), IGNORE)),
-    "end is missing from the targets: the model never learns to stop":
-        lambda rows, start, end, pad: (filled(with_start(rows, start), pad), filled(with_end(rows, IGNORE), IGNORE)),
-    "end is missing, and with it the last step: the model never learns to stop":
-        lambda rows, start, end, pad: (filled(with_start([r[:-1] for r in rows], start), pad), filled(rows, IGNORE)),
-    "end is read as well: nothing comes after it, so nobody needs to read it":
-        lambda rows, start, end, pad: (filled(with_start(with_end(rows, end), start), pad),
-                                       filled(with_end(with_end(rows, end), IGNORE), IGNORE)),
-    "the targets are filled up with pad: the model is trained to say padding":
-        lambda rows, start, end, pad: (filled(with_start(rows, start), pad), filled(with_end(rows, end), pad)),
-    "end stands behind the padding, not behind the last token":
-        lambda rows, start, end, pad: (filled(with_start(rows, start), pad),
-                                       torch.tensor(with_end(filled(rows, IGNORE).tolist(), end))),
-    "short rows are filled up on the left":
-        lambda rows, start, end, pad: (filled_before(with_start(rows, start), pad),
-                                       filled_before(with_end(rows, end), IGNORE)),
-}
-
-OF_A_SHIFT: Properties = {
-    "a slot that reads padding has something to say":
-        lambda out, rows, start, end, pad: bool((out[1][out[0] == pad] == IGNORE).all()),
 }
 
 
@@ -213,6 +147,22 @@ def best(scores: Tensor) -> tuple[int, float]:
     return int(scores.argmax()), float(scores.max())
 
 
+def without(tokens: list[str], left_out: tuple[str, ...]) -> Tensor:
+    """Whether token i + 1 and token i are none of those that are ``left_out``, for each i but the last."""
+    kept = torch.tensor([token not in left_out for token in tokens])
+    return kept[1:] & kept[:-1]
+
+
+def shares(weights: Tensor, tokens: list[str], number: int) -> Tensor:
+    """The weights of the right pairs added up and divided by a ``number``, [head]."""
+    return line(weights, -1)[:, real_pairs(tokens)].sum(-1) / number
+
+
+def bridged(weights: Tensor, tokens: list[str]) -> Tensor:
+    """The mean weight from a real token to the last real one before it, over special tokens between them, [head]."""
+    return line(weights[:, real(tokens)][:, :, real(tokens)], -1).mean(-1)
+
+
 def wins(weights: Tensor) -> Tensor:
     """1 for each query, from the second on, whose strongest key is the token before, else 0, [head query]."""
     return (weights.argmax(-1)[:, 1:] == torch.arange(weights.shape[1] - 1)).float()
@@ -234,4 +184,25 @@ READING: Mistakes = {
         lambda weights, tokens: best(line(weights, 0)[:, real(tokens)].mean(-1)),
     "a pair is counted whose earlier token is special":
         lambda weights, tokens: best(line(weights, -1)[:, real(tokens)[1:]].mean(-1)),
+    "a pair is counted whose later token is special":
+        lambda weights, tokens: best(line(weights, -1)[:, real(tokens)[:-1]].mean(-1)),
+    "a pair is counted over a special token between them: with [SEP] taken out, two words meet that are no neighbours":
+        lambda weights, tokens: best(bridged(weights, tokens)),
+    "only [CLS] and [SEP] are left out; [MASK] and [PAD] begin with [ too":
+        lambda weights, tokens: best(line(weights, -1)[:, without(tokens, ("[CLS]", "[SEP]"))].mean(-1)),
+    "only [CLS], [SEP] and [PAD] are left out; [MASK] begins with [ too":
+        lambda weights, tokens: best(line(weights, -1)[:, without(tokens, ("[CLS]", "[SEP]", "[PAD]"))].mean(-1)),
+    "only words of letters count; a comma and a piece of a word, like ##ing, are real tokens too":
+        lambda weights, tokens: best(line(weights, -1)[:, without(
+            tokens, tuple(token for token in tokens if not token.isalpha()))].mean(-1)),
+    "the sum is divided by the number of all tokens, not of the pairs that count":
+        lambda weights, tokens: best(shares(weights, tokens, len(tokens))),
+    "the sum is divided by the number of all pairs, those that are left out too":
+        lambda weights, tokens: best(shares(weights, tokens, len(tokens) - 1)),
+    "the sum is divided by the number of real tokens, not of the pairs that count":
+        lambda weights, tokens: best(shares(weights, tokens, int(real(tokens).sum()))),
+    "the mean is taken over the heads, so this is a pair, not a head":
+        lambda weights, tokens: best(line(weights, -1)[:, real_pairs(tokens)].mean(0)),
+    "the score comes first; give the head, then its score": lambda weights, tokens:
+        best(line(weights, -1)[:, real_pairs(tokens)].mean(-1))[::-1],
 }

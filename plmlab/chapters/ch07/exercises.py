@@ -21,7 +21,7 @@ def language_model_loss(logits: Float[Tensor, "time vocab"], tokens: Int[Tensor,
 
 
 def draw_texts(rng: Generator) -> Probes:
-    """Inputs for 07.1: name → (logits [time vocab], tokens); one has logits in the hundreds."""
+    """Inputs for 07.1: name → (logits [time vocab], tokens); logits in the hundreds, and negative ones, too."""
     def text(time: int, vocab: int, scale: float = 1.0) -> tuple[Tensor, Tensor]:
         return scale * randn(time, vocab, generator=rng), randint(vocab, (time,), generator=rng)
 
@@ -31,6 +31,8 @@ def draw_texts(rng: Generator) -> Probes:
         "five tokens of seven": text(5, 7),
         "eight tokens of four": text(8, 4),
         "logits in the hundreds": text(4, 5, scale=200.0),
+        "all logits far below 0": (randn(5, 3, generator=rng) - 150, torch.tensor([2, 0, 1, 1, 0])),
+        "two tokens": text(2, 6),
     }
 
 
@@ -57,6 +59,9 @@ def draw_cuts(rng: Generator) -> Probes:
         "the likeliest alone is more than p": (chances.log(), 0.3),
         "nearly all": (randn(7, generator=rng), 0.95),
         "twelve tokens, p = 0.8": (2 * randn(12, generator=rng), 0.8),
+        "all logits far below 0": (randn(9, generator=rng) - 150, 0.7),
+        "all logits far above 0": (randn(8, generator=rng) + 150, 0.5),
+        "a single token": (torch.tensor([-2.0]), 0.9),
     }
 
 
@@ -82,12 +87,18 @@ def draw_steps(rng: Generator) -> Probes:
         return (randn(width, generator=rng), randn(width, generator=rng), randn(value, generator=rng),
                 randn(time, width, generator=rng), randn(time, value, generator=rng))
 
+    def far(key: int) -> tuple[Tensor, ...]:
+        q, (_, k, v, keys, values) = torch.full((5,), 4.0), step(4, 5, 3)
+        return q, k + key, v, keys + key, values
+
     one = torch.tensor([2.0, 0.0])
     return {
         "one token before": (one, one, torch.tensor([10.0]), torch.tensor([[0.0, 1.0]]), torch.tensor([[20.0]])),
         "four tokens before": step(4, 3, 5),
         "nothing before": step(0, 4, 2),
         "six tokens before": step(6, 8, 3),
+        "scores far below 0": far(-20),
+        "scores far above 0": far(20),
     }
 
 
@@ -118,6 +129,7 @@ def draw_layers(rng: Generator) -> Probes:
         "one layer, two slots": (small, torch.tensor([1.0, 2.0]), torch.tensor([0.0, 1.0]), torch.eye(2)),
         "three layers": stack(3, 4, 5, 7),
         "a wider model": stack(2, 3, 8, 6),
+        "vectors close to 0": (0.003 * randn(2, 4, 6, generator=rng), *stack(2, 4, 6, 5)[1:]),
     }
 
 
@@ -142,6 +154,7 @@ def draw_batches(rng: Generator) -> Probes:
         targets = randint(vocab, (size, time), generator=rng)
         targets[0, time // 2:] = -100
         targets[-1, -1] = -100
+        targets[-1, 0] = 0
         return (randn(size, labels, generator=rng), randint(labels, (size,), generator=rng),
                 randn(size, time, vocab, generator=rng), targets)
 

@@ -38,6 +38,8 @@ def draw_texts(rng: Generator) -> Probes:
         "sixty tokens": text(60, 4),
         "another id for [MASK]": text(30, 2),
         "nothing is selected": text(6, 4, share=0.0),
+        "a single token, and dice of exactly 0.8":
+            (torch.tensor([9]), torch.tensor([True]), torch.tensor([0.8]), torch.tensor([17]), 4),
     }
 
 
@@ -72,6 +74,10 @@ def draw_batches(rng: Generator) -> Probes:
         "texts with one, two and four targets": batch(3, 6, 4, 9),
         "texts with one and three targets": batch(2, 5, 6, 7),
         "logits in the hundreds": batch(2, 5, 8, 6, scale=100.0),
+        "all logits far below 0": (*batch(2, 4, 3, 7)[:2], randn(7, generator=rng) - 150,
+                                   torch.tensor([[-100, 6, 0, 3], [2, -100, -100, -100]])),
+        "a single slot": (randn(1, 1, 5, generator=rng), randn(4, 5, generator=rng), randn(4, generator=rng),
+                          torch.tensor([[3]])),
     }
 
 
@@ -101,6 +107,7 @@ def draw_pairs(rng: Generator) -> Probes:
         "one word and two": ([5], [6, 7], 2, 3, *tables(8, 10, 4)),
         "four words and two": ([9, 7, 8, 5], [11, 6], 3, 4, *tables(12, 16, 6)),
         "tables as small as BERT's at the start": ([5, 9], [7, 8, 6], 2, 3, *tables(10, 12, 8, scale=0.02)),
+        "three words and one": ([6, 8, 6], [9], 4, 1, *tables(11, 9, 5)),
     }
 
 
@@ -131,6 +138,9 @@ def draw_questions(rng: Generator) -> Probes:
         "the question looks like the answer":
             question([0.0, 5, 1, 6, 2, 3, 0, 0], [0.0, 0, 6, 1, 3.5, 2, 1.5, 0], 4, 3),
         "one start and one end stand out": question([0.0, 8, 0, 5, -6, -5], [0.0, -2, -1, 5, -6, 7], 1, 2),
+        "all logits are negative":
+            question([-50.0, -71, -66, -64.5, -69, -62, -63], [-50.0, -75, -70, -66, -67, -68, -61], 2, 3),
+        "padding at the end": question([1.0, 0, 2, -1, 3, 0.5, -1e4, -1e4], [0.0, 4, 1, 2, -2, 2.5, -1e4, -1e4], 2, 2),
         "twenty slots": (2 * randn(20, generator=rng), 2 * randn(20, generator=rng), 5, 4),
     }
 
@@ -160,6 +170,7 @@ def draw_joints(rng: Generator) -> Probes:
         "three words and four": (drawn(3, 4),),
         "some pairs never come": (drawn(5, 4, never=0.4),),
         "the two know nothing of each other": (torch.tensor([[0.2], [0.8]]) * torch.tensor([0.5, 0.2, 0.3]),),
+        "the first word is certain": (torch.tensor([[0.2, 0.5, 0.3]]),),
         "a word that never comes": (torch.tensor([[0.1, 0.4, 0.0], [0.3, 0.2, 0.0]]),),
     }
 

@@ -2,6 +2,7 @@
 what holds of any right one."""
 
 from collections.abc import Callable
+from math import log
 from typing import Any
 
 import torch
@@ -9,7 +10,17 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from plmlab.example import IGNORE
-from plmlab.exercises.mistakes import Mistakes, Properties, of_words, spread, text_by_text, within
+from plmlab.exercises.mistakes import (
+    Mistakes,
+    Properties,
+    by_exp,
+    cut_across,
+    largest_from_zero,
+    of_words,
+    spread,
+    text_by_text,
+    within,
+)
 
 # 08.1, eighty, ten, ten
 
@@ -49,6 +60,10 @@ CORRUPTION: Mistakes = {
         lambda t, s, dice, words, mask: (torch.where(s, by_dice(words, dice, words, mask), t), said(t, s)),
     "no slot shows a random word: its dice are from 0.8 to below 0.9":
         lambda t, s, dice, words, mask: (torch.where(s, by_dice(t, dice, t, mask), t), said(t, s)),
+    "random words overwrite [MASK]: they belong where the dice are from 0.8 to below 0.9, not below 0.8":
+        lambda t, s, dice, words, mask: (torch.where(s & (dice < 0.9), words, t), said(t, s)),
+    "where the dice show 0.8 exactly, [MASK] is shown; it needs dice below 0.8 (<, not <=)": lambda t, s, dice, *rest:
+        (shown(t, s, torch.where(dice == 0.8, 0.0, dice), *rest), said(t, s)),
     "every selected slot shows [MASK], whatever the dice": lambda t, s, dice, words, mask:
         (torch.where(s, mask, t), said(t, s)),
     "the dice are read from the other end: below 0.1 kept, below 0.2 random, then [MASK]":
@@ -105,12 +120,35 @@ LOSS: Mistakes = {
         .gather(-1, targets[targets != IGNORE][:, None]).mean(),
     "the softmax is missing: the logits themselves are averaged":
         of_logits(lambda logits, targets: -picked(logits, targets).mean()),
+    "each slot is asked for the targets of all slots; it has one of its own": lambda hidden, embedding, bias, targets:
+        -(hidden[targets != IGNORE] @ embedding.T + bias).log_softmax(-1)[:, targets[targets != IGNORE]].mean(),
+    "a view to [batch vocab time] mixes slots and tokens: .transpose(1, 2) swaps two axes, .view does not":
+        of_logits(lambda logits, targets: of_words(cut_across(logits), targets)),
+    "the mean is taken over the whole vocabulary of each slot; only one token of it was asked for":
+        lambda *args: losses(*args).mean() / len(args[1]),
+    "the bias comes after the softmax; it belongs to the logits": lambda hidden, embedding, bias, targets:
+        -picked((hidden @ embedding.T).log_softmax(-1) + bias, targets).mean(),
+    "the softmax is taken twice: cross_entropy wants the logits, and takes the softmax itself":
+        of_logits(lambda logits, targets: of_words(logits.softmax(-1), targets)),
+    "the logarithm is missing: this is the mean of −p, not of −log p (nll_loss takes no logarithm)":
+        lambda *args: -(-losses(*args)).exp().mean(),
+    "the logarithm is missing: this is the mean probability of the targets":
+        lambda *args: (-losses(*args)).exp().mean(),
+    "this is the perplexity, exp of the loss": lambda *args: losses(*args).mean().exp(),
+    "these are bits: nats take the natural logarithm": lambda *args: losses(*args).mean() / log(2),
     "the sign is wrong: a log-probability is below 0, and its negative is the loss":
         lambda *args: -losses(*args).mean(),
     "the logarithm comes after the mean: it is the mean of logarithms, not the logarithm of a mean":
         lambda *args: -(-losses(*args)).exp().mean().log(),
     "a probability underflows to 0, and its logarithm is −∞: take .log_softmax of the logits":
         of_logits(lambda logits, targets: -picked(logits.softmax(-1).log(), targets).mean()),
+    "exp of a large logit is infinite, and of one far below 0 it is 0: take .log_softmax of the logits":
+        of_logits(lambda logits, targets: -picked(by_exp(logits).log(), targets).mean()),
+    "exp of a large logit is infinite, and of one far below 0 it is 0: .logsumexp knows how to add them up":
+        of_logits(lambda logits, targets: -picked(logits - logits.exp().sum(-1, True).log(), targets).mean()),
+    "a maximum that starts at 0 stays 0 where all logits are negative: start at −∞, or take .log_softmax":
+        of_logits(lambda logits, targets: -picked(
+            (rest := logits - largest_from_zero(logits)) - rest.exp().sum(-1, True).log(), targets).mean()),
 }
 
 OF_A_LOSS: Properties = {
@@ -156,6 +194,9 @@ INPUT: Mistakes = {
     "the segments are missing": lambda *args: normed(picks(*args)[0] + picks(*args)[1]),
     "positions count from 1, not from 0":
         lambda a, b, *rest: normed(added(a, b, *rest, positions=list(range(1, len(a + b) + 4)))),
+    "the table of positions is asked with the ids of the tokens; it wants 0, 1, 2 …":
+        lambda a, b, cls, sep, *tables: normed(added(
+            a, b, cls, sep, *tables, positions=[cls, *a, sep, *b, sep])),
     "positions begin again at 0 in the second sentence; they count to the end":
         lambda a, b, *rest: normed(added(a, b, *rest, positions=[*range(len(a) + 2), *range(len(b) + 1)])),
     "the [SEP] between the sentences has segment 1; it still belongs to the first":
@@ -164,6 +205,7 @@ INPUT: Mistakes = {
         lambda a, b, *rest: normed(added(a, b, *rest, segments=[0] * (len(a) + 2) + [1] * len(b) + [0])),
     "the segments have changed places: the first sentence has 0":
         lambda a, b, *rest: normed(added(a, b, *rest, segments=[1] * (len(a) + 2) + [0] * (len(b) + 1))),
+    "[CLS] and [SEP] have changed places": lambda a, b, cls, sep, *tables: normed(added(a, b, sep, cls, *tables)),
     "[CLS] is missing": lambda a, b, cls, sep, *tables: normed(added(
         a, b, cls, sep, *tables, row=[*a, sep, *b, sep], segments=[0] * (len(a) + 1) + [1] * (len(b) + 1))),
     "the [SEP] at the end is missing": lambda a, b, cls, sep, *tables: normed(added(
@@ -171,6 +213,10 @@ INPUT: Mistakes = {
     "the [SEP] between the sentences is missing": lambda a, b, cls, sep, *tables: normed(added(
         a, b, cls, sep, *tables, row=[cls, *a, *b, sep], segments=[0] * (len(a) + 1) + [1] * (len(b) + 1))),
     "the norm runs over the slots, not over each slot's vector": lambda *args: normed(added(*args).T).T,
+    "the norm runs over all slots at once, not over each slot's vector":
+        lambda *args: F.layer_norm(x := added(*args), x.shape, eps=1e-12),
+    "only the mean is divided by the deviation: (x − mean) / deviation needs its brackets":
+        lambda *args: (x := added(*args)) - x.mean(-1, True) / (x.var(-1, keepdim=True, correction=0) + 1e-12).sqrt(),
     "the mean is not taken away: this is another norm, RMSNorm":
         lambda *args: (x := added(*args)) / (x.square().mean(-1, keepdim=True) + 1e-12).sqrt(),
     "it divides by the variance; the deviation is its root":

@@ -47,7 +47,39 @@ def from_end(start: Tensor, end: Tensor, first: int, longest: int) -> Span:
     return i + int(start[i:j + 1].argmax()), j
 
 
+def from_zero(begin: Callable[[int], Span | None]) -> Callable[..., Span | None]:
+    """The exercise's function with a maximum that starts at 0: where no sum is above it, the answer is still what it
+    was at the ``begin``, given the first slot of the text."""
+    def answer(start: Tensor, end: Tensor, first: int, longest: int) -> Span | None:
+        i, j = right(start, end, first, longest)
+        return (i, j) if start[i] + end[j] > 0 else begin(first)
+    return answer
+
+
+def unbound(first: int) -> Span:
+    """What Python says of a name that was never given a value."""
+    raise UnboundLocalError
+
+
+def filled_with_zero(start: Tensor, end: Tensor, first: int, longest: int) -> Span:
+    """The best cell of a table of all sums in the text, with 0 where a span is not allowed."""
+    table = (start[first:, None] + end[first:]).triu().tril(longest - 1)
+    return first + int(table.argmax()) // len(table), first + int(table.argmax()) % len(table)
+
+
 SPAN: Mistakes = {
+    "0 is more than any sum where all logits are negative: let a maximum start at −∞, or fill a table with −∞":
+        from_zero(lambda _: (0, 0)),
+    "0 is more than any sum where all logits are negative: what is not allowed in the table must be −∞":
+        filled_with_zero,
+    "a maximum that starts at 0 finds nothing where all logits are negative, only the first slot of the text":
+        from_zero(lambda first: (first, first)),
+    "a maximum that starts at 0 finds nothing where all logits are negative, and the answer is None":
+        from_zero(lambda _: None),
+    "a maximum that starts at 0 finds nothing where all logits are negative, and the answer is −1, −1":
+        from_zero(lambda _: (-1, -1)),
+    "a maximum that starts at 0 finds nothing where all logits are negative, and the answer never gets a value":
+        from_zero(unbound),
     "start and end are chosen each for itself, among all slots; it is their sum that counts, over allowed spans":
         lambda start, end, *_: (int(start.argmax()), int(end.argmax())),
     "start and end are chosen each for itself, among the slots of the text; it is their sum that counts, over "
@@ -69,6 +101,8 @@ SPAN: Mistakes = {
         best(start, end, lambda i, j: i <= j < i + longest and j >= first),
     "the first slot of the text is never tried":
         lambda start, end, first, longest: best(start, end, fits(first + 1, longest)),
+    "the last slot is never tried": lambda start, end, first, longest:
+        best(start[:-1], end[:-1], fits(first, longest)),
     "slots are counted from the first of the text; [CLS] is 0": lambda start, end, first, longest:
         best(start[first:], end[first:], fits(0, longest)),
     "j is the slot behind the last token, as in a slice; the last token's own is asked for":
@@ -111,16 +145,32 @@ AT_ONCE: Mistakes = {
     "the columns' chances are missing: each column holds those of the rows":
         guessed(lambda joint: joint.sum(1, keepdim=True).expand_as(joint)),
     "all words are taken for equally likely": guessed(lambda joint: torch.full_like(joint, 1 / joint.numel())),
+    "the chances of a row or column are averaged, not added up":
+        guessed(lambda joint: joint.mean(1, keepdim=True) * joint.mean(0)),
+    "the product lies on its side: its rows are those of `joint`":
+        guessed(lambda joint: torch.outer(joint.sum(0), joint.sum(1))),
     "the largest chance of each row and column is taken, not the sum":
         guessed(lambda joint: joint.amax(1, keepdim=True) * joint.amax(0)),
     "pairs that never come get no chance; the reader that guesses each alone cannot know them":
         guessed(lambda joint: whole(product(joint) * (joint > 0))),
     "0 · ln 0 is NaN to the computer: leave out the pairs that never come":
         measured(lambda joint, product: (joint * (joint / product).log()).sum()),
+    "a word that never comes has the chance 0 in the product too, and 0 · ln 0 is NaN to kl_div: leave such pairs out":
+        measured(lambda joint, product: F.kl_div(product.log(), joint, reduction="sum")),
     "joint and product have changed places in the divergence: what is true weighs, what is guessed divides":
         measured(lambda joint, product: (product * (product / joint).log()).sum()),
     "joint and product have changed places in the divergence, and what is infinite in it is left out":
         measured(lambda joint, product: divergence(product[joint > 0], joint[joint > 0])),
+    "the logarithm is missing: Σ joint · joint / product": measured(lambda joint, product: (joint * joint / product)
+                                                                    [joint > 0].sum()),
+    "kl_div wants the logarithm of the guess: kl_div(product.log(), joint)":
+        measured(lambda joint, product: F.kl_div(product, joint, reduction="sum")),
+    "the sum is divided by the number of rows; kl_div does so with reduction=\"batchmean\", and \"sum\" adds up":
+        measured(lambda joint, product: divergence(joint, product) / len(joint)),
+    "one logarithm is divided by the other; the logarithm of a quotient is their difference":
+        measured(lambda joint, product: (joint * joint.log() / product.log())[joint > 0].sum()),
+    "the divergence comes first; give the product, then its divergence": lambda joint:
+        (divergence(joint, product(joint)), product(joint)),
     "the logarithm is taken of product / joint: the sign is wrong":
         measured(lambda joint, product: -divergence(joint, product)),
     "these are bits: nats take the natural logarithm":
@@ -210,6 +260,8 @@ HEADS: Mistakes = {
     "each text has its own share, and these are averaged; every link counts alike":
         lambda w, special, links: text_means(known(w, special, links), links),
     "the links are counted; the share is asked for": lambda *args: known(*args).sum(0),
+    "the sum is divided by the number of texts, not of links":
+        lambda w, special, links: known(w, special, links).sum(0) / len(w),
     "this is the mean weight from `from` to `to`; asked is how often it is the largest":
         lambda w, special, links: rows(w, links)[torch.arange(len(links)), :, links[:, 2]].mean(0),
     "it wants more than half of the weight; more than any other slot gets is enough": lambda w, special, links:
