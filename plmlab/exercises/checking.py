@@ -122,16 +122,14 @@ def known_mistake(exercise: Exercise, runs: dict[str, Run]) -> str:
     mine = {name: Run(shaped(r.value, right[name].value), r.error) for name, r in runs.items()}
     if all(r.error is not None for r in mine.values()):
         return ""
-    theirs = {mistake: {name: run(mutant, args) for name, args in probes.items()}
-              for mistake, mutant in exercise.mistakes.items()}
-    for mistake, outcomes in theirs.items():
-        if all(alike(outcomes[name], mine[name]) for name in probes):
+    for mistake, mutant in exercise.mistakes.items():
+        if all(alike(run(mutant, args), mine[name]) for name, args in probes.items()):
             return mistake
     sound = [name for name in probes if not ran_out(mine[name])]
     if len(sound) < 2 or all(alike(right[name], mine[name]) for name in sound):
         return ""
-    fitting = [mistake for mistake, outcomes in theirs.items()
-               if all(alike(outcomes[name], mine[name]) for name in sound)]
+    fitting = [mistake for mistake, mutant in exercise.mistakes.items()
+               if all(alike(run(mutant, probes[name]), mine[name]) for name in sound)]
     return fitting[0] if len(fitting) == 1 else ""
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -86,6 +87,14 @@ class Opened:
         self.page.locator(".jp-CodeCell .jp-InputPrompt").last.click()
         self.page.keyboard.press("Control+s")
         self.page.wait_for_function(f"() => !({NOT_SAVED})()")
+
+    def stored(self) -> nbformat.NotebookNode:
+        """The notebook's file; while the server is writing it, it is empty for a moment."""
+        for _ in range(100):
+            with suppress(nbformat.reader.NotJSONError):
+                return nbformat.read(self.file, as_version=4)
+            self.page.wait_for_timeout(100)
+        raise AssertionError(f"{self.file} holds no notebook for 10 s")
 
     def load(self) -> None:
         """Open the notebook, and wait for its kernel."""
@@ -173,7 +182,7 @@ def test_without_its_kernel_a_lab_is_said_to_be_gone_and_comes_back_when_run(ope
     """ipywidgets' own words; the file keeps no widget's state, and does keep the lab's line of text."""
     page = opened.page
     opened.save()
-    stored = nbformat.read(opened.file, as_version=4)
+    stored = opened.stored()
     assert "widgets" not in stored.metadata
     assert stored.cells[0].outputs[0].data["text/plain"].startswith("<MaskLab: ")
     page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
