@@ -156,11 +156,12 @@ def test_a_choice_goes_to_the_kernel_and_keys_stay_in_the_lab(opened: Opened) ->
 
 def test_a_theme_that_changes_changes_the_lab(opened: Opened) -> None:
     page, lab = opened.page, opened.page.locator(".plm-lab")
-    for theme, ground in (("JupyterLab Dark", "rgb(33, 33, 33)"), ("JupyterLab Light", "rgb(255, 255, 255)")):
+    for theme, ground, names in (("JupyterLab Dark", "rgb(33, 33, 33)", ["#212121"]),
+                                 ("JupyterLab Light", "rgb(255, 255, 255)", ["white", "#fff"])):
         page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })", theme)
+        page.wait_for_function("names => names.includes(getComputedStyle(document.body)"
+                               ".getPropertyValue('--jp-layout-color1').trim())", arg=names)
         expect(lab).to_have_css("background-color", ground)
-        named = page.evaluate("getComputedStyle(document.body).getPropertyValue('--jp-layout-color1')")
-        assert named in {"rgb(33, 33, 33)": ("#212121",), "rgb(255, 255, 255)": ("white", "#fff")}[ground]
 
 
 def test_a_saved_notebook_that_is_reopened_still_talks_to_its_kernel(opened: Opened) -> None:
