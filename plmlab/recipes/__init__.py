@@ -18,9 +18,9 @@ from typing import Any
 from plmlab.course import chapters_with, part_of
 from plmlab.paths import DATA
 from plmlab.recipes.parts import Parts
-from plmlab.recipes.rates import best_rate, piloted
+from plmlab.recipes.rates import best_rate, best_rates, piloted
 
-__all__ = ["Parts", "best_rate", "chapters", "piloted", "record", "recorded", "run", "spread"]
+__all__ = ["Parts", "best_rate", "best_rates", "chapters", "piloted", "record", "recorded", "run", "spread"]
 
 RECORDED_PACKAGES = ("plmlab", "torch", "tokenizers", "transformers", "accelerate", "numpy")
 

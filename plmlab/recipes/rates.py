@@ -1,11 +1,12 @@
 """The learning rate of an arm: the best of a grid, at no edge of it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import mean
 from typing import Any
 
 from plmlab.recipes.parts import Parts
 
+Arm = tuple[Any, ...]
 LADDER = tuple(float(f"{digit}e{power}") for power in range(-5, 1) for digit in (1, 3))
 """The rates that a grid is made of: 0.00001, 0.00003, 0.0001 … 3."""
 
@@ -39,3 +40,11 @@ def piloted(parts: Parts, score: Callable[..., float], seeds: Sequence[int], *ar
         told = parts(score, [(*arm, rate, seed) for rate in rates for seed in seeds])
         return {rate: mean(told[*arm, rate, seed] for seed in seeds) for rate in rates}
     return scored
+
+
+def best_rates(parts: Parts, score: Callable[..., float], seeds: Sequence[int], grids: Mapping[Arm, Sequence[float]],
+               ) -> dict[Arm, tuple[float, Scores]]:
+    """Arm → its `best_rate` over pilot seeds; ``grids``: arm → the rates to begin with, all of which are tried side by
+    side before any grid grows."""
+    parts(score, [(*arm, rate, seed) for arm, grid in grids.items() for rate in grid for seed in seeds])
+    return {arm: best_rate(piloted(parts, score, seeds, *arm), grid) for arm, grid in grids.items()}

@@ -1,6 +1,7 @@
 """Validation: how well the model does on what it is not trained on, which weights are best, and when to stop."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -32,19 +33,16 @@ class Validator:
 
     @torch.no_grad()
     def evaluate(self, held_out: HeldOut) -> float:
-        """The mean loss over all held-out targets, in nats. Random numbers drawn here leave the training's alone.
-        ValueError where there is no batch to evaluate."""
+        """The mean loss over all held-out targets, in nats. ValueError where there is no batch to evaluate."""
         device, processes = self.accelerator.device, self.accelerator.num_processes
         batches = held_out() if callable(held_out) else held_out
         total = torch.zeros(3, dtype=torch.float64, device=device)
-        self.loss.eval()
-        with torch.random.fork_rng([device] if device.type == "cuda" else []):
+        with self.apart():
             for batch in islice(batches, self.accelerator.process_index, None, processes):
                 size = measure(batch).to(device)
                 weight = torch.where(size[0] > 0, size[0], size[1])
                 loss = self.loss(batch.to(device))
                 total += torch.stack([loss.double() * weight, weight, torch.ones_like(weight)])
-        self.loss.train()
         summed, weight, seen = self.accelerator.reduce(total).tolist()
         if not seen:
             raise ValueError("evaluate= gave no batch; give a list of batches, "
@@ -53,13 +51,18 @@ class Validator:
 
     @torch.no_grad()
     def judge(self, score: Score) -> float:
-        """The model's score. Random numbers drawn here leave the training's alone."""
+        """The model's score."""
+        with self.apart():
+            return float(score(self.loss.model))
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """While this lasts, the model is in evaluation mode, and random numbers drawn leave the training's alone."""
         device = self.accelerator.device
         self.loss.eval()
         with torch.random.fork_rng([device] if device.type == "cuda" else []):
-            told = float(score(self.loss.model))
+            yield
         self.loss.train()
-        return told
 
     def look(self, history: History, step: int) -> None:
         """Add the validation loss and the score after ``step`` updates to the history; with ``patience``, keep the

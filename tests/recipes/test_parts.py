@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from parts_to_compute import halved, noted, stumbles
 
-from plmlab.recipes import Parts, best_rate, piloted
+from plmlab.recipes import Parts, best_rate, best_rates, piloted
 from plmlab.recipes.rates import LADDER
 
 
@@ -110,6 +110,25 @@ def test_a_score_that_only_rises_is_refused() -> None:
 def test_pilots_are_averaged(tmp_path: Path) -> None:
     parts = Parts(tmp_path / "parts.jsonl", processes=0)
     assert piloted(parts, lambda_of, (1, 3), "arm")([0.5, 0.1]) == {0.5: 2.5, 0.1: 2.1}
+
+
+def test_the_best_rates_of_several_arms_are_those_of_each_and_their_grids_are_tried_at_once(tmp_path: Path) -> None:
+    grids = {("low", 1): (1e-3, 3e-3, 1e-2), ("high", 2): (3e-3, 1e-2, 3e-2)}
+    calls: list[int] = []
+
+    class Counted(Parts):
+        def __call__(self, function, tasks):
+            calls.append(len(tasks))
+            return super().__call__(function, tasks)
+    parts = Counted(tmp_path / "parts.jsonl", processes=0)
+    found = best_rates(parts, near_of, (1, 3), grids)
+    assert calls[0] == 12 and {arm: best for arm, (best, _) in found.items()} == {("low", 1): 3e-4, ("high", 2): 1e-2}
+    for arm, grid in grids.items():
+        assert found[arm] == best_rate(piloted(parts, near_of, (1, 3), *arm), grid)
+
+
+def near_of(arm: str, power: int, rate: float, seed: int) -> float:
+    return -abs(LADDER.index(rate) - LADDER.index(3e-4 if arm == "low" else 1e-2)) * power + seed
 
 
 def lambda_of(arm: str, rate: float, seed: int) -> float:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from plmlab.chapters.ch08 import smaller
 from plmlab.chapters.ch08.encoders import Encoder, LastSlot, LeftToRightBiLSTM
 from plmlab.models.bert import BERT
-from plmlab.recipes import Parts, best_rate, piloted, spread
+from plmlab.recipes import Parts, best_rates, spread
 from plmlab.train import Diverged
 from plmlab.transfer import MOST, TASKS, score, tune
 
@@ -64,11 +64,9 @@ def rate_score(folder: str, arm: str, task: str, lr: float, seed: int) -> float:
 def pretrainings(parts: Parts, folder: str) -> dict[str, Any]:
     """Pretrain and keep all models; way → ``lr``, the ``rates`` tried, and ``loss``, ``words in sight`` and ``million``
     words read, with spread."""
-    tried = sorted({*smaller.LIKE.values()})
-    seeds = tuple(PILOTS)
-    parts(smaller.rate_score, [(way, lr, seed) for way in tried for lr in smaller.RATES for seed in seeds])
-    found = {way: best_rate(piloted(parts, smaller.rate_score, seeds, way), smaller.RATES) for way in tried}
-    best = {way: found[like] for way, like in smaller.LIKE.items()}
+    found = best_rates(parts, smaller.rate_score, tuple(PILOTS),
+                       {(like,): smaller.RATES for like in smaller.LIKE.values()})
+    best = {way: found[like,] for way, like in smaller.LIKE.items()}
     runs = parts(smaller.pretrain, [(folder, way, best[way][0], seed) for way in best for seed in SEEDS])
     return {way: {"lr": lr, "rates": list(scores.items()),
                   **{name: spread({seed: runs[folder, way, lr, seed][name] for seed in SEEDS})
@@ -80,12 +78,11 @@ def measure(parts: Parts) -> dict[str, Any]:
     folder = str(parts.folder)
     ways = pretrainings(parts, folder)
     asked = [(name, task) for name, arm in ARMS.items() for task in arm.tasks]
-    grids = {one: GRID["features" if ARMS[one[0]].features else "tuned"] for one in asked}
-    parts(rate_score, [(folder, *one, lr, seed) for one in asked for lr in grids[one] for seed in PILOTS])
-    best = {one: best_rate(piloted(parts, rate_score, tuple(PILOTS), folder, *one), grids[one]) for one in asked}
-    runs = parts(reached, [(folder, *one, best[one][0], seed) for one in asked for seed in SEEDS])
+    best = best_rates(parts, rate_score, tuple(PILOTS), {
+        (folder, *one): GRID["features" if ARMS[one[0]].features else "tuned"] for one in asked})
+    runs = parts(reached, [(*one, lr, seed) for one, (lr, _) in best.items() for seed in SEEDS])
     told: dict[str, Any] = {name: {} for name in ARMS}
-    for (name, task), (lr, scores) in best.items():
+    for (_, name, task), (lr, scores) in best.items():
         told[name][task] = {"lr": lr, "rates": list(scores.items()), "score": spread(
             {seed: runs[folder, name, task, lr, seed]["score"] for seed in SEEDS})}
     return {"steps": STEPS, "patience": PATIENCE, "ways": ways, "arms": told}

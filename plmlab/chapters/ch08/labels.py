@@ -11,7 +11,7 @@ import torch
 from plmlab.chapters.ch08.encoders import AllLayers, AllLayersBiLSTM, Encoder
 from plmlab.checkpoints import load
 from plmlab.models.bert import BERT, BERTPretraining
-from plmlab.recipes import Parts, best_rate, piloted, spread
+from plmlab.recipes import Parts, best_rates, spread
 from plmlab.train import Diverged
 from plmlab.transfer import EVERY, MOST, TASKS, score, tune
 
@@ -71,8 +71,7 @@ def measure(parts: Parts) -> dict[str, Any]:
     """Task → arm → ``lr``, the ``rates`` tried, and labels → ``score`` and ``updates`` with spread, and the seeds'
     ``curves``, a point every ``every`` updates."""
     arms = [(arm, task) for task in TASKS for arm in RATES]
-    parts(rate_score, [(*one, lr, seed) for one in arms for lr in RATES[one[0]] for seed in PILOTS])
-    best = {one: best_rate(piloted(parts, rate_score, PILOTS, *one), RATES[one[0]]) for one in arms}
+    best = best_rates(parts, rate_score, PILOTS, {one: RATES[one[0]] for one in arms})
     asked = {one: LABELS if one[0] in CURVES else LABELS[-1:] for one in arms}
     runs = parts(reached, [(*one, labels, best[one][0], seed)
                            for one in arms for labels in asked[one] for seed in SEEDS])
