@@ -128,7 +128,7 @@ def test_the_best_rates_of_several_arms_are_those_of_each_and_their_grids_are_tr
 
 
 def near_of(arm: str, power: int, rate: float, seed: int) -> float:
-    return -abs(LADDER.index(rate) - LADDER.index(3e-4 if arm == "low" else 1e-2)) * power + seed
+    return -abs(LADDER.index(rate) - LADDER.index(3e-4 if arm == "low" else 1e-2)) * power + float(seed)
 
 
 def lambda_of(arm: str, rate: float, seed: int) -> float:
