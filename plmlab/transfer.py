@@ -5,6 +5,7 @@ never mentions, and on facts that it never tells.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
@@ -18,6 +19,7 @@ from plmlab import world
 from plmlab.batches import ExampleBatches
 from plmlab.draws import below
 from plmlab.example import IGNORE, Batch, Example
+from plmlab.features import remembered
 from plmlab.metrics import entity_f1
 from plmlab.models.bert import BERT
 from plmlab.models.bert_heads import SentenceClassifier, SpanClassifier, TaskHead, TokenClassifier
@@ -162,7 +164,8 @@ def tune(bert: BERT, name: str, count: int, seed: int, *, lr: float, steps: int,
          patience: int | None = None, **options: Any) -> tuple[TaskHead, History]:
     """A copy of ``bert`` with the task's head, trained on the first ``count`` labelled rows, 32 of them an update.
 
-    ``features``: what was pretrained is frozen; the head is trained, and what the encoder calls ``top``, if it has one.
+    ``features``: what was pretrained is frozen, and reads each text once; the head is trained, and what the encoder
+    calls ``top``, if it has one, which stands on what its method named ``features`` gives.
     ``patience``: every 50 updates the score on the rows of `development` is measured; after so many without a better
     one training stops, and the best weights are kept. Without it, all ``steps`` are made, and the last weights are
     kept. ``options`` go to `fit`.
@@ -179,7 +182,13 @@ def tune(bert: BERT, name: str, count: int, seed: int, *, lr: float, steps: int,
         options |= {"score": lambda tuned: task.score(tuned, development(name, seed)), "evaluate_every": EVERY,
                     "patience": patience}
     pretrained = [part for place, part in model.bert.named_children() if place != "top"]
-    with frozen(*pretrained * features):
+    with ExitStack() as held:
+        if features:
+            held.enter_context(frozen(*pretrained))
+            read = "forward" if type(bert) is BERT else type(bert).features  # type: ignore[attr-defined]
+            held.enter_context(remembered(model.bert, read))
+            for i in range(0, len(examples), BATCH):
+                getattr(model.bert, read)(Batch.of(examples[i:i + BATCH], pad=spelling().vocab.need("pad")))
         history = fit(model, ExampleBatches(draw, seed, spelling().vocab.need("pad")), steps=steps, lr=lr,
                       warmup=steps // 10, **options)
     return model, history

@@ -1,4 +1,10 @@
-"""BERT (Devlin et al. 2019): a Transformer encoder that sees both sides, pretrained on what is hidden from it."""
+"""BERT (Devlin et al. 2019): a Transformer encoder that sees both sides, pretrained on what is hidden from it.
+
+What differs from the paper: weights begin from a normal distribution that is not cut off at two deviations; slots are
+selected anew each time a text is read (the authors drew ten versions of it); a text without a second segment may stand
+in a batch, and is asked for no next sentence. As in the authors' code and not in the paper: the norm of the
+embeddings, the layer before the output of the masked words, and the pooler.
+"""
 
 from dataclasses import dataclass
 from typing import Self

@@ -117,6 +117,6 @@ def figures(history: History, floor: Floor | None = None) -> dict[str, float | s
     known: dict[str, float | str] = {"floor of the held-out text": str(floor)} if floor else {}
     return {
         "held-out loss, nats a token": held_out, "held-out perplexity": exp(held_out), **known,
-        "steps": str(len(history.losses)), "tokens read": f"{history.tokens:,}",
+        "steps": str(len(history.losses)), "slots read, padding included": f"{history.tokens:,}",
         "seconds": f"{history.seconds:.0f}", "device": history.device, "precision": history.precision,
     }

@@ -1,4 +1,4 @@
-"""Frozen features (特征提取): a part of the model is used as it is, and only the rest is trained."""
+"""Frozen features (冻结特征): a part of the model is used as it is, and only the rest is trained."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -150,6 +150,13 @@ def test_a_stub_half_filled_in_is_told_which_line_still_stands() -> None:
     assert ":  raise NotImplementedError" in told and "put your `return` in its place" in told
 
 
+def test_a_comparison_without_parentheses_is_no_stub() -> None:
+    def unbound(tokens, selected, dice, random_words, mask):
+        return tokens, selected & dice < 0.8
+    told = repr(check("08.1", unbound))
+    assert "& and | bind before <" in told and "`return`" not in told
+
+
 def test_the_learners_own_error_is_shown_with_its_line_and_a_way_to_go_on() -> None:
     def helper(q, k):
         return torch.matmul(q, k)

@@ -143,9 +143,9 @@ def test_two_processes_make_the_model_of_one_with_the_doubled_batch(corpus: Path
     assert one.keys() == two.keys()
     for name, weight in one.items():
         assert_close(two[name], weight, atol=1e-5, rtol=0)
-    tokens = [re.search(r"tokens read \| ([\d,]+)", (tmp_path / name / "README.md").read_text(encoding="utf-8"))
-              for name in ("one", "two")]
-    assert tokens[0] and tokens[1] and tokens[0][1] == tokens[1][1]
+    told = [(tmp_path / name / "README.md").read_text(encoding="utf-8") for name in ("one", "two")]
+    slots = [re.search(r"slots read, padding included \| ([\d,]+)", text) for text in told]
+    assert slots[0] and slots[1] and slots[0][1] == slots[1][1]
     assert sorted(file.name for file in tmp_path.iterdir()) == ["little.txt", "one", "two"]
 
 

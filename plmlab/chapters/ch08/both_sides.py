@@ -4,25 +4,35 @@ The `smaller` models are tuned on the four tasks. A left-to-right model sees the
 rivals have a BiLSTM on top, which sees both sides, or see both sides from the first update of the tuning on.
 """
 
+from functools import partial
 from typing import Any, NamedTuple
 
+import torch
+from safetensors.torch import load_file
+
+from plmlab import world
 from plmlab.chapters.ch08 import smaller
 from plmlab.chapters.ch08.encoders import Encoder, LastSlot, LeftToRightBiLSTM
+from plmlab.example import Batch
 from plmlab.models.bert import BERT
 from plmlab.recipes import Parts, best_rates, spread
 from plmlab.train import Diverged
-from plmlab.transfer import MOST, TASKS, score, tune
+from plmlab.transfer import MOST, TASKS, score, spelling, tune
+from plmlab.world.datasets.batches import pair_batches
+from plmlab.world.datasets.segments import segment_pairs
 
 SEEDS = (0, 1, 2)
 PILOTS = {9: 0, 10: 1}
 """The seeds of the tuning that learning rates are chosen with, and the seed of the pretrained model that is tuned."""
-STEPS, PATIENCE = 1000, 6
+STEPS, PATIENCE = 600, 6
 """Updates at most, and how many measurements without a better one end a run."""
 GRID = {"tuned": (3e-4, 1e-3, 3e-3), "features": (1e-2, 3e-2, 1e-1)}
+LIKE = {"always [MASK]": "BERT", "always [MASK], frozen": "BERT, frozen"}
+"""Arm → the one of the same architecture whose learning rates it has."""
 
 
 class Arm(NamedTuple):
-    """The pretraining of an arm, what stands on its weights, whether they are frozen, and the tasks."""
+    """How an arm was pretrained, what stands on its weights, whether they are frozen, and the tasks."""
 
     way: str
     encoder: type[Encoder] | None = None
@@ -34,10 +44,13 @@ class Lifted(Encoder):
     """The weights of another encoder in a plain BERT: everyone sees everyone."""
 
 
+NOT_AT_ALL = "not at all"
+"""The way of an arm with random weights."""
 ARMS = {
     "BERT": Arm("BERT", tasks=tuple(TASKS)), "no next sentence": Arm("no next sentence"),
     "left to right": Arm("left to right", LastSlot), "+ BiLSTM": Arm("left to right", LeftToRightBiLSTM),
-    "mask lifted": Arm("left to right", Lifted), "always [MASK]": Arm("always [MASK]", tasks=("names",)),
+    "mask lifted": Arm("left to right", Lifted), "from scratch": Arm(NOT_AT_ALL),
+    "always [MASK]": Arm("always [MASK]", tasks=("names",)),
     "BERT, frozen": Arm("BERT", features=True, tasks=("names",)),
     "always [MASK], frozen": Arm("always [MASK]", features=True, tasks=("names",)),
 }
@@ -46,7 +59,8 @@ ARMS = {
 def reached(folder: str, arm: str, task: str, lr: float, seed: int) -> dict[str, float]:
     """A run with all labels: its ``score`` in the exam, that on the ``development`` rows, and the ``updates`` made."""
     way, encoder, features, _ = ARMS[arm]
-    bert: BERT = smaller.pretrained(folder, way, PILOTS.get(seed, seed))
+    bert: BERT = (smaller.build("BERT", seed).bert if way == NOT_AT_ALL
+                  else smaller.pretrained(folder, way, PILOTS.get(seed, seed)))
     model, history = tune(encoder.over(bert) if encoder else bert, task, MOST, seed, lr=lr, steps=STEPS,
                           patience=PATIENCE, features=features, show=False)
     assert history.best is not None
@@ -73,16 +87,35 @@ def pretrainings(parts: Parts, folder: str) -> dict[str, Any]:
                      for name in ("loss", "words in sight", "million")}} for way, (lr, scores) in best.items()}
 
 
+@torch.no_grad()
+def follows(folder: str, seed: int) -> float:
+    """How often the pretrained BERT rightly says whether B follows A, of 512 pairs drawn anew; half of them do."""
+    model = smaller.build("BERT", seed)
+    model.load_state_dict(load_file(smaller.kept(folder, "BERT", seed)))
+    pairs = pair_batches(world.full(), "train", spelling(), 64, 77,
+                         draw_pairs=partial(segment_pairs, longest=smaller.TIME - 3))
+    right = []
+    for step in range(8):
+        batch = pairs(step)
+        assert isinstance(batch, Batch)
+        right.append(model.eval().next_sentence_logits(model.bert(batch)).argmax(-1) == batch.labels["next_sentence"])
+    return float(torch.cat(right).float().mean())
+
+
 def measure(parts: Parts) -> dict[str, Any]:
-    """``ways``: what `pretrainings` tells; ``arms``: arm → task → ``lr``, ``rates``, and ``score`` with spread."""
+    """``ways``: what `pretrainings` tells; ``follows``: that of BERT, with spread; ``arms``: arm → task → ``lr``,
+    ``rates``, and ``score`` with spread."""
     folder = str(parts.folder)
     ways = pretrainings(parts, folder)
+    judged = parts(follows, [(folder, seed) for seed in SEEDS])
     asked = [(name, task) for name, arm in ARMS.items() for task in arm.tasks]
     best = best_rates(parts, rate_score, tuple(PILOTS), {
-        (folder, *one): GRID["features" if ARMS[one[0]].features else "tuned"] for one in asked})
-    runs = parts(reached, [(*one, lr, seed) for one, (lr, _) in best.items() for seed in SEEDS])
+        (folder, *one): GRID["features" if ARMS[one[0]].features else "tuned"] for one in asked if one[0] not in LIKE})
+    rates = {(name, task): best[folder, LIKE.get(name, name), task] for name, task in asked}
+    runs = parts(reached, [(folder, *one, lr, seed) for one, (lr, _) in rates.items() for seed in SEEDS])
     told: dict[str, Any] = {name: {} for name in ARMS}
-    for (_, name, task), (lr, scores) in best.items():
+    for (name, task), (lr, scores) in rates.items():
         told[name][task] = {"lr": lr, "rates": list(scores.items()), "score": spread(
             {seed: runs[folder, name, task, lr, seed]["score"] for seed in SEEDS})}
-    return {"steps": STEPS, "patience": PATIENCE, "ways": ways, "arms": told}
+    return {"steps": STEPS, "patience": PATIENCE, "ways": ways, "arms": told,
+            "follows": spread({seed: judged[folder, seed] for seed in SEEDS})}

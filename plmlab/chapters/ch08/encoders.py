@@ -31,9 +31,10 @@ class BiLSTM(nn.Module):
 
 
 class Encoder(BERT):
-    """A BERT with something on top of it."""
+    """A BERT with something on top of it. ``features`` names the method that gives what the top stands on."""
 
     top: nn.Module
+    features = "forward"
 
     @classmethod
     def over(cls, bert: BERT) -> Self:
@@ -50,6 +51,8 @@ class AllLayers(Encoder):
     ``top`` is one matrix: with the head's behind it, still a linear reader.
     """
 
+    features = "all_layers"
+
     def __init__(self, config: BERTConfig) -> None:
         super().__init__(config)
         self.top = self.reader(config.model * (config.layers + 1), config.model)
@@ -62,12 +65,16 @@ class AllLayers(Encoder):
         """What is on top makes of all layers."""
         return self.top(layers)
 
-    def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """A vector for each slot; in slot 0 the mean of all."""
+    def all_layers(self, batch: Batch) -> Float[Tensor, "batch time all"]:
+        """The vectors of all layers side by side."""
         seen = [self.embeddings(batch)]
         for layer in self.layers:
             seen.append(layer(seen[-1], batch.visible))
-        x, real = self.read(torch.cat(seen, -1), batch), looked_at(batch)[..., None]
+        return torch.cat(seen, -1)
+
+    def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
+        """A vector for each slot; in slot 0 the mean of all."""
+        x, real = self.read(self.all_layers(batch), batch), looked_at(batch)[..., None]
         mean = (x * real).sum(1, keepdim=True) / real.sum(1, keepdim=True)
         return torch.cat([mean, x[:, 1:]], 1)
 

@@ -211,7 +211,7 @@ def draw_links(rng: Generator) -> Probes:
                            [[0.1, 0.1, 0.4, 0.4], [0.1, 0.5, 0.3, 0.1], [0.6, 0.1, 0.1, 0.2], [0.1, 0.2, 0.6, 0.1]]]])
     return {
         "two heads, [CLS] and three words": (small, torch.tensor([[True, False, False, False]]),
-                                             torch.tensor([[0, 1, 3], [0, 3, 2]])),
+                                             torch.tensor([[0, 1, 3], [0, 3, 2], [0, 2, 1]])),
         "a long text and two short ones": drawn(4, ["[wwwwwww[", "[www[[[[[", "[wwwww[[["], [9, 2, 3]),
         "pairs of sentences": drawn(6, ["[ww[www[[[", "[wwww[www["], [3, 10]),
     }

@@ -187,6 +187,8 @@ def centred(x: Tensor) -> Tensor:
 INPUT: Mistakes = {
     "the norm is missing": added,
     "the three are normed one by one; the sum is to be normed": lambda *args: sum(map(normed, picks(*args))),
+    "the norm is of the tokens' rows alone; it comes after the sum":
+        lambda *args: normed(picks(*args)[0]) + picks(*args)[1] + picks(*args)[2],
     "the three stand side by side; they are added": lambda *args: torch.cat(picks(*args), dim=-1),
     "the three stand side by side, and are normed so; they are added":
         lambda *args: normed(torch.cat(picks(*args), dim=-1)),

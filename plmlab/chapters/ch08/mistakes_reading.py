@@ -105,7 +105,7 @@ SPAN: Mistakes = {
         best(start[:-1], end[:-1], fits(first, longest)),
     "slots are counted from the first of the text; [CLS] is 0": lambda start, end, first, longest:
         best(start[first:], end[first:], fits(0, longest)),
-    "j is the slot behind the last token, as in a slice; the last token's own is asked for":
+    "the end is the slot behind the last token, as in a slice; the last token's own is asked for":
         lambda *args: (right(*args)[0], right(*args)[1] + 1),
     "the end comes first; give (i, j), the start first": lambda *args: right(*args)[::-1],
     "start and end logits have changed places": lambda start, end, *rest: right(end, start, *rest),

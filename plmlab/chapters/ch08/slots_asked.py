@@ -21,7 +21,7 @@ from plmlab.world.probability.example_floor import example_floor
 
 SEEDS = (0, 1, 2)
 STEPS, BATCH, LR = 500, 64, 1e-2
-SHARES = ((0.15, 1), (0.3, 1), (0.5, 1), (0.15, 2))
+SHARES = ((0.15, 1), (0.3, 1), (0.5, 1), (0.15, 2), (0.3, 2))
 """The share of slots that are asked, and how many times ``STEPS`` updates are made."""
 
 

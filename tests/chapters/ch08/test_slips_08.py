@@ -85,6 +85,12 @@ def joined_in_place(first, second, cls, sep, *tables):
     return norm(token[tokens] + position[:len(tokens)] + segment[segments])
 
 
+def tokens_normed(first, second, cls, sep, token, position, segment):
+    tokens = [cls, *first, sep, *second, sep]
+    which = [0] * (len(first) + 2) + [1] * (len(second) + 1)
+    return norm(token[tokens]) + position[:len(tokens)] + segment[which]
+
+
 # 08.4
 
 def in_loops(begin, largest=0.0):
@@ -180,6 +186,7 @@ def heads(divide):
     ("08.2", above_zero, "oken 0 is left out too"),
     ("08.2", lambda h, e, b, t: F.nll_loss(((h @ e.T).log_softmax(-1) + b).transpose(1, 2), t), "bias comes after"),
     ("08.3", embed(without_brackets), "needs its brackets"),
+    ("08.3", tokens_normed, "it comes after the sum"),
     ("08.3", embed(lambda x: F.layer_norm(x, x.shape, eps=1e-12)), "over all slots at once"),
     ("08.3", embed(lambda x: (x - x.mean(0)) / x.std(0, correction=0)), "over the slots, not over each"),
     ("08.3", embed(lambda x: (x - x.mean(-1, True)) / x.std(-1, keepdim=True)), "one less than the width"),

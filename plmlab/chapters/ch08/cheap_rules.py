@@ -1,0 +1,28 @@
+"""What the four tasks give to rules that know no language: the commoner class, and the overlap of two sentences."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from plmlab.transfer import exam, labelled
+
+
+def majority(name: str) -> float:
+    """The score in the exam of always saying the class that is commoner among the labels to learn from."""
+    kind = {"one sentence": "right", "a pair": "same"}[name]
+    commoner, _ = Counter(getattr(row, kind) for row in labelled(name, 0)).most_common(1)[0]
+    return sum(getattr(row, kind) == commoner for row in exam(name)) / len(exam(name))
+
+
+def overlap(one: Sequence[str], other: Sequence[str]) -> float:
+    """The share of two sentences' different words that both have (Jaccard), from 0 to 1."""
+    return len({*one} & {*other}) / len({*one} | {*other})
+
+
+def overlap_score() -> float:
+    """The score in the exam "a pair" of saying that two sentences tell the same where their overlap is above a
+    threshold: the one that is best on the labels to learn from."""
+    def score(rows: Sequence, threshold: float) -> float:
+        return sum((overlap(row.first, row.second) >= threshold) == row.same for row in rows) / len(rows)
+    learned = labelled("a pair", 0)
+    best = max((step / 40 for step in range(41)), key=lambda threshold: score(learned, threshold))
+    return score(exam("a pair"), best)

@@ -1,0 +1,114 @@
+"""A noun is hidden and its verb is not: do nouns of the verb's number get more probability than those of the other?
+
+What stands right of the noun decides, so that a reader of the left side must fail: this is so by construction.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from itertools import islice
+from random import Random
+from typing import Any, NamedTuple
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from plmlab import world
+from plmlab.example import Batch
+from plmlab.objectives import masked
+from plmlab.transfer import ids, spelling
+
+ASKED = 150
+NUMBERS = ("sg", "pl")
+
+Chances = Float[Tensor, "vocab"]
+Reader = Callable[[tuple[str, ...], int], Chances]
+"""What a reader believes of the word at a place of a text, counted from 0."""
+
+
+class Noun(NamedTuple):
+    """A sentence, the places of its subject and of its verb, their number, and how many nouns of the other number stand
+    between them."""
+
+    words: tuple[str, ...]
+    place: int
+    verb: int
+    number: str
+    attractors: int
+
+
+@cache
+def nouns(number: str) -> Bool[Tensor, "vocab"]:
+    """Which tokens are nouns of this number, and of no other."""
+    forms = {n: {w.forms[n] for w in world.full().lexicon if w.tag == "NOUN" and n in w.forms} for n in NUMBERS}
+    only = forms[number] - forms["pl" if number == "sg" else "sg"]
+    return torch.tensor([token in only for token in spelling().tokens(range(len(spelling())))])
+
+
+@cache
+def asked() -> list[Noun]:
+    """The subjects that are hidden. The test's sentences of an open pattern stand in no training text."""
+    found = (Noun(s.words, link.subject, link.verb, link.number, link.attractors)
+             for s in islice(world.full().sentences("test", seed=6), 1500) for link in s.agreement[:1]
+             if s.pattern in world.full().open_patterns and link.subject < link.verb
+             and nouns(link.number)[spelling().id(s.words[link.subject])])
+    return list(islice(found, ASKED))
+
+
+@cache
+def other_number() -> dict[str, str]:
+    """Each verb form that has a number, and its form in the other."""
+    pairs = [("is", "are"), ("was", "were"), ("has", "have"), ("does", "do"),
+             *((w.forms["third"], w.forms["base"]) for w in world.full().lexicon if {"third", "base"} <= {*w.forms})]
+    return {one: other for pair in pairs for one, other in (pair, pair[::-1])}
+
+
+def turned(noun: Noun) -> Noun:
+    """The same sentence with its verb in the other number: it now asks for a noun of that number."""
+    words = list(noun.words)
+    words[noun.verb] = other_number()[words[noun.verb]]
+    return noun._replace(words=tuple(words), number=NUMBERS[1 - NUMBERS.index(noun.number)])
+
+
+def both_sides(model: nn.Module) -> Reader:
+    """A masked language model's beliefs of a hidden word, from what stands on both sides."""
+    def believed(words: tuple[str, ...], place: int) -> Chances:
+        vocab, slot = spelling().vocab, place + 1
+        gap = masked(ids(words), vocab=vocab, rng=Random(0), select=[slot], replace={slot: vocab.need("mask")})
+        with torch.no_grad():
+            return model(Batch.of([gap], pad=vocab.need("pad")))[0, slot].softmax(-1)
+    return believed
+
+
+def left_side(model: nn.Module) -> Reader:
+    """A language model's beliefs of a word, from what stands left of it."""
+    def believed(words: tuple[str, ...], place: int) -> Chances:
+        read = torch.tensor([[spelling().vocab.need("start"), *ids(words[:place])]])
+        with torch.no_grad():
+            return model(Batch.continuing(read, 0))[0, -1].softmax(-1)
+    return believed
+
+
+def best_of_both(words: tuple[str, ...], place: int) -> Chances:
+    """The best possible reader of both sides."""
+    return _chances(world.full().posterior(words, [place])[0])
+
+
+def best_of_left(words: tuple[str, ...], place: int) -> Chances:
+    """The best possible reader of the left side."""
+    return _chances(world.full().next_words(words[:place]))
+
+
+def _chances(told: Mapping[Any, float]) -> Chances:
+    chances = torch.zeros(len(spelling()))
+    for word, p in told.items():
+        if isinstance(word, str):
+            chances[spelling().id(word)] = p
+    return chances
+
+
+def right(reader: Reader, noun: Noun) -> bool:
+    """Whether the nouns of the right number get more than half of the probability of all nouns."""
+    chances = reader(noun.words, noun.place)
+    sums = {number: float(chances[nouns(number)].sum()) for number in NUMBERS}
+    return sums[noun.number] > sum(sums.values()) / 2

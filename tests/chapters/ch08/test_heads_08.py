@@ -1,0 +1,75 @@
+"""Chapter 08's relations lead where the grammar says, and the follower of each stands beside rules that are right."""
+
+import pytest
+import torch
+
+from plmlab.chapters.ch08 import heads
+from plmlab.interpret import intervene
+from plmlab.models.bert import BERT, BERTConfig
+from plmlab.transfer import spelling
+from plmlab.world import World
+
+
+@pytest.fixture(scope="module")
+def bert() -> BERT:
+    torch.manual_seed(0)
+    return BERT(BERTConfig(len(spelling()), time=64, layers=2, model=24, heads=3, inner=48)).eval()
+
+
+def words(texts, row: int, start: int, end: int) -> list[str]:
+    return spelling().tokens(texts.tokens[row, start:end].tolist())
+
+
+def test_the_links_lead_where_their_names_say(full: World) -> None:
+    relations = {relation.name: relation for relation in heads.relations()}
+    assert len(relations) == 5
+    subjects, verbs = {"NOUN"}, {"VERB", "AUX"}
+    for name, source, goal in (("subject → its verb", subjects, verbs), ("verb → its subject", verbs, subjects)):
+        _, texts, links = relations[name]
+        assert len(links) > 250
+        for link in links:
+            tags = full.parse([word for word in words(texts, link.row, 1, 64) if not word.startswith("[")], "test").tags
+            assert tags[link.source - 1] in source and tags[link.start - 1] in goal and link.end == link.start + 1
+    _, texts, links = relations["name in B → in A"]
+    for link in links:
+        named = words(texts, link.row, link.start, link.end)
+        assert words(texts, link.row, link.source, link.source + 1)[0] and named
+        assert texts.segments[link.row, link.source] == 1
+        assert not texts.segments[link.row, link.start:link.end].any()
+    for name, step in (("the word before", -1), ("the word behind", 1)):
+        _, texts, links = relations[name]
+        assert {link.start - link.source for link in links} == {step}
+        for link in links:
+            assert not {link.source, link.start} & {slot for slot, token in enumerate(texts.tokens[link.row].tolist())
+                                                    if token in heads.special()}
+
+
+def test_a_fixed_offset_is_the_best_rule_of_neighbours_and_only_of_these(bert: BERT) -> None:
+    before, behind, subject = heads.relations()[:3]
+    assert (heads.follower(bert, before).offset, heads.follower(bert, behind).offset) == (-1, 1)
+    assert heads.follower(bert, before).rival == heads.follower(bert, behind).by_offset == 1
+    assert heads.follower(bert, subject).by_offset < 0.9
+
+
+def test_an_untrained_head_follows_no_grammar(bert: BERT) -> None:
+    best = heads.follower(bert, heads.relations()[2])
+    assert best.score < best.rival + 0.2 and 0 <= best.in_place <= 1
+    assert best.heads.shape == (2, 3) and best.score == pytest.approx(best.heads[best.layer, best.head].item())
+
+
+def test_of_a_head_that_works_from_one_slot_whoever_stands_there_finds_the_goal(bert: BERT) -> None:
+    subject = heads.relations()[2]
+    goal = {link.row: link.start for link in subject.links}
+    ends = [tokens.index(spelling().vocab.need("sep")) - 1 for tokens in subject.texts.tokens.tolist()]
+
+    def from_slot_2(weights: torch.Tensor) -> torch.Tensor:
+        to = torch.zeros_like(weights)
+        to[torch.arange(len(to)), :, :, ends] = 0.5
+        for row, start in goal.items():
+            to[row, :, 2, start] = 1
+        return to
+
+    with intervene(bert, {"layers.1.attention.weights": from_slot_2}):
+        best = heads.follower(bert, subject)
+    assert (best.layer, best.place) == (1, 2) and best.score > 0.8 and best.others < 0.2
+    assert best.in_place > 0.8 and best.rival == best.in_place
