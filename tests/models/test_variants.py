@@ -14,10 +14,11 @@ from plmlab.interpret import intervene, watch
 from plmlab.interpret.attention_maps import attention_maps
 from plmlab.interpret.readable import readable
 from plmlab.labs import AttentionLab, ClozeLab, NextTokenLab
-from plmlab.models.architectures import RECURRENT
+from plmlab.models.architectures import DECODER
 from plmlab.models.bert import BERTConfig
 from plmlab.models.bert_heads import SentenceClassifier
 from plmlab.models.gpt import GPT2, GPTConfig
+from plmlab.models.recurrent import LSTMLanguageModel, RecurrentConfig
 from plmlab.models.registry import MODELS, model
 from plmlab.text import Tokenizer
 from plmlab.text.streams import examples
@@ -50,7 +51,7 @@ def made(registered, tokenizer: Tokenizer) -> dict[str, nn.Module]:
         "shared-bert-pretraining": registered.SharedBERTPretraining(
             BERTConfig(vocab, time=40, layers=LAYERS, model=16, heads=2, inner=32, dropout=0.0, attention_dropout=0.0)),
         "relative-gpt2": registered.RelativeGPT2(GPTConfig(vocab, 40, LAYERS, 16, 2, dropout=0.0)),
-        "lstm": registered.LSTM(registered.LSTMConfig(vocab)),
+        "lstm-lm": LSTMLanguageModel(RecurrentConfig(vocab, layers=1, model=16, dropout=0.0)),
     }
     for name, made in models.items():
         how = MODELS[name].pretraining
@@ -63,7 +64,7 @@ def made(registered, tokenizer: Tokenizer) -> dict[str, nn.Module]:
 NAMES = ("shared-bert-pretraining", "relative-gpt2")
 
 
-@pytest.mark.parametrize("name", [*NAMES, "lstm"])
+@pytest.mark.parametrize("name", [*NAMES, "lstm-lm"])
 def test_what_is_saved_is_what_is_loaded(name: str, made, tokenizer: Tokenizer, tmp_path: Path) -> None:
     save(tmp_path / "v", made[name], tokenizer, command="x", figures={})
     again, words = load(tmp_path / "v", expect=name)
@@ -133,9 +134,9 @@ def test_the_labs_draw_it(name: str, made, tokenizer: Tokenizer) -> None:
 
 
 def test_a_model_without_attention_has_none_to_draw(made, tokenizer: Tokenizer) -> None:
-    assert readable(made["lstm"]).architecture == "recurrent"
-    with pytest.raises(ValueError, match="a LSTM has no attention to draw"):
-        attention_maps(made["lstm"], tokenizer, TEXT)
+    assert readable(made["lstm-lm"]).architecture == "recurrent"
+    with pytest.raises(ValueError, match="a LSTMLanguageModel has no attention to draw"):
+        attention_maps(made["lstm-lm"], tokenizer, TEXT)
 
 
 def test_a_head_stands_on_its_own_encoder_only(made, registered) -> None:
@@ -150,11 +151,11 @@ def test_a_head_stands_on_its_own_encoder_only(made, registered) -> None:
 
 
 def test_two_models_of_one_name_are_refused(registered) -> None:
-    with pytest.raises(ValueError, match=r"'lstm' is registered already, by variants\.LSTM"):
-        model("lstm", registered.LSTMConfig, RECURRENT)(nn.Linear)
+    with pytest.raises(ValueError, match=r"'relative-gpt2' is registered already, by variants\.RelativeGPT2"):
+        model("relative-gpt2", GPTConfig, DECODER)(nn.Linear)
 
 
-@pytest.mark.parametrize("name", ["shared-bert", "relative-gpt2", "lstm"])
+@pytest.mark.parametrize("name", ["shared-bert", "relative-gpt2", "rnn", "lstm", "gru"])
 def test_it_is_listed_and_pretrained_by_the_command(name: str, tmp_path: Path, capsys) -> None:
     corpus, out = tmp_path / "text.txt", tmp_path / "made"
     corpus.write_text("\n\n".join(f"the {a} sees the {b}." for a in ("cat", "dog", "fox") for b in ("sun", "moon")))

@@ -118,7 +118,8 @@ def probe(vectors: Vectors, known: Sequence[Occurrence]) -> Any:
 def error_by_pattern(right: Sequence[bool], rows: Sequence[Occurrence]) -> float:
     """The standard error of a share of right answers, where the sentences of one pattern are right or wrong together:
     that of a mean of patterns, each with the weight of its sentences."""
-    share, by_pattern = mean(right), defaultdict(float)
+    share = mean(right)
+    by_pattern: dict[str, float] = defaultdict(float)
     for hit, row in zip(right, rows, strict=True):
         by_pattern[row.pattern] += hit - share
     count = len(by_pattern)
