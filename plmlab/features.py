@@ -1,4 +1,4 @@
-"""Frozen features (冻结特征), made once: an encoder that is not trained gives a text the same vectors each time."""
+"""Frozen features are made once: an encoder that is not trained gives a text the same vectors each time."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,7 +19,8 @@ def remembered(encoder: nn.Module, method: str = "forward") -> Iterator[None]:
     """While the ``with`` lasts, ``encoder.method(batch)`` is put together from what it gave for each text before.
 
     For frozen encoders without dropout, whose ``method`` gives a vector for each slot. A text is known by its tokens
-    and segments. Padding, which no one may look at, gets zeros. No gradient flows.
+    and segments; a batch with a new one is read whole. Padding, which no one may look at, gets zeros. No gradient
+    flows.
     """
     setattr(encoder, method, _once(getattr(encoder, method)))
     try:

@@ -164,8 +164,8 @@ def tune(bert: BERT, name: str, count: int, seed: int, *, lr: float, steps: int,
          patience: int | None = None, **options: Any) -> tuple[TaskHead, History]:
     """A copy of ``bert`` with the task's head, trained on the first ``count`` labelled rows, 32 of them an update.
 
-    ``features``: what was pretrained is frozen, and reads each text once; the head is trained, and what the encoder
-    calls ``top``, if it has one, which stands on what its method named ``features`` gives.
+    ``features``: what was pretrained is frozen, and what it makes of a text is kept; the head is trained, and what the
+    encoder calls ``top``, if it has one, which stands on what its method named ``features`` gives.
     ``patience``: every 50 updates the score on the rows of `development` is measured; after so many without a better
     one training stops, and the best weights are kept. Without it, all ``steps`` are made, and the last weights are
     kept. ``options`` go to `fit`.

@@ -1,4 +1,4 @@
-"""Features that are remembered are those that the encoder makes, and each text is read once."""
+"""Features that are remembered are those that the encoder makes, and what is known is not read again."""
 
 from dataclasses import replace
 
@@ -43,7 +43,7 @@ def test_they_are_the_encoders_own_whatever_is_padded() -> None:
     assert_close(bert(one), expected[0])
 
 
-def test_a_text_is_read_once_and_a_segment_makes_another_text() -> None:
+def test_what_is_known_is_not_read_again_and_a_segment_makes_another_text() -> None:
     bert, one = encoder(), batch(3, 9, 5)
     told: list[int] = []
     read = bert.forward
@@ -55,4 +55,6 @@ def test_a_text_is_read_once_and_a_segment_makes_another_text() -> None:
         turned = replace(one, segments=1 - one.segments)
         assert not torch.allclose(bert(turned), bert(one), atol=1e-3)
         assert told == [3, 3]
+        bert(batch(9, 7, 3, 5))
+        assert told == [3, 3, 4]
         assert not bert(one).requires_grad

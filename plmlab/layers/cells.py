@@ -29,19 +29,20 @@ class Cell(nn.Module):
     carried: ClassVar[int] = 1
     kernel: ClassVar[Any] = None
 
-    def __init__(self, inputs: int, hidden: int) -> None:
+    def __init__(self, inputs: int, hidden: int, width: int | None = None) -> None:
         super().__init__()
-        self.hidden_size = self.width = hidden
-        self.make_weights(inputs, hidden)
-        self.begin()
+        self.hidden_size, self.width = hidden, width or hidden
+        self.make_weights(inputs)
+        self.reset_parameters()
 
-    def make_weights(self, inputs: int, seen: int) -> None:
-        """The weights, for ``inputs`` numbers read and ``seen`` numbers of state."""
+    def make_weights(self, inputs: int) -> None:
+        """The weights, for ``inputs`` numbers read and ``width`` numbers of state that others see."""
         rows = len(self.gates) * self.hidden_size
-        self.weight_ih, self.weight_hh = nn.Parameter(torch.empty(rows, inputs)), nn.Parameter(torch.empty(rows, seen))
+        self.weight_ih = nn.Parameter(torch.empty(rows, inputs))
+        self.weight_hh = nn.Parameter(torch.empty(rows, self.width))
         self.bias_ih, self.bias_hh = nn.Parameter(torch.empty(rows)), nn.Parameter(torch.empty(rows))
 
-    def begin(self) -> None:
+    def reset_parameters(self) -> None:
         """Every weight from U(−1/√hidden, 1/√hidden), as PyTorch does."""
         for parameter in self.parameters():
             nn.init.uniform_(parameter, -1 / sqrt(self.hidden_size), 1 / sqrt(self.hidden_size))
@@ -55,7 +56,7 @@ class Cell(nn.Module):
         """What the weights make of the input alone, W x + b: of all steps at once, since no state is in it."""
         return F.linear(x, self.weight_ih, self.bias_ih)
 
-    def recall(self, h: Float[Tensor, "batch seen"]) -> Float[Tensor, "batch rows"]:
+    def recall(self, h: Float[Tensor, "batch width"]) -> Float[Tensor, "batch rows"]:
         """What the weights make of the state, U h + b."""
         return F.linear(h, self.weight_hh, self.bias_hh)
 
@@ -97,7 +98,7 @@ class IdentityRNNCell(RNNCell):
 
     kernel = staticmethod(torch.rnn_relu)
 
-    def begin(self) -> None:
+    def reset_parameters(self) -> None:
         """U = 1, b = 0, W from N(0, 0.001) (§4)."""
         nn.init.eye_(self.weight_hh)
         nn.init.normal_(self.weight_ih, std=0.001)
@@ -123,16 +124,15 @@ class LSTMCell(Cell):
     def __init__(self, inputs: int, hidden: int, projected: int | None = None) -> None:
         if projected is not None and not 0 < projected < hidden:
             raise ValueError(f"a state of {hidden} is to be projected to {projected}; give a smaller width, above 0")
-        self.projected = projected
-        super().__init__(inputs, hidden)
+        super().__init__(inputs, hidden, projected)
         self.input, self.forget, self.candidate, self.output = (HookPoint() for _ in range(4))
         self.memory, self.state = HookPoint(), HookPoint()
 
-    def make_weights(self, inputs: int, seen: int) -> None:
+    def make_weights(self, inputs: int) -> None:
         """The weights, and the projection's ``weight_hr`` [projected, hidden], where there is one."""
-        self.width = self.projected or seen
-        super().make_weights(inputs, self.width)
-        self.weight_hr = None if self.projected is None else nn.Parameter(torch.empty(self.projected, seen))
+        super().make_weights(inputs)
+        self.weight_hr = (None if self.width == self.hidden_size
+                          else nn.Parameter(torch.empty(self.width, self.hidden_size)))
 
     @property
     def flat(self) -> list[Tensor]:
@@ -158,10 +158,10 @@ class PeepholeLSTMCell(LSTMCell):
 
     kernel = None
 
-    def make_weights(self, inputs: int, seen: int) -> None:
+    def make_weights(self, inputs: int) -> None:
         """The weights, and those of the peepholes."""
-        super().make_weights(inputs, seen)
-        self.weight_ch = nn.Parameter(torch.empty(3, seen))
+        super().make_weights(inputs)
+        self.weight_ch = nn.Parameter(torch.empty(3, self.hidden_size))
 
     def step(self, read: Float[Tensor, "batch rows"], state: State) -> State:
         """The next hidden state and memory."""

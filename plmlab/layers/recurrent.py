@@ -36,7 +36,7 @@ class RecurrentLayer(nn.Module):
         """What the cells show at each slot, and their states after the last; at padding, where ``real`` is False, a
         state waits, and zeros are shown."""
         shown, last = [], []
-        for cell, state, turned in zip(self.cells, states, (False, True), strict=False):
+        for turned, (cell, state) in enumerate(zip(self.cells, states, strict=True)):
             read, slots = cell.read(x), range(x.shape[1])
             at: list[Tensor] = [x] * x.shape[1]
             for slot in reversed(slots) if turned else slots:
@@ -69,6 +69,8 @@ class Recurrent(nn.Module):
     def __init__(self, cell: type[Cell], inputs: int, hidden: int, layers: int = 1, *, bidirectional: bool = False,
                  dropout: float = 0.0, **choices: Any) -> None:
         super().__init__()
+        if layers < 1:
+            raise ValueError(f"a recurrence has at least one layer; {layers} were asked for")
         self.bidirectional, self.dropout = bidirectional, dropout
         stack: list[RecurrentLayer] = []
         for _ in range(layers):
@@ -99,9 +101,12 @@ class Recurrent(nn.Module):
         if lengths is not None and not ((lengths > 0) & (lengths <= x.shape[1])).all():
             raise ValueError(f"texts of {lengths.tolist()} slots were given in a batch of {x.shape[1]}: each must have "
                              f"at least one, and at most {x.shape[1]}")
+        zeros = tuple(torch.stack(vectors) for vectors in zip(*(cell.zero(x) for cell in self.cells), strict=True))
         if carried is None:
-            zeros = [cell.zero(x) for cell in self.cells]
-            carried = tuple(torch.stack(vectors) for vectors in zip(*zeros, strict=True))
+            carried = zeros
+        elif [vectors.shape for vectors in carried] != [vectors.shape for vectors in zeros]:
+            raise ValueError(f"states of {_sizes(carried)} were given to begin with; here they are {_sizes(zeros)} "
+                             "(passages, texts, width)")
         return self._step(x, lengths, carried) if self.written_out else self._fused(x, lengths, carried)
 
     def _step(self, x: Tensor, lengths: Tensor | None, carried: Carried) -> tuple[Tensor, Carried]:
@@ -127,3 +132,7 @@ class Recurrent(nn.Module):
         shown, *last = kernel(packed.data, packed.batch_sizes, begin if len(begin) > 1 else begin[0], flat, *how)
         shown = pad_packed_sequence(PackedSequence(shown, *packed[1:]), batch_first=True, total_length=x.shape[1])[0]
         return shown, tuple(vectors[:, packed.unsorted_indices] for vectors in last)
+
+
+def _sizes(carried: Carried) -> str:
+    return " and ".join(str(tuple(vectors.shape)) for vectors in carried)

@@ -2,7 +2,8 @@
 
 One model, whose cell a variant names: Elman's RNN (Mikolov et al. 2010), the LSTM (Sundermeyer et al. 2012; Zaremba et
 al. 2014), the GRU. What differs from Zaremba et al.: the output shares the embedding's weights (Press and Wolf 2017);
-each window of a text begins with a state of zeros, where theirs goes on with the last one's.
+each window of a text begins with a state of zeros, where theirs goes on with the last one's; and weights begin as
+PyTorch's do, theirs evenly from −0.05 to 0.05.
 """
 
 from dataclasses import dataclass

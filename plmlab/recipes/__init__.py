@@ -25,7 +25,7 @@ __all__ = ["Parts", "best_rate", "best_rates", "chapters", "piloted", "record", 
 RECORDED_PACKAGES = ("plmlab", "torch", "tokenizers", "transformers", "accelerate", "numpy")
 
 
-def spread(values: Mapping[int, float]) -> dict[str, Any]:
+def spread(values: Mapping[int, float | int]) -> dict[str, Any]:
     """One number measured with several seeds (seed → value), as a dict for JSON: ``mean``, standard ``deviation``,
     ``low``, ``high``, and all ``seeds`` and ``values``.
 

@@ -1,5 +1,6 @@
 """Recurrent cells by hand: single steps, gates that are reached into, gradients through time; and clear errors."""
 
+from contextlib import nullcontext
 from math import exp, tanh
 
 import pytest
@@ -161,3 +162,10 @@ def test_errors_are_in_the_readers_words() -> None:
         model(torch.zeros(2, 5, 3), torch.tensor([0, 5]))
     with pytest.raises(ValueError, match="give a smaller width"):
         LSTMCell(3, 4, projected=4)
+    with pytest.raises(ValueError, match="at least one layer"):
+        Recurrent(LSTMCell, 3, 4, 0)
+    both = Recurrent(LSTMCell, 3, 4, bidirectional=True)
+    one = (torch.zeros(1, 2, 4), torch.zeros(1, 2, 4))
+    for looked_into in (nullcontext(), watch(both)):
+        with looked_into, pytest.raises(ValueError, match=r"\(1, 2, 4\) .* here they are \(2, 2, 4\)"):
+            both(torch.zeros(2, 5, 3), None, one)

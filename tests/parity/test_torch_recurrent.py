@@ -89,11 +89,21 @@ def test_it_is_torchs(kind: str, layers: int, both: bool, padded: bool, carried:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_dropout_between_layers_is_torchs_share(kind: str) -> None:
-    ours, _ = pair(kind, 2, False)
-    ours.dropout = 1.0
+def test_dropout_stands_between_layers_as_in_torch(kind: str) -> None:
+    ours, theirs = pair(kind, 2, False)
+    ours.dropout = theirs.dropout = 0.5
+    torch.manual_seed(4)
     fused = ours.train()(texts())[0]
-    with watch(ours):
-        stepped = ours(texts())[0]
-    assert_close(fused, stepped, atol=1e-10, rtol=0)
+    torch.manual_seed(4)
+    assert_close(fused, theirs.train()(texts())[0], atol=1e-10, rtol=0)
     assert not torch.allclose(fused, ours.eval()(texts())[0])
+
+
+def test_written_out_it_drops_half_of_what_one_layer_shows_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, _ = pair("LSTM", 2, False)
+    ours.dropout, given = 0.5, []
+    read = LSTMCell.read
+    monkeypatch.setattr(LSTMCell, "read", lambda cell, x: (given.append(x), read(cell, x))[1])
+    with watch(ours.train()):
+        ours(texts().repeat(8, 4, 1))
+    assert (given[0] != 0).all() and 0.45 < (given[1] == 0).double().mean() < 0.55

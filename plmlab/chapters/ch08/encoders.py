@@ -67,7 +67,7 @@ class AllLayers(Encoder):
 
     def all_layers(self, batch: Batch) -> Float[Tensor, "batch time all"]:
         """The vectors of all layers side by side."""
-        seen = [self.embeddings(batch)]
+        seen = [self.embedded(self.embeddings(batch))]
         for layer in self.layers:
             seen.append(layer(seen[-1], batch.visible))
         return torch.cat(seen, -1)

@@ -30,12 +30,12 @@ class Relation(NamedTuple):
 
 
 class Follower(NamedTuple):
-    """The head that follows a relation best, chosen on every second link; all scores are of the others, from 0 to 1.
+    """The head that follows a relation best, chosen on every second link and scored on the others, from 0 to 1.
 
     ``score`` is the head's, ``others`` that of all other words of the text for the same goal. ``in_place`` is that of
     ``strangers`` words (nan where there are none) which stand in ``place``, the slot where most links begin, although
-    no link begins with them. ``by_offset`` and ``by_slot`` are the scores of the best fixed ``offset`` and ``slot``.
-    ``heads`` has the scores of all heads.
+    no link, of all, begins with them. ``by_offset`` and ``by_slot`` are the scores of the best fixed ``offset`` and
+    ``slot``. ``heads`` has the scores of all heads.
     """
 
     relation: Relation
@@ -108,4 +108,4 @@ def follower(bert: BERT, relation: Relation) -> Follower:
     def score(some: Sequence[Link]) -> float:
         return head_scores(bert, texts, some, special())[layer, head].item() if some else nan
     return Follower(relation, layer, head, heads[layer, head].item(), score(others), place, len(strangers),
-                    score(strangers), *offset_score(links), *slot_score(links), heads)
+                    score(strangers), *offset_score(rest), *slot_score(rest), heads)

@@ -1,0 +1,107 @@
+"""The recipe of chapter 08 on the smallest of scales: each experiment tells what the notebook reads."""
+
+from pathlib import Path
+from random import Random
+
+import pytest
+import torch
+
+from plmlab.chapters.ch08 import both_sides, labels, slots_asked, smaller
+from plmlab.chapters.ch08.both_sides import NOT_AT_ALL, Arm
+from plmlab.chapters.ch08.encoders import LastSlot
+from plmlab.example import IGNORE
+from plmlab.models.bert import BERT
+from plmlab.objectives import masked
+from plmlab.recipes import Parts
+from plmlab.train import Diverged, History
+from plmlab.transfer import TASKS
+from plmlab.world import World
+
+SEEDS = (0, 1)
+
+
+@pytest.fixture
+def parts(tmp_path: Path) -> Parts:
+    return Parts(tmp_path / "08.parts.jsonl", processes=0)
+
+
+def best_at(rate: float):
+    """A score of learning rates, whatever the arm."""
+    def rate_score(*arm_rate_seed: object) -> float:
+        return -abs(float(arm_rate_seed[-2]) - rate)  # type: ignore[arg-type]
+    return rate_score
+
+
+def test_of_the_exam_all_that_is_asked_is_hidden(small: World) -> None:
+    words = slots_asked.spelling().encode(" ".join(next(small.text("train", 3))), plain=True)
+    vocab = slots_asked.spelling().vocab
+    shown = slots_asked.all_masked(words, vocab=vocab, rng=Random(1))
+    plain = masked(words, vocab=vocab, rng=Random(1))
+    assert torch.equal(shown.targets, plain.targets)
+    assert (shown.tokens[shown.targets != IGNORE] == vocab.need("mask")).all()
+    assert torch.equal(shown.tokens[shown.targets == IGNORE], plain.tokens[plain.targets == IGNORE])
+
+
+def test_shares_of_slots_are_told_with_their_updates(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slots_asked, "SEEDS", SEEDS)
+    monkeypatch.setattr(slots_asked, "STEPS", 4)
+    monkeypatch.setattr(slots_asked, "SHARES", ((0.15, 1), (0.3, 2)))
+    told = slots_asked.measure(parts)
+    assert [(row["share"], row["updates"]) for row in told] == [(0.15, 4), (0.3, 8)]
+    assert all(row["above"]["seeds"] == [0, 1] and row["above"]["low"] > 0.5 for row in told)
+
+
+def test_both_sides_tells_ways_and_arms(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    arms = {"BERT": Arm("BERT", tasks=("names",)), "frozen": Arm("always [MASK]", features=True, tasks=("names",)),
+            "left to right": Arm("left to right", LastSlot, tasks=("names",))}
+    for place, name, value in (
+            (smaller, "STEPS", 2), (smaller, "SAMPLE", 1), (smaller, "rate_score", best_at(3e-3)),
+            (both_sides, "SEEDS", SEEDS), (both_sides, "ARMS", arms), (both_sides, "LIKE", {"frozen": "BERT"}),
+            (both_sides, "rate_score", best_at(1e-3)), (both_sides, "reached", run)):
+        monkeypatch.setattr(place, name, value)
+    told = both_sides.measure(parts)
+    assert set(told["ways"]) == set(smaller.LIKE) and told["ways"]["left to right"]["lr"] == 3e-3
+    assert told["ways"]["BERT"]["million"]["mean"] == pytest.approx(2 * 0.002, rel=0.3)
+    assert {name: arm["names"]["lr"] for name, arm in told["arms"].items()} == dict.fromkeys(arms, 1e-3)
+    assert told["arms"]["frozen"]["names"]["score"]["values"] == [0.0, 0.1]
+    assert told["follows"]["mean"] == pytest.approx(0.5, abs=0.15)
+
+
+def run(*arm_rate_seed: object) -> dict:
+    """What a run of whatever arm tells."""
+    seed = float(arm_rate_seed[-1])  # type: ignore[arg-type]
+    return {"score": seed / 10, "development": 0.5, "updates": 50, "made": 100, "curve": [0.5, 0.4]}
+
+
+@pytest.mark.parametrize(("arm", "way"), [("left to right", "left to right"), ("from scratch", NOT_AT_ALL)])
+def test_an_arm_begins_with_its_own_weights(arm: str, way: str, tmp_path: Path,
+                                            monkeypatch: pytest.MonkeyPatch) -> None:
+    given = []
+
+    def tune(bert: BERT, *rest: object, **options: object) -> None:
+        given.append(bert)
+        raise Diverged("enough", 1, History(1, "cpu", "float32"))
+    monkeypatch.setattr(both_sides, "tune", tune)
+    monkeypatch.setattr(smaller, "STEPS", 2)
+    monkeypatch.setattr(smaller, "SAMPLE", 1)
+    if way != NOT_AT_ALL:
+        smaller.pretrain(str(tmp_path), way, 3e-3, 1)
+    assert both_sides.rate_score(str(tmp_path), arm, "names", 1e-3, 10) == 0
+    seed = 1 if way != NOT_AT_ALL else 10
+    made = smaller.pretrained(str(tmp_path), way, seed) if way != NOT_AT_ALL else smaller.build("BERT", seed).bert
+    assert torch.equal(given[0].embeddings.token.weight, made.embeddings.token.weight)
+    assert isinstance(given[0], LastSlot) == (arm == "left to right")
+
+
+def test_labels_tells_every_number_of_labels_with_its_curves(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    arms = ("from scratch", "frozen, all layers", "frozen, all layers + BiLSTM")
+    for name, value in (("SEEDS", SEEDS), ("LABELS", (16, 64)), ("CURVES", ("from scratch",)), ("reached", run),
+                        ("rate_score", best_at(1e-2)), ("RATES", dict.fromkeys(arms, (3e-3, 1e-2, 3e-2))),
+                        ("TASKS", {name: TASKS[name] for name in ("names", "one sentence")})):
+        monkeypatch.setattr(labels, name, value)
+    told = labels.measure(parts)
+    assert set(told["tasks"]["names"]) == set(arms) and set(told["tasks"]["one sentence"]) == set(arms[:2])
+    scratch = told["tasks"]["names"]["from scratch"]
+    assert scratch["lr"] == 1e-2 and [rate for rate, _ in scratch["rates"]] == [3e-3, 1e-2, 3e-2]
+    assert set(scratch["labels"]) == {16, 64} and set(told["tasks"]["names"][arms[1]]["labels"]) == {64}
+    assert scratch["labels"][64]["curves"] == [[0.5, 0.4]] * 2
