@@ -37,6 +37,7 @@ BEGINNINGS = {
     "AttentionLab": ["AttentionLab()"],
     "ClozeLab": ["crossed(left_only=gpt())"],
     "Curve": ["curve()"],
+    "GradientLab": ["GradientLab()", 'GradientLab("lstm")', 'GradientLab(view="cliff")'],
     "MaskLab": ['MaskLab(words(), SENTENCES[12], "masked", seed=3)', f"MaskLab(words(), {PAIR})",
                 'MaskLab(words(), SENTENCES[12], "causal", network="recurrent")'],
     "NextTokenLab": ['NextTokenLab(seeded(GPT2), WORDS, "Henry Quinn is older than", world=SMALL)'],

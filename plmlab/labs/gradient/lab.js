@@ -1,0 +1,104 @@
+// The Gradient Lab: the switch between its views, their controls, and what is drawn anew when one of them moves.
+
+import { cliffView } from "./cliff.js";
+import { mapOf } from "./draws.js";
+import { mapView } from "./map.js";
+import { CELLS } from "./maths.js";
+import { clamp, eachFrame, el, resized } from "../shared/dom.js";
+import { lab, observe, setter, slider } from "../shared/lab.js";
+
+const VIEWS = { map: "the map", cliff: "the cliff" };
+const PUSHES = { memory: "push the memory c", state: "push the state h" };
+const COMPUTED = ["cell", "push", "radius", "forget_bias", "input_size", "width", "steps", "seed"];
+const CLIFF = ["w", "b", "rate", "clip"];
+const SEEDS = 1000;
+
+/** The sliders of a view, [[trait, title]]. */
+export function dialsOf(view, cell) {
+  if (view === "cliff") return [["rate", "learning rate"], ["clip", "clipped at τ"]];
+  const bias = { lstm: [["forget_bias", "forget bias"]], gru: [["forget_bias", "update bias to keep"]] }[cell] ?? [];
+  return [["radius", "spectral radius ρ of U"], ...bias, ["input_size", "size of inputs"], ["width", "width"],
+    ["steps", "steps"]];
+}
+
+let groups = 0;
+
+/** Radio buttons for a trait, by its values' titles. */
+function choice(model, trait, label, titles, choose, signal) {
+  const name = `plm-gradient-${groups++}`;
+  const radios = Object.entries(titles).map(([value, title]) => el("label", {},
+    el("input", { type: "radio", name, value, on: { change: () => choose({ [trait]: value }) } }), title));
+  const follow = () => {
+    for (const { firstChild: radio } of radios) radio.checked = radio.value === model.get(trait);
+  };
+  observe(model, [trait], follow, signal);
+  follow();
+  return el("div", { class: "bar choice", role: "radiogroup", "aria-label": label }, ...radios);
+}
+
+const titlesOf = (cells) => Object.fromEntries(Object.entries(cells).map(([name, { title }]) => [name, title]));
+
+export default lab({
+  title: "How far does a push reach?",
+  lead: "A small change of the state at one step: how much of it is left at a later one? That is the gradient.",
+}, ({ model, signal, parts }) => {
+  parts.node.classList.add("gradient");
+  const get = (name) => model.get(name);
+  const choose = setter(model);
+  const settings = () => Object.fromEntries([...COMPUTED, ...CLIFF].map((name) => [name, get(name)]));
+  const open = { map: {}, cliff: {} };
+  const cells = choice(model, "cell", "cell", titlesOf(CELLS), choose, signal);
+  const pushes = choice(model, "push", "what is pushed", PUSHES, choose, signal);
+  const again = el("button", { type: "button", class: "preset",
+    on: { click: () => choose({ seed: (get("seed") + 1) % SEEDS }) } }, "draw again");
+  const dials = el("div", { class: "bar quiet dials" });
+  parts.controls.prepend(choice(model, "view", "view", VIEWS, choose, signal), cells, pushes, dials);
+
+  let now = {};
+  const turn = () => {
+    const map = get("view") === "map";
+    cells.hidden = !map;
+    pushes.hidden = !map || !CELLS[get("cell")].memory;
+    if (dials.contains(document.activeElement) && document.activeElement !== again) return;
+    const held = document.activeElement === again;
+    dials.replaceChildren(...dialsOf(get("view"), get("cell")).map(([trait, title]) => {
+      const [low, high, step] = get("limits")[trait];
+      return slider({ title, low, high, step, value: get(trait) }, (value) => choose({ [trait]: value }));
+    }), ...(map ? [again] : []));
+    if (held) again.focus();
+  };
+  const point = () => {
+    if (now.view === "cliff") return now.point(settings());
+    const last = get("steps") - 1;
+    return now.point(clamp(get("pushed"), 0, last), clamp(get("moved"), 0, last));
+  };
+  const compute = () => {
+    if (now.view === "map") {
+      const traits = settings();
+      now.show(mapOf({ ...traits, bias: traits.forget_bias, inputs: traits.input_size }), traits);
+    }
+    point();
+  };
+  const draw = () => {
+    turn();
+    const walked = parts.body.contains(document.activeElement) && document.activeElement.matches(".cross");
+    const [view, steps] = [get("view"), get("steps")];
+    const context = { room: parts.body.clientWidth, node: parts.node, choose, view: open[view] };
+    const made = view === "map" ? mapView({ ...context, steps }) : cliffView({ ...context, limits: get("limits") });
+    now = { view, steps, ...made };
+    parts.body.replaceChildren(now.node);
+    compute();
+    if (walked) parts.body.querySelector(".cross").focus({ preventScroll: true });
+  };
+  observe(model, [...COMPUTED, "view"], eachFrame(() => {
+    if (now.view !== get("view") || now.steps !== get("steps")) return draw();
+    turn();
+    return compute();
+  }), signal);
+  observe(model, ["pushed", "moved", ...CLIFF], eachFrame(() => {
+    turn();
+    point();
+  }), signal);
+  resized(parts.body, draw, signal);
+  draw();
+});
