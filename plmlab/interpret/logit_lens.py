@@ -24,7 +24,7 @@ LIKELIEST = 3
 
 @dataclass(frozen=True, eq=False)
 class ResidualStream:
-    """What a model made of a text, of which it read as much of the end as it has positions.
+    """What a model made of a text, of which it read as much of the end as it has positions; all, if it has none.
 
     ``hidden`` is the residual stream: the embedded input, then the output of each layer. ``logits`` are those of
     the token that comes next.
@@ -65,9 +65,9 @@ class LanguageModel(Protocol):
 def residual_stream(model: LanguageModel, ids: Sequence[int]) -> ResidualStream:
     """Let the model read; no dropout, no gradients, and afterwards the model is in the mode it was in."""
     module = cast(nn.Module, model)
-    window = tuple(ids[-model.config.time:])
+    window = tuple(ids[-getattr(model.config, "time", len(ids)):])
     tokens = torch.tensor([window], device=next(module.parameters()).device)
-    with inference(module), watch(module, "embedded", "layers.*.hidden") as seen:
+    with inference(module), watch(module, "embedded", "*layers.*.hidden") as seen:
         last = model.hidden_states(Batch.continuing(tokens, 0))[0, -1]
         logits = model.token_logits(last).float().cpu()
     return ResidualStream(window, torch.stack([hidden[0] for hidden in seen.hidden()]), logits)
@@ -120,9 +120,10 @@ def language_model(model: "nn.Module | PreTrainedModel", tokenizer: "Tokenizer |
                    ) -> tuple[LanguageModel, Tokenizer]:
     """The model and its tokenizer as our code runs them; a ValueError for what does not write from left to right."""
     made = convert(cast("PreTrainedModel", model)) if is_theirs(model) else model
-    if not isinstance(made, LanguageModel) or readable(cast(nn.Module, made)).architecture != "decoder":
-        raise ValueError(f"this lab asks a model what comes next, and wants a GPT or GPT-2, of plmlab or of "
-                         f"transformers; a {type(model).__name__} was given")
+    if not isinstance(made, LanguageModel) or readable(cast(nn.Module, made)).architecture not in (
+            "decoder", "recurrent"):
+        raise ValueError(f"this lab asks a model what comes next, and wants a GPT, of plmlab or of transformers, or a "
+                         f"recurrent language model; a {type(model).__name__} was given")
     words = as_ours(tokenizer)
     if len(words) > made.config.vocab:
         raise ValueError(f"the tokenizer has {len(words):,} tokens and the model knows {made.config.vocab:,}: give "

@@ -69,12 +69,17 @@ class RecurrentLanguageModel(nn.Module):
         nn.init.normal_(self.token.weight, std=0.1)
         self.embedded = HookPoint()
         self.recurrent = Recurrent(self.cell_class, config.model, config.model, config.layers, dropout=config.dropout)
+        self.final_norm = nn.Identity()
         self.bias = nn.Parameter(torch.zeros(config.vocab))
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time vocab"]:
         """The logits of each slot's prediction. Padding stands behind a text, where it changes none of its slots."""
-        return self.token_logits(self.read(batch.tokens, None)[0])
+        return self.token_logits(self.hidden_states(batch))
+
+    def hidden_states(self, batch: Batch) -> Float[Tensor, "batch time model"]:
+        """What the last layer shows at each slot."""
+        return self.read(batch.tokens, None)[0]
 
     def read(self, tokens: Int[Tensor, "batch time"], carried: Carried | None,
              ) -> tuple[Float[Tensor, "batch time model"], Carried]:

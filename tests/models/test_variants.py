@@ -133,6 +133,12 @@ def test_the_labs_draw_it(name: str, made, tokenizer: Tokenizer) -> None:
         assert ClozeLab(made[name], tokenizer, TEXT, hide=["fox"]).state["gaps"]
 
 
+def test_a_recurrent_model_is_asked_what_comes_next_and_looked_into_as_far_as_it_reads(made, tokenizer) -> None:
+    lab = NextTokenLab(made["lstm-lm"], tokenizer, " ".join([TEXT] * 12), max_tokens=20)
+    assert lab.message == "The lens shows the last 20 slots." and lab.state["rows"]
+    assert len(lab.state["lens"]["columns"]) == 20 and lab.state["lens"]["layers"] == ["embedding", "layer 0"]
+
+
 def test_a_model_without_attention_has_none_to_draw(made, tokenizer: Tokenizer) -> None:
     assert readable(made["lstm-lm"]).architecture == "recurrent"
     with pytest.raises(ValueError, match="a LSTMLanguageModel has no attention to draw"):

@@ -35,7 +35,7 @@ class NextTokenLab(Lab):
     logit lens shows what each layer would say after each slot.
 
     Args:
-        model: a GPT or GPT-2, of plmlab or of ``transformers``.
+        model: a GPT or GPT-2, of plmlab or of ``transformers``, or a recurrent language model.
         tokenizer: the model's own.
         text: the text to begin with; the first preset if None.
         world: a Small World, whose exact distribution then stands beside the model's. The tokenizer must have one
@@ -215,7 +215,8 @@ class NextTokenLab(Lab):
 
     def _note(self, draft: Draft) -> str:
         """What the reader should know of this text."""
-        notes, slots, room = [], len(draft.ids), self.model.config.time
+        notes, slots = [], len(draft.ids)
+        room = getattr(self.model.config, "time", slots)
         if unknown := list(dict.fromkeys(draft.unknown)):
             some, more = ", ".join(f"“{word[:24]}”" for word in unknown[:3]), " and others" if len(unknown) > 3 else ""
             notes.append(f"Not in the model's vocabulary of {len(self.tokenizer):,} tokens: {some}{more}. It reads "

@@ -46,8 +46,8 @@ function frame(model, root, { title, lead, signal }) {
   };
   observe(model, ["message", "stale"], show, signal);
   show();
-  if (model.get("alone")) {
-    controls.append(el("p", { class: "alone" }, "A saved page: open the notebook to change the sentence."));
+  if (model.get("alone") && Object.keys(model.get("state") ?? {}).length) {
+    controls.append(el("p", { class: "alone" }, "A saved page: open the notebook to change what is read."));
   }
   root.replaceChildren(node);
   return { node, controls, body };
