@@ -16,7 +16,7 @@ from plmlab.example import Batch
 from plmlab.interpret.heads import Link, bystanders, head_scores, offset_score, slot_score
 from plmlab.models.bert import BERT
 from plmlab.objectives import masked
-from plmlab.transfer import ids, spelling
+from plmlab.transfer import batch_of, ids, spelling
 
 SENTENCES, COUPLES = 1000, 500
 
@@ -65,9 +65,8 @@ def special() -> list[int]:
 
 def read(pairs: Sequence[tuple[Sequence[str], Sequence[str]]]) -> Batch:
     """The batch of some texts, or pairs of texts, with nothing hidden."""
-    vocab = spelling().vocab
-    return Batch.of([masked(ids(a), pair=ids(b), vocab=vocab, rng=Random(0), select=()) for a, b in pairs],
-                    pad=vocab.need("pad"))
+    return batch_of(lambda pair: masked(ids(pair[0]), pair=ids(pair[1]), vocab=spelling().vocab, rng=Random(0),
+                                        select=()), pairs)
 
 
 @cache

@@ -17,6 +17,7 @@ from plmlab import world
 from plmlab.example import Batch
 from plmlab.objectives import masked
 from plmlab.transfer import ids, spelling
+from plmlab.world.grammar.patterns import NUMBER_WORDS
 
 ASKED = 150
 NUMBERS = ("sg", "pl")
@@ -57,8 +58,8 @@ def asked() -> list[Noun]:
 
 @cache
 def other_number() -> dict[str, str]:
-    """Each verb form that has a number, and its form in the other."""
-    pairs = [("is", "are"), ("was", "were"), ("has", "have"), ("does", "do"),
+    """Each word whose form tells a number, and its form in the other: verbs, and "this", "it", "its"."""
+    pairs = [*NUMBER_WORDS.values(),
              *((w.forms["third"], w.forms["base"]) for w in world.full().lexicon if {"third", "base"} <= {*w.forms})]
     return {one: other for pair in pairs for one, other in (pair, pair[::-1])}
 

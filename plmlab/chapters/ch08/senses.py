@@ -18,11 +18,10 @@ from torch import Tensor
 
 from plmlab import world
 from plmlab.chapters.ch08.heads import read
-from plmlab.example import Batch
 from plmlab.models.bert import BERT
 from plmlab.models.gpt import GPT
 from plmlab.objectives import causal
-from plmlab.transfer import ids, spelling
+from plmlab.transfer import batch_of, ids, spelling
 
 SENTENCES, EACH = 12_000, 30
 
@@ -94,9 +93,8 @@ def of_gpt(model: GPT) -> Vectors:
     """The last layer's vectors of a GPT."""
     @torch.no_grad()
     def vectors(rows: Sequence[Occurrence]) -> Float[Tensor, "row model"]:
-        vocab = spelling().vocab
-        texts = [causal(ids(row.words), vocab=vocab, rng=Random(0)) for row in rows]
-        hidden = model.hidden_states(Batch.of(texts, pad=vocab.need("pad")))
+        hidden = model.hidden_states(batch_of(
+            lambda row: causal(ids(row.words), vocab=spelling().vocab, rng=Random(0)), rows))
         return hidden[torch.arange(len(rows)), torch.tensor([row.place + 1 for row in rows])]
     return vectors
 
