@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from plmlab.labs.base import Lab
     from plmlab.labs.cloze.lab import ClozeLab
     from plmlab.labs.curve.lab import Curve
+    from plmlab.labs.gates.lab import GateLab, GatePreset
     from plmlab.labs.gradient.lab import GradientLab
     from plmlab.labs.mask.lab import MaskLab, MaskPreset
     from plmlab.labs.next_token.lab import NextTokenLab
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
 
 MODULES = {
     "AttentionLab": "attention.lab", "AttentionPreset": "attention.lab", "Lab": "base", "ClozeLab": "cloze.lab",
-    "Curve": "curve.lab", "GradientLab": "gradient.lab", "MaskLab": "mask.lab", "MaskPreset": "mask.lab",
-    "NextTokenLab": "next_token.lab", "PositionLab": "position.lab", "ShapeXray": "shape_xray.lab",
-    "SoftmaxLab": "softmax.lab", "WorldLab": "world.lab",
+    "Curve": "curve.lab", "GateLab": "gates.lab", "GatePreset": "gates.lab", "GradientLab": "gradient.lab",
+    "MaskLab": "mask.lab", "MaskPreset": "mask.lab", "NextTokenLab": "next_token.lab", "PositionLab": "position.lab",
+    "ShapeXray": "shape_xray.lab", "SoftmaxLab": "softmax.lab", "WorldLab": "world.lab",
 }
 
 __all__ = [
@@ -28,6 +29,8 @@ __all__ = [
     "AttentionPreset",
     "ClozeLab",
     "Curve",
+    "GateLab",
+    "GatePreset",
     "GradientLab",
     "Lab",
     "MaskLab",

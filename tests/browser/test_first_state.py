@@ -20,6 +20,7 @@ IMPORTS = """
 from pathlib import Path
 import torch
 torch.set_num_threads(1)
+import gate_models
 from cloze_models import crossed, gpt
 from next_token_models import SMALL, WORDS, seeded
 from standin import words, SENTENCES
@@ -37,6 +38,7 @@ BEGINNINGS = {
     "AttentionLab": ["AttentionLab()"],
     "ClozeLab": ["crossed(left_only=gpt())"],
     "Curve": ["curve()"],
+    "GateLab": ["gate_models.lab()", 'gate_models.lab(drawn="forget", holds=gate_models.HOLDS)'],
     "GradientLab": ["GradientLab()", 'GradientLab("lstm")', 'GradientLab(view="cliff")'],
     "MaskLab": ['MaskLab(words(), SENTENCES[12], "masked", seed=3)', f"MaskLab(words(), {PAIR})",
                 'MaskLab(words(), SENTENCES[12], "causal", network="recurrent")'],

@@ -1,0 +1,162 @@
+// The Gate Lab: a sentence as an LSTM reads it, unit by unit; what is held, and the word that comes next.
+
+import { mapOf } from "./map.js";
+import { holdPanel, nextPanel } from "./panels.js";
+import { DRAWN, SORTS, cellSaid, finding, holdsWith, scored, yardsticks } from "./told.js";
+import { bytesOf } from "../shared/bytes.js";
+import { clamp, eachFrame, el, resized } from "../shared/dom.js";
+import { guess, lab, observe, presetButtons, setter, tell, textField, written } from "../shared/lab.js";
+
+const POINTS = Object.keys(DRAWN);
+const ASKED = { end: "at the end of the text", slot: "after the chosen word" };
+const TRIES = { hold: "shut its forget gate", write: "write the other number" };
+const SIDE_BY_SIDE = 760;
+
+/** What Python sends of the units, as numbers: `at(point, place, slot)`, and `was(place, slot)`, the memory if nothing
+    were held. */
+export function readings(state) {
+  const numbers = Object.fromEntries(POINTS.map((point) => [point, new Float32Array(bytesOf(state.values[point]))]));
+  const before = state.before && new Float32Array(bytesOf(state.before));
+  const count = state.tokens.length;
+  return {
+    at: (point, place, slot) => numbers[point][place * count + slot],
+    was: (place, slot) => (before ? before[place * count + slot] : undefined),
+    range: (place) => {
+      const memory = (before ?? numbers.memory).subarray(place * count, (place + 1) * count);
+      return Math.max(...memory) - Math.min(...memory);
+    },
+  };
+}
+
+/** A select over what a trait may be. */
+function select(model, trait, label, titles, choose, signal) {
+  const options = Object.entries(titles).map(([value, title]) => el("option", { value }, title));
+  const node = el("select", { "aria-label": label, on: { change: () => choose(node.value) } }, ...options);
+  const follow = () => { node.value = String(model.get(trait)); };
+  observe(model, [trait], follow, signal);
+  follow();
+  return el("label", {}, label, node);
+}
+
+let groups = 0;
+
+function askedSwitch(model, choose) {
+  const name = `plm-gates-${groups++}`;
+  return el("div", { class: "bar quiet", role: "radiogroup", "aria-label": "where the next word is asked for" },
+    ...Object.entries(ASKED).map(([value, title]) => el("label", {}, el("input", { type: "radio", name, value,
+      "data-at": `asked-${value}`, checked: model.get("asked") === value,
+      on: { change: () => choose({ asked: value }) } }), title)));
+}
+
+export default lab({
+  title: "What does an LSTM keep in mind?",
+  lead: "Each unit has a memory and three gates. Which unit tracks what? Hold one, and see which words it was for.",
+}, ({ model, signal, parts }) => {
+  parts.node.classList.add("gates");
+  const get = (name) => model.get(name);
+  const { presets, layers, labels } = get("menu");
+  const disabled = Boolean(get("alone"));
+  const choose = setter(model);
+  const hold = (holds) => tell(model, { holds });
+  const view = { throughout: false, value: 3, open: null };
+  const layerTitles = Object.fromEntries([[-1, "all"], ...Array.from({ length: layers }, (_, i) => [i, String(i)])]);
+  parts.controls.prepend(
+    el("div", { class: "bar" }, textField(model, "the text", signal)),
+    ...(presets.length ? [el("div", { class: "bar quiet" }, presetButtons(model, presets))] : []),
+    el("div", { class: "bar quiet choices" },
+      select(model, "sort", "sorted by", SORTS, (sort) => choose({ sort, unit: [] }), signal),
+      select(model, "layer", "layer", layerTitles, (layer) => choose({ layer: Number(layer), unit: [] }), signal),
+      select(model, "drawn", "drawn", DRAWN, (drawn) => choose({ drawn }), signal)));
+
+  let now = null;
+  const chosen = () => {
+    const [layer, unit] = get("unit");
+    const row = now.rows.findIndex((one) => one.layer === layer && one.unit === unit);
+    return { row: Math.max(row, 0), slot: clamp(get("slot"), 0, now.state.tokens.length - 1) };
+  };
+  const told = ({ row, slot }) => {
+    const place = now.places[row];
+    const unit = now.rows[row];
+    const at = Object.fromEntries(POINTS.map((point) => [point, now.read.at(point, place, slot)]));
+    at.before = slot ? now.read.at("memory", place, slot - 1) : 0;
+    at.was = now.read.was(place, slot);
+    const holds = get("holds").filter((one) => one.layer === unit.layer && one.unit === unit.unit);
+    return cellSaid({ unit, slot, name: now.state.names[slot], drawn: get("drawn"), at, holds });
+  };
+  const say = (cell) => now.why.replaceChildren(...written(told(cell)));
+  const asks = () => (get("asked") === "slot" ? chosen().slot : now.state.tokens.length - 1);
+  const nextDrawn = () => {
+    const slot = asks();
+    return nextPanel({ next: now.state.next[slot], name: now.state.names[slot], held: now.state.held,
+      switcher: askedSwitch(model, choose) });
+  };
+  const keepingFocus = (draw) => {
+    const focused = parts.body.contains(document.activeElement) ? document.activeElement : null;
+    const at = focused?.dataset.at;
+    const walked = focused?.matches(".cross");
+    draw();
+    if (walked) parts.body.querySelector(".cross").focus({ preventScroll: true });
+    else if (at) {
+      const again = parts.body.querySelector(`[data-at="${at}"]`) ?? parts.body.querySelector(".hold [data-at]");
+      again.focus({ preventScroll: true });
+    }
+  };
+  const point = () => {
+    const cell = chosen();
+    say(cell);
+    now.map.point(cell, now.why.textContent);
+    now.panel.point(now.rows[cell.row], cell.slot);
+    if (now.asked !== asks()) {
+      keepingFocus(() => {
+        const fresh = nextDrawn();
+        now.next.replaceWith(fresh);
+        now.next = fresh;
+      });
+      now.asked = asks();
+    }
+  };
+  const question = ({ question: asked, answer, ...tries }) => {
+    const buttons = Object.entries(TRIES).map(([name, title]) => el("button", { type: "button", class: "preset",
+      disabled, "data-at": `try-${name}`, on: { click: () => hold([tries[name]]) } }, title));
+    return guess(view, asked, [answer, el("span", { class: "tries" }, ...buttons)]);
+  };
+  const draw = () => {
+    const state = get("state");
+    if (!state.tokens) return;
+    const [sort, room] = [get("sort"), parts.body.clientWidth];
+    const places = state.orders[sort][get("layer")];
+    const rows = places.map((place) => state.units[place]);
+    const read = now?.state === state ? now.read : readings(state);
+    const ranges = places.map(read.range);
+    const why = el("p", { class: "why", role: "status", "aria-live": "polite" });
+    now = { state, places, rows, read, why };
+    now.map = mapOf({ state, rows, sort, drawn: get("drawn"), ranges, holds: get("holds"), room, page: parts.node,
+      value: (row, slot) => read.at(get("drawn"), places[row], slot),
+      onHover: (cell) => say(cell ?? chosen()),
+      onCell: ({ row, slot }) => choose({ ...(row === null ? {} : { unit: [rows[row].layer, rows[row].unit] }),
+        ...(slot === null ? {} : { slot }) }) });
+    now.panel = holdPanel({ holds: get("holds"), names: state.names, view, disabled,
+      hold: (one) => hold(holdsWith(get("holds"), one)),
+      release: (i) => hold(get("holds").filter((_, k) => k !== i)), releaseAll: () => hold([]) });
+    now.asked = asks();
+    now.next = nextDrawn();
+    const beside = sort === "moving" ? [] : [scoreboard(sort, labels)];
+    keepingFocus(() => parts.body.replaceChildren(
+      el("h4", { class: "finding" }, finding(sort, labels)), ...beside, why, now.map.node,
+      el("div", { class: room >= SIDE_BY_SIDE ? "below" : "below stacked" },
+        el("div", {}, now.panel.node, ...(state.guess ? [question(state.guess)] : [])), now.next)));
+    point();
+  };
+  observe(model, ["state", "sort", "layer", "drawn"], eachFrame(draw), signal);
+  observe(model, ["unit", "slot", "asked"], eachFrame(() => now && point()), signal);
+  resized(parts.body, draw, signal);
+  draw();
+});
+
+/** The four figures of a label, and what they mean. */
+function scoreboard(sort, labels) {
+  const { rows, note } = yardsticks(sort, labels);
+  return el("div", { class: "scores" },
+    el("dl", { class: "numbers" }, ...rows.map(([what, figure]) =>
+      el("div", {}, el("dt", {}, what), el("dd", {}, scored(figure))))), el("p", { class: "note" }, note));
+}

@@ -1,0 +1,119 @@
+// The map of the Gate Lab: a row a unit, a column a slot; the words above, the scores beside, the gold labels beneath.
+
+import { DRAWN, scored, signed } from "./told.js";
+import { clamp, el, ruler } from "../shared/dom.js";
+import { diverging, heatMap, pixels, ramp, scaleBar, sequential } from "../shared/heat.js";
+
+const LABEL = 168;
+const ROW = 22;
+const [NARROW, DENSE, WIDE] = [12, 20, 110];
+const ENDS = [2, 3, 5, 10, 20, 50];
+const WITHIN = 0.7;
+const NUMBERS = { sg: "singular", pl: "plural" };
+
+/** The ends of the scale for the values that are drawn: gates from 0 to 1, candidates from −1 to 1; memories between
+    the first of ±2, ±3, … that hold seven tenths of them, since a few count, and would make all others pale. */
+export function scaleOf(drawn, values) {
+  if (drawn === "candidate") return { low: -1, high: 1, marks: ["−1", "0", "1"] };
+  if (drawn !== "memory") return { low: 0, high: 1, marks: ["0 shut", "½", "1 open"] };
+  const held = (end) => values.filter((value) => Math.abs(value) <= end).length >= WITHIN * values.length;
+  const end = ENDS.find(held) ?? ENDS.at(-1);
+  return { low: -end, high: end, marks: [`−${end} or less`, "0", `${end} or more`] };
+}
+
+/** Stretches of equal labels, [{ from, to, label }]; none where the label is null or false. */
+export function stretches(labels) {
+  const found = [];
+  labels.forEach((label, slot) => {
+    const last = found.at(-1);
+    if (last && last.to === slot && last.label === label) last.to = slot + 1;
+    else if (label !== null && label !== false) found.push({ from: slot, to: slot + 1, label });
+  });
+  return found;
+}
+
+/** The score of a unit as it is written beside its row. */
+export function scoreText({ scores }, sort, range) {
+  if (sort === "moving") return signed(range);
+  const [score, rises] = scores[sort];
+  return `${scored(score)} ${rises ? "↑" : "↓"}`;
+}
+
+const spans = (labels, pitch, name, text) => stretches(labels).map(({ from, to, label }) => el("span", {
+  class: `stretch ${name(label)}`, title: text(label),
+  style: `left:${from * pitch}px;width:${(to - from) * pitch - 2}px` }, text(label)));
+
+/** The gold labels beneath the map, a line each. */
+function track(gold, pitch, count) {
+  const line = (name, ...inside) => [el("span", { class: "name" }, name),
+    el("div", { class: "track", style: `width:${count * pitch}px` }, ...inside)];
+  if (!gold) {
+    return el("p", { class: "no-gold" }, "No sentence of the world begins like this text: it has no gold labels.");
+  }
+  const left = gold.left
+    ? gold.left.map((words, slot) => el("span", { class: "count", style: `left:${slot * pitch}px;width:${pitch}px` },
+      pitch >= 18 || slot % 3 === 0 ? String(words) : ""))
+    : [el("span", { class: "unfinished" }, "known once it is finished")];
+  const guessed = gold.left ? [] : [el("p", { class: "no-gold" }, "The text only begins a sentence; its labels are " +
+    `those of “${gold.said}”, which it is likeliest to become.`)];
+  return el("div", { class: "gold", role: "group", "aria-label": "what the world knows" },
+    ...line("subject’s number", ...spans(gold.number, pitch, (label) => label, (label) => NUMBERS[label])),
+    ...line("inside a name", ...spans(gold.inside, pitch, () => "inside", () => "name")),
+    ...line("words to come", ...left), ...guessed);
+}
+
+/**
+ * The figure. `rows` are the units drawn, `value(row, slot)` what is drawn of them; `onCell` hears where the reader
+ * goes by click or key, `onHover` the cell under the pointer or null; `point({ row, slot }, said)` moves the crosshair.
+ */
+export function mapOf({ state, rows, sort, drawn, value, ranges, holds, room, page, onCell, onHover }) {
+  const count = state.tokens.length;
+  const pitch = clamp(Math.floor((room - LABEL - 10) / count), NARROW, WIDE);
+  const measure = ruler(page, "12.5px");
+  const turned = state.tokens.some((token) => measure(token) > pitch - 8);
+  const [width, height] = [count * pitch, rows.length * ROW];
+  const map = heatMap({ rows: rows.length, columns: count, width, height,
+    label: `${DRAWN[drawn]}: a row a unit, a column a slot`,
+    onCell: ({ row, column }) => onCell({ row, slot: column }) });
+  const values = Array.from({ length: rows.length * count }, (_, i) => value(Math.floor(i / count), i % count));
+  const { low, high, marks } = scaleOf(drawn, values);
+  const stops = low < 0 ? diverging(page) : sequential();
+  map.paint(pixels(values.length, (i) => values[i], low, high, ramp(stops)));
+  for (const hold of holds) {
+    const row = rows.findIndex(({ layer, unit }) => layer === hold.layer && unit === hold.unit);
+    if (row < 0 || hold.start >= count) continue;
+    const wide = hold.point === "memory" ? pitch : width - hold.start * pitch;
+    map.node.append(el("i", { class: "held-cells", "aria-hidden": "true",
+      style: `left:${hold.start * pitch}px;top:${row * ROW}px;width:${wide}px;height:${ROW}px` }));
+  }
+  const chips = state.tokens.map((token, slot) => el("bdi", { class: "chip", title: turned ? token : null,
+    style: `width:${pitch - 2}px`, on: { click: () => onCell({ row: null, slot }) } }, token));
+  const names = rows.map((unit, row) => el("div", { class: "unit",
+    style: `height:${ROW}px`, on: { click: () => onCell({ row, slot: null }) } },
+  el("span", {}, `${unit.layer} · ${unit.unit}`), el("b", {}, scoreText(unit, sort, ranges[row]))));
+  const under = (event) => {
+    const box = map.node.getBoundingClientRect();
+    return { row: clamp(Math.floor((event.clientY - box.top) / ROW), 0, rows.length - 1),
+      slot: clamp(Math.floor((event.clientX - box.left) / pitch), 0, count - 1) };
+  };
+  const field = el("div", { class: "field", style: `width:${width}px;height:${height}px` }, map.node);
+  field.addEventListener("pointermove", (event) => {
+    event.stopPropagation();
+    onHover(under(event));
+  }, { capture: true });
+  field.addEventListener("pointerleave", () => onHover(null));
+  const point = ({ row, slot }, said) => {
+    map.point({ row, column: slot }, said);
+    names.forEach((name, i) => name.classList.toggle("now", i === row));
+    chips.forEach((chip, i) => chip.classList.toggle("now", i === slot));
+  };
+  const score = sort === "moving" ? "range" : "score";
+  const look = `units-grid${turned ? " turned-words" : ""}${pitch < DENSE ? " dense" : ""}`;
+  const node = el("div", { class: "units" }, el("div", { class: "scroll" },
+    el("div", { class: look, style: `grid-template-columns:${LABEL}px ${width}px` },
+      el("div", { class: "unit head" }, el("span", {}, "layer · unit"), el("b", {}, score)),
+      el("div", { class: "words" }, ...chips), el("div", { class: "names" }, ...names), field,
+      track(state.gold, pitch, count))),
+  scaleBar(stops, marks, DRAWN[drawn]));
+  return { node, point };
+}

@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { readings } from "../../plmlab/labs/gates/lab.js";
+import { scaleOf, scoreText, stretches } from "../../plmlab/labs/gates/map.js";
+import {
+  cellSaid, covers, finding, holdText, holdsWith, nextSaid, scored, signed, yardsticks,
+} from "../../plmlab/labs/gates/told.js";
+
+const told = (cell) => cellSaid(cell).map(({ text }) => text).join("");
+const unit = { layer: 1, unit: 17 };
+const at = { memory: 0.5, before: 0.8, input: 0.25, forget: 0.5, output: 0.9, candidate: 0.4 };
+
+test("numbers have two decimals and a true minus, and nothing is below zero that is not", () => {
+  assert.deepEqual([-0.934, 0.996, -0.001, 0, 3].map(signed), ["−0.93", "1.00", "0.00", "0.00", "3.00"]);
+  assert.deepEqual([0.954, 0.9991, 0.99996, 1, -0.2].map(scored), ["0.95", "0.999", "0.999", "1.00", "−0.20"]);
+});
+
+test("a cell is told with the sum that made it", () => {
+  const said = told({ unit, slot: 3, name: "keys", drawn: "memory", at, holds: [] });
+  assert.equal(said, "Layer 1, unit 17: its memory is 0.50 after “keys”. It keeps 50 % of the 0.80 that it held " +
+    "(forget gate 0.50) and takes in 25 % of 0.40 (input gate 0.25), that is 0.10. It shows 90 % of tanh c (output " +
+    "gate 0.90).");
+  const gate = told({ unit, slot: 3, name: "keys", drawn: "forget", at, holds: [] });
+  assert.match(gate, /^Layer 1, unit 17: its forget gate is 0\.50 after “keys”\..*which makes a memory of 0\.50\./);
+  assert.match(told({ unit, slot: 0, name: "a", drawn: "memory", at, holds: [] }), /It held nothing yet and takes/);
+});
+
+test("what the reader's word is keeps a piece of its own", () => {
+  const pieces = cellSaid({ unit, slot: 1, name: "<b>", drawn: "memory", at, holds: [] });
+  assert.deepEqual(pieces.filter(({ role }) => role), [{ text: "<b>", role: "word" }]);
+});
+
+test("what is held is told where it acts, and what would be without it", () => {
+  const forget = { point: "forget", layer: 1, unit: 17, value: 0, start: 3 };
+  const written = { point: "memory", layer: 1, unit: 17, value: 3, start: 3 };
+  const say = (slot, holds, was) => told({ unit, slot, name: "keys", drawn: "memory", at: { ...at, was }, holds });
+  assert.match(say(3, [forget], 0.9), /forget gate 0\.50, held\).*With nothing held, its memory would be 0\.90\.$/);
+  assert.doesNotMatch(say(2, [forget], 0.5), /held,|, held|With nothing/);
+  assert.match(say(3, [written]), /is 0\.50 \(held\) after “keys”\. This memory was written/);
+  assert.doesNotMatch(say(4, [written]), /written/);
+  assert.deepEqual([2, 3, 4].map((slot) => covers(forget, slot)), [false, true, true]);
+  assert.deepEqual([2, 3, 4].map((slot) => covers(written, slot)), [false, true, false]);
+});
+
+test("a hold more takes the place of one of the same gate, and of no other", () => {
+  const shut = { point: "forget", layer: 0, unit: 2, value: 0, start: 3 };
+  const open = { ...shut, value: 1, start: 1 };
+  const other = { ...shut, unit: 4 };
+  assert.deepEqual(holdsWith([shut, other], open), [other, open]);
+  const write = { point: "memory", layer: 0, unit: 2, value: 3, start: 2 };
+  const later = { ...write, start: 4 };
+  assert.deepEqual(holdsWith([write], later), [write, later]);
+  assert.deepEqual(holdsWith([write, later], { ...write, value: -3 }), [later, { ...write, value: -3 }]);
+  assert.deepEqual(holdsWith([shut], write), [shut, write]);
+});
+
+test("holds in words", () => {
+  const names = ["[START]", "the", "keys"];
+  const text = (more) => holdText({ point: "forget", layer: 0, unit: 2, value: 0, start: 2, ...more }, names);
+  assert.equal(text({}), "layer 0, unit 2: forget gate shut from “keys” on");
+  assert.equal(text({ value: 1, start: 0 }), "layer 0, unit 2: forget gate open throughout");
+  assert.equal(text({ value: 0.25, point: "input" }), "layer 0, unit 2: input gate at 0.25 from “keys” on");
+  assert.equal(text({ point: "memory", value: -3 }), "layer 0, unit 2: memory set to −3.00 after “keys”");
+  assert.equal(text({ start: 9 }), "layer 0, unit 2: forget gate shut from slot 9 on");
+});
+
+const figures = (best, untrained, shuffled, baseline) =>
+  ({ number: { measure: "AUC", best, untrained, shuffled, baseline, by: "the last noun" } });
+
+test("the finding says what the figures do", () => {
+  assert.equal(finding("number", figures(0.95, 0.7, 0.5, 0.88)),
+    "One unit tells the number of the subject better than the last noun does: AUC 0.95 against 0.88");
+  assert.match(finding("number", figures(0.85, 0.7, 0.5, 0.88)), /^Units tell .* none as well as the last noun does/);
+  assert.match(finding("number", figures(0.72, 0.7, 0.5, 0.6)), /^No unit tells .* AUC 0\.72 against 0\.70$/);
+  assert.match(finding("number", figures(0.72, 0.5, 0.7, 0.6)), /^No unit tells/);
+  assert.match(finding("moving", {}), /moves farthest/);
+  const { rows, note } = yardsticks("number", figures(0.95, 0.7, 0.5, 0.88));
+  assert.deepEqual(rows.map(([, figure]) => figure), [0.95, 0.7, 0.5, 0.88]);
+  assert.match(rows[3][0], /no network: the last noun/);
+  assert.match(note, /0\.5 tells nothing.*↑ higher means plural, ↓ higher means singular/);
+});
+
+const next = (rows, verbs, control) => ({ rows, moved: { verbs, control },
+  groups: { singular: [0.9, 0.4, 1], plural: [0.05, 0.5, 0], control: [0.05, 0.1, 0] } });
+
+test("the next word: first without holds, then what moved, and whether it was the verb", () => {
+  const still = [["is", 0.9, 0.9, 1], ["are", 0.05, 0.05, 0]];
+  assert.equal(nextSaid(next(still, 0, 0), "chairs", false), "After “chairs” the model says “is” first, with 0.90.");
+  assert.match(nextSaid(next(still, 0.001, 0.002), "chairs", true), /^Nothing moves/);
+  const moved = [["is", 0.9, 0.4, 1], ["are", 0.05, 0.5, 0]];
+  const said = nextSaid(next(moved, 0.48, 0.02), "chairs", true);
+  assert.match(said, /^“is” falls from 0\.90 to 0\.40, and “are” is first now\. Moved: 0\.48 .* 0\.02 among the co/);
+  assert.match(said, /bears on the verb, and on little else\.$/);
+  assert.match(nextSaid(next(moved, 0.2, 0.1), "chairs", true), /on other words too\.$/);
+  assert.match(nextSaid(next(moved, 0.1, 0.2), "chairs", true), /on other words more than on the verb\.$/);
+});
+
+test("stretches of labels, with nothing where there is no label", () => {
+  assert.deepEqual(stretches([null, "sg", "sg", "pl", null, "pl"]), [{ from: 1, to: 3, label: "sg" },
+    { from: 3, to: 4, label: "pl" }, { from: 5, to: 6, label: "pl" }]);
+  assert.deepEqual(stretches([false, true, true]), [{ from: 1, to: 3, label: true }]);
+  assert.deepEqual(stretches([null, false]), []);
+});
+
+test("scales and scores", () => {
+  assert.deepEqual(["memory", "candidate", "forget"].map((drawn) => scaleOf(drawn, [0.5, -1]).low), [-2, -1, 0]);
+  assert.deepEqual(scaleOf("memory", [1, -2, 0, 9]).marks, ["−2 or less", "0", "2 or more"]);
+  assert.equal(scaleOf("memory", [1, -4, 9, -10]).high, 10);
+  assert.equal(scaleOf("memory", [1, -3, 2, -10]).high, 3);
+  assert.equal(scaleOf("memory", [99, 99]).high, 50);
+  assert.equal(scoreText({ scores: { number: [0.954, true] } }, "number"), "0.95 ↑");
+  assert.equal(scoreText({ scores: { number: [0.7, false] } }, "number"), "0.70 ↓");
+  assert.equal(scoreText({ scores: {} }, "moving", 3.214), "3.21");
+});
+
+test("what Python sends is read by unit and slot; how far a memory moves does not hang on what is held", () => {
+  const sent = (numbers) => new DataView(Float32Array.from(numbers).buffer);
+  const points = ["memory", "input", "forget", "output", "candidate"];
+  const values = Object.fromEntries(points.map((point, i) => [point, sent([0, 1, 2, 3, 4, 5].map((x) => x + 10 * i))]));
+  const state = { tokens: ["a", "b", "c"], values, before: null };
+  const read = readings(state);
+  assert.equal(read.at("memory", 1, 0), 3);
+  assert.equal(read.at("candidate", 1, 2), 45);
+  assert.equal(read.was(1, 0), undefined);
+  assert.equal(read.range(1), 2);
+  const held = readings({ ...state, before: sent([0, 0, 9, 1, 1, 1]) });
+  assert.deepEqual([held.was(0, 2), held.range(0), held.range(1)], [9, 9, 0]);
+});
