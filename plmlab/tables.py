@@ -1,6 +1,6 @@
 """Tables that a notebook renders, and that stand as plain text where nothing is rendered."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +40,14 @@ def show_table(header: Sequence[str], rows: Mapping[str, Sequence[Any]]) -> None
     Floats get two digits behind the point; give strings to have it otherwise.
     """
     display(Table(tuple(header), tuple((name, *map(_cell, cells)) for name, cells in rows.items())))
+
+
+def spreads(points: Iterable[Mapping[str, Any]], digits: int | None = None) -> list[str]:
+    """What a recipe has recorded with its spread, as cells: the mean, and the range of the seeds in brackets; of 100,
+    or as it is with so many ``digits`` behind the point."""
+    def told(number: float) -> str:
+        return f"{100 * number:.0f}" if digits is None else f"{number:.{digits}f}"
+    return [f"{told(point['mean'])} ({told(point['low'])}–{told(point['high'])})" for point in points]
 
 
 def _cell(value: Any) -> str:

@@ -5,7 +5,8 @@ from html.parser import HTMLParser
 import mistune
 import pytest
 
-from plmlab.tables import Table, show_table
+from plmlab.recipes import spread
+from plmlab.tables import Table, show_table, spreads
 
 
 class Cells(HTMLParser):
@@ -48,3 +49,8 @@ def test_numbers_are_written_in_one_way(capsys) -> None:
 def test_a_row_of_another_length_is_refused() -> None:
     with pytest.raises(ValueError, match="has 1 cells, and the header 2"):
         Table(("a", "b"), (("x",),))
+
+
+def test_spreads_are_the_mean_and_the_range_of_the_seeds() -> None:
+    point = spread({0: 0.914, 1: 0.9, 2: 0.946})
+    assert spreads([point]) == ["92 (90–95)"] and spreads([point, point], digits=3) == ["0.920 (0.900–0.946)"] * 2

@@ -52,6 +52,8 @@ def untouched(now: Any, before: Any) -> bool:
     """Whether an argument is still what it was, to the last digit."""
     if isinstance(now, Tensor):
         return now.dtype == before.dtype and torch.equal(now, before)
+    if isinstance(now, tuple):
+        return all(map(untouched, now, before))
     return bool(now == before)
 
 

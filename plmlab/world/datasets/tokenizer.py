@@ -1,6 +1,7 @@
 """The words of the world's texts, and a tokenizer with one token for each."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from functools import cache
 
 import tokenizers
 from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers
@@ -12,7 +13,7 @@ from plmlab.world.grammar.chinese import DETERMINERS, chinese_words
 from plmlab.world.grammar.patterns import GENDER_WORDS, PATTERN_TABLES
 from plmlab.world.questions.bank import NO, YES
 from plmlab.world.tables import read_table
-from plmlab.world.world import World
+from plmlab.world.world import World, full
 
 LANGUAGES = ("english", "chinese")
 STORY_TABLES = ("story_beats.tsv", "story_scenes.tsv", *PATTERN_TABLES)
@@ -38,6 +39,17 @@ def world_tokenizer(world: World, languages: Collection[str] = LANGUAGES,
             for language, found in zip(LANGUAGES, TEXTS[text](world), strict=True):
                 words += sorted(found) if language in languages else []
     return word_tokenizer(words)
+
+
+@cache
+def spelling() -> Tokenizer:
+    """The tokenizer of the course's own checkpoints: one token for each English word of the full world."""
+    return world_tokenizer(full(), ["english"])
+
+
+def ids(words: Sequence[str]) -> list[int]:
+    """The ids of some words of the full world, one token a word."""
+    return spelling().encode(" ".join(words), plain=True)
 
 
 def word_tokenizer(words: Iterable[str]) -> Tokenizer:

@@ -1,0 +1,244 @@
+"""Exercises of chapter 01: recurrent networks, from one step of a cell to how far a gradient and a memory reach."""
+
+import torch
+from jaxtyping import Float, Int
+from torch import Generator, Tensor, randn
+
+from plmlab.chapters.ch01 import mistakes, mistakes_reach
+from plmlab.exercises.exercise import Exercise, Probes
+
+
+def lstm_step(
+    x: Float[Tensor, "batch inputs"], h: Float[Tensor, "batch hidden"], c: Float[Tensor, "batch hidden"],
+    W: Float[Tensor, "rows inputs"], U: Float[Tensor, "rows hidden"], b: Float[Tensor, "rows"],
+) -> tuple[Float[Tensor, "batch hidden"], Float[Tensor, "batch hidden"]]:
+    """One step of an LSTM: the next state and the next memory, (h, c).
+
+    W, U and b hold four blocks of ``hidden`` rows each, in this order: the input gate i, the forget
+    gate f, the candidate g, the output gate o. Each block makes W x + U h + b. The gates are its
+    sigmoid, the candidate is its tanh. The memory forgets and takes in: c = f∘c + i∘g, where ∘
+    multiplies number by number. The state shows a part of the new memory: h = o∘tanh(c).
+    """
+    i, f, g, o = (x @ W.T + h @ U.T + b).chunk(4, dim=-1)
+    c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+    return o.sigmoid() * c.tanh(), c
+
+
+def draw_lstms(rng: Generator) -> Probes:
+    """Inputs for 01.1: name → (x, h, c, W, U, b)."""
+    def drawn(batch: int, inputs: int, hidden: int, scale: float = 1.0) -> tuple[Tensor, ...]:
+        return (randn(batch, inputs, generator=rng), randn(batch, hidden, generator=rng),
+                scale * randn(batch, hidden, generator=rng), randn(4 * hidden, inputs, generator=rng),
+                randn(4 * hidden, hidden, generator=rng), randn(4 * hidden, generator=rng))
+
+    return {
+        "one text, one number, one unit": drawn(1, 1, 1),
+        "three texts, two numbers, five units": drawn(3, 2, 5),
+        "as many texts as units": drawn(4, 3, 4),
+        "memories far from 0": drawn(2, 4, 3, scale=6.0),
+    }
+
+
+def gru_step(
+    x: Float[Tensor, "batch inputs"], h: Float[Tensor, "batch hidden"], W: Float[Tensor, "rows inputs"],
+    U: Float[Tensor, "rows hidden"], b: Float[Tensor, "rows"],
+) -> Float[Tensor, "batch hidden"]:
+    """One step of a GRU, in the textbooks' form: the next state.
+
+    W, U and b hold three blocks of ``hidden`` rows each, in this order: the reset gate r, the update
+    gate z, the candidate n. The gates r and z are the sigmoid of W x + U h + b, each in its block.
+    The candidate sees what the reset gate leaves of the state: n = tanh(W x + U (r∘h) + b), where ∘
+    multiplies number by number. The new state is a mixture: (1 − z)∘h + z∘n.
+    """
+    hidden = h.shape[1]
+    (Wg, Wn), (Ug, Un), (bg, bn) = (part.split([2 * hidden, hidden]) for part in (W, U, b))
+    r, z = (x @ Wg.T + h @ Ug.T + bg).sigmoid().chunk(2, dim=-1)
+    n = (x @ Wn.T + (r * h) @ Un.T + bn).tanh()
+    return (1 - z) * h + z * n
+
+
+def draw_grus(rng: Generator) -> Probes:
+    """Inputs for 01.2: name → (x, h, W, U, b)."""
+    def drawn(batch: int, inputs: int, hidden: int) -> tuple[Tensor, ...]:
+        return (randn(batch, inputs, generator=rng), randn(batch, hidden, generator=rng),
+                randn(3 * hidden, inputs, generator=rng), randn(3 * hidden, hidden, generator=rng),
+                randn(3 * hidden, generator=rng))
+
+    return {
+        "one text, one number, one unit": drawn(1, 1, 1),
+        "two texts, four numbers, five units": drawn(2, 4, 5),
+        "as many texts as units": drawn(3, 2, 3),
+    }
+
+
+def through_time(
+    states: Float[Tensor, "time hidden"], U: Float[Tensor, "hidden hidden"],
+) -> Float[Tensor, "hidden hidden"]:
+    """How a change of the first state moves the last: the matrix ∂h_last / ∂h_first of an RNN.
+
+    ``states`` are h_0, h_1 … of a network that steps as h_t = tanh(W x_t + U h_(t−1) + b). Row i,
+    column j of the answer says how much unit i of the last state moves with unit j of the first.
+    The step to h_t multiplies by diag(1 − h_t²) U, from the left; diag(v) is the matrix with v on
+    its diagonal and 0 elsewhere. With a single state nothing has moved yet: the identity.
+    """
+    product = torch.eye(len(U), dtype=U.dtype)
+    for h in states[1:]:
+        product = torch.diag(1 - h ** 2) @ U @ product
+    return product
+
+
+def draw_states(rng: Generator) -> Probes:
+    """Inputs for 01.3: name → (states [time hidden], U)."""
+    def drawn(time: int, hidden: int) -> tuple[Tensor, Tensor]:
+        return randn(time, hidden, generator=rng).tanh(), 1.5 * randn(hidden, hidden, generator=rng) / hidden ** 0.5
+
+    return {
+        "one step, two units": drawn(2, 2),
+        "four steps, three units": drawn(5, 3),
+        "as many states as units": drawn(4, 4),
+        "a single state": drawn(1, 3),
+    }
+
+
+def clip(gradients: tuple[Tensor, ...], most: float) -> tuple[Tensor, ...]:
+    """Gradients, made shorter where they are too long (Pascanu et al. 2013, algorithm 1).
+
+    ``gradients`` has a tensor for each of a model's weights, as torch.autograd.grad gives them. Their
+    norm is that of one long vector with all their numbers: the root of the sum of all squares. Where
+    it is above ``most``, all tensors are multiplied by the same number, so that it becomes ``most``;
+    else they stay as they are.
+    """
+    norm = torch.cat([gradient.flatten() for gradient in gradients]).norm()
+    return tuple(gradient * (most / norm).clamp(max=1) for gradient in gradients)
+
+
+def draw_gradients(rng: Generator) -> Probes:
+    """Inputs for 01.4: name → (gradients, the longest norm that is allowed)."""
+    def drawn(*shapes: tuple[int, ...]) -> tuple[Tensor, ...]:
+        return tuple(randn(shape, generator=rng) for shape in shapes)
+
+    return {
+        "two numbers in two tensors": ((torch.tensor([3.0]), torch.tensor([4.0])), 1.0),
+        "a matrix and a bias": (drawn((3, 2), (3,)), 0.5),
+        "shorter than the limit": (tuple(part / 10 for part in drawn((2, 2), (2,))), 5.0),
+        "all below 0, one long and one short": ((-10 * drawn((4,))[0].abs(), -drawn((2, 3))[0].abs() / 10), 2.0),
+        "all zeros": ((torch.zeros(2), torch.zeros(1, 2)), 1.0),
+    }
+
+
+def last_states(
+    shown: Float[Tensor, "batch time hidden"], lengths: Int[Tensor, "batch"],
+) -> Float[Tensor, "batch hidden"]:
+    """The state after each text's last word, from the states at all slots of a padded batch.
+
+    Text i has ``lengths[i]`` words, at least one. They begin at slot 0. Behind them stands padding,
+    and what is shown there counts for nothing.
+    """
+    return shown[torch.arange(len(shown)), lengths - 1]
+
+
+def draw_padded(rng: Generator) -> Probes:
+    """Inputs for 01.5: name → (states at all slots, lengths)."""
+    def drawn(time: int, hidden: int, *lengths: int) -> tuple[Tensor, Tensor]:
+        return randn(len(lengths), time, hidden, generator=rng), torch.tensor(lengths)
+
+    return {
+        "two texts, two units": drawn(3, 2, 3, 1),
+        "four texts, three units": drawn(5, 3, 2, 5, 5, 1),
+        "as many texts as slots": drawn(4, 5, 4, 1, 3, 2),
+        "no padding": drawn(3, 2, 3, 3),
+        "padding behind the longest text too": drawn(6, 3, 4, 2, 3),
+    }
+
+
+def forget_bias(steps: int, left: float) -> float:
+    """The bias of a forget gate that leaves so much of a memory after so many steps.
+
+    Nothing comes in, and the gate sees nothing but its bias b: each step multiplies the memory by
+    σ(b) = 1 / (1 + e^−b). After ``steps`` steps the share ``left`` of it, between 0 and 1, is still
+    there. Give b.
+    """
+    gate = torch.tensor(left ** (1 / steps))
+    return float(gate.logit())
+
+
+def draw_times(_: Generator) -> Probes:
+    """Inputs for 01.6: name → (number of steps, the share that is left)."""
+    return {
+        "half after one step": (1, 0.5),
+        "half after two steps": (2, 0.5),
+        "a hundredth after one step": (1, 0.01),
+        "a tenth after five steps": (5, 0.1),
+        "nine tenths after a hundred steps": (100, 0.9),
+    }
+
+
+EXERCISES = (
+    Exercise(
+        "01.1", "one step of an LSTM", lstm_step, draw_lstms,
+        mistakes=mistakes.LSTM, properties=mistakes.OF_AN_LSTM,
+        hints=(
+            "Take one text and two units. How many numbers does W x + U h + b have, and which of them belong to the "
+            "forget gate?",
+            "Make all four blocks at once, [batch rows], and cut that into four pieces. Three pieces become gates, one "
+            "becomes the candidate. The new memory must be there before the new state.",
+            "x holds texts in its rows, so W x of all texts is x @ W.T. .chunk(4, dim=-1) cuts the last axis into "
+            "four. .sigmoid() and .tanh() bound numbers; * multiplies number by number.",
+        ),
+    ),
+    Exercise(
+        "01.2", "one step of a GRU", gru_step, draw_grus,
+        mistakes=mistakes.GRU, properties=mistakes.OF_A_GRU,
+        hints=(
+            "Which of the three blocks can be made from h, and which must wait until r is known?",
+            "First the two gates, from the first 2 · hidden rows. Then the candidate, from the last rows, which see "
+            "r∘h where the gates saw h. Last the mixture, of the candidate and of the h that was given.",
+            "W[: 2 * hidden] and W[2 * hidden :] are rows for the gates and for the candidate; U and b are cut in the "
+            "same way. .chunk(2, dim=-1) cuts r from z.",
+        ),
+    ),
+    Exercise(
+        "01.3", "the gradient through time", through_time, draw_states,
+        mistakes=mistakes_reach.THROUGH_TIME, properties=mistakes_reach.OF_A_JACOBIAN,
+        hints=(
+            "From h_0 to h_2 there are two steps. Which two matrices are multiplied, and which of them stands on the "
+            "left?",
+            "Begin with the identity. For each state but the first, multiply what you have by that step's matrix, "
+            "which goes to the left of it.",
+            "torch.eye(n) is the identity, torch.diag(v) puts a vector on a diagonal, states[1:] leaves the first "
+            "out, @ multiplies matrices.",
+        ),
+    ),
+    Exercise(
+        "01.4", "clipping the gradient", clip, draw_gradients,
+        mistakes=mistakes_reach.CLIP, properties=mistakes_reach.OF_A_CLIP,
+        hints=(
+            "Two weights have the gradients 3 and 4, and the limit is 1. How long is the vector (3, 4), and what does "
+            "it become?",
+            "There is one norm, and so one factor for all tensors: the limit divided by the norm. When must the "
+            "factor be 1 instead?",
+            ".flatten() lays a tensor in a row, torch.cat joins rows, .norm() is the root of the sum of squares. "
+            ".clamp(max=…) keeps a number from being larger; tuple(… for … in …) makes the answer.",
+        ),
+    ),
+    Exercise(
+        "01.5", "the state after the last word", last_states, draw_padded,
+        mistakes=mistakes.LAST, properties=mistakes.OF_LAST_STATES,
+        hints=(
+            "A text has three words. In which slot is its last one, when slots count from 0?",
+            "Each text needs one slot, its own. So ask for pairs: text 0 and its slot, text 1 and its slot, and so on.",
+            "table[rows, columns] with two lists of ids, equally long, takes pairs. torch.arange(n) is 0, 1 … n − 1.",
+        ),
+    ),
+    Exercise(
+        "01.6", "how long a memory lasts", forget_bias, draw_times,
+        mistakes=mistakes_reach.FORGET,
+        hints=(
+            "A gate of 0.9 multiplies the memory at every step. How much is left after two steps, and after three?",
+            "First find the gate: multiplied by itself so many times, it gives `left`. Then find the number whose "
+            "sigmoid is that gate.",
+            "a ** (1 / n) is the n-th root. The sigmoid's way back is called logit: it is the logarithm of "
+            "gate / (1 − gate), and torch.logit does it for a tensor.",
+        ),
+    ),
+)

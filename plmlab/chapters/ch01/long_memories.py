@@ -1,0 +1,47 @@
+"""The networks that are put to tasks of long memory: a recurrence, and what is answered from its last state."""
+
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from plmlab.layers.cells import Cell, IdentityRNNCell, LSTMCell, RNNCell, TorchGRUCell
+from plmlab.layers.recurrent import Recurrent
+
+
+class ChronoLSTMCell(LSTMCell):
+    """An LSTM whose units begin with memories of 1 … ``longest`` steps: forget bias log u, input bias −log u, with u
+    drawn evenly from 1 … longest (Tallec and Ollivier 2018)."""
+
+    def __init__(self, inputs: int, hidden: int, longest: int) -> None:
+        self.longest = longest
+        super().__init__(inputs, hidden)
+
+    @torch.no_grad()
+    def reset_parameters(self) -> None:
+        """As an LSTM's, but for the two biases."""
+        super().reset_parameters()
+        nn.init.zeros_(self.bias_ih)
+        nn.init.zeros_(self.bias_hh)
+        i, f, *_ = self.bias_ih.chunk(4)
+        f.copy_(torch.empty_like(f).uniform_(1, self.longest).log())
+        i.copy_(-f)
+
+
+CELLS: dict[str, type[Cell]] = {"RNN": RNNCell, "IRNN": IdentityRNNCell, "LSTM": LSTMCell,
+                                "LSTM, chrono": ChronoLSTMCell, "GRU": TorchGRUCell}
+
+
+class FromLastState(nn.Module):
+    """A recurrence of one layer, and a linear answer from its last state; ``steps`` is what a chrono LSTM is told."""
+
+    def __init__(self, cell: str, inputs: int, hidden: int, outputs: int, steps: int) -> None:
+        super().__init__()
+        kind = CELLS[cell]
+        told: dict[str, Any] = {"longest": steps} if kind is ChronoLSTMCell else {}
+        self.recurrent, self.output = Recurrent(kind, inputs, hidden, **told), nn.Linear(hidden, outputs)
+
+    def forward(self, x: Float[Tensor, "batch time inputs"]) -> Float[Tensor, "batch outputs"]:
+        """The answer about each sequence."""
+        return self.output(self.recurrent(x)[0][:, -1])

@@ -1,0 +1,63 @@
+"""Where a state stands: a linear probe reads from it how many words have been read, or are still to come.
+
+Nobody tells a recurrent network its position. What a probe finds is held against what the word alone tells, and an
+untrained network.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import islice
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from plmlab import world
+from plmlab.chapters.ch01.reading import reading
+from plmlab.interpret.watching import watch
+from plmlab.models.recurrent import RecurrentLanguageModel
+from plmlab.world.datasets.tokenizer import ids, spelling
+
+Words = tuple[str, ...]
+Vectors = Callable[[Sequence[Words]], Float[Tensor, "slot model"]]
+"""What stands at each slot of some sentences, one after the other, [START] left out."""
+
+
+@cache
+def sentences(seed: int, count: int = 500) -> list[Words]:
+    """Different sentences of the full world's test."""
+    return list(dict.fromkeys(tuple(words) for words in islice(world.full().text("test", seed=seed), count)))
+
+
+def memories(model: RecurrentLanguageModel, layer: int) -> Vectors:
+    """An LSTM's memories at each slot, of one layer."""
+    def vectors(rows: Sequence[Words]) -> Float[Tensor, "slot model"]:
+        point = f"recurrent.layers.{layer}.cells.0.memory"
+        with torch.no_grad(), watch(model, point) as seen:
+            model.hidden_states(reading(rows))
+        found = torch.stack(seen.calls(point), 1)
+        return torch.cat([found[row, 1:len(words) + 1] for row, words in enumerate(rows)])
+    return vectors
+
+
+def words_alone(rows: Sequence[Words]) -> Float[Tensor, "slot vocab"]:
+    """Which word stands at each slot, one-hot."""
+    return torch.eye(len(spelling()))[[id for words in rows for id in ids(words)]]
+
+
+def read_so_far(rows: Sequence[Words]) -> list[int]:
+    """At each slot how many words have been read."""
+    return [place + 1 for words in rows for place in range(len(words))]
+
+
+def still_to_come(rows: Sequence[Words]) -> list[int]:
+    """At each slot how many words are still to come."""
+    return [len(words) - place - 1 for words in rows for place in range(len(words))]
+
+
+def explained(vectors: Vectors, asked: Callable[[Sequence[Words]], list[int]], to_learn: Sequence[Words],
+              exam: Sequence[Words]) -> float:
+    """The share of the variance on the exam's slots that a ridge regression explains, learned from the others."""
+    from sklearn.linear_model import RidgeCV
+    probe = RidgeCV((0.01, 0.1, 1.0, 10.0, 100.0)).fit(vectors(to_learn).numpy(), asked(to_learn))
+    return float(probe.score(vectors(exam).numpy(), asked(exam)))

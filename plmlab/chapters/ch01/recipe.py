@@ -1,0 +1,11 @@
+"""What chapter 01 records: how long a lag each cell bridges, and language models of one size at equal tokens."""
+
+from typing import Any
+
+from plmlab.chapters.ch01 import lags, language
+from plmlab.recipes import Parts
+
+
+def main(parts: Parts) -> dict[str, Any]:
+    """``lags`` and ``language``, as their modules tell."""
+    return {"language": language.measure(parts), "lags": lags.measure(parts)}

@@ -1,0 +1,54 @@
+"""Which vector is the memory? Of two sentences that differ in the number of their subject, one carries on with the
+other's memory, or with the other's hidden state: which of them does the verb follow?"""
+
+from functools import cache
+from itertools import islice
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from plmlab import world
+from plmlab.models.recurrent import LSTMLanguageModel
+from plmlab.world.datasets.numbers import other_noun, other_number
+from plmlab.world.datasets.tokenizer import ids, spelling
+
+ASKED, DISTANCE = 200, 2
+Words = tuple[str, ...]
+
+
+class Pair(NamedTuple):
+    """A sentence up to its verb, the same with the subject in the other number, the place of the subject, and the verb
+    as each of them wants it."""
+
+    words: Words
+    other: Words
+    subject: int
+    verb: str
+    other_verb: str
+
+
+@cache
+def pairs() -> list[Pair]:
+    """Sentences of the full world's test with at least two words between subject and verb, and no other word that
+    shows the subject's number."""
+    nouns, verbs = other_noun(world.full()), other_number(world.full())
+    found = (Pair(s.words[:link.verb], (*s.words[:link.subject], nouns[s.words[link.subject]],
+                                        *s.words[link.subject + 1:link.verb]),
+                  link.subject, s.words[link.verb], verbs[s.words[link.verb]])
+             for s in world.full().sentences("test", seed=8) for link in s.agreement
+             if link.verb - link.subject > DISTANCE and s.words[link.subject - 1] == "the" and link.subject
+             and s.words[link.subject] in nouns and s.words[link.verb] in verbs)
+    return list(islice(found, ASKED))
+
+
+@torch.no_grad()
+def said(model: LSTMLanguageModel, pair: Pair, *, state: bool = False, memory: bool = False) -> bool:
+    """Whether the model gives the sentence's own verb more than the other's, if after the subject and one more word it
+    goes on with the other sentence's hidden ``state``, or with its ``memory``."""
+    start, cut = spelling().vocab.need("start"), pair.subject + 2
+    tokens, others = (torch.tensor([[start, *ids(words)]]) for words in (pair.words, pair.other))
+    (h, c), (other_h, other_c) = (model.read(row[:, :cut + 1], None)[1] for row in (tokens, others))
+    carried: tuple[Tensor, Tensor] = (other_h if state else h, other_c if memory else c)
+    logits = model.token_logits(model.read(tokens[:, cut + 1:], carried)[0][0, -1])
+    return bool(logits[spelling().id(pair.verb)] > logits[spelling().id(pair.other_verb)])

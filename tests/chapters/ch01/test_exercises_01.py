@@ -1,0 +1,284 @@
+"""The solutions of chapter 01 against independent ones; and other right ways are not refused."""
+
+from functools import reduce
+from math import exp, hypot, log, sqrt
+
+import pytest
+import torch
+from torch import nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from plmlab.chapters.ch01 import exercises as right
+from plmlab.exercises import check
+from plmlab.layers.cells import GRUCell
+
+
+def draw(*shape: int) -> torch.Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(sum(shape)), dtype=torch.float64)
+
+
+def loaded(cell: nn.Module, W: torch.Tensor, U: torch.Tensor, b: torch.Tensor) -> nn.Module:
+    """A cell in float64 that holds these weights; its second bias is 0."""
+    cell.double().load_state_dict({"weight_ih": W, "weight_hh": U, "bias_ih": b, "bias_hh": 0 * b})
+    return cell
+
+
+# The solutions
+
+@torch.no_grad()
+def test_the_lstm_is_pytorchs() -> None:
+    x, h, c, W, U, b = draw(5, 3), draw(5, 4), 3 * draw(5, 4), draw(16, 3), draw(16, 4), draw(16)
+    torch.testing.assert_close(right.lstm_step(x, h, c, W, U, b), loaded(nn.LSTMCell(3, 4), W, U, b)(x, (h, c)))
+
+
+@torch.no_grad()
+def test_the_gru_is_the_textbooks() -> None:
+    x, h, W, U, b = draw(5, 3), draw(5, 4), draw(12, 3), draw(12, 4), draw(12)
+    cell = loaded(GRUCell(3, 4), W, U, b)
+    torch.testing.assert_close(right.gru_step(x, h, W, U, b), cell.step(cell.read(x), (h,))[0])
+
+
+@torch.no_grad()
+def test_the_gru_is_pytorchs_where_no_unit_sees_another() -> None:
+    """U (r∘h) is r∘(U h) where U is diagonal; and σ(−a) is 1 − σ(a), since PyTorch's z keeps the old state."""
+    x, h, W, U, b = draw(5, 3), draw(5, 4), draw(12, 3), draw(12, 4), draw(12)
+    U[8:] = torch.diag(draw(4))
+    turned = [torch.cat([part[:4], -part[4:8], part[8:]]) for part in (W, U, b)]
+    torch.testing.assert_close(right.gru_step(x, h, W, U, b), loaded(nn.GRUCell(3, 4), *turned)(x, h))
+
+
+@pytest.mark.parametrize("steps", [0, 1, 2, 7])
+def test_the_gradient_through_time_is_autograds(steps: int) -> None:
+    x, W, U, b = draw(steps, 3), draw(4, 3), draw(4, 4), draw(4)
+
+    def states(first: torch.Tensor) -> torch.Tensor:
+        return torch.stack(reduce(lambda h, now: [*h, torch.tanh(W @ now + U @ h[-1] + b)], x, [first]))
+
+    first = draw(4).tanh()
+    told = torch.autograd.functional.jacobian(lambda h: states(h)[-1], first)
+    torch.testing.assert_close(right.through_time(states(first), U), told)
+
+
+@pytest.mark.parametrize("most", [0.1, 1.0, 3.0, 50.0])
+def test_clipping_is_pytorchs(most: float) -> None:
+    """PyTorch adds 1e-6 to the norm before it divides."""
+    gradients = (draw(4, 3), draw(4), -draw(2, 2, 2).abs())
+    weights = [nn.Parameter(torch.zeros_like(gradient)) for gradient in gradients]
+    for weight, gradient in zip(weights, gradients, strict=True):
+        weight.grad = gradient.clone()
+    norm = nn.utils.clip_grad_norm_(weights, most)
+    clipped = right.clip(gradients, most)
+    for part, weight in zip(clipped, weights, strict=True):
+        torch.testing.assert_close(part, weight.grad, rtol=3e-6, atol=1e-9)
+    assert float(torch.cat([part.flatten() for part in clipped]).norm()) == pytest.approx(min(most, float(norm)))
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("kind", [nn.RNN, nn.GRU, nn.LSTM])
+def test_the_last_states_are_those_of_a_packed_batch(kind: type) -> None:
+    lengths = torch.tensor([3, 6, 1, 4])
+    network = kind(2, 5, batch_first=True).double()
+    packed, last = network(pack_padded_sequence(draw(4, 6, 2), lengths, batch_first=True, enforce_sorted=False))
+    shown, _ = pad_packed_sequence(packed, batch_first=True, padding_value=9.0, total_length=8)
+    state = last[0] if isinstance(last, tuple) else last
+    torch.testing.assert_close(right.last_states(shown, lengths), state[0])
+
+
+@torch.no_grad()
+@pytest.mark.parametrize(("steps", "left"), [(1, 0.2), (3, 0.5), (40, 0.5), (7, 0.05), (200, 0.9)])
+def test_a_cell_with_that_bias_forgets_as_fast(steps: int, left: float) -> None:
+    """A cell of PyTorch's that reads nothing, takes nothing in and forgets by its bias alone."""
+    b = torch.tensor([-1e3, right.forget_bias(steps, left), 0.0, 0.0], dtype=torch.float64)
+    cell = loaded(nn.LSTMCell(1, 1), draw(4, 1), torch.zeros(4, 1).double(), b)
+    h, c = torch.zeros(1, 1).double(), torch.ones(1, 1).double()
+    for _ in range(steps):
+        h, c = cell(torch.zeros(1, 1).double(), (h, c))
+    assert float(c) == pytest.approx(left, rel=1e-4)
+
+
+def test_two_biases_worked_by_hand() -> None:
+    """Half in two steps is a gate of 1/√2, and that of ln(1 + √2). A bias of 1, with which many begin, forgets half
+    between the second step and the third."""
+    assert right.forget_bias(2, 0.5) == pytest.approx(log(1 + sqrt(2)))
+    assert right.forget_bias(1, 0.5) == pytest.approx(0)
+    assert right.forget_bias(2, 0.5) < 1 < right.forget_bias(3, 0.5)
+
+
+# Other right ways
+
+def lstm_joined(x, h, c, W, U, b):
+    """One matrix for what is read and the state, side by side."""
+    i, f, g, o = torch.chunk(torch.cat([x, h], 1) @ torch.cat([W, U], 1).T + b, 4, 1)
+    new = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+    return torch.sigmoid(o) * torch.tanh(new), new
+
+
+def lstm_in_loops(x, h, c, W, U, b):
+    size = h.shape[1]
+    state, memory = torch.empty_like(h), torch.empty_like(c)
+    for text in range(len(x)):
+        for unit in range(size):
+            i, f, g, o = (float(W[row] @ x[text] + U[row] @ h[text] + b[row]) for row in range(unit, 4 * size, size))
+            i, f, o = (1 / (1 + exp(-number)) for number in (i, f, o))
+            memory[text, unit] = f * c[text, unit] + i * torch.tanh(torch.tensor(g))
+            state[text, unit] = o * memory[text, unit].tanh()
+    return [state, memory]
+
+
+def lstm_by_einsum(x, h, c, W, U, b):
+    """In float64, with an axis for the gates."""
+    x, h, c, W, U, b = (part.double() for part in (x, h, c, W, U, b))
+    W, U, b = (part.unflatten(0, (4, -1)) for part in (W, U, b))
+    a = torch.einsum("bi,ghi->gbh", x, W) + torch.einsum("bk,ghk->gbh", h, U) + b[:, None]
+    i, f, o = a[[0, 1, 3]].sigmoid()
+    c = f * c + i * a[2].tanh()
+    return (o * c.tanh()).float(), c.float()
+
+
+@torch.no_grad()
+def lstm_by_torch(x, h, c, W, U, b):
+    cell = nn.LSTMCell(x.shape[1], h.shape[1])
+    cell.load_state_dict({"weight_ih": W, "weight_hh": U, "bias_ih": b, "bias_hh": torch.zeros_like(b)})
+    return cell(x, (h, c))
+
+
+def gru_joined(x, h, W, U, b):
+    size = h.shape[1]
+    gates = torch.cat([x, h], 1) @ torch.cat([W, U], 1)[:2 * size].T + b[:2 * size]
+    r, z = torch.sigmoid(gates[:, :size]), torch.sigmoid(gates[:, size:])
+    n = torch.tanh(torch.cat([x, r * h], 1) @ torch.cat([W, U], 1)[2 * size:].T + b[2 * size:])
+    return torch.lerp(h, n, z)
+
+
+def gru_by_chunks(x, h, W, U, b):
+    (Wr, Wz, Wn), (Ur, Uz, Un), (br, bz, bn) = W.chunk(3), U.chunk(3), b.chunk(3)
+    r = torch.sigmoid(nn.functional.linear(x, Wr, br) + nn.functional.linear(h, Ur))
+    z = torch.sigmoid(nn.functional.linear(x, Wz, bz) + nn.functional.linear(h, Uz))
+    n = torch.tanh(nn.functional.linear(x, Wn, bn) + nn.functional.linear(r * h, Un))
+    return h + z * (n - h)
+
+
+def gru_by_the_cell(x, h, W, U, b):
+    cell = GRUCell(x.shape[1], h.shape[1])
+    cell.load_state_dict({"weight_ih": W, "weight_hh": U, "bias_ih": b, "bias_hh": torch.zeros_like(b)})
+    return cell.step(cell.read(x), (h,))[0]
+
+
+def backwards(states, U):
+    """From the last step to the first, as backpropagation goes."""
+    product = torch.eye(len(U))
+    for h in states[1:].flip(0):
+        product = product @ ((1 - h ** 2)[:, None] * U)
+    return product
+
+
+def by_reduce(states, U):
+    steps = torch.einsum("ti,ij->tij", 1 - states.square(), U)
+    return reduce(lambda so_far, step: step @ so_far, steps[1:], torch.eye(len(U)))
+
+
+def row_by_row(states, U):
+    """One gradient a unit of the last state, in float64, by transposed products."""
+    rows = []
+    for row in torch.eye(len(U), dtype=torch.float64):
+        for t in range(len(states) - 1, 0, -1):
+            row = U.T.double() @ (row * (1 - states[t].double() ** 2))
+        rows.append(row)
+    return torch.stack(rows).float()
+
+
+def clip_as_pytorch(gradients, most):
+    weights = [nn.Parameter(torch.zeros_like(gradient)) for gradient in gradients]
+    for weight, gradient in zip(weights, gradients, strict=True):
+        weight.grad = gradient.clone()
+    nn.utils.clip_grad_norm_(weights, most)
+    return [weight.grad for weight in weights]
+
+
+def clip_with_a_little_added(gradients, most):
+    norm = torch.sqrt(sum((gradient ** 2).sum() for gradient in gradients))
+    if norm <= most:
+        return gradients
+    return tuple(gradient * (most / (norm + 1e-6)) for gradient in gradients)
+
+
+def clip_in_numbers(gradients, most):
+    norm = hypot(*(number for gradient in gradients for number in gradient.flatten().tolist()))
+    return [gradient / max(1.0, norm / most) for gradient in gradients]
+
+
+def last_by_gather(shown, lengths):
+    return shown.gather(1, (lengths - 1)[:, None, None].expand(-1, 1, shown.shape[2])).squeeze(1)
+
+
+def last_in_a_loop(shown, lengths):
+    return torch.stack([text[:length][-1] for text, length in zip(shown, lengths.tolist(), strict=True)])
+
+
+def last_by_a_mask(shown, lengths):
+    here = nn.functional.one_hot(lengths - 1, shown.shape[1]).float()
+    return torch.einsum("bt,bth->bh", here, shown)
+
+
+def last_of_the_diagonal(shown, lengths):
+    return shown[:, lengths - 1].diagonal(dim1=0, dim2=1).T
+
+
+def bias_by_math(steps, left):
+    gate = left ** (1 / steps)
+    return log(gate) - log(1 - gate)
+
+
+def bias_by_a_tensor(steps, left):
+    return -torch.log(torch.tensor(left) ** (-1.0 / steps) - 1)
+
+
+def bias_by_trying(steps, left):
+    low, high = -50.0, 50.0
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if (1 + exp(-middle)) ** -steps < left else (low, middle)
+    return middle
+
+
+@pytest.mark.parametrize(("number", "answer"), [
+    ("01.1", lstm_joined), ("01.1", lstm_in_loops), ("01.1", lstm_by_einsum), ("01.1", lstm_by_torch),
+    ("01.2", gru_joined), ("01.2", gru_by_chunks), ("01.2", gru_by_the_cell),
+    ("01.3", backwards), ("01.3", by_reduce), ("01.3", row_by_row),
+    ("01.4", clip_as_pytorch), ("01.4", clip_with_a_little_added), ("01.4", clip_in_numbers),
+    ("01.5", last_by_gather), ("01.5", last_in_a_loop), ("01.5", last_by_a_mask), ("01.5", last_of_the_diagonal),
+    ("01.6", bias_by_math), ("01.6", bias_by_a_tensor), ("01.6", bias_by_trying),
+])
+def test_another_right_way_is_right(number: str, answer) -> None:
+    assert check(number, answer).ok, check(number, answer)
+
+
+# Wrong in other words
+
+@pytest.mark.parametrize(("number", "answer", "words"), [
+    ("01.1", lambda x, h, c, W, U, b: (2 + h, c), "lies beyond −1 and 1"),
+    ("01.1", lambda x, h, c, W, U, b: (h.tanh(), 5 * c), "has grown by more than 1"),
+    ("01.1", lambda *args: right.lstm_step(*args)[0], "2 things were expected"),
+    ("01.2", lambda x, h, W, U, b: 3 + h.abs(), "farther from 0 than the old state"),
+    ("01.2", lambda x, h, W, U, b: (gru_joined(x, h, W, U, b),), "expected was a tensor [1, 1]"),
+    ("01.3", lambda states, U: through_the_end(states, U), "nothing has moved yet: that is the identity"),
+    ("01.3", lambda states, U: right.through_time(states, U).norm(), "has the shape []; expected was [2, 2]"),
+    ("01.4", lambda gradients, most: tuple(3 * part for part in right.clip(gradients, most)), "still longer than"),
+    ("01.4", lambda gradients, most: tuple(part.abs() / 30 for part in gradients), "yours is"),
+    ("01.4", lambda gradients, most: tuple(part.flip(0) if part.ndim == 2 else part for part in
+                                           right.clip(gradients, most)), "The direction has changed"),
+    ("01.4", lambda gradients, most: torch.cat([part.flatten() for part in right.clip(gradients, most)]),
+     "2 things were expected"),
+    ("01.4", lambda gradients, most: (part for part in right.clip(gradients, most)), "2 things were expected"),
+    ("01.5", lambda shown, lengths: shown[:, 0] / 2, "is none of its words' states"),
+    ("01.5", lambda shown, lengths: shown[torch.arange(len(shown)), lengths.flip(0) - 1], "none of its words' states"),
+    ("01.6", lambda steps, left: bias_by_math(steps, left) + 0.01, "Yours is 0.01, right is 0.0"),
+])
+def test_what_is_wrong_is_said(number: str, answer, words: str) -> None:
+    feedback = check(number, answer)
+    assert feedback.verdict == "wrong" and not feedback.mistake and words in repr(feedback), feedback
+
+
+def through_the_end(states, U):
+    """Right, but for a single state."""
+    return right.through_time(states, U) if len(states) > 1 else torch.zeros_like(U)

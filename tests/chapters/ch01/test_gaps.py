@@ -1,0 +1,65 @@
+"""Where a language model falls short: against readers whose distance from the best one is known."""
+
+from math import log
+
+import pytest
+import torch
+from torch import nn
+
+from plmlab import world
+from plmlab.chapters.ch01.gaps import KINDS, exam, gaps, kinds, means
+from plmlab.example import Batch
+from plmlab.world.datasets.tokenizer import spelling
+from plmlab.world.probability.automaton import END
+
+
+class Believing(nn.Module):
+    """A reader that knows the exact probabilities, mixed with so much of the even distribution over all tokens."""
+
+    def __init__(self, even: float) -> None:
+        super().__init__()
+        self.even = even
+
+    def forward(self, batch: Batch) -> torch.Tensor:
+        size, vocab = len(spelling()), spelling().vocab
+        beliefs = torch.full((*batch.tokens.shape, size), self.even / size, dtype=torch.float64)
+        for row, tokens in enumerate(batch.tokens.tolist()):
+            words = [word for word in spelling().tokens(tokens[1:]) if word != "[PAD]"]
+            for place in range(len(words) + 1):
+                for word, p in world.full().next_words(words[:place], "test").items():
+                    token = vocab.need("end") if word is END else spelling().id(str(word))
+                    beliefs[row, place, token] += (1 - self.even) * p
+        return beliefs.log()
+
+
+def test_the_best_reader_falls_short_of_nothing() -> None:
+    found = gaps(Believing(0.0), exam()[:8])
+    assert max(abs(gap) for told in found.values() for gap in told) < 1e-9
+
+
+def test_who_knows_nothing_falls_short_of_all_that_can_be_known() -> None:
+    sentences = exam()[:5]
+    found = gaps(Believing(1.0), sentences)
+    entropies = [-sum(p * log(p) for p in world.full().next_words(one.words[:place], "test").values() if p)
+                 for one in sentences for place in range(len(one.words) + 1)]
+    told = [gap for kind in found for gap in found[kind]]
+    assert len(told) == len(entropies) == sum(len(one.words) + 1 for one in sentences)
+    assert sum(told) == pytest.approx(len(told) * log(len(spelling())) - sum(entropies))
+
+
+def test_every_kind_stands_where_it_is_said_to() -> None:
+    for sentence in exam():
+        found = kinds(sentence)
+        assert len(found) == len(sentence.words) + 1 and set(found) <= set(KINDS)
+        verbs = {link.verb for link in sentence.agreement if link.subject < link.verb}
+        assert {place for place, kind in enumerate(found) if kind == "agreement"} == verbs
+        named = {place for start, end, _ in sentence.mentions for place in range(start, end)}
+        assert {place for place, kind in enumerate(found) if kind in ("names", "facts")} <= named
+        if not sentence.facts:
+            assert "facts" not in found
+    assert {kind for sentence in exam() for kind in kinds(sentence)} == set(KINDS)
+
+
+def test_means_weigh_every_word_alike() -> None:
+    found = {kind: [0.0] for kind in KINDS} | {"facts": [1.0, 1.0, 4.0]}
+    assert means(found) == dict.fromkeys(KINDS, 0.0) | {"facts": 2.0, "all": 6 / 7}

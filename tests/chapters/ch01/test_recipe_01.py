@@ -1,0 +1,70 @@
+"""The recipe of chapter 01 on the smallest of scales: each experiment tells what the notebook reads."""
+
+from pathlib import Path
+
+import pytest
+
+from plmlab.chapters.ch01 import lags, language
+from plmlab.chapters.ch01.gaps import KINDS
+from plmlab.chapters.ch01.tasks import TASKS
+from plmlab.recipes import Parts
+
+
+@pytest.fixture
+def parts(tmp_path: Path) -> Parts:
+    return Parts(tmp_path / "01.parts.jsonl", processes=0)
+
+
+def best_at(rate: float):
+    """A score of learning rates, whatever the arm."""
+    def rate_score(*arm_rate_seed: object) -> float:
+        return -abs(float(arm_rate_seed[-2]) - rate)  # type: ignore[arg-type]
+    return rate_score
+
+
+def test_a_short_lag_is_bridged_and_what_cannot_be_known_is_not() -> None:
+    _, errors = lags.learn("first sign", "GRU", 3, 1e-2, seed=0)
+    assert errors[0] > 0.3 and errors[-1] <= TASKS["first sign"].solved and len(errors) < 12
+
+
+def test_a_run_that_diverges_ends_with_what_it_had() -> None:
+    _, errors = lags.learn("adding", "IRNN", 20, 1e30, seed=0)
+    assert len(errors) >= 1 and all(error == error and error < float("inf") for error in errors)
+
+
+def test_solved_soon_is_better_than_solved_late_and_that_than_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    def scored(*errors: float) -> float:
+        monkeypatch.setattr(lags, "learn", lambda *_: (None, list(errors)))
+        return lags.rate_score("adding", "RNN", 50, 1e-3, 0)
+    assert 0 > scored(0.2, 0.001) > scored(0.2, 0.1, 0.001) > scored(0.2, 0.02) > scored(0.2, 0.1) >= -2
+
+
+def test_lags_tells_cells_and_lengths(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("LENGTHS", {"adding": (4,), "first sign": (2, 3)}), ("SEEDS", (0, 1)), ("EVERY", 5),
+                        ("HIDDEN", dict.fromkeys(TASKS, 8)), ("UPDATES", dict.fromkeys(TASKS, 10)),
+                        ("rate_score", best_at(3e-3))):
+        monkeypatch.setattr(lags, name, value)
+    told = lags.measure(parts)["tasks"]
+    assert list(told["first sign"]["lengths"]) == ["2", "3"] and told["adding"]["constant"] == 1 / 6
+    for arms in (*told["adding"]["lengths"].values(), *told["first sign"]["lengths"].values()):
+        assert list(arms) == list(lags.CELLS)
+        for arm in arms.values():
+            assert arm["lr"] == 3e-3 and len(arm["curves"]) == 2 and arm["lowest"]["seeds"] == [0, 1]
+            assert 0 <= arm["solved"] <= 2 and arm["updates"]["high"] <= 10
+            assert 0 <= arm["before"]["low"] <= arm["before"]["high"] <= 4
+
+
+def test_models_of_one_size_are_of_one_size() -> None:
+    counts = [sum(weights.numel() for weights in language.build(kind, 0).parameters())
+              for kind in language.KINDS_OF_MODEL]
+    assert max(counts) < 1.06 * min(counts)
+
+
+def test_language_tells_where_models_fall_short(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("STEPS", 3), ("BATCH", 4), ("SEEDS", (0, 1)), ("rate_score", best_at(1e-2))):
+        monkeypatch.setattr(language, name, value)
+    told = language.measure(parts)
+    assert told["floor"] == pytest.approx(1.12, abs=0.01) and list(told["models"]) == list(language.KINDS_OF_MODEL)
+    for model in told["models"].values():
+        assert model["lr"] == 1e-2 and set(model["gaps"]) == {*KINDS, "all"}
+        assert all(0 < gap["low"] <= gap["high"] < 8 for gap in model["gaps"].values())

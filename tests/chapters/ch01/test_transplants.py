@@ -1,0 +1,52 @@
+"""Sentences that carry on with another's memory: swapping nothing, or all, is reading one sentence or the other."""
+
+import torch
+
+from plmlab.chapters.ch01.reading import reading
+from plmlab.chapters.ch01.transplants import Pair, pairs, said
+from plmlab.models.recurrent import LSTMLanguageModel, RecurrentConfig
+from plmlab.world.datasets.tokenizer import spelling
+
+SOME = slice(0, 12)
+
+
+def untrained() -> LSTMLanguageModel:
+    torch.manual_seed(0)
+    model = LSTMLanguageModel(RecurrentConfig(len(spelling()), layers=2, model=24, dropout=0.0)).eval()
+    for weights in model.parameters():
+        torch.nn.init.normal_(weights, std=0.4)
+    return model
+
+
+def own_verb(model: LSTMLanguageModel, pair: Pair, words: tuple[str, ...]) -> bool:
+    with torch.no_grad():
+        logits = model(reading([words]))[0, len(words)]
+    return bool(logits[spelling().id(pair.verb)] > logits[spelling().id(pair.other_verb)])
+
+
+def test_a_pair_differs_in_its_subject_alone() -> None:
+    assert len(pairs()) > 100
+    for pair in pairs():
+        apart = [place for place, two in enumerate(zip(pair.words, pair.other, strict=True)) if two[0] != two[1]]
+        assert apart == [pair.subject] and len(pair.words) - pair.subject > 2
+        assert pair.verb != pair.other_verb
+
+
+def test_without_a_swap_it_reads_its_own_sentence_and_with_both_the_other() -> None:
+    model, told = untrained(), []
+    for pair in pairs()[SOME]:
+        assert said(model, pair) == own_verb(model, pair, pair.words)
+        assert said(model, pair, state=True, memory=True) == own_verb(model, pair, pair.other)
+        told.append((said(model, pair, memory=True), said(model, pair, state=True)))
+    assert len(set(told)) > 1  # the halves of a state are no idle talk
+
+
+def test_one_half_of_a_state_is_swapped() -> None:
+    """A network whose verb hangs on the memory alone: its gates and candidate are deaf to the state."""
+    model = untrained()
+    with torch.no_grad():
+        for cell in model.recurrent.cells:
+            cell.weight_hh.zero_()
+    for pair in pairs()[SOME]:
+        assert said(model, pair, state=True) == said(model, pair)
+        assert said(model, pair, memory=True) == own_verb(model, pair, pair.other)
