@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 import torch
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
@@ -91,6 +91,14 @@ class Batch:
             labels={name: collate_label([e.labels[name] for e in examples]) for name in examples[0].labels},
             query_visible=AttentionMask.of(second) if second else None,
         )
+
+    @property
+    def looked_at(self) -> Bool[Tensor, "batch time"]:
+        """The slots that anybody may look at: all but padding."""
+        looks = self.visible.dense(self.size[1], self.size[1])
+        if looks is None:
+            return torch.ones_like(self.tokens, dtype=torch.bool)
+        return looks.any(-2)[:, 0].expand(self.size)
 
     @classmethod
     def causal(cls, windows: Int[Tensor, "batch window"]) -> Self:

@@ -9,7 +9,6 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
 from plmlab.example import Batch
-from plmlab.models.bert_heads import looked_at
 
 Read = Callable[[Batch], Float[Tensor, "batch time width"]]
 
@@ -34,7 +33,7 @@ def _once(read: Read) -> Read:
 
     @torch.no_grad()
     def again(batch: Batch) -> Float[Tensor, "batch time width"]:
-        lengths = looked_at(batch).sum(1).tolist()
+        lengths = batch.looked_at.sum(1).tolist()
         texts = torch.stack([batch.tokens, batch.segments], 1).cpu()
         keys = [text[:, :length].numpy().tobytes() for text, length in zip(texts, lengths, strict=True)]
         if any(key not in kept for key in keys):

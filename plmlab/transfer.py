@@ -24,10 +24,9 @@ from plmlab.metrics import entity_f1
 from plmlab.models.bert import BERT
 from plmlab.models.bert_heads import SentenceClassifier, SpanClassifier, TaskHead, TokenClassifier
 from plmlab.objectives import answered, classified, tagged
-from plmlab.text import Tokenizer
 from plmlab.train import History, fit, frozen
 from plmlab.world.datasets.tasks import acceptability, extractive_qa, paraphrase
-from plmlab.world.datasets.tokenizer import world_tokenizer
+from plmlab.world.datasets.tokenizer import ids, spelling
 
 EXAM = 300
 MOST = 1024
@@ -37,17 +36,6 @@ DEVELOPMENT, EVERY = 200, 50
 KINDS = ("person", "town", "country", "river", "film", "book", "cafe", "company")
 TAGS = ("O", *(f"{part}-{kind}" for kind in KINDS for part in "BI"))
 BATCH = 32
-
-
-@cache
-def spelling() -> Tokenizer:
-    """The tokenizer of the course's own checkpoints: one token for each English word of the full world."""
-    return world_tokenizer(world.full(), ["english"])
-
-
-def ids(words: Sequence[str]) -> list[int]:
-    """The ids of some words of the world, one token a word."""
-    return spelling().encode(" ".join(words), plain=True)
 
 
 @dataclass(frozen=True)
@@ -185,7 +173,7 @@ def tune(bert: BERT, name: str, count: int, seed: int, *, lr: float, steps: int,
     with ExitStack() as held:
         if features:
             held.enter_context(frozen(*pretrained))
-            read = "forward" if type(bert) is BERT else type(bert).features  # type: ignore[attr-defined]
+            read = getattr(bert, "features", "forward")
             held.enter_context(remembered(model.bert, read))
             for i in range(0, len(examples), BATCH):
                 getattr(model.bert, read)(Batch.of(examples[i:i + BATCH], pad=spelling().vocab.need("pad")))
@@ -196,7 +184,7 @@ def tune(bert: BERT, name: str, count: int, seed: int, *, lr: float, steps: int,
 
 def _head(task: Task, encoder: type[BERT]) -> type[TaskHead]:
     """The task's head for this class of encoder."""
-    return task.head if encoder is BERT else type(task.head.__name__, (task.head,), {"encoder_class": encoder})
+    return type(task.head.__name__, (task.head,), {"encoder_class": encoder})
 
 
 @torch.no_grad()

@@ -8,7 +8,6 @@ from torch.testing import assert_close
 from plmlab.example import Batch
 from plmlab.features import remembered
 from plmlab.models.bert import BERT, BERTConfig
-from plmlab.models.bert_heads import looked_at
 from plmlab.objectives import classified
 from plmlab.text.vocabulary import Vocabulary
 
@@ -37,7 +36,7 @@ def test_they_are_the_encoders_own_whatever_is_padded() -> None:
         found = [bert(one), bert(other), bert(one)]
     for vectors, true, read in zip(found, [*expected, expected[0]], [one, other, one], strict=True):
         assert vectors.shape == true.shape
-        real = looked_at(read)
+        real = read.looked_at
         assert_close(vectors[real], true[real], atol=1e-5, rtol=0)
         assert not vectors[~real].any()
     assert_close(bert(one), expected[0])

@@ -9,8 +9,9 @@ from plmlab.chapters.ch08.labels import PILOTS, SEEDS
 from plmlab.example import IGNORE, Batch
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.bert_heads import SpanClassifier, TaskHead
-from plmlab.transfer import KINDS, TAGS, TASKS, batch_of, development, exam, ids, labelled, score, spelling, tune
+from plmlab.transfer import KINDS, TAGS, TASKS, batch_of, development, exam, labelled, score, tune
 from plmlab.world import World
+from plmlab.world.datasets.tokenizer import ids, spelling
 
 NAMES = tuple(TASKS)
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Self
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -92,7 +92,7 @@ class SpanClassifier(TaskHead):
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time 2"]:
         """The logits S·T_t of the answer beginning at a slot and E·T_t of it ending there; −inf at padding."""
-        return self.output(self.bert(batch)).masked_fill(~looked_at(batch)[..., None], float("-inf"))
+        return self.output(self.bert(batch)).masked_fill(~batch.looked_at[..., None], float("-inf"))
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
         """Mean over texts of −log p(start) and −log p(end), halved; labels ``start`` and ``end``, a slot a text (the
@@ -111,9 +111,3 @@ class SpanClassifier(TaskHead):
         spans = torch.ones_like(scores, dtype=torch.bool).triu().tril(longest - 1)
         best = scores.masked_fill(~spans, -torch.inf).flatten(1).argmax(1)
         return torch.stack([best // scores.shape[2], best % scores.shape[2]], 1)
-
-
-def looked_at(batch: Batch) -> Bool[Tensor, "batch time"]:
-    """The slots that anybody may look at: all but padding."""
-    looks = batch.visible.dense(batch.size[1], batch.size[1])
-    return torch.ones_like(batch.tokens, dtype=torch.bool) if looks is None else looks.any(-2)[:, 0].expand(batch.size)

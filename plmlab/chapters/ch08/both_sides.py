@@ -17,9 +17,10 @@ from plmlab.example import Batch
 from plmlab.models.bert import BERT
 from plmlab.recipes import Parts, best_rates, spread
 from plmlab.train import Diverged
-from plmlab.transfer import MOST, TASKS, score, spelling, tune
+from plmlab.transfer import MOST, TASKS, score, tune
 from plmlab.world.datasets.batches import pair_batches
 from plmlab.world.datasets.segments import segment_pairs
+from plmlab.world.datasets.tokenizer import spelling
 
 SEEDS = (0, 1, 2)
 PILOTS = {9: 0, 10: 1}

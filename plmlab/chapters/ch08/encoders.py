@@ -10,11 +10,11 @@ from typing import Self
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from plmlab.example import Batch
+from plmlab.layers.cells import LSTMCell
+from plmlab.layers.recurrent import Recurrent
 from plmlab.models.bert import BERT, BERTConfig
-from plmlab.models.bert_heads import looked_at
 
 
 class BiLSTM(nn.Module):
@@ -22,12 +22,11 @@ class BiLSTM(nn.Module):
 
     def __init__(self, inputs: int, outputs: int, layers: int) -> None:
         super().__init__()
-        self.lstm = nn.LSTM(inputs, outputs // 2, layers, batch_first=True, bidirectional=True)
+        self.recurrent = Recurrent(LSTMCell, inputs, outputs // 2, layers, bidirectional=True)
 
     def forward(self, x: Float[Tensor, "batch time inputs"], batch: Batch) -> Float[Tensor, "batch time outputs"]:
         """A vector for each slot, from what stands on both sides of it; padding is not read, and gets zeros."""
-        packed = pack_padded_sequence(x, looked_at(batch).sum(1).cpu(), batch_first=True, enforce_sorted=False)
-        return pad_packed_sequence(self.lstm(packed)[0], batch_first=True, total_length=x.shape[1])[0]
+        return self.recurrent(x, batch.looked_at.sum(1))[0]
 
 
 class Encoder(BERT):
@@ -74,7 +73,7 @@ class AllLayers(Encoder):
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
         """A vector for each slot; in slot 0 the mean of all."""
-        x, real = self.read(self.all_layers(batch), batch), looked_at(batch)[..., None]
+        x, real = self.read(self.all_layers(batch), batch), batch.looked_at[..., None]
         mean = (x * real).sum(1, keepdim=True) / real.sum(1, keepdim=True)
         return torch.cat([mean, x[:, 1:]], 1)
 
@@ -110,7 +109,7 @@ class LastSlot(LeftToRight):
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
         """The vector of each slot; in slot 0 that of the last."""
         x = super().forward(batch)
-        last = x[torch.arange(len(x)), looked_at(batch).sum(1) - 1]
+        last = x[torch.arange(len(x)), batch.looked_at.sum(1) - 1]
         return torch.cat([last[:, None], x[:, 1:]], 1)
 
 

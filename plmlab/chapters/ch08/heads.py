@@ -16,7 +16,8 @@ from plmlab.example import Batch
 from plmlab.interpret.heads import Link, bystanders, head_scores, offset_score, slot_score
 from plmlab.models.bert import BERT
 from plmlab.objectives import masked
-from plmlab.transfer import batch_of, ids, spelling
+from plmlab.transfer import batch_of
+from plmlab.world.datasets.tokenizer import ids, spelling
 
 SENTENCES, COUPLES = 1000, 500
 

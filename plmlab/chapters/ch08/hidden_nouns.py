@@ -16,8 +16,8 @@ from torch import Tensor, nn
 from plmlab import world
 from plmlab.example import Batch
 from plmlab.objectives import masked
-from plmlab.transfer import ids, spelling
-from plmlab.world.grammar.patterns import NUMBER_WORDS
+from plmlab.world.datasets.numbers import other_number
+from plmlab.world.datasets.tokenizer import ids, spelling
 
 ASKED = 150
 NUMBERS = ("sg", "pl")
@@ -56,18 +56,10 @@ def asked() -> list[Noun]:
     return list(islice(found, ASKED))
 
 
-@cache
-def other_number() -> dict[str, str]:
-    """Each word whose form tells a number, and its form in the other: verbs, and "this", "it", "its"."""
-    pairs = [*NUMBER_WORDS.values(),
-             *((w.forms["third"], w.forms["base"]) for w in world.full().lexicon if {"third", "base"} <= {*w.forms})]
-    return {one: other for pair in pairs for one, other in (pair, pair[::-1])}
-
-
 def turned(noun: Noun) -> Noun:
     """The same sentence with its verb in the other number: it now asks for a noun of that number."""
     words = list(noun.words)
-    words[noun.verb] = other_number()[words[noun.verb]]
+    words[noun.verb] = other_number(world.full())[words[noun.verb]]
     return noun._replace(words=tuple(words), number=NUMBERS[1 - NUMBERS.index(noun.number)])
 
 

@@ -21,7 +21,8 @@ from plmlab.chapters.ch08.heads import read
 from plmlab.models.bert import BERT
 from plmlab.models.gpt import GPT
 from plmlab.objectives import causal
-from plmlab.transfer import batch_of, ids, spelling
+from plmlab.transfer import batch_of
+from plmlab.world.datasets.tokenizer import ids, spelling
 
 SENTENCES, EACH = 12_000, 30
 

@@ -18,9 +18,10 @@ from plmlab.example import IGNORE, Batch
 from plmlab.models.bert import BERT, BERTConfig, BERTPretraining
 from plmlab.objectives import masked
 from plmlab.train import Diverged, History, fit
-from plmlab.transfer import batch_of, ids, spelling
+from plmlab.transfer import batch_of
 from plmlab.world.datasets.batches import mixed_batches, pair_batches, sentence_batches
 from plmlab.world.datasets.segments import segment_pairs
+from plmlab.world.datasets.tokenizer import ids, spelling
 
 TIME, LAYERS, WIDTH = 96, 3, 96
 STEPS, BUCKETS, PAIRS, SENTENCES = 1200, 4, 4, 28

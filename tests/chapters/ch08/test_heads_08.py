@@ -6,8 +6,8 @@ import torch
 from plmlab.chapters.ch08 import heads
 from plmlab.interpret import intervene
 from plmlab.models.bert import BERT, BERTConfig
-from plmlab.transfer import spelling
 from plmlab.world import World
+from plmlab.world.datasets.tokenizer import spelling
 
 
 @pytest.fixture(scope="module")

@@ -16,8 +16,8 @@ from plmlab.chapters.ch08.hidden_nouns import (
 )
 from plmlab.models.bert import BERTConfig, BERTPretraining
 from plmlab.models.gpt import GPT2, GPTConfig
-from plmlab.transfer import spelling
 from plmlab.world import World
+from plmlab.world.datasets.tokenizer import spelling
 from plmlab.world.grammar.splits import is_test
 
 

@@ -19,7 +19,7 @@ def test_from_scratch_starts_as_large_as_the_checkpoint_with_other_weights_a_see
 def test_what_stands_on_frozen_layers_is_new_with_each_seed() -> None:
     one, same, other = (labels.start("frozen, all layers + BiLSTM", seed) for seed in (0, 0, 1))
     assert isinstance(one, AllLayersBiLSTM)
-    weights = [encoder.top.state_dict()["lstm.weight_hh_l1"] for encoder in (one, same, other)]
+    weights = [encoder.top.state_dict()["recurrent.layers.1.cells.0.weight_hh"] for encoder in (one, same, other)]
     assert torch.equal(weights[0], weights[1]) and not torch.equal(weights[0], weights[2])
 
 

@@ -9,8 +9,8 @@ from plmlab.chapters.ch08 import senses
 from plmlab.chapters.ch08.senses import Occurrence
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.gpt import GPT2, GPTConfig
-from plmlab.transfer import spelling
 from plmlab.world import World
+from plmlab.world.datasets.tokenizer import spelling
 
 
 def test_the_sentences_hold_an_ambiguous_word_in_the_sense_they_say(full: World) -> None:

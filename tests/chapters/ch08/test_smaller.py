@@ -10,9 +10,9 @@ from plmlab.chapters.ch08 import smaller
 from plmlab.example import IGNORE, Batch
 from plmlab.models.bert import BERTConfig, BERTPretraining
 from plmlab.objectives import masked
-from plmlab.transfer import spelling
 from plmlab.world import World
 from plmlab.world.datasets.batches import mixed_batches, pair_batches, sentence_batches
+from plmlab.world.datasets.tokenizer import spelling
 
 
 @pytest.fixture(scope="module")
