@@ -12,7 +12,7 @@ from plmlab.pretraining.material import WORLD_HELD_OUT
 from plmlab.world.datasets.batches import sentence_batches
 from plmlab.world.datasets.tokenizer import world_tokenizer
 
-CASES = {"bert-world": (masked, 32), "gpt2-world": (causal, 64)}
+CASES = {"bert-world": (masked, 32), "gpt2-world": (causal, 64), "lstm-world": (causal, 64)}
 
 
 def test_each_has_its_case() -> None:

@@ -18,7 +18,7 @@ from plmlab.recipes import Parts, best_rates, spread
 SEEDS, PILOTS = (0, 1, 2), (9, 10)
 LENGTHS = {"adding": (50, 200), "first sign": (10, 100, 1000)}
 HIDDEN = {"adding": 100, "first sign": 32}
-UPDATES = {"adding": 3000, "first sign": 600}
+UPDATES = {"adding": 2000, "first sign": 600}
 EVERY, BATCH, EXAM = 50, 32, 500
 RATES = (1e-3, 3e-3, 1e-2)
 LIMIT = 1.0

@@ -1,4 +1,4 @@
-"""What seeing both sides is worth, and what the other parts of the pretraining are (Devlin et al. 2019, table 5; C.2).
+"""What both sides are worth, and the other parts of the pretraining (Devlin et al. 2019, table 5; C.1, C.2).
 
 The `smaller` models are tuned on the four tasks. A left-to-right model sees the left side only in tuning too; its
 rivals have a BiLSTM on top, which sees both sides, or see both sides from the first update of the tuning on.
@@ -25,8 +25,9 @@ from plmlab.world.datasets.tokenizer import spelling
 SEEDS = (0, 1, 2)
 PILOTS = {9: 0, 10: 1}
 """The seeds of the tuning that learning rates are chosen with, and the seed of the pretrained model that is tuned."""
-STEPS, PATIENCE = 600, 6
-"""Updates at most, and how many measurements without a better one end a run."""
+BUDGET, PILOT = (1500, 8), (600, 6)
+"""Updates at most, and how many measurements without a better one end a run; and the same of the runs by which
+learning rates are chosen."""
 GRID = {"tuned": (3e-4, 1e-3, 3e-3), "features": (1e-2, 3e-2, 1e-1)}
 LIKE = {"always [MASK]": "BERT", "always [MASK], frozen": "BERT, frozen"}
 """Arm → the one of the same architecture whose learning rates it has."""
@@ -57,13 +58,16 @@ ARMS = {
 }
 
 
-def reached(folder: str, arm: str, task: str, lr: float, seed: int) -> dict[str, float]:
-    """A run with all labels: its ``score`` in the exam, that on the ``development`` rows, and the ``updates`` made."""
+def reached(folder: str, arm: str, task: str, lr: float, seed: int, budget: tuple[int, int] = BUDGET,
+            ) -> dict[str, float]:
+    """A run with all labels: its ``score`` in the exam, that on the ``development`` rows, and the ``updates`` after
+    which it was best."""
+    steps, patience = budget
     way, encoder, features, _ = ARMS[arm]
     bert: BERT = (smaller.build("BERT", seed).bert if way == NOT_AT_ALL
                   else smaller.pretrained(folder, way, PILOTS.get(seed, seed)))
-    model, history = tune(encoder.over(bert) if encoder else bert, task, MOST, seed, lr=lr, steps=STEPS,
-                          patience=PATIENCE, features=features, show=False)
+    model, history = tune(encoder.over(bert) if encoder else bert, task, MOST, seed, lr=lr, steps=steps,
+                          patience=patience, features=features, show=False)
     assert history.best is not None
     return {"score": score(model, task), "development": history.best[1], "updates": history.best[0]}
 
@@ -71,7 +75,7 @@ def reached(folder: str, arm: str, task: str, lr: float, seed: int) -> dict[str,
 def rate_score(folder: str, arm: str, task: str, lr: float, seed: int) -> float:
     """The best development score with a learning rate; 0 where the run diverges."""
     try:
-        return reached(folder, arm, task, lr, seed)["development"]
+        return reached(folder, arm, task, lr, seed, PILOT)["development"]
     except Diverged:
         return 0.0
 
@@ -105,7 +109,7 @@ def follows(folder: str, seed: int) -> float:
 
 def measure(parts: Parts) -> dict[str, Any]:
     """``ways``: what `pretrainings` tells; ``follows``: that of BERT, with spread; ``arms``: arm → task → ``lr``,
-    ``rates``, and ``score`` with spread."""
+    ``rates``, and ``score`` and ``updates`` with spread."""
     folder = str(parts.folder)
     ways = pretrainings(parts, folder)
     judged = parts(follows, [(folder, seed) for seed in SEEDS])
@@ -116,7 +120,7 @@ def measure(parts: Parts) -> dict[str, Any]:
     runs = parts(reached, [(folder, *one, lr, seed) for one, (lr, _) in rates.items() for seed in SEEDS])
     told: dict[str, Any] = {name: {} for name in ARMS}
     for (name, task), (lr, scores) in rates.items():
-        told[name][task] = {"lr": lr, "rates": list(scores.items()), "score": spread(
-            {seed: runs[folder, name, task, lr, seed]["score"] for seed in SEEDS})}
-    return {"steps": STEPS, "patience": PATIENCE, "ways": ways, "arms": told,
+        told[name][task] = {"lr": lr, "rates": list(scores.items()), **{what: spread(
+            {seed: runs[folder, name, task, lr, seed][what] for seed in SEEDS}) for what in ("score", "updates")}}
+    return {"steps": BUDGET[0], "patience": BUDGET[1], "ways": ways, "arms": told,
             "follows": spread({seed: judged[folder, seed] for seed in SEEDS})}
