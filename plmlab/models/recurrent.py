@@ -69,7 +69,7 @@ class RecurrentLanguageModel(nn.Module):
         nn.init.normal_(self.token.weight, std=0.1)
         self.embedded = HookPoint()
         self.recurrent = Recurrent(self.cell_class, config.model, config.model, config.layers, dropout=config.dropout)
-        self.final_norm = nn.Identity()
+        self.final_norm: nn.Module = nn.Identity()
         self.bias = nn.Parameter(torch.zeros(config.vocab))
         self.dropout = nn.Dropout(config.dropout)
 

@@ -8,8 +8,8 @@ from plmlab.interpret.gates import Hold
 from plmlab.labs import GateLab
 from plmlab.labs.gates.tracking import tracking
 from plmlab.models.recurrent import LSTMLanguageModel, RecurrentConfig
+from plmlab.world.datasets.numbers import number_words
 from plmlab.world.datasets.tokenizer import world_tokenizer
-from plmlab.world.datasets.tracks import number_words
 
 SMALL = world.small()
 WORDS = world_tokenizer(SMALL, ["english"])

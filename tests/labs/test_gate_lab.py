@@ -22,7 +22,8 @@ from plmlab.labs.gates.gold import gold, texts_to_try
 from plmlab.labs.gates.tracking import LABELS, tracking, untrained
 from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.models.recurrent import GRULanguageModel, RecurrentConfig
-from plmlab.world.datasets.tracks import number_words, tracks
+from plmlab.world.datasets.numbers import number_words
+from plmlab.world.datasets.tracks import tracks
 
 AGREEING = agreeing()
 TRACKED = tracking(AGREEING, WORDS, SMALL, sentences=120)

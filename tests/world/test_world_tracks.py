@@ -5,7 +5,8 @@ from itertools import islice
 import pytest
 
 from plmlab.world import World
-from plmlab.world.datasets.tracks import Tracks, number_words, tracks, tracks_of
+from plmlab.world.datasets.numbers import number_words
+from plmlab.world.datasets.tracks import Tracks, tracks, tracks_of
 
 COUNT = 800
 

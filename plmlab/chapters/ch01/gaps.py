@@ -9,20 +9,20 @@ from statistics import mean
 import torch
 from torch import nn
 
-from plmlab import world
 from plmlab.chapters.ch01.reading import reading
-from plmlab.world.datasets.tokenizer import spelling
+from plmlab.text import Tokenizer
+from plmlab.world import World
 from plmlab.world.grammar.sentence import Sentence
 from plmlab.world.probability.automaton import END
 
-SENTENCES = 400
+SENTENCES = 1000
 KINDS = ("agreement", "facts", "senses", "names", "the rest")
 
 
 @cache
-def exam() -> list[Sentence]:
-    """Sentences of the full world's plain test."""
-    return list(islice(world.full().sentences("test", seed=3), SENTENCES))
+def exam(world: World) -> list[Sentence]:
+    """Sentences of a world's plain test."""
+    return list(islice(world.sentences("test", seed=3), SENTENCES))
 
 
 def kinds(sentence: Sentence) -> list[str]:
@@ -44,22 +44,22 @@ def kinds(sentence: Sentence) -> list[str]:
 
 
 @cache
-def _best(words: tuple[str, ...]) -> tuple[torch.Tensor, torch.Tensor]:
+def _best(world: World, tokenizer: Tokenizer, words: tuple[str, ...]) -> tuple[torch.Tensor, torch.Tensor]:
     """Which tokens may come at a place of a sentence, and how likely each is, exactly."""
-    told = world.full().next_words(words, "test")
-    tokens = [spelling().vocab.need("end") if word is END else spelling().id(str(word)) for word in told]
+    told = world.next_words(words, "test")
+    tokens = [tokenizer.vocab.need("end") if word is END else tokenizer.id(str(word)) for word in told]
     return torch.tensor(tokens), torch.tensor(list(told.values()), dtype=torch.float64)
 
 
-def gaps(model: nn.Module, sentences: Sequence[Sentence]) -> dict[str, list[float]]:
-    """Kind → of each of its words the divergence of the model's belief from the exact one, in nats. Over all words, its
-    mean is what the model's loss lies above the floor."""
+def gaps(model: nn.Module, tokenizer: Tokenizer, world: World, sentences: Sequence[Sentence]) -> dict[str, list[float]]:
+    """Kind → of each of its words in a world's sentences the divergence of the model's belief from the exact one, in
+    nats. Over all words, its mean is what the model's loss lies above the floor."""
     found = defaultdict(list)
     with torch.no_grad():
-        beliefs = model(reading([one.words for one in sentences])).double().log_softmax(-1)
+        beliefs = model(reading([one.words for one in sentences], tokenizer)).double().log_softmax(-1)
     for row, sentence in enumerate(sentences):
         for place, kind in enumerate(kinds(sentence)):
-            tokens, p = _best(sentence.words[:place])
+            tokens, p = _best(world, tokenizer, sentence.words[:place])
             found[kind].append(float((p * (p.log() - beliefs[row, place, tokens])).sum()))
     return dict(found)
 

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from plmlab import world
 from plmlab.chapters.ch01.reading import reading
-from plmlab.interpret.watching import watch
+from plmlab.interpret import gates
 from plmlab.models.recurrent import RecurrentLanguageModel
 from plmlab.world.datasets.tokenizer import ids, spelling
 
@@ -32,10 +32,7 @@ def sentences(seed: int, count: int = 500) -> list[Words]:
 def memories(model: RecurrentLanguageModel, layer: int) -> Vectors:
     """An LSTM's memories at each slot, of one layer."""
     def vectors(rows: Sequence[Words]) -> Float[Tensor, "slot model"]:
-        point = f"recurrent.layers.{layer}.cells.0.memory"
-        with torch.no_grad(), watch(model, point) as seen:
-            model.hidden_states(reading(rows))
-        found = torch.stack(seen.calls(point), 1)
+        found = gates.memories(model, reading(rows, spelling()).tokens)[:, :, layer]
         return torch.cat([found[row, 1:len(words) + 1] for row, words in enumerate(rows)])
     return vectors
 

@@ -5,10 +5,11 @@ from random import Random
 
 from plmlab.example import Batch
 from plmlab.objectives import causal
-from plmlab.world.datasets.tokenizer import ids, spelling
+from plmlab.text import Tokenizer
 
 
-def reading(rows: Sequence[Sequence[str]]) -> Batch:
+def reading(rows: Sequence[Sequence[str]], tokenizer: Tokenizer) -> Batch:
     """The batch of some sentences, each slot to say the next word."""
-    return Batch.of([causal(ids(words), vocab=spelling().vocab, rng=Random(0)) for words in rows],
-                    pad=spelling().vocab.need("pad"))
+    vocab = tokenizer.vocab
+    return Batch.of([causal(tokenizer.encode(" ".join(words), plain=True), vocab=vocab, rng=Random(0))
+                     for words in rows], pad=vocab.need("pad"))

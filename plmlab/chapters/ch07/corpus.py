@@ -15,9 +15,8 @@ from plmlab.draws import shuffled
 from plmlab.example import Batch, Example
 from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.objectives import causal
-from plmlab.text import Tokenizer
 from plmlab.train import History, fit
-from plmlab.world.datasets.tokenizer import world_tokenizer
+from plmlab.world.datasets.tokenizer import small_spelling
 
 OTHER = {"is": "are", "are": "is"}
 EXAM = 100
@@ -25,12 +24,6 @@ EXAM = 100
 STEPS = 500
 
 Words = tuple[str, ...]
-
-
-@cache
-def spelling() -> Tokenizer:
-    """The tokenizer of the small world: one token for each of its English words."""
-    return world_tokenizer(world.small(), ["english"], ["sentences"])
 
 
 @cache
@@ -72,28 +65,28 @@ def floor() -> float:
 
 def ids(words: Sequence[str]) -> list[int]:
     """The ids of some words, one token a word."""
-    return spelling().encode(" ".join(words), plain=True)
+    return small_spelling().encode(" ".join(words), plain=True)
 
 
 def examples(rows: Sequence[Sequence[str]]) -> list[Example]:
     """The texts as Examples, each slot to say the next word."""
-    return [causal(ids(row), vocab=spelling().vocab, rng=Random(0)) for row in rows]
+    return [causal(ids(row), vocab=small_spelling().vocab, rng=Random(0)) for row in rows]
 
 
 def reading(rows: Sequence[Sequence[str]]) -> Batch:
     """The batch of some texts, each slot to say the next word."""
-    return Batch.of(examples(rows), pad=spelling().vocab.need("pad"))
+    return Batch.of(examples(rows), pad=small_spelling().vocab.need("pad"))
 
 
 def fresh(seed: int) -> GPT2:
     """A GPT-2 of three layers of 64 that has read nothing, with random weights of this seed."""
     torch.manual_seed(seed)
-    return GPT2(GPTConfig(len(spelling()), time=128, layers=3, model=64, heads=4, dropout=0.0))
+    return GPT2(GPTConfig(len(small_spelling()), time=128, layers=3, model=64, heads=4, dropout=0.0))
 
 
 def lessons(seed: int) -> ExampleBatches:
     """Batches of 32 sentences to learn from, drawn with the seed."""
-    return ExampleBatches(lambda rng: examples(sentences(rng.random(), 32)), seed, spelling().vocab.need("pad"))
+    return ExampleBatches(lambda rng: examples(sentences(rng.random(), 32)), seed, small_spelling().vocab.need("pad"))
 
 
 def pretrain(seed: int, steps: int = STEPS, **options: Any) -> tuple[GPT2, History]:
@@ -110,6 +103,6 @@ def pretrained(seed: int) -> GPT2:
 
 def read_by(seed: int, steps: int = STEPS) -> list[Words]:
     """The very sentences that `pretrain` gives to the GPT-2 of a seed, in order."""
-    batches, vocab = lessons(seed), spelling().vocab
+    batches, vocab = lessons(seed), small_spelling().vocab
     rows = [row for step in range(steps) for row in batches(step).targets.tolist()]
-    return [tuple(spelling().tokens(row[:row.index(vocab.need("end"))])) for row in rows]
+    return [tuple(small_spelling().tokens(row[:row.index(vocab.need("end"))])) for row in rows]

@@ -15,13 +15,14 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from plmlab.batches import ExampleBatches
-from plmlab.chapters.ch07.corpus import EXAM, OTHER, Words, agreeing, fresh, ids, kept, pretrained, reading, spelling
+from plmlab.chapters.ch07.corpus import EXAM, OTHER, Words, agreeing, fresh, ids, kept, pretrained, reading
 from plmlab.draws import below, shuffled
 from plmlab.example import IGNORE, Batch, Example
 from plmlab.models.gpt import GPT2
 from plmlab.models.gpt_classifier import GPT2Classifier
 from plmlab.objectives import extracted
 from plmlab.train import Diverged, History, fit
+from plmlab.world.datasets.tokenizer import small_spelling
 
 DEVELOPMENT = 32
 """So many of the sentences that are not the exam's say which weights are kept, and which learning rate is best."""
@@ -36,12 +37,12 @@ Judged = tuple[Words, int]
 
 def labelled_examples(rows: Sequence[Judged]) -> list[Example]:
     """Labelled sentences as GPT reads them: [START] … [END], and what is asked is asked at [END]."""
-    return [extracted(ids(words), right, vocab=spelling().vocab) for words, right in rows]
+    return [extracted(ids(words), right, vocab=small_spelling().vocab) for words, right in rows]
 
 
 def judging(rows: Sequence[Judged]) -> Batch:
     """The batch of labelled sentences as GPT reads them."""
-    return Batch.of(labelled_examples(rows), pad=spelling().vocab.need("pad"))
+    return Batch.of(labelled_examples(rows), pad=small_spelling().vocab.need("pad"))
 
 
 def spoilt(words: Words) -> Words:
@@ -92,11 +93,11 @@ def tune(gpt: GPT2, labels: int, auxiliary: float, seed: int, lr: float, steps: 
     """
     torch.manual_seed(seed)
     rows = labelled(labels, seed)
-    model = Judge.on(gpt, labels=2, extract=spelling().vocab.need("end"), auxiliary=auxiliary)
+    model = Judge.on(gpt, labels=2, extract=small_spelling().vocab.need("end"), auxiliary=auxiliary)
 
     def draw(rng: Random) -> list[Example]:
         return labelled_examples([rows[below(rng, labels)] for _ in range(32)])
-    history = fit(model, ExampleBatches(draw, seed, spelling().vocab.need("pad")), steps=steps, lr=lr, warmup=20,
+    history = fit(model, ExampleBatches(draw, seed, small_spelling().vocab.need("pad")), steps=steps, lr=lr, warmup=20,
                   decay="none", evaluate=[development()], evaluate_every=EVERY, patience=max(1, steps // EVERY),
                   **options)
     return model, history

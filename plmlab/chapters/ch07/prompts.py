@@ -16,11 +16,12 @@ from typing import Any
 import torch
 
 from plmlab.batches import ExampleBatches
-from plmlab.chapters.ch07.corpus import Words, agreeing, examples, kept, pretrained, reading, spelling
+from plmlab.chapters.ch07.corpus import Words, agreeing, examples, kept, pretrained, reading
 from plmlab.draws import below, shuffled
 from plmlab.example import IGNORE, Batch, Example
 from plmlab.models.gpt import GPT2
 from plmlab.train import Diverged, History, fit
+from plmlab.world.datasets.tokenizer import small_spelling
 
 NAMES = ("red", "blue", "piano", "violin", "no", "with", "noon", "wood", "sings", "from", "money", "her")
 EXAM_NAMES = ("red", "blue")
@@ -81,7 +82,7 @@ def drawn(rng: Random, count: int = 16) -> list[Example]:
 def rewarded(seed: int, lr: float, **options: Any) -> tuple[GPT2, History]:
     """A pretrained GPT-2 after ``STEPS`` updates on rows that reward who uses what stood before."""
     gpt = deepcopy(pretrained(seed))
-    rows = ExampleBatches(drawn, f"rows {seed}", spelling().vocab.need("pad"))
+    rows = ExampleBatches(drawn, f"rows {seed}", small_spelling().vocab.need("pad"))
     return gpt, fit(gpt, rows, steps=STEPS, lr=lr, warmup=20, decay="none", **options)
 
 
@@ -90,8 +91,8 @@ def answers(gpt: GPT2, prompts: Sequence[Prompt]) -> tuple[list[str], list[str]]
     """Behind each prompt: the word that a GPT finds likeliest, and the likelier of the two names."""
     logits = gpt(reading([words for words, _ in prompts]))
     said = logits[torch.arange(len(prompts)), torch.tensor([len(words) for words, _ in prompts])]
-    two = said[:, [spelling().id(name) for name in EXAM_NAMES]].argmax(-1).tolist()
-    return spelling().tokens(said.argmax(-1).tolist()), [EXAM_NAMES[place] for place in two]
+    two = said[:, [small_spelling().id(name) for name in EXAM_NAMES]].argmax(-1).tolist()
+    return small_spelling().tokens(said.argmax(-1).tolist()), [EXAM_NAMES[place] for place in two]
 
 
 def most_alike(words: Sequence[str]) -> str:
@@ -141,7 +142,7 @@ def rate_score(lr: float, seed: int) -> float:
         gpt, _ = rewarded(seed, lr, show=False)
     except Diverged:
         return -1e9
-    new = Batch.of(drawn(Random(f"development {seed}"), 64), pad=spelling().vocab.need("pad"))
+    new = Batch.of(drawn(Random(f"development {seed}"), 64), pad=small_spelling().vocab.need("pad"))
     with torch.no_grad():
         return -float(gpt.loss(new))
 

@@ -13,22 +13,15 @@ from plmlab.example import IGNORE, Batch, Example
 from plmlab.models.bert import BERTConfig, BERTPretraining
 from plmlab.objectives import masked
 from plmlab.recipes import Parts, spread
-from plmlab.text import Tokenizer
 from plmlab.train import History, fit
 from plmlab.world.datasets.batches import sentence_batches
-from plmlab.world.datasets.tokenizer import world_tokenizer
+from plmlab.world.datasets.tokenizer import small_spelling
 from plmlab.world.probability.example_floor import example_floor
 
 SEEDS = (0, 1, 2)
 STEPS, BATCH, LR = 500, 64, 1e-2
 SHARES = ((0.15, 1), (0.3, 1), (0.5, 1), (0.15, 2), (0.3, 2))
 """The share of slots that are asked, and how many times ``STEPS`` updates are made."""
-
-
-@cache
-def spelling() -> Tokenizer:
-    """One token for each English word of the small world's sentences."""
-    return world_tokenizer(world.small(), ["english"], ["sentences"])
 
 
 def all_masked(tokens: Any, *, vocab: Any, rng: Random) -> Example:
@@ -40,19 +33,18 @@ def all_masked(tokens: Any, *, vocab: Any, rng: Random) -> Example:
 @cache
 def exam(seed: int = 99) -> tuple[Batch, float]:
     """600 sentences with gaps, 15 % of the slots, and what the best reader pays for these very gaps, in nats."""
-    small, draw = world.small(), Random(1)
+    small, draw, vocab = world.small(), Random(1), small_spelling().vocab
     new = list(islice(small.text("train", seed=seed), 600))
-    gaps = [all_masked(spelling().encode(" ".join(text), plain=True), vocab=spelling().vocab, rng=draw) for text in new]
-    return Batch.of(gaps, pad=spelling().vocab.need("pad")), example_floor(small.automaton(), new, all_masked,
-                                                                          Random(1)).mean
+    gaps = [all_masked(small_spelling().encode(" ".join(text), plain=True), vocab=vocab, rng=draw) for text in new]
+    return Batch.of(gaps, pad=vocab.need("pad")), example_floor(small.automaton(), new, all_masked, Random(1)).mean
 
 
 def train(seed: int, share: float = 0.15, times: int = 1, **options: Any) -> tuple[BERTPretraining, History]:
     """A BERT of two layers of 64 that is asked for a share of the slots, and the history of its run."""
     torch.manual_seed(seed)
-    model = BERTPretraining(BERTConfig(len(spelling()), time=32, layers=2, model=64, heads=4, inner=256, dropout=0.0,
-                                       attention_dropout=0.0))
-    text = sentence_batches(world.small(), "train", spelling(), partial(masked, rate=share), BATCH, seed)
+    model = BERTPretraining(BERTConfig(len(small_spelling()), time=32, layers=2, model=64, heads=4, inner=256,
+                                       dropout=0.0, attention_dropout=0.0))
+    text = sentence_batches(world.small(), "train", small_spelling(), partial(masked, rate=share), BATCH, seed)
     return model, fit(model, text, steps=times * STEPS, lr=LR, warmup=50, **options)
 
 

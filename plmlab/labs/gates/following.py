@@ -11,7 +11,7 @@ from torch import Tensor
 from plmlab.labs.shared.best_reader import BestReader
 from plmlab.labs.shared.tokens import labels
 from plmlab.text.tokenizers import Tokenizer
-from plmlab.world.datasets.tracks import number_words
+from plmlab.world.datasets.numbers import number_words
 
 SHOWN = 7
 """So many words get a bar each."""

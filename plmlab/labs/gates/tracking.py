@@ -15,7 +15,8 @@ from plmlab.interpret.logit_lens import LanguageModel
 from plmlab.interpret.units import AUC, SPEARMAN, Measure, Sample, UnitScores, unit_scores, word_means
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.world import World
-from plmlab.world.datasets.tracks import NUMBERS, Tracks, tracks
+from plmlab.world.datasets.numbers import NUMBERS
+from plmlab.world.datasets.tracks import Tracks, tracks
 
 LABELS = {"number": AUC, "inside": AUC, "left": SPEARMAN}
 """What is looked for in the units, and how it is measured."""

@@ -1,9 +1,26 @@
-"""Singular and plural: the words of a world whose form tells a number, and their form in the other one."""
+"""Singular and plural: the words of a world that show a number, and their form in the other one."""
 
 from functools import cache
+from typing import NamedTuple
 
 from plmlab.world.grammar.patterns import NUMBER_WORDS
 from plmlab.world.world import World
+
+AUXILIARIES = ("is", "was", "has", "does")
+NUMBERS = ("sg", "pl")
+
+
+class NumberWords(NamedTuple):
+    """The words of a world by what they show of number, each list in the vocabulary's order.
+
+    Attributes:
+        singular, plural: what is a verb of one number in some reading, auxiliaries too.
+        others: nouns, words such as "this" and "their", and verbs whose present and past look alike.
+    """
+
+    singular: tuple[str, ...]
+    plural: tuple[str, ...]
+    others: tuple[str, ...]
 
 
 @cache
@@ -16,6 +33,29 @@ def other_number(world: World) -> dict[str, str]:
 def other_noun(world: World) -> dict[str, str]:
     """Each common noun that has both numbers, and its form in the other."""
     return _both_ways(_forms(world, "sg", "pl", tag="NOUN"))
+
+
+def number_words(world: World) -> NumberWords:
+    """Which words of the world show number. A word that is a noun too, such as "work", counts as a verb."""
+    pairs = [NUMBER_WORDS[name] for name in AUXILIARIES]
+    groups: dict[str, list[str]] = {"singular": [], "plural": [], "others": []}
+    others = {word for name, pair in NUMBER_WORDS.items() if name not in AUXILIARIES for word in pair}
+    for word in world.vocabulary:
+        verbs = [(reading, form) for reading, form in world.lexicon.readings.get(word, ())
+                 if reading.tag == "VERB" and form in ("base", "third")]
+        if any(word == one for one, _ in pairs) or any(form == "third" for _, form in verbs):
+            groups["singular"].append(word)
+        elif any(word == two for _, two in pairs) or any(reading.forms["past"] != word for reading, _ in verbs):
+            groups["plural"].append(word)
+        elif verbs or word in others or number_of_noun(world, word):
+            groups["others"].append(word)
+    return NumberWords(*map(tuple, groups.values()))
+
+
+def number_of_noun(world: World, word: str) -> str | None:
+    """"sg" or "pl", as the lexicon has the noun; None for what is no noun there, or one without numbers."""
+    forms = (form for reading, form in world.lexicon.readings.get(word, ()) if reading.tag == "NOUN")
+    return next((form for form in forms if form in NUMBERS), None)
 
 
 def _forms(world: World, one: str, other: str, tag: str | None = None) -> list[tuple[str, str]]:

@@ -13,7 +13,7 @@ from plmlab.world.grammar.chinese import DETERMINERS, chinese_words
 from plmlab.world.grammar.patterns import GENDER_WORDS, PATTERN_TABLES
 from plmlab.world.questions.bank import NO, YES
 from plmlab.world.tables import read_table
-from plmlab.world.world import World, full
+from plmlab.world.world import World, full, small
 
 LANGUAGES = ("english", "chinese")
 STORY_TABLES = ("story_beats.tsv", "story_scenes.tsv", *PATTERN_TABLES)
@@ -45,6 +45,12 @@ def world_tokenizer(world: World, languages: Collection[str] = LANGUAGES,
 def spelling() -> Tokenizer:
     """The tokenizer of the course's own checkpoints: one token for each English word of the full world."""
     return world_tokenizer(full(), ["english"])
+
+
+@cache
+def small_spelling() -> Tokenizer:
+    """The tokenizer of what is trained on the small world's sentences: one token for each of their English words."""
+    return world_tokenizer(small(), ["english"], ["sentences"])
 
 
 def ids(words: Sequence[str]) -> list[int]:

@@ -1,5 +1,6 @@
 """Where a language model falls short: against readers whose distance from the best one is known."""
 
+from collections.abc import Callable
 from math import log
 
 import pytest
@@ -9,6 +10,7 @@ from torch import nn
 from plmlab import world
 from plmlab.chapters.ch01.gaps import KINDS, exam, gaps, kinds, means
 from plmlab.example import Batch
+from plmlab.world import World
 from plmlab.world.datasets.tokenizer import spelling
 from plmlab.world.probability.automaton import END
 
@@ -33,13 +35,13 @@ class Believing(nn.Module):
 
 
 def test_the_best_reader_falls_short_of_nothing() -> None:
-    found = gaps(Believing(0.0), exam()[:8])
+    found = gaps(Believing(0.0), spelling(), world.full(), exam(world.full())[:8])
     assert max(abs(gap) for told in found.values() for gap in told) < 1e-9
 
 
 def test_who_knows_nothing_falls_short_of_all_that_can_be_known() -> None:
-    sentences = exam()[:5]
-    found = gaps(Believing(1.0), sentences)
+    sentences = exam(world.full())[:5]
+    found = gaps(Believing(1.0), spelling(), world.full(), sentences)
     entropies = [-sum(p * log(p) for p in world.full().next_words(one.words[:place], "test").values() if p)
                  for one in sentences for place in range(len(one.words) + 1)]
     told = [gap for kind in found for gap in found[kind]]
@@ -47,8 +49,9 @@ def test_who_knows_nothing_falls_short_of_all_that_can_be_known() -> None:
     assert sum(told) == pytest.approx(len(told) * log(len(spelling())) - sum(entropies))
 
 
-def test_every_kind_stands_where_it_is_said_to() -> None:
-    for sentence in exam():
+@pytest.mark.parametrize("size", [world.small, world.full])
+def test_every_kind_stands_where_it_is_said_to(size: Callable[[], World]) -> None:
+    for sentence in exam(size()):
         found = kinds(sentence)
         assert len(found) == len(sentence.words) + 1 and set(found) <= set(KINDS)
         verbs = {link.verb for link in sentence.agreement if link.subject < link.verb}
@@ -57,7 +60,7 @@ def test_every_kind_stands_where_it_is_said_to() -> None:
         assert {place for place, kind in enumerate(found) if kind in ("names", "facts")} <= named
         if not sentence.facts:
             assert "facts" not in found
-    assert {kind for sentence in exam() for kind in kinds(sentence)} == set(KINDS)
+    assert {kind for sentence in exam(size()) for kind in kinds(sentence)} == set(KINDS)
 
 
 def test_means_weigh_every_word_alike() -> None:

@@ -1,6 +1,6 @@
 """The recipe of chapter 01 on the smallest of scales: each experiment tells what the notebook reads."""
 
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
@@ -8,18 +8,6 @@ from plmlab.chapters.ch01 import lags, language
 from plmlab.chapters.ch01.gaps import KINDS
 from plmlab.chapters.ch01.tasks import TASKS
 from plmlab.recipes import Parts
-
-
-@pytest.fixture
-def parts(tmp_path: Path) -> Parts:
-    return Parts(tmp_path / "01.parts.jsonl", processes=0)
-
-
-def best_at(rate: float):
-    """A score of learning rates, whatever the arm."""
-    def rate_score(*arm_rate_seed: object) -> float:
-        return -abs(float(arm_rate_seed[-2]) - rate)  # type: ignore[arg-type]
-    return rate_score
 
 
 def test_a_short_lag_is_bridged_and_what_cannot_be_known_is_not() -> None:
@@ -39,7 +27,7 @@ def test_solved_soon_is_better_than_solved_late_and_that_than_not(monkeypatch: p
     assert 0 > scored(0.2, 0.001) > scored(0.2, 0.1, 0.001) > scored(0.2, 0.02) > scored(0.2, 0.1) >= -2
 
 
-def test_lags_tells_cells_and_lengths(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lags_tells_cells_and_lengths(parts: Parts, monkeypatch: pytest.MonkeyPatch, best_at: Callable) -> None:
     for name, value in (("LENGTHS", {"adding": (4,), "first sign": (2, 3)}), ("SEEDS", (0, 1)), ("EVERY", 5),
                         ("HIDDEN", dict.fromkeys(TASKS, 8)), ("UPDATES", dict.fromkeys(TASKS, 10)),
                         ("rate_score", best_at(3e-3))):
@@ -60,11 +48,14 @@ def test_models_of_one_size_are_of_one_size() -> None:
     assert max(counts) < 1.06 * min(counts)
 
 
-def test_language_tells_where_models_fall_short(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in (("STEPS", 3), ("BATCH", 4), ("SEEDS", (0, 1)), ("rate_score", best_at(1e-2))):
+def test_language_tells_where_models_fall_short(
+        parts: Parts, monkeypatch: pytest.MonkeyPatch, best_at: Callable) -> None:
+    for name, value in (("UPDATES", (2, 3)), ("BATCH", 4), ("SEEDS", (0, 1)), ("rate_score", best_at(1e-2))):
         monkeypatch.setattr(language, name, value)
     told = language.measure(parts)
-    assert told["floor"] == pytest.approx(1.12, abs=0.01) and list(told["models"]) == list(language.KINDS_OF_MODEL)
+    assert told["floor"] == pytest.approx(0.638, abs=0.001) and list(told["models"]) == list(language.KINDS_OF_MODEL)
     for model in told["models"].values():
-        assert model["lr"] == 1e-2 and set(model["gaps"]) == {*KINDS, "all"}
-        assert all(0 < gap["low"] <= gap["high"] < 8 for gap in model["gaps"].values())
+        assert list(model["updates"]) == ["2", "3"]
+        for run in model["updates"].values():
+            assert run["lr"] == 1e-2 and set(run["gaps"]) == {*KINDS, "all"}
+            assert all(0 < gap["low"] <= gap["high"] < 8 for gap in run["gaps"].values())

@@ -20,7 +20,7 @@ def untrained() -> LSTMLanguageModel:
 
 def own_verb(model: LSTMLanguageModel, pair: Pair, words: tuple[str, ...]) -> bool:
     with torch.no_grad():
-        logits = model(reading([words]))[0, len(words)]
+        logits = model(reading([words], spelling()))[0, len(words)]
     return bool(logits[spelling().id(pair.verb)] > logits[spelling().id(pair.other_verb)])
 
 

@@ -13,6 +13,7 @@ from plmlab.example import IGNORE, Batch
 from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.objectives import causal
 from plmlab.recipes import recorded
+from plmlab.world.datasets.tokenizer import small_spelling
 
 
 def test_no_text_holds_a_sentence_of_the_exam() -> None:
@@ -78,17 +79,17 @@ class Knowing(GPT2):
     """Says the name that the prompt's examples give the last sentence's kind; or always the same."""
 
     def __init__(self, knows: bool) -> None:
-        super().__init__(GPTConfig(len(corpus.spelling()), layers=1))
+        super().__init__(GPTConfig(len(small_spelling()), layers=1))
         self.knows = knows
 
     def forward(self, batch: Batch, caches: None = None) -> torch.Tensor:
-        logits = torch.zeros(*batch.tokens.shape, len(corpus.spelling()))
+        logits = torch.zeros(*batch.tokens.shape, len(small_spelling()))
         for row, ids in enumerate(batch.tokens.tolist()):
-            words = corpus.spelling().tokens([id for id in ids[1:] if id])
+            words = small_spelling().tokens([id for id in ids[1:] if id])
             *told, asked = prompts.examples_of(words)
             kinds = {corpus.agreeing()[tuple(one[:-1])]: one[-1] for one in told}
             name = kinds.get(corpus.agreeing()[tuple(asked)], "red") if self.knows else "red"
-            logits[row, len(words), corpus.spelling().id(name)] = 1
+            logits[row, len(words), small_spelling().id(name)] = 1
         return logits
 
 
@@ -106,7 +107,7 @@ def test_rows_reward_and_prompts_ask_what_was_never_in_a_row() -> None:
                               prompts.named([prompts.row(Random(i), ("no", "her"), [0, 1, 1, 0], False)
                                              for i in range(20)]), strict=True):
         said = [id for id in example.targets.tolist() if id != IGNORE]
-        assert corpus.spelling().tokens(said) == ["no", "her", "her", "no"]
+        assert small_spelling().tokens(said) == ["no", "her", "her", "no"]
         assert not {tuple(sentence[:-1]) for sentence in prompts.examples_of(words)[:-1]} & corpus.kept()
     assert all({one, other} != {"red", "blue"} for one, other in prompts.PAIRS)
     for words, name in prompts.exam(8, seed=1):

@@ -1,5 +1,6 @@
 """The recipe of chapter 08 on the smallest of scales: each experiment tells what the notebook reads."""
 
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
@@ -16,25 +17,14 @@ from plmlab.recipes import Parts
 from plmlab.train import Diverged, History
 from plmlab.transfer import TASKS
 from plmlab.world import World
+from plmlab.world.datasets.tokenizer import small_spelling
 
 SEEDS = (0, 1)
 
 
-@pytest.fixture
-def parts(tmp_path: Path) -> Parts:
-    return Parts(tmp_path / "08.parts.jsonl", processes=0)
-
-
-def best_at(rate: float):
-    """A score of learning rates, whatever the arm."""
-    def rate_score(*arm_rate_seed: object) -> float:
-        return -abs(float(arm_rate_seed[-2]) - rate)  # type: ignore[arg-type]
-    return rate_score
-
-
 def test_of_the_exam_all_that_is_asked_is_hidden(small: World) -> None:
-    words = slots_asked.spelling().encode(" ".join(next(small.text("train", 3))), plain=True)
-    vocab = slots_asked.spelling().vocab
+    words = small_spelling().encode(" ".join(next(small.text("train", 3))), plain=True)
+    vocab = small_spelling().vocab
     shown = slots_asked.all_masked(words, vocab=vocab, rng=Random(1))
     plain = masked(words, vocab=vocab, rng=Random(1))
     assert torch.equal(shown.targets, plain.targets)
@@ -51,7 +41,7 @@ def test_shares_of_slots_are_told_with_their_updates(parts: Parts, monkeypatch: 
     assert all(row["above"]["seeds"] == [0, 1] and row["above"]["low"] > 0.5 for row in told)
 
 
-def test_both_sides_tells_ways_and_arms(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_both_sides_tells_ways_and_arms(parts: Parts, monkeypatch: pytest.MonkeyPatch, best_at: Callable) -> None:
     arms = {"BERT": Arm("BERT", tasks=("names",)), "frozen": Arm("always [MASK]", features=True, tasks=("names",)),
             "left to right": Arm("left to right", LastSlot, tasks=("names",))}
     for place, name, value in (
@@ -93,7 +83,8 @@ def test_an_arm_begins_with_its_own_weights(arm: str, way: str, tmp_path: Path,
     assert isinstance(given[0], LastSlot) == (arm == "left to right")
 
 
-def test_labels_tells_every_number_of_labels_with_its_curves(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_labels_tells_every_number_of_labels_with_its_curves(
+        parts: Parts, monkeypatch: pytest.MonkeyPatch, best_at: Callable) -> None:
     arms = ("from scratch", "frozen, all layers", "frozen, all layers + BiLSTM")
     for name, value in (("SEEDS", SEEDS), ("LABELS", (16, 64)), ("CURVES", ("from scratch",)), ("reached", run),
                         ("rate_score", best_at(1e-2)), ("RATES", dict.fromkeys(arms, (3e-3, 1e-2, 3e-2))),
