@@ -23,6 +23,8 @@ REMEDIES: tuple[tuple[type[BaseException], str], ...] = (
     (NameError, "Is the name spelt right, and has the cell that makes or imports it been run?"),
     (AttributeError, "Print type(…) of what stands before the dot, just above that line."),
     (TypeError, "Print the arguments just above that line: one of them is not what the line takes it for."),
+    (ArithmeticError, "Print the numbers in that line, just above it: by which one can one not divide?"),
+    (ValueError, "Print what goes into that line, just above it: its numbers and shapes are not what the line takes."),
     (Exception, "Print the shape of everything in that line, just above it, and compare with the docstring."),
     (BaseException, "A function answers with `return`."),
 )

@@ -41,7 +41,7 @@ def attention_maps(model: nn.Module, words: Words, text: Text, second: str | Non
     sides = [batch] if isinstance(batch, Batch) else [batch.source, batch.target]
     for side in sides:
         _fits(reads, side, max_tokens)
-    if isinstance(text, str) and reads.architecture == "recurrent":
+    if reads.architecture == "recurrent":
         raise ValueError(f"a {type(model).__name__} has no attention to draw: it carries a state from word to word")
     with inference(model), watch(model, "*attention.weights") as seen:
         reads(batch.to(next(model.parameters()).device))

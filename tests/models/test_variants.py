@@ -13,7 +13,7 @@ from plmlab.example import Batch
 from plmlab.interpret import intervene, watch
 from plmlab.interpret.attention_maps import attention_maps
 from plmlab.interpret.readable import readable
-from plmlab.labs import AttentionLab, ClozeLab, NextTokenLab
+from plmlab.labs import AttentionLab, ClozeLab, NextTokenLab, PositionLab
 from plmlab.models.architectures import DECODER
 from plmlab.models.bert import BERTConfig
 from plmlab.models.bert_heads import SentenceClassifier
@@ -143,6 +143,8 @@ def test_a_model_without_attention_has_none_to_draw(made, tokenizer: Tokenizer) 
     assert readable(made["lstm-lm"]).architecture == "recurrent"
     with pytest.raises(ValueError, match="a LSTMLanguageModel has no attention to draw"):
         attention_maps(made["lstm-lm"], tokenizer, TEXT)
+    lab = PositionLab(made["lstm-lm"], tokenizer, TEXT, kind="sentence")
+    assert lab.message == "a LSTMLanguageModel has no attention to draw: it carries a state from word to word"
 
 
 def test_a_head_stands_on_its_own_encoder_only(made, registered) -> None:

@@ -74,7 +74,7 @@ def test_it_is_torchs(kind: str, layers: int, both: bool, padded: bool, carried:
         expected = pad_packed_sequence(packed, batch_first=True)[0]
     else:
         expected, told = theirs(their_x, given)
-    told = told if isinstance(told, tuple) else (told,)
+    told = _several(told)
     assert_close(shown, expected, atol=1e-10, rtol=0)
     assert len(last) == len(told)
     for one, other in zip(last, told, strict=True):
@@ -107,3 +107,37 @@ def test_written_out_it_drops_half_of_what_one_layer_shows_the_next(monkeypatch:
     with watch(ours.train()):
         ours(texts().repeat(8, 4, 1))
     assert (given[0] != 0).all() and 0.45 < (given[1] == 0).double().mean() < 0.55
+
+
+@both_ways
+@pytest.mark.parametrize("kind", ["RNN", "LSTM", "GRU"])
+def test_truncated_the_gradient_goes_back_to_the_beginning_of_the_window(kind: str, watched: bool) -> None:
+    """The state is carried on, its history is not: torch's own second window has the same gradient, and the whole
+    text another."""
+    ours, theirs = pair(kind, layers=2, both=False)
+    with watch(ours) if watched else nullcontext():
+        first, states = ours(texts()[:, :4])
+        second, last = ours(texts()[:, 4:], None, tuple(state.detach() for state in states))
+    whole, their_last = theirs(texts())
+    assert_close(torch.cat([first, second], 1), whole, atol=1e-10, rtol=0)
+    weighed(second, last).backward()
+    weighed(whole[:, 4:], _several(their_last)).backward()
+    through_all = _gradients(theirs)
+    theirs.zero_grad()
+    _, before = theirs(texts()[:, :4])
+    carried = tuple(state.detach() for state in _several(before))
+    shown, their_last = theirs(texts()[:, 4:], carried if kind == "LSTM" else carried[0])
+    weighed(shown, _several(their_last)).backward()
+    for place, cell in enumerate(ours.cells):
+        for name, weight in cell.named_parameters():
+            assert_close(weight.grad, _gradients(theirs)[f"{name}_l{place}"], atol=1e-10, rtol=0)
+            if name == "weight_hh":
+                assert not torch.allclose(weight.grad, through_all[f"{name}_l{place}"], atol=1e-3)
+
+
+def _several(states: Tensor | tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    return states if isinstance(states, tuple) else (states,)
+
+
+def _gradients(network: nn.Module) -> dict[str, Tensor]:
+    return {name: weight.grad.clone() for name, weight in network.named_parameters()}

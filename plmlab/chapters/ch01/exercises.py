@@ -34,7 +34,8 @@ def draw_lstms(rng: Generator) -> Probes:
     return {
         "one text, one number, one unit": drawn(1, 1, 1),
         "three texts, two numbers, five units": drawn(3, 2, 5),
-        "as many texts as units": drawn(4, 3, 4),
+        "as many texts as numbers and units": drawn(4, 4, 4),
+        "as many texts as blocks, one unit": drawn(4, 4, 1),
         "memories far from 0": drawn(2, 4, 3, scale=6.0),
     }
 
@@ -67,7 +68,7 @@ def draw_grus(rng: Generator) -> Probes:
     return {
         "one text, one number, one unit": drawn(1, 1, 1),
         "two texts, four numbers, five units": drawn(2, 4, 5),
-        "as many texts as units": drawn(3, 2, 3),
+        "as many texts as numbers and units": drawn(3, 3, 3),
     }
 
 
@@ -142,12 +143,17 @@ def draw_padded(rng: Generator) -> Probes:
     def drawn(time: int, hidden: int, *lengths: int) -> tuple[Tensor, Tensor]:
         return randn(len(lengths), time, hidden, generator=rng), torch.tensor(lengths)
 
+    zeros, ends = drawn(5, 3, 3, 5, 2)
+    for text, end in zip(zeros, ends.tolist(), strict=True):
+        text[end:] = 0
+    zeros[0, ends[0] - 1] = 0
     return {
         "two texts, two units": drawn(3, 2, 3, 1),
         "four texts, three units": drawn(5, 3, 2, 5, 5, 1),
         "as many texts as slots": drawn(4, 5, 4, 1, 3, 2),
         "no padding": drawn(3, 2, 3, 3),
         "padding behind the longest text too": drawn(6, 3, 4, 2, 3),
+        "padding of zeros, and a last state of zeros": (zeros, ends),
     }
 
 
@@ -158,7 +164,7 @@ def forget_bias(steps: int, left: float) -> float:
     σ(b) = 1 / (1 + e^−b). After ``steps`` steps the share ``left`` of it, between 0 and 1, is still
     there. Give b.
     """
-    gate = torch.tensor(left ** (1 / steps))
+    gate = torch.tensor(left, dtype=torch.float64) ** (1 / steps)
     return float(gate.logit())
 
 
@@ -170,6 +176,7 @@ def draw_times(_: Generator) -> Probes:
         "a hundredth after one step": (1, 0.01),
         "a tenth after five steps": (5, 0.1),
         "nine tenths after a hundred steps": (100, 0.9),
+        "half after a hundred million steps": (10 ** 8, 0.5),
     }
 
 
@@ -179,7 +186,8 @@ EXERCISES = (
         mistakes=mistakes.LSTM, properties=mistakes.OF_AN_LSTM,
         hints=(
             "Take one text and two units. How many numbers does W x + U h + b have, and which of them belong to the "
-            "forget gate?",
+            "forget gate? (In the chapter's loop x_t is one vector, and the axis to cut is the only one. Here each row "
+            "of x is a text, and so is each row of the answer: what has to stand on the left of @?)",
             "Make all four blocks at once, [batch rows], and cut that into four pieces. Three pieces become gates, one "
             "becomes the candidate. The new memory must be there before the new state.",
             "x holds texts in its rows, so W x of all texts is x @ W.T. .chunk(4, dim=-1) cuts the last axis into "
@@ -234,11 +242,13 @@ EXERCISES = (
         "01.6", "how long a memory lasts", forget_bias, draw_times,
         mistakes=mistakes_reach.FORGET,
         hints=(
-            "A gate of 0.9 multiplies the memory at every step. How much is left after two steps, and after three?",
+            "A gate of 0.9 multiplies the memory at every step. How much is left after two steps, and after three? "
+            '(Where Python says "math domain error", a logarithm was asked of 0 or of less: print what stands in its '
+            "brackets. a / 1 - b divides first, so 0.9 / 1 - 0.9 is 0.)",
             "First find the gate: multiplied by itself so many times, it gives `left`. Then find the number whose "
             "sigmoid is that gate.",
             "a ** (1 / n) is the n-th root. The sigmoid's way back is called logit: it is the logarithm of "
-            "gate / (1 − gate), and torch.logit does it for a tensor.",
+            "gate / (1 − gate), and torch.logit does it for a tensor. A gate near 1 needs all its digits: float64.",
         ),
     ),
 )

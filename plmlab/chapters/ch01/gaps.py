@@ -9,9 +9,9 @@ from statistics import mean
 import torch
 from torch import nn
 
-from plmlab.chapters.ch01.reading import reading
 from plmlab.text import Tokenizer
 from plmlab.world import World
+from plmlab.world.datasets.batches import next_word_batch
 from plmlab.world.grammar.sentence import Sentence
 from plmlab.world.probability.automaton import END
 
@@ -56,7 +56,7 @@ def gaps(model: nn.Module, tokenizer: Tokenizer, world: World, sentences: Sequen
     nats. Over all words, its mean is what the model's loss lies above the floor."""
     found = defaultdict(list)
     with torch.no_grad():
-        beliefs = model(reading([one.words for one in sentences], tokenizer)).double().log_softmax(-1)
+        beliefs = model(next_word_batch([one.words for one in sentences], tokenizer)).double().log_softmax(-1)
     for row, sentence in enumerate(sentences):
         for place, kind in enumerate(kinds(sentence)):
             tokens, p = _best(world, tokenizer, sentence.words[:place])

@@ -13,9 +13,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from plmlab import world
-from plmlab.chapters.ch01.reading import reading
 from plmlab.interpret import gates
 from plmlab.models.recurrent import RecurrentLanguageModel
+from plmlab.world.datasets.batches import next_word_batch
 from plmlab.world.datasets.tokenizer import ids, spelling
 
 Words = tuple[str, ...]
@@ -32,7 +32,7 @@ def sentences(seed: int, count: int = 500) -> list[Words]:
 def memories(model: RecurrentLanguageModel, layer: int) -> Vectors:
     """An LSTM's memories at each slot, of one layer."""
     def vectors(rows: Sequence[Words]) -> Float[Tensor, "slot model"]:
-        found = gates.memories(model, reading(rows, spelling()).tokens)[:, :, layer]
+        found = gates.memories(model, next_word_batch(rows, spelling()).tokens)[:, :, layer]
         return torch.cat([found[row, 1:len(words) + 1] for row, words in enumerate(rows)])
     return vectors
 

@@ -1,5 +1,6 @@
 """Which vector is the memory? Of two sentences that differ in the number of their subject, one carries on with the
-other's memory, or with the other's hidden state: which of them does the verb follow?"""
+other's memory, or with the other's hidden state: which of them does the verb follow? (An interchange intervention:
+Geiger et al. 2021.)"""
 
 from functools import cache
 from itertools import islice
@@ -30,20 +31,21 @@ class Pair(NamedTuple):
 
 @cache
 def pairs() -> list[Pair]:
-    """Sentences of the full world's test with at least two words between subject and verb, and no other word that
-    shows the subject's number."""
-    nouns, verbs = other_noun(world.full()), other_number(world.full())
+    """Sentences of the full world's test with at least two words between subject and verb, whose subject may stand in
+    the other number with no other word changed but the verb."""
+    full = world.full()
+    nouns, verbs = other_noun(full), other_number(full)
     found = (Pair(s.words[:link.verb], (*s.words[:link.subject], nouns[s.words[link.subject]],
                                         *s.words[link.subject + 1:link.verb]),
                   link.subject, s.words[link.verb], verbs[s.words[link.verb]])
-             for s in world.full().sentences("test", seed=8) for link in s.agreement
+             for s in full.sentences("test", seed=8) for link in s.agreement
              if link.verb - link.subject > DISTANCE and s.words[link.subject - 1] == "the" and link.subject
              and s.words[link.subject] in nouns and s.words[link.verb] in verbs)
-    return list(islice(found, ASKED))
+    return list(islice((pair for pair in found if pair.other_verb in full.next_words(pair.other, "test")), ASKED))
 
 
 @torch.no_grad()
-def said(model: LSTMLanguageModel, pair: Pair, *, state: bool = False, memory: bool = False) -> bool:
+def says_own_verb(model: LSTMLanguageModel, pair: Pair, *, state: bool = False, memory: bool = False) -> bool:
     """Whether the model gives the sentence's own verb more than the other's, if after the subject and one more word it
     goes on with the other sentence's hidden ``state``, or with its ``memory``."""
     start, cut = spelling().vocab.need("start"), pair.subject + 2

@@ -14,8 +14,8 @@ from plmlab.batches import ExampleBatches
 from plmlab.draws import shuffled
 from plmlab.example import Batch, Example
 from plmlab.models.gpt import GPT2, GPTConfig
-from plmlab.objectives import causal
 from plmlab.train import History, fit
+from plmlab.world.datasets.batches import next_word_batch, next_word_examples
 from plmlab.world.datasets.tokenizer import small_spelling
 
 OTHER = {"is": "are", "are": "is"}
@@ -70,12 +70,12 @@ def ids(words: Sequence[str]) -> list[int]:
 
 def examples(rows: Sequence[Sequence[str]]) -> list[Example]:
     """The texts as Examples, each slot to say the next word."""
-    return [causal(ids(row), vocab=small_spelling().vocab, rng=Random(0)) for row in rows]
+    return next_word_examples(rows, small_spelling())
 
 
 def reading(rows: Sequence[Sequence[str]]) -> Batch:
     """The batch of some texts, each slot to say the next word."""
-    return Batch.of(examples(rows), pad=small_spelling().vocab.need("pad"))
+    return next_word_batch(rows, small_spelling())
 
 
 def fresh(seed: int) -> GPT2:

@@ -25,7 +25,7 @@ def forgetting(known: Gold | None, slots: int, layer: int, unit: int) -> Hold | 
     return Hold("forget", layer, unit, 0.0, first + 1) if first + 1 < slots else None
 
 
-def other_number(known: Gold, slots: int, layer: int, unit: int, rises: bool) -> Hold:
+def overwriting(known: Gold, slots: int, layer: int, unit: int, rises: bool) -> Hold:
     """The number that the subject has not, written into the memory of a unit at the last of so many slots; ``rises`` is
     whether the unit is higher for the plural."""
     plural = known.tracks.number[slots - 1] == "pl"

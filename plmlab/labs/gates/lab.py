@@ -13,7 +13,7 @@ from plmlab.interpret.logit_lens import language_model
 from plmlab.labs.base import Change, Computed, Lab
 from plmlab.labs.gates.following import Following
 from plmlab.labs.gates.gold import GatePreset, Gold, gold, texts_to_try
-from plmlab.labs.gates.guess import TITLES, forgetting, other_number, question
+from plmlab.labs.gates.guess import TITLES, forgetting, overwriting, question
 from plmlab.labs.gates.tracking import LABELS, Tracking, tracking
 from plmlab.labs.shared.best_reader import BestReader
 from plmlab.labs.shared.notes import empty, joined, left_out, unknown
@@ -153,7 +153,7 @@ class GateLab(Lab):
         forget = forgetting(known, len(ids), layer, unit)
         if forget is None or known is None:
             return None
-        write = other_number(known, len(ids), layer, unit, self.tracked["number"].of(layer, unit)[1])
+        write = overwriting(known, len(ids), layer, unit, self.tracked["number"].of(layer, unit)[1])
         logits = [read.logits, *(gated_pass(self.model, ids, [hold]).logits for hold in (forget, write))]
         number = known.tracks.number[len(ids) - 1]
         return question(forget, write, known, names, [self.following.verbs(one[-1], TITLES[number or "sg"])

@@ -39,8 +39,8 @@ function choice(model, trait, label, titles, choose, signal) {
 const titlesOf = (cells) => Object.fromEntries(Object.entries(cells).map(([name, { title }]) => [name, title]));
 
 export default lab({
-  title: "How far does a push reach?",
-  lead: "A small change of the state at one step: how much of it is left at a later one? That is the gradient.",
+  title: "What becomes of a gradient over many steps?",
+  lead: "The map: a small change of the state at one step, and how much of it is left at a later one. The cliff: where it explodes, one step of descent leads far away.",
 }, ({ model, signal, parts }) => {
   parts.node.classList.add("gradient");
   const get = (name) => model.get(name);

@@ -42,7 +42,7 @@ class GradientLab(Lab):
     and the error surface of one unit, with a cliff. JavaScript computes all of it.
 
     Args:
-        cell: ``"rnn"``, ``"irnn"`` (identity and ReLU, Le et al. 2015), ``"lstm"`` or ``"gru"``.
+        cell: ``"rnn"``, ``"irnn"`` (identity and ReLU, Le et al. 2015), ``"lstm"`` or ``"gru"`` (PyTorch's form).
         view: ``"map"``, or ``"cliff"`` (Pascanu et al. 2013, fig. 6).
         push: of an LSTM, whether its ``"memory"`` c or its ``"state"`` h is pushed.
         settings: what a slider has: ``radius`` (0.5 to 2), ``forget_bias`` (−2 to 5; of a GRU, the bias of its update

@@ -9,7 +9,8 @@ from typing import cast
 import torch
 
 from plmlab.batches import ExampleBatches
-from plmlab.example import IGNORE, Example
+from plmlab.example import IGNORE, Batch, Example
+from plmlab.objectives import causal
 from plmlab.objectives.next_sentence import next_sentence
 from plmlab.text import Tokenizer
 from plmlab.world.documents.pairs import NextSentence
@@ -28,6 +29,17 @@ def sentence_batches(world: World, split: str, tokenizer: Tokenizer, objective: 
         return [objective(row, vocab=tokenizer.vocab, rng=rng) for row in rows]
 
     return ExampleBatches(draw, seed, tokenizer.vocab.need("pad"))
+
+
+def next_word_examples(sentences: Sequence[Sequence[str]], tokenizer: Tokenizer) -> list[Example]:
+    """Given sentences as Examples, each slot to say the next word; the tokenizer has one token a word."""
+    rows = tokenizer.encode_all([" ".join(words) for words in sentences], plain=True)
+    return [causal(row, vocab=tokenizer.vocab, rng=Random(0)) for row in rows]
+
+
+def next_word_batch(sentences: Sequence[Sequence[str]], tokenizer: Tokenizer) -> Batch:
+    """The batch of given sentences, each slot to say the next word."""
+    return Batch.of(next_word_examples(sentences, tokenizer), pad=tokenizer.vocab.need("pad"))
 
 
 def pair_batches(world: World, split: str, tokenizer: Tokenizer, batch: int, seed: int, rate: float = 0.15,

@@ -1,7 +1,7 @@
 """The solutions of chapter 01 against independent ones; and other right ways are not refused."""
 
 from functools import reduce
-from math import exp, hypot, log, sqrt
+from math import exp, expm1, hypot, log, sqrt
 
 import pytest
 import torch
@@ -96,6 +96,11 @@ def test_a_cell_with_that_bias_forgets_as_fast(steps: int, left: float) -> None:
     assert float(c) == pytest.approx(left, rel=1e-4)
 
 
+def test_a_long_memory_keeps_its_digits() -> None:
+    """Half after n steps is ln(n / ln 2) up to ln 2 / 2n, since 1 − 2^(−1/n) is ln 2 / n."""
+    assert right.forget_bias(10 ** 8, 0.5) == pytest.approx(log(10 ** 8 / log(2)), rel=1e-8)
+
+
 def test_two_biases_worked_by_hand() -> None:
     """Half in two steps is a gate of 1/√2, and that of ln(1 + √2). A bias of 1, with which many begin, forgets half
     between the second step and the third."""
@@ -140,6 +145,21 @@ def lstm_by_torch(x, h, c, W, U, b):
     cell = nn.LSTMCell(x.shape[1], h.shape[1])
     cell.load_state_dict({"weight_ih": W, "weight_hh": U, "bias_ih": b, "bias_hh": torch.zeros_like(b)})
     return cell(x, (h, c))
+
+
+def lstm_block_by_block(x, h, c, W, U, b):
+    """The texts in columns, a block at a time, and laid back at the end."""
+    x, h, c = x.T, h.T, c.T
+    (Wi, Wf, Wg, Wo), (Ui, Uf, Ug, Uo), (bi, bf, bg, bo) = W.chunk(4), U.chunk(4), b[:, None].chunk(4)
+    i, f, o = ((w @ x + u @ h + a).sigmoid() for w, u, a in ((Wi, Ui, bi), (Wf, Uf, bf), (Wo, Uo, bo)))
+    c = f * c + i * torch.tanh(Wg @ x + Ug @ h + bg)
+    return (o * c.tanh()).T, c.T
+
+
+def lstm_by_a_view(x, h, c, W, U, b):
+    i, f, g, o = (x @ W.T + h @ U.T + b).view(len(x), 4, -1).unbind(1)
+    c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+    return o.sigmoid() * c.tanh(), c
 
 
 def gru_joined(x, h, W, U, b):
@@ -187,6 +207,11 @@ def row_by_row(states, U):
     return torch.stack(rows).float()
 
 
+def by_multi_dot(states, U):
+    steps = [torch.diag(1 - h * h) @ U for h in reversed(states[1:])]
+    return torch.linalg.multi_dot([torch.eye(len(U)), *steps, torch.eye(len(U))])
+
+
 def clip_as_pytorch(gradients, most):
     weights = [nn.Parameter(torch.zeros_like(gradient)) for gradient in gradients]
     for weight, gradient in zip(weights, gradients, strict=True):
@@ -230,7 +255,17 @@ def bias_by_math(steps, left):
 
 
 def bias_by_a_tensor(steps, left):
-    return -torch.log(torch.tensor(left) ** (-1.0 / steps) - 1)
+    return -torch.log(torch.tensor(left, dtype=torch.float64) ** (-1.0 / steps) - 1)
+
+
+def bias_by_odds(steps, left):
+    q = left ** (1 / steps)
+    return log(q / (1 - q))
+
+
+def bias_with_all_digits(steps, left):
+    gate = log(left) / steps
+    return gate - log(-expm1(gate))
 
 
 def bias_by_trying(steps, left):
@@ -243,11 +278,13 @@ def bias_by_trying(steps, left):
 
 @pytest.mark.parametrize(("number", "answer"), [
     ("01.1", lstm_joined), ("01.1", lstm_in_loops), ("01.1", lstm_by_einsum), ("01.1", lstm_by_torch),
+    ("01.1", lstm_block_by_block), ("01.1", lstm_by_a_view),
     ("01.2", gru_joined), ("01.2", gru_by_chunks), ("01.2", gru_by_the_cell),
-    ("01.3", backwards), ("01.3", by_reduce), ("01.3", row_by_row),
+    ("01.3", backwards), ("01.3", by_reduce), ("01.3", row_by_row), ("01.3", by_multi_dot),
     ("01.4", clip_as_pytorch), ("01.4", clip_with_a_little_added), ("01.4", clip_in_numbers),
     ("01.5", last_by_gather), ("01.5", last_in_a_loop), ("01.5", last_by_a_mask), ("01.5", last_of_the_diagonal),
     ("01.6", bias_by_math), ("01.6", bias_by_a_tensor), ("01.6", bias_by_trying),
+    ("01.6", bias_by_odds), ("01.6", bias_with_all_digits),
 ])
 def test_another_right_way_is_right(number: str, answer) -> None:
     assert check(number, answer).ok, check(number, answer)

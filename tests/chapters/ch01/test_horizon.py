@@ -5,10 +5,13 @@ from math import exp, log
 import pytest
 import torch
 
-from plmlab.chapters.ch01.horizon import ForgetBiasLSTMCell, reach, steps_until
+from plmlab.chapters.ch01.horizon import ForgetBiasLSTMCell, cut, running_text, while_reading
 from plmlab.chapters.ch01.long_memories import ChronoLSTMCell, FromLastState
+from plmlab.chapters.ch01.pushes import reach, steps_until
 from plmlab.layers.cells import Cell, GRUCell, LSTMCell, RNNCell
 from plmlab.layers.recurrent import Recurrent
+from plmlab.models.recurrent import LSTMLanguageModel, RecurrentConfig
+from plmlab.world.datasets.tokenizer import spelling
 
 
 @pytest.mark.parametrize("cell", [RNNCell, GRUCell, LSTMCell])
@@ -67,3 +70,29 @@ def test_a_network_answers_from_its_last_state() -> None:
         network, x = FromLastState(name, 3, 6, 2, steps=20), torch.randn(4, 9, 3)
         shown = network.recurrent(x)[0]
         assert torch.equal(network(x), network.output(shown[:, -1]))
+
+
+@pytest.mark.parametrize(("bias", "steps"), [(0.0, 7), (50.0, None)])
+def test_a_language_model_is_pushed_while_it_reads(bias: float, steps: int | None) -> None:
+    """Gates at ½ leave less than a hundredth after seven steps; open ones leave all."""
+    model = LSTMLanguageModel(RecurrentConfig(20, layers=1, model=4, dropout=0.0))
+    for weights in model.recurrent.parameters():
+        torch.nn.init.zeros_(weights)
+    torch.nn.init.constant_(model.recurrent.layers[0].cells[0].bias_ih.chunk(4)[1], bias)
+    assert while_reading(model, torch.randint(20, (3, 30))) == steps
+    assert next(model.parameters()).dtype == torch.float32
+
+
+def test_running_text_is_sentences_after_their_starts() -> None:
+    tokens = running_text(rows=2, length=40)
+    assert tokens.shape == (2, 40) and (tokens[:, 0] == spelling().vocab.need("start")).all()
+    assert 2 <= int((tokens[0] == spelling().vocab.need("start")).sum()) < 12 and not torch.equal(tokens[0], tokens[1])
+
+
+def test_without_its_matrix_a_state_goes_nowhere_and_a_memory_on() -> None:
+    """f = σ(1) = 0.73 alone: 0.73¹⁵ is the first below a hundredth."""
+    for cell, steps in ((RNNCell, 0), (ForgetBiasLSTMCell, 15)):
+        torch.manual_seed(0)
+        network, x = Recurrent(cell, 10, 100).double(), torch.zeros(2, 60, 10, dtype=torch.float64)
+        cut(network)
+        assert steps_until(reach(network, x, torch.Generator().manual_seed(0))) == steps

@@ -2,9 +2,10 @@
 
 import torch
 
-from plmlab.chapters.ch01.reading import reading
-from plmlab.chapters.ch01.transplants import Pair, pairs, said
+from plmlab import world
+from plmlab.chapters.ch01.transplants import Pair, pairs, says_own_verb
 from plmlab.models.recurrent import LSTMLanguageModel, RecurrentConfig
+from plmlab.world.datasets.batches import next_word_batch
 from plmlab.world.datasets.tokenizer import spelling
 
 SOME = slice(0, 12)
@@ -20,7 +21,7 @@ def untrained() -> LSTMLanguageModel:
 
 def own_verb(model: LSTMLanguageModel, pair: Pair, words: tuple[str, ...]) -> bool:
     with torch.no_grad():
-        logits = model(reading([words], spelling()))[0, len(words)]
+        logits = model(next_word_batch([words], spelling()))[0, len(words)]
     return bool(logits[spelling().id(pair.verb)] > logits[spelling().id(pair.other_verb)])
 
 
@@ -30,14 +31,16 @@ def test_a_pair_differs_in_its_subject_alone() -> None:
         apart = [place for place, two in enumerate(zip(pair.words, pair.other, strict=True)) if two[0] != two[1]]
         assert apart == [pair.subject] and len(pair.words) - pair.subject > 2
         assert pair.verb != pair.other_verb
+        for words, verb in ((pair.words, pair.verb), (pair.other, pair.other_verb)):
+            assert verb in world.full().next_words(words, "test")
 
 
 def test_without_a_swap_it_reads_its_own_sentence_and_with_both_the_other() -> None:
     model, told = untrained(), []
     for pair in pairs()[SOME]:
-        assert said(model, pair) == own_verb(model, pair, pair.words)
-        assert said(model, pair, state=True, memory=True) == own_verb(model, pair, pair.other)
-        told.append((said(model, pair, memory=True), said(model, pair, state=True)))
+        assert says_own_verb(model, pair) == own_verb(model, pair, pair.words)
+        assert says_own_verb(model, pair, state=True, memory=True) == own_verb(model, pair, pair.other)
+        told.append((says_own_verb(model, pair, memory=True), says_own_verb(model, pair, state=True)))
     assert len(set(told)) > 1  # the halves of a state are no idle talk
 
 
@@ -48,5 +51,5 @@ def test_one_half_of_a_state_is_swapped() -> None:
         for cell in model.recurrent.cells:
             cell.weight_hh.zero_()
     for pair in pairs()[SOME]:
-        assert said(model, pair, state=True) == said(model, pair)
-        assert said(model, pair, memory=True) == own_verb(model, pair, pair.other)
+        assert says_own_verb(model, pair, state=True) == says_own_verb(model, pair)
+        assert says_own_verb(model, pair, memory=True) == own_verb(model, pair, pair.other)
