@@ -3,11 +3,11 @@
 What stands right of the noun decides, so that a reader of the left side must fail: this is so by construction.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 from itertools import islice
 from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Bool, Float
@@ -16,11 +16,11 @@ from torch import Tensor, nn
 from plmlab import world
 from plmlab.example import Batch
 from plmlab.objectives import masked
-from plmlab.world.datasets.numbers import other_number
+from plmlab.world.datasets.best_reader import BestReader
+from plmlab.world.datasets.numbers import NUMBERS, other_number
 from plmlab.world.datasets.tokenizer import ids, spelling
 
 ASKED = 150
-NUMBERS = ("sg", "pl")
 
 Chances = Float[Tensor, "vocab"]
 Reader = Callable[[tuple[str, ...], int], Chances]
@@ -84,20 +84,20 @@ def left_side(model: nn.Module) -> Reader:
 
 def best_of_both(words: tuple[str, ...], place: int) -> Chances:
     """The best possible reader of both sides."""
-    return _chances(world.full().posterior(words, [place])[0])
+    return _best().both(words, [place])[0]
 
 
 def best_of_left(words: tuple[str, ...], place: int) -> Chances:
     """The best possible reader of the left side."""
-    return _chances(world.full().next_words(words[:place]))
+    found = _best().left(words[:place])
+    if found is None:
+        raise ValueError(f"no sentence of the world begins with {' '.join(words[:place])!r}")
+    return found
 
 
-def _chances(told: Mapping[Any, float]) -> Chances:
-    chances = torch.zeros(len(spelling()))
-    for word, p in told.items():
-        if isinstance(word, str):
-            chances[spelling().id(word)] = p
-    return chances
+@cache
+def _best() -> BestReader:
+    return BestReader(world.full(), "train", spelling(), len(spelling()))
 
 
 def right(reader: Reader, noun: Noun) -> bool:

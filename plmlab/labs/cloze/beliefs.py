@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from plmlab.interpret.distances import kl_divergence
-from plmlab.labs.shared.best_reader import Distribution
+from plmlab.world.datasets.best_reader import Distribution
 
 TOP = 8
 LEAST = 1e-300

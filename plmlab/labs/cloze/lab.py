@@ -12,11 +12,11 @@ from plmlab.labs.base import Change, Computed, Lab
 from plmlab.labs.cloze.beliefs import Joint, belief_state, chained_pair, likeliest, world_pair
 from plmlab.labs.cloze.presets import pair_question, presets, telling_word
 from plmlab.labs.cloze.readers import LeftReader, MaskedSentence, believed
-from plmlab.labs.shared.best_reader import BestReader, Distribution
 from plmlab.labs.shared.notes import empty, joined, left_out, unknown
-from plmlab.labs.shared.probabilities import words_of
+from plmlab.labs.shared.probabilities import spelled
 from plmlab.labs.shared.tokens import labels
 from plmlab.text.tokenizers import Tokenizer
+from plmlab.world.datasets.best_reader import BestReader, Distribution
 from plmlab.world.probability.posterior import NotInGrammar
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class ClozeLab(Lab):
 
     def _read(self, typed: str, max_tokens: int) -> tuple[MaskedSentence, int]:
         """The typed sentence, as much of it as fits, and how many tokens do not."""
-        ids = self.words.encode(typed if self.world is None else " ".join(words_of(typed, self.world)))
+        ids = self.words.encode(typed if self.world is None else spelled(typed, self.world))
         if not ids:
             raise empty()
         readers = [readable(model) for model in (self.model, self.left.left_only) if model is not None]

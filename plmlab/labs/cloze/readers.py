@@ -9,9 +9,9 @@ from torch import nn
 
 from plmlab.example import Batch, Example
 from plmlab.interpret.readable import inference, readable
-from plmlab.labs.shared.best_reader import Distribution
 from plmlab.objectives import causal, masked
 from plmlab.text.vocabulary import Vocabulary
+from plmlab.world.datasets.best_reader import Distribution
 
 if TYPE_CHECKING:
     pass

@@ -8,9 +8,9 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from plmlab.labs.shared.best_reader import BestReader
 from plmlab.labs.shared.tokens import labels
 from plmlab.text.tokenizers import Tokenizer
+from plmlab.world.datasets.best_reader import BestReader
 from plmlab.world.datasets.numbers import number_words
 
 SHOWN = 7

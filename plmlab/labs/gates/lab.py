@@ -15,11 +15,12 @@ from plmlab.labs.gates.following import Following
 from plmlab.labs.gates.gold import GatePreset, Gold, gold, texts_to_try
 from plmlab.labs.gates.guess import TITLES, forgetting, overwriting, question
 from plmlab.labs.gates.tracking import LABELS, Tracking, tracking
-from plmlab.labs.shared.best_reader import BestReader
 from plmlab.labs.shared.notes import empty, joined, left_out, unknown
+from plmlab.labs.shared.probabilities import spelled
 from plmlab.labs.shared.tokens import labels, names_of
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.world import World
+from plmlab.world.datasets.best_reader import BestReader
 
 ROWS = 14
 """So many units are drawn."""
@@ -137,13 +138,13 @@ class GateLab(Lab):
         of them; a ValueError for a text without any."""
         if self.max_tokens < 2:
             raise ValueError(f"max_tokens is {self.max_tokens}: the start token and a word need 2 slots")
-        spelled = self.best.spelled(self.text)
-        if not spelled:
+        typed = spelled(self.text, self.best.world)
+        if not typed:
             raise empty("text")
-        own, start = self.tokenizer.encode(spelled), self.tokenizer.vocab.need("start")
+        own, start = self.tokenizer.encode(typed), self.tokenizer.vocab.need("start")
         room = self.max_tokens - 1
-        foreign = [word for word, id in zip(spelled.split(), own, strict=False) if id == self.tokenizer.vocab.unk]
-        return spelled.split()[:room], [start, *own[:room]], joined(
+        foreign = [word for word, id in zip(typed.split(), own, strict=False) if id == self.tokenizer.vocab.unk]
+        return typed.split()[:room], [start, *own[:room]], joined(
             unknown(len(foreign)), left_out(len(own) - room, room, "word"))
 
     def _asked(self, read: GatedPass, known: Gold | None, ids: Sequence[int], names: Sequence[str],

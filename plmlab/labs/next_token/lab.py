@@ -1,6 +1,7 @@
 """The Next-token Lab: what a language model says comes next, how one draws from that, and what each layer would say."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
@@ -14,10 +15,11 @@ from plmlab.interpret.logit_lens import Column, Lens, ResidualStream, language_m
 from plmlab.labs.base import Change, Computed, Lab
 from plmlab.labs.next_token.draft import Draft, Script
 from plmlab.labs.next_token.world import beginnings, entropy
-from plmlab.labs.shared.best_reader import BestReader
+from plmlab.labs.shared.probabilities import spelled
 from plmlab.labs.shared.tokens import labels, names_of
 from plmlab.text.tokenizers import SPACE, Tokenizer
 from plmlab.world import World
+from plmlab.world.datasets.best_reader import BestReader
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -63,7 +65,7 @@ class NextTokenLab(Lab):
                  presets: Mapping[str, str] | None = None, seed: int = 0, **traits: Any) -> None:
         self.model, self.tokenizer = language_model(model, tokenizer)
         self.best = None if world is None else BestReader(world, split, self.tokenizer, self.model.config.vocab)
-        self.script = Script(self.tokenizer, self.best.spelled if self.best else str)
+        self.script = Script(self.tokenizer, partial(spelled, world=world) if world else str)
         self.generator = torch.Generator().manual_seed(seed)
         self.stream: ResidualStream | None = None
         self._lens = Lens(self.model)

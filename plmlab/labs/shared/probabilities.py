@@ -27,6 +27,11 @@ def words_of(text: str, world: World) -> list[str]:
     return max(words, lowered, key=lambda said: world.explain(said).prefix)
 
 
+def spelled(text: str, world: World) -> str:
+    """A typed text as the world writes: its words, a space between them."""
+    return " ".join(words_of(text, world))
+
+
 def likeliest(beliefs: Mapping[str, float], count: int = SHOWN) -> list[list[Any]]:
     """The likeliest words of a distribution, ``count`` at most, as [word, probability], the likeliest first."""
     ranked = sorted(beliefs.items(), key=lambda item: (-item[1], item[0]))

@@ -1,4 +1,4 @@
-"""The best possible reader of a Small World, beside a model: exact distributions over the ids of its tokenizer."""
+"""The best possible reader of a world, beside a model: exact distributions over the ids of its tokenizer."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -8,10 +8,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from plmlab.labs.shared.probabilities import words_of
 from plmlab.text.tokenizers import Tokenizer
-from plmlab.world import World
 from plmlab.world.probability.automaton import END
+from plmlab.world.world import World
 
 Distribution: TypeAlias = Float[Tensor, "vocab"]
 """The probability of every token of the vocabulary at one slot, in double precision."""
@@ -32,10 +31,6 @@ class BestReader:
                              "or give no world=")
         self.world, self.split, self.size = world, split, size
         self.id = {word: ids[0] for word, ids in pieces.items()} | {END: tokenizer.vocab.need("end")}
-
-    def spelled(self, text: str) -> str:
-        """A typed text as the world writes: marks set apart, and no capital where a sentence merely begins."""
-        return " ".join(words_of(text, self.world))
 
     def expects(self, words: Sequence[str]) -> tuple[dict[int, float], str]:
         """Id → probability of each token that can come next, the likeliest first, and ""; or nothing, and where
