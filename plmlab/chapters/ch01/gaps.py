@@ -9,11 +9,10 @@ from statistics import mean
 import torch
 from torch import nn
 
-from plmlab.text import Tokenizer
 from plmlab.world import World
 from plmlab.world.datasets.batches import next_word_batch
+from plmlab.world.datasets.best_reader import BestReader
 from plmlab.world.grammar.sentence import Sentence
-from plmlab.world.probability.automaton import END
 
 SENTENCES = 1000
 KINDS = ("agreement", "facts", "senses", "names", "the rest")
@@ -44,22 +43,24 @@ def kinds(sentence: Sentence) -> list[str]:
 
 
 @cache
-def _best(world: World, tokenizer: Tokenizer, words: tuple[str, ...]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Which tokens may come at a place of a sentence, and how likely each is, exactly."""
-    told = world.next_words(words, "test")
-    tokens = [tokenizer.vocab.need("end") if word is END else tokenizer.id(str(word)) for word in told]
-    return torch.tensor(tokens), torch.tensor(list(told.values()), dtype=torch.float64)
+def _next(best: BestReader, words: tuple[str, ...]) -> tuple[torch.Tensor, torch.Tensor]:
+    """Which tokens may come after these words, and how likely each is, exactly."""
+    found = best.left(words)
+    if found is None:
+        raise ValueError(f"no sentence of the world begins with {' '.join(words)!r}")
+    tokens = found.nonzero().flatten()
+    return tokens, found[tokens]
 
 
-def gaps(model: nn.Module, tokenizer: Tokenizer, world: World, sentences: Sequence[Sentence]) -> dict[str, list[float]]:
-    """Kind → of each of its words in a world's sentences the divergence of the model's belief from the exact one, in
-    nats. Over all words, its mean is what the model's loss lies above the floor."""
+def gaps(model: nn.Module, best: BestReader, sentences: Sequence[Sentence]) -> dict[str, list[float]]:
+    """Kind → of each of its words in sentences of the best reader's world the divergence of the model's belief from the
+    exact one, in nats. Over all words, its mean is what the model's loss lies above the floor."""
     found = defaultdict(list)
     with torch.no_grad():
-        beliefs = model(next_word_batch([one.words for one in sentences], tokenizer)).double().log_softmax(-1)
+        beliefs = model(next_word_batch([one.words for one in sentences], best.tokenizer)).double().log_softmax(-1)
     for row, sentence in enumerate(sentences):
         for place, kind in enumerate(kinds(sentence)):
-            tokens, p = _best(world, tokenizer, sentence.words[:place])
+            tokens, p = _next(best, sentence.words[:place])
             found[kind].append(float((p * (p.log() - beliefs[row, place, tokens])).sum()))
     return dict(found)
 

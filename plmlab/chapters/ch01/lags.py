@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from plmlab.chapters.ch01.horizon import reach, steps_until
 from plmlab.chapters.ch01.long_memories import CELLS, FromLastState
+from plmlab.chapters.ch01.pushes import reach, steps_until
 from plmlab.chapters.ch01.tasks import TASKS
 from plmlab.recipes import Parts, best_rates, spread
 
@@ -25,12 +25,16 @@ LIMIT = 1.0
 """The norm that gradients are clipped to."""
 
 
+def build(task: str, cell: str, steps: int, seed: int) -> FromLastState:
+    """A network of a cell for a task, with random weights of this seed."""
+    torch.manual_seed(seed)
+    return FromLastState(cell, TASKS[task].inputs, HIDDEN[task], TASKS[task].outputs, steps)
+
+
 def learn(task: str, cell: str, steps: int, lr: float, seed: int) -> tuple[FromLastState, list[float]]:
     """A network after as many updates as the task is given, or fewer if it is solved; and its error on 500 new
     sequences before training and after every 50 updates."""
-    torch.manual_seed(seed)
-    asked = TASKS[task]
-    network = FromLastState(cell, asked.inputs, HIDDEN[task], asked.outputs, steps)
+    asked, network = TASKS[task], build(task, cell, steps, seed)
     draw = torch.Generator().manual_seed(seed)
     exam, right = asked.draw(EXAM, steps, torch.Generator().manual_seed(10_000))
     optimizer = torch.optim.Adam(network.parameters(), lr)
@@ -57,19 +61,19 @@ def _error(network: FromLastState, task: str, exam: torch.Tensor, right: torch.T
 
 
 def rate_score(task: str, cell: str, steps: int, lr: float, seed: int) -> float:
-    """How good a learning rate is: solved soon is best, then a low error; between −2 and 0."""
+    """How good a learning rate is, between −2 and 0: solved soon is best, then a low error, told in quarters of that of
+    a constant answer. What differs by less is chance, and would send a grid after it."""
     _, errors = learn(task, cell, steps, lr, seed)
     if min(errors) <= TASKS[task].solved:
         return -(len(errors) - 1) * EVERY / UPDATES[task]
-    return -1 - min(1.0, *errors)
+    return -1 - round(4 * min(1.0, min(errors) / TASKS[task].constant)) / 4
 
 
 def reached(task: str, cell: str, steps: int, lr: float, seed: int) -> dict[str, Any]:
     """A run: its ``errors``, before training and after every 50 updates, how many ``updates`` it took, and after how
     many steps of the task less than a hundredth of a push is left, ``before`` training and ``after`` (the number of
     steps where more is left at the end)."""
-    torch.manual_seed(seed)
-    fresh = FromLastState(cell, TASKS[task].inputs, HIDDEN[task], TASKS[task].outputs, steps)
+    fresh = build(task, cell, steps, seed)
     network, errors = learn(task, cell, steps, lr, seed)
     texts = TASKS[task].draw(16, steps, torch.Generator().manual_seed(10_001))[0].double()
 

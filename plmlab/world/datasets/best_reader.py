@@ -29,7 +29,7 @@ class BestReader:
             raise ValueError(f"the world's probabilities are those of whole words, and {len(apart):,} of them, such as "
                              f"'{apart[0]}', are not one token here: train the model with world_tokenizer(world), "
                              "or give no world=")
-        self.world, self.split, self.size = world, split, size
+        self.world, self.split, self.tokenizer, self.size = world, split, tokenizer, size
         self.id = {word: ids[0] for word, ids in pieces.items()} | {END: tokenizer.vocab.need("end")}
 
     def expects(self, words: Sequence[str]) -> tuple[dict[int, float], str]:

@@ -11,6 +11,7 @@ from plmlab import world
 from plmlab.chapters.ch01.gaps import KINDS, exam, gaps, kinds, means
 from plmlab.example import Batch
 from plmlab.world import World
+from plmlab.world.datasets.best_reader import BestReader
 from plmlab.world.datasets.tokenizer import spelling
 from plmlab.world.probability.automaton import END
 
@@ -34,14 +35,18 @@ class Believing(nn.Module):
         return beliefs.log()
 
 
+def best() -> BestReader:
+    return BestReader(world.full(), "test", spelling(), len(spelling()))
+
+
 def test_the_best_reader_falls_short_of_nothing() -> None:
-    found = gaps(Believing(0.0), spelling(), world.full(), exam(world.full())[:8])
+    found = gaps(Believing(0.0), best(), exam(world.full())[:8])
     assert max(abs(gap) for told in found.values() for gap in told) < 1e-9
 
 
 def test_who_knows_nothing_falls_short_of_all_that_can_be_known() -> None:
     sentences = exam(world.full())[:5]
-    found = gaps(Believing(1.0), spelling(), world.full(), sentences)
+    found = gaps(Believing(1.0), best(), sentences)
     entropies = [-sum(p * log(p) for p in world.full().next_words(one.words[:place], "test").values() if p)
                  for one in sentences for place in range(len(one.words) + 1)]
     told = [gap for kind in found for gap in found[kind]]
