@@ -24,6 +24,12 @@ def exam(world: World) -> list[Sentence]:
     return list(islice(world.sentences("test", seed=3), SENTENCES))
 
 
+def unread(world: World, sentences: Sequence[Sentence], drawn: int = 60_000) -> list[Sentence]:
+    """Each of the different sentences that does not stand in a sample of so many of the training text."""
+    read = {tuple(words) for words in islice(world.text("train", seed=17), drawn)}
+    return list({one.words: one for one in sentences if one.words not in read}.values())
+
+
 def kinds(sentence: Sentence) -> list[str]:
     """What a reader must know to say each of the words, and the end: the number of the subject, where the word is its
     verb; a fact, where it is in a second name; which sense an ambiguous word has, from that word on; who there is,

@@ -9,33 +9,32 @@ from typing import Any
 
 import torch
 from jaxtyping import Int
-from torch import Tensor
+from torch import Tensor, nn
 
 from plmlab import world
-from plmlab.chapters.ch01.long_memories import ChronoLSTMCell
+from plmlab.chapters.ch01.long_memories import ChronoLSTMCell, ForgetBiasLSTMCell
 from plmlab.chapters.ch01.pushes import reach, steps_until
 from plmlab.layers.cells import Cell, GRUCell, IdentityRNNCell, LSTMCell, RNNCell
 from plmlab.layers.recurrent import Recurrent
 from plmlab.models.recurrent import RecurrentLanguageModel
 from plmlab.world.datasets.tokenizer import ids, spelling
 
-SEEDS, UNITS, STEPS = (0, 1, 2), 100, 400
+SEEDS, UNITS, STEPS = (0, 1, 2), 100, 200
 
 
-class ForgetBiasLSTMCell(LSTMCell):
-    """An LSTM whose forget biases begin at 1 in sum (Gers et al. 2000; Jozefowicz et al. 2015)."""
+class OrthogonalRNNCell(RNNCell):
+    """A plain RNN whose U begins as a random rotation (Saxe et al. 2014), as Keras begins it."""
 
-    @torch.no_grad()
     def reset_parameters(self) -> None:
-        """As an LSTM's, but for the forget gate's two biases."""
+        """As an RNN's, but for U."""
         super().reset_parameters()
-        for bias, value in ((self.bias_ih, 1.0), (self.bias_hh, 0.0)):
-            bias.chunk(4)[self.gates.index("forget")].fill_(value)
+        nn.init.orthogonal_(self.weight_hh)
 
 
 UNTRAINED: dict[str, type[Cell]] = {
-    "RNN": RNNCell, "IRNN": IdentityRNNCell, "LSTM, as PyTorch begins it": LSTMCell,
-    "LSTM, forget bias 1": ForgetBiasLSTMCell, "LSTM, chrono (1 to 200)": ChronoLSTMCell, "GRU": GRUCell}
+    "RNN, as PyTorch begins it": RNNCell, "RNN, orthogonal U": OrthogonalRNNCell, "IRNN": IdentityRNNCell,
+    "LSTM, as PyTorch begins it": LSTMCell, "LSTM, forget bias 1": ForgetBiasLSTMCell,
+    "LSTM, chrono (1 to 200)": ChronoLSTMCell, "GRU": GRUCell}
 
 
 @torch.no_grad()

@@ -10,6 +10,25 @@ from plmlab.layers.cells import Cell, IdentityRNNCell, LSTMCell, RNNCell, TorchG
 from plmlab.layers.recurrent import Recurrent
 
 
+class ForgetBiasLSTMCell(LSTMCell):
+    """An LSTM whose forget biases begin at 1 in sum (Gers et al. 2000; Jozefowicz et al. 2015)."""
+
+    forget_bias = 1.0
+
+    @torch.no_grad()
+    def reset_parameters(self) -> None:
+        """As an LSTM's, but for the forget gate's two biases."""
+        super().reset_parameters()
+        for bias, value in ((self.bias_ih, self.forget_bias), (self.bias_hh, 0.0)):
+            bias.chunk(4)[self.gates.index("forget")].fill_(value)
+
+
+class OpenLSTMCell(ForgetBiasLSTMCell):
+    """An LSTM that begins by keeping all, σ(8) = 0.9997, as that of 1997 does, which has no forget gate."""
+
+    forget_bias = 8.0
+
+
 class ChronoLSTMCell(LSTMCell):
     """An LSTM whose units begin with memories of 1 … ``longest`` steps: forget bias log u, input bias −log u, with u
     drawn evenly from 1 … longest (Tallec and Ollivier 2018)."""
@@ -30,7 +49,8 @@ class ChronoLSTMCell(LSTMCell):
 
 
 CELLS: dict[str, type[Cell]] = {"RNN": RNNCell, "IRNN": IdentityRNNCell, "LSTM": LSTMCell,
-                                "LSTM, chrono": ChronoLSTMCell, "GRU": TorchGRUCell}
+                                "LSTM, chrono": ChronoLSTMCell, "LSTM, forget bias 8": OpenLSTMCell,
+                                "GRU": TorchGRUCell}
 
 
 class FromLastState(nn.Module):

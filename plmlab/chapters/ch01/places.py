@@ -37,6 +37,12 @@ def memories(model: RecurrentLanguageModel, layer: int) -> Vectors:
     return vectors
 
 
+def joined(rows: Sequence[Words], count: int) -> list[Words]:
+    """So many sentences in a row read as one, without a start between them."""
+    return [tuple(word for words in rows[i:i + count] for word in words)
+            for i in range(0, len(rows) - count + 1, count)]
+
+
 def words_alone(rows: Sequence[Words]) -> Float[Tensor, "slot vocab"]:
     """Which word stands at each slot, one-hot."""
     return torch.eye(len(spelling()))[[id for words in rows for id in ids(words)]]

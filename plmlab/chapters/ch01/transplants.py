@@ -14,7 +14,7 @@ from plmlab.models.recurrent import LSTMLanguageModel
 from plmlab.world.datasets.numbers import other_noun, other_number
 from plmlab.world.datasets.tokenizer import ids, spelling
 
-ASKED, DISTANCE = 200, 2
+ASKED, DISTANCE = 200, 3
 Words = tuple[str, ...]
 
 
@@ -31,7 +31,7 @@ class Pair(NamedTuple):
 
 @cache
 def pairs() -> list[Pair]:
-    """Sentences of the full world's test with at least two words between subject and verb, whose subject may stand in
+    """Sentences of the full world's test with at least three words between subject and verb, whose subject may stand in
     the other number with no other word changed but the verb."""
     full = world.full()
     nouns, verbs = other_noun(full), other_number(full)
@@ -45,10 +45,11 @@ def pairs() -> list[Pair]:
 
 
 @torch.no_grad()
-def says_own_verb(model: LSTMLanguageModel, pair: Pair, *, state: bool = False, memory: bool = False) -> bool:
-    """Whether the model gives the sentence's own verb more than the other's, if after the subject and one more word it
-    goes on with the other sentence's hidden ``state``, or with its ``memory``."""
-    start, cut = spelling().vocab.need("start"), pair.subject + 2
+def says_own_verb(model: LSTMLanguageModel, pair: Pair, *, state: bool = False, memory: bool = False, after: int = 1,
+                  ) -> bool:
+    """Whether the model gives the sentence's own verb more than the other's, if ``after`` so many words more than the
+    subject it goes on with the other sentence's hidden ``state``, or with its ``memory``."""
+    start, cut = spelling().vocab.need("start"), pair.subject + 1 + after
     tokens, others = (torch.tensor([[start, *ids(words)]]) for words in (pair.words, pair.other))
     (h, c), (other_h, other_c) = (model.read(row[:, :cut + 1], None)[1] for row in (tokens, others))
     carried: tuple[Tensor, Tensor] = (other_h if state else h, other_c if memory else c)

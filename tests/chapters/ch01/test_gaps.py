@@ -1,6 +1,7 @@
 """Where a language model falls short: against readers whose distance from the best one is known."""
 
 from collections.abc import Callable
+from itertools import islice
 from math import log
 
 import pytest
@@ -8,7 +9,7 @@ import torch
 from torch import nn
 
 from plmlab import world
-from plmlab.chapters.ch01.gaps import KINDS, exam, gaps, kinds, means
+from plmlab.chapters.ch01.gaps import KINDS, exam, gaps, kinds, means, unread
 from plmlab.example import Batch
 from plmlab.world import World
 from plmlab.world.datasets.best_reader import BestReader
@@ -71,3 +72,11 @@ def test_every_kind_stands_where_it_is_said_to(size: Callable[[], World]) -> Non
 def test_means_weigh_every_word_alike() -> None:
     found = {kind: [0.0] for kind in KINDS} | {"facts": [1.0, 1.0, 4.0]}
     assert means(found) == dict.fromkeys(KINDS, 0.0) | {"facts": 2.0, "all": 6 / 7}
+
+
+def test_what_was_read_is_left_out_and_nothing_twice() -> None:
+    small, asked = world.small(), exam(world.small())
+    found = unread(small, asked, drawn=5000)
+    read = {tuple(words) for words in islice(small.text("train", seed=17), 5000)}
+    assert 0 < len(found) < len({one.words for one in asked}) and not {one.words for one in found} & read
+    assert {one.words for one in found} | read >= {one.words for one in asked}

@@ -5,8 +5,8 @@ from math import exp, log
 import pytest
 import torch
 
-from plmlab.chapters.ch01.horizon import ForgetBiasLSTMCell, cut, running_text, while_reading
-from plmlab.chapters.ch01.long_memories import ChronoLSTMCell, FromLastState
+from plmlab.chapters.ch01.horizon import OrthogonalRNNCell, cut, running_text, while_reading
+from plmlab.chapters.ch01.long_memories import ChronoLSTMCell, ForgetBiasLSTMCell, FromLastState, OpenLSTMCell
 from plmlab.chapters.ch01.pushes import reach, steps_until
 from plmlab.layers.cells import Cell, GRUCell, LSTMCell, RNNCell
 from plmlab.layers.recurrent import Recurrent
@@ -51,6 +51,13 @@ def test_forget_biases_begin_where_they_are_said_to() -> None:
     cell = ForgetBiasLSTMCell(3, 7)
     assert torch.equal((cell.bias_ih + cell.bias_hh).chunk(4)[1], torch.ones(7))
     assert (cell.bias_ih + cell.bias_hh).chunk(4)[0].abs().max() > 0
+    cell = OpenLSTMCell(3, 7)
+    assert torch.equal((cell.bias_ih + cell.bias_hh).chunk(4)[1], torch.full((7,), 8.0))
+
+
+def test_an_orthogonal_u_turns_a_state_and_keeps_its_length() -> None:
+    U = OrthogonalRNNCell(3, 7).weight_hh
+    assert torch.allclose(U @ U.T, torch.eye(7), atol=1e-5)
 
 
 def test_a_chrono_memory_lasts_from_one_step_to_the_longest() -> None:

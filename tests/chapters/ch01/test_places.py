@@ -3,7 +3,15 @@
 import pytest
 import torch
 
-from plmlab.chapters.ch01.places import explained, memories, read_so_far, sentences, still_to_come, words_alone
+from plmlab.chapters.ch01.places import (
+    explained,
+    joined,
+    memories,
+    read_so_far,
+    sentences,
+    still_to_come,
+    words_alone,
+)
 from plmlab.interpret.watching import watch
 from plmlab.models.recurrent import LSTMLanguageModel, RecurrentConfig
 from plmlab.world.datasets.tokenizer import ids, spelling
@@ -43,3 +51,8 @@ def test_what_holds_the_position_tells_all_of_it_and_noise_tells_nothing() -> No
         return torch.randn(len(read_so_far(rows)), 3, generator=torch.Generator().manual_seed(len(rows)))
     assert explained(held, read_so_far, learn, ask) == pytest.approx(1, abs=1e-4)
     assert explained(noise, read_so_far, learn, ask) < 0.05
+
+
+def test_sentences_are_read_as_one() -> None:
+    assert joined([("a",), ("b", "c"), ("d",), ("e",), ("f",)], 2) == [("a", "b", "c"), ("d", "e")]
+    assert read_so_far(joined([("a",), ("b", "c")], 2)) == [1, 2, 3]

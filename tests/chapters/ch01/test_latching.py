@@ -1,0 +1,34 @@
+"""A unit that holds itself keeps a bit and loses a push; one that does not loses both."""
+
+import pytest
+import torch
+
+from plmlab.chapters.ch01.latching import STEPS, left
+from plmlab.chapters.ch01.long_memories import FromLastState
+from plmlab.chapters.ch01.tasks import TASKS
+
+
+def one_unit(itself: float) -> FromLastState:
+    """A plain RNN of one unit that reads the first sign as 1 or −1 and no noise; h = tanh(W x + ``itself`` · h)."""
+    network = FromLastState("RNN", TASKS["first sign"].inputs, 1, 2, steps=STEPS)
+    cell = network.recurrent.cells[0]
+    with torch.no_grad():
+        for weights in cell.parameters():
+            weights.zero_()
+        cell.weight_ih[0, :2] = torch.tensor([1.0, -1.0])
+        cell.weight_hh.fill_(itself)
+    return network
+
+
+def test_a_unit_that_holds_itself_latches() -> None:
+    found = left(one_unit(2.0))
+    stable = 0.95750402  # h = tanh(2 h)
+    assert found["the first sign"][0] == pytest.approx(2 * torch.tensor(1.0).tanh().item(), rel=1e-6)
+    assert found["the first sign"][-1] == pytest.approx(2 * stable, rel=1e-6)
+    assert found["a push of 1"][-1] < 1e-40 + (2 * (1 - stable ** 2)) ** (STEPS - 12)
+
+
+def test_a_weak_one_loses_both() -> None:
+    found = left(one_unit(0.5))
+    assert found["the first sign"][-1] < 1e-20 and found["a push of 1"][-1] < 1e-20
+    assert len(found["the first sign"]) == len(found["a push of 1"]) == STEPS + 1
