@@ -51,9 +51,7 @@ def kinds(sentence: Sentence) -> list[str]:
 @cache
 def _next(best: BestReader, words: tuple[str, ...]) -> tuple[torch.Tensor, torch.Tensor]:
     """Which tokens may come after these words, and how likely each is, exactly."""
-    found = best.left(words)
-    if found is None:
-        raise ValueError(f"no sentence of the world begins with {' '.join(words)!r}")
+    found = best.after(words)
     tokens = found.nonzero().flatten()
     return tokens, found[tokens]
 

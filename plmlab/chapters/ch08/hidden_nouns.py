@@ -89,10 +89,7 @@ def best_of_both(words: tuple[str, ...], place: int) -> Chances:
 
 def best_of_left(words: tuple[str, ...], place: int) -> Chances:
     """The best possible reader of the left side."""
-    found = _best().left(words[:place])
-    if found is None:
-        raise ValueError(f"no sentence of the world begins with {' '.join(words[:place])!r}")
-    return found
+    return _best().after(words[:place])
 
 
 @cache

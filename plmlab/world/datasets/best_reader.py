@@ -50,6 +50,13 @@ class BestReader:
         found = self.world.next_words(words, self.split)
         return self._belief(found) if found else None
 
+    def after(self, words: Sequence[str]) -> Distribution:
+        """As ``left``, of words that do begin a sentence; a ValueError where they do not."""
+        found = self.left(words)
+        if found is None:
+            raise ValueError(f"no sentence of the world begins with {' '.join(words)!r}")
+        return found
+
     def joint(self, words: Sequence[str], places: Sequence[int], pair: Sequence[int]) -> dict[tuple[int, int], float]:
         """The joint distribution of a ``pair`` of hidden words, given all words in sight: (id, id) → probability."""
         one, other = (sorted(places).index(place) for place in pair)

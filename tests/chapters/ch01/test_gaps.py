@@ -80,3 +80,8 @@ def test_what_was_read_is_left_out_and_nothing_twice() -> None:
     read = {tuple(words) for words in islice(small.text("train", seed=17), 5000)}
     assert 0 < len(found) < len({one.words for one in asked}) and not {one.words for one in found} & read
     assert {one.words for one in found} | read >= {one.words for one in asked}
+
+
+def test_what_begins_no_sentence_has_no_next_word() -> None:
+    with pytest.raises(ValueError, match="no sentence of the world begins with 'keys the'"):
+        best().after(("keys", "the"))
