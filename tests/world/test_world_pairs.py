@@ -9,7 +9,8 @@ from random import Random
 import pytest
 
 from plmlab.text import SENTINELS, SPECIALS, Tokenizer
-from plmlab.world.datasets.tokenizer import TEXTS, sentence_words, word_tokenizer, world_tokenizer
+from plmlab.text.words import word_tokenizer
+from plmlab.world.datasets.tokenizer import TEXTS, sentence_words, world_tokenizer
 from plmlab.world.documents.articles import Article
 from plmlab.world.documents.pairs import PairError, next_sentences, partners, sentence_orders
 from plmlab.world.grammar.splits import SPLITS

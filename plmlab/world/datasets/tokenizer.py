@@ -1,13 +1,10 @@
 """The words of the world's texts, and a tokenizer with one token for each."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 
-import tokenizers
-from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers
-
-from plmlab.text.tokenizers import OURS, Tokenizer
-from plmlab.text.vocabulary import Vocabulary
+from plmlab.text.tokenizers import Tokenizer
+from plmlab.text.words import word_tokenizer
 from plmlab.world.documents.templates import KIND_NOUNS, wide_lexicon
 from plmlab.world.grammar.chinese import DETERMINERS, chinese_words
 from plmlab.world.grammar.patterns import GENDER_WORDS, PATTERN_TABLES
@@ -56,20 +53,6 @@ def small_spelling() -> Tokenizer:
 def ids(words: Sequence[str]) -> list[int]:
     """The ids of some words of the full world, one token a word."""
     return spelling().encode(" ".join(words), plain=True)
-
-
-def word_tokenizer(words: Iterable[str]) -> Tokenizer:
-    """One token a word, after the special tokens of every tokenizer of ours; text has spaces between its words.
-
-    The ids follow the order of ``words``; what is not among them is [UNK].
-    """
-    listed = list(dict.fromkeys([*OURS, *words]))
-    backend = tokenizers.Tokenizer(models.WordLevel({word: id for id, word in enumerate(listed)}, unk_token="[UNK]"))
-    backend.add_special_tokens([AddedToken(name, special=True, normalized=False) for name in OURS])
-    backend.normalizer = normalizers.NFC()
-    backend.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    backend.decoder = decoders.WordPiece()
-    return Tokenizer(backend, Vocabulary(len(listed)))
 
 
 def sentence_words(world: World) -> Words:

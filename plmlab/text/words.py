@@ -1,0 +1,41 @@
+"""Texts as sentences of words, and a tokenizer with one token for each word of a list."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+import tokenizers
+from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers
+
+from plmlab.text.tokenizers import OURS, Tokenizer
+from plmlab.text.vocabulary import Vocabulary
+
+LONGEST = 64
+"""A sentence of more words is cut."""
+HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+SENTENCE = re.compile(r"[.!?…]+[\"'”’)\]]*(?:\s+|$)|[。！？]+|\n{2,}")
+WORD = re.compile(rf"[{HAN}]|[^\W_{HAN}]+(?:(?:['’\-.]|,(?=\d))[^\W_{HAN}]+)*")
+
+
+def word_sentences(texts: Iterable[str]) -> Iterator[list[str]]:
+    """The sentences of some texts as lowercase words, at most `LONGEST` in each; numbers stay, punctuation goes.
+
+    Chinese is cut into single characters.
+    """
+    for text in texts:
+        for sentence in SENTENCE.split(text):
+            words = WORD.findall(sentence.lower())
+            yield from (words[start:start + LONGEST] for start in range(0, len(words), LONGEST))
+
+
+def word_tokenizer(words: Iterable[str]) -> Tokenizer:
+    """One token a word, after the special tokens of every tokenizer of ours; text has spaces between its words.
+
+    The ids follow the order of ``words``; what is not among them is [UNK].
+    """
+    listed = list(dict.fromkeys([*OURS, *words]))
+    backend = tokenizers.Tokenizer(models.WordLevel({word: id for id, word in enumerate(listed)}, unk_token="[UNK]"))
+    backend.add_special_tokens([AddedToken(name, special=True, normalized=False) for name in OURS])
+    backend.normalizer = normalizers.NFC()
+    backend.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    backend.decoder = decoders.WordPiece()
+    return Tokenizer(backend, Vocabulary(len(listed)))
