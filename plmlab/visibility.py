@@ -47,6 +47,18 @@ class Rule:
 
 
 @dataclass(frozen=True)
+class OneSided(Rule):
+    """A rule that speaks of the keys on one side of each query: ``side`` −1 is before it, 1 behind it."""
+
+    side: int = -1
+
+    def covers(self) -> Bool[Tensor, "query key"]:
+        """The pairs on that side."""
+        ahead = torch.arange(len(self.keys))[None, :] - torch.arange(len(self.queries))[:, None]
+        return super().covers() & (ahead.sign() == self.side)
+
+
+@dataclass(frozen=True)
 class Visibility:
     """Who may look at whom in one example: True = may look.
 
@@ -79,6 +91,17 @@ class Visibility:
             unless="{key} comes later: to see it would be to see the answer.",
         )
         return cls((rule,), pattern="causal")
+
+    @classmethod
+    def window(cls, reach: Int[Tensor, "time"]) -> Self:
+        """Every slot sees its neighbours, those at most its own reach away, and not itself, as in word2vec."""
+        everyone, place = torch.ones(len(reach), dtype=torch.bool), torch.arange(len(reach))
+        before, behind = (OneSided(
+            f"in the window, {where}", f"{{key}} stands {{steps}} {where} {{query}}, within its reach.",
+            everyone, everyone, reach + side * place, side * place, side=side,
+            unless=f"{{key}} stands {{steps}} {where} {{query}}: further than its reach goes.",
+        ) for where, side in (("before", -1), ("behind", 1)))
+        return cls((before, behind), otherwise="{query} is the word to be said.")
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -13,6 +13,9 @@ from plmlab.interpret.watching import watch
 from plmlab.visibility import Visibility
 
 Text: TypeAlias = "str | Example | PairExample | Batch | PairBatch"
+INSTEAD = {"recurrent": "it carries a state from word to word",
+           "window": "it has one vector for each word, whatever stands beside it"}
+"""Architecture → what it has in attention's place."""
 
 
 @dataclass(frozen=True)
@@ -35,14 +38,12 @@ def attention_maps(model: nn.Module, words: Words, text: Text, second: str | Non
     an Example or a Batch of one. ``second`` is sentence B of an encoder, or what an encoder-decoder's decoder
     reads. ValueError: an empty text, one too long for the model or for ``max_tokens``, a tokenizer of another model.
     """
-    reads = readable(model)
+    reads = looking(model)
     given = _example(reads, words, text, second) if isinstance(text, str) else text
     batch, visible = _batch(given), _visible(given)
     sides = [batch] if isinstance(batch, Batch) else [batch.source, batch.target]
     for side in sides:
         _fits(reads, side, max_tokens)
-    if reads.architecture == "recurrent":
-        raise ValueError(f"a {type(model).__name__} has no attention to draw: it carries a state from word to word")
     with inference(model), watch(model, "*attention.weights") as seen:
         reads(batch.to(next(model.parameters()).device))
     names = [_names(words, side, place) for place, side in enumerate(sides)]
@@ -59,6 +60,14 @@ def attention_maps(model: nn.Module, words: Words, text: Text, second: str | Non
         Map("decoder", names[1], names[1], layers("decoder.*.attention.weights"), visible[1]),
         Map("cross", names[1], names[0], layers("decoder.*.cross_attention.weights"), visible[2]),
     ]
+
+
+def looking(model: nn.Module) -> ReadableModel:
+    """A model that has attention, as interpretation meets it; a ValueError says what another has instead."""
+    reads = readable(model)
+    if reads.architecture in INSTEAD:
+        raise ValueError(f"a {type(model).__name__} has no attention to draw: {INSTEAD[reads.architecture]}")
+    return reads
 
 
 def _batch(given: Example | PairExample | Batch | PairBatch) -> Batch | PairBatch:

@@ -10,8 +10,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from plmlab.interpret.ablation import Ablation, attentions_of
-from plmlab.interpret.attention_maps import Map, attention_maps
-from plmlab.interpret.readable import Words, readable
+from plmlab.interpret.attention_maps import Map, attention_maps, looking
+from plmlab.interpret.readable import Words
 from plmlab.interpret.watching import Seen, intervene, opened, watch
 from plmlab.visibility import Visibility
 
@@ -77,7 +77,7 @@ def forward_pass(model: nn.Module, words: Words, text: str, second: str | None =
 
     ValueError: what `attention_maps` refuses, and heads or cells in ``ablation`` that there are not.
     """
-    reads = readable(model)
+    reads = looking(model)
     with ExitStack() as stack:
         points = stack.enter_context(opened(model))
         said = stack.enter_context(_saying(model))

@@ -6,10 +6,13 @@ from random import Random
 from typing import Literal, TypeVar
 
 from plmlab.example import Example, PairExample
-from plmlab.objectives import causal, masked, sequence_to_sequence
+from plmlab.objectives import causal, masked, sequence_to_sequence, window
 from plmlab.text.vocabulary import Vocabulary
 
 T = TypeVar("T")
+
+REACH = 5
+"""How far a model of a window looks in a plain text."""
 
 ExampleOfText = Callable[[Sequence[int], Sequence[int] | None, Vocabulary], Example | PairExample]
 
@@ -19,7 +22,7 @@ class Architecture:
     """A kind of model. ``example(tokens, second, vocab)`` is what it reads of a text, or of two; a ValueError where it
     reads another number of texts."""
 
-    name: Literal["encoder", "decoder", "encoder-decoder", "recurrent"]
+    name: Literal["encoder", "decoder", "encoder-decoder", "recurrent", "window"]
     example: ExampleOfText
 
 
@@ -27,10 +30,10 @@ def _encoder(tokens: Sequence[int], second: Sequence[int] | None, vocab: Vocabul
     return masked(tokens, pair=second or (), vocab=vocab, rng=Random(0), select=())
 
 
-def only_one(second: object) -> None:
-    """A ValueError where a decoder is given two texts."""
+def only_one(second: object, way: str = "from left to right") -> None:
+    """A ValueError where a model that reads one text is given two; ``way`` is how it reads it."""
     if second is not None:
-        raise ValueError("this model reads one text from left to right, and two were given; leave the second away")
+        raise ValueError(f"this model reads one text {way}, and two were given; leave the second away")
 
 
 def needed(second: T | None) -> T:
@@ -45,6 +48,11 @@ def _decoder(tokens: Sequence[int], second: Sequence[int] | None, vocab: Vocabul
     return causal(tokens, vocab=vocab, rng=Random(0))
 
 
+def _window(tokens: Sequence[int], second: Sequence[int] | None, vocab: Vocabulary) -> Example:
+    only_one(second, "word by word")
+    return window(tokens, vocab=vocab, rng=Random(0), reach=[REACH] * len(tokens))
+
+
 def _encoder_decoder(tokens: Sequence[int], second: Sequence[int] | None, vocab: Vocabulary) -> PairExample:
     return sequence_to_sequence(tokens, needed(second), vocab=vocab)
 
@@ -55,5 +63,7 @@ DECODER = Architecture("decoder", _decoder)
 """[START] A, from left to right, by attention (GPT)."""
 RECURRENT = Architecture("recurrent", _decoder)
 """[START] A, from left to right, by a state that is carried along (a recurrent language model)."""
+WINDOW = Architecture("window", _window)
+"""A, each slot with its neighbours, in no order (word2vec)."""
 ENCODER_DECODER = Architecture("encoder-decoder", _encoder_decoder)
 """A [END] to the encoder, [START] B to the decoder (the Transformer)."""

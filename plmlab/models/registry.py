@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from torch import nn
 
-from plmlab.example import Example
+from plmlab.example import Batch, Example
 from plmlab.models.architectures import Architecture
 from plmlab.text.tokenizers import Tokenizer
 
@@ -27,6 +27,9 @@ class Pretraining:
         stream: whether it reads windows of one long stream, each slot predicting the next token, and not text by text.
         pairs: what a pair of sentences is made an Example by, where a corpus has pairs (``next_sentence``); None for a
             model that reads none.
+        likelihood: whether its loss is the mean −log p of what it must say, so that it has the objective's floor, and
+            a perplexity.
+        prepare: what a new model is told of its batches before it is trained, (model, batches) → None.
     """
 
     name: str
@@ -35,6 +38,8 @@ class Pretraining:
     added: int = 0
     stream: bool = False
     pairs: Callable[..., Example] | None = None
+    likelihood: bool = True
+    prepare: Callable[[nn.Module, Callable[[int], Batch]], None] | None = None
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from plmlab.objectives.masked import masked
 from plmlab.objectives.next_sentence import next_sentence
 from plmlab.objectives.registry import OBJECTIVES, Choice, Objective
 from plmlab.objectives.sequences import sequence_to_sequence
+from plmlab.objectives.window import window
 
 __all__ = ["OBJECTIVES", "Choice", "Objective", "answered", "causal", "classified", "extracted", "masked",
-           "next_sentence", "sequence_to_sequence", "tagged"]
+           "next_sentence", "sequence_to_sequence", "tagged", "window"]

@@ -153,4 +153,4 @@ def from_world(plan: Plan) -> Material:
                          draw_pairs=partial(segment_pairs, longest=plan.time - 3)), batches)
     return Material(tokenizer, bucketed(batches, plan.accumulate),
                     [held_out(i) for i in range(-(-WORLD_HELD_OUT // plan.batch))],
-                    whole.floor(how.objective, split="test", sentences=WORLD_HELD_OUT))
+                    whole.floor(how.objective, split="test", sentences=WORLD_HELD_OUT) if how.likelihood else None)

@@ -58,6 +58,9 @@ def carry_out(plan: Plan, run: Path, *, longer: bool = False) -> str:
             plan.save(run)
     torch.manual_seed(plan.seed)
     model = build(plan, len(read.tokenizer))
+    how = plan.kind.pretraining
+    if how and how.prepare:
+        how.prepare(model, read.batches)
     history = fit(
         model, read.batches, steps=plan.steps, lr=plan.lr, warmup=min(100, plan.steps // 10),
         accumulate=plan.accumulate, precision=plan.precision,  # type: ignore[arg-type]
@@ -84,8 +87,11 @@ def ending(plan: Plan, run: Path, model: nn.Module, read: Material, history: His
     """Save the model of a run that is complete, and say how the run ended."""
     if history.ended != "completed":
         return f"{history.reason}; the same command goes on from there, its state is in {run}"
+    how = plan.kind.pretraining
+    assert how is not None
     try:
-        save(plan.out, model, read.tokenizer, command=plan.command, figures=figures(history, read.floor))
+        save(plan.out, model, read.tokenizer, command=plan.command,
+             figures=figures(history, read.floor, likelihood=how.likelihood))
     except OSError as problem:
         raise ValueError(f"the checkpoint could not be written to {plan.out} ({problem.strerror or problem}); nothing "
                          f"is lost: the run is in {run}, and the same command writes it again") from problem
@@ -111,12 +117,15 @@ def beside_floor(history: History, floor: Floor | None) -> list[str]:
             f"{loss / floor.mean - 1:+.1%}"]
 
 
-def figures(history: History, floor: Floor | None = None) -> dict[str, float | str]:
-    """The numbers that go into the checkpoint's README, by name."""
+def figures(history: History, floor: Floor | None = None, *, likelihood: bool = True) -> dict[str, float | str]:
+    """The numbers that go into the checkpoint's README, by name; ``likelihood``: the loss is −log p of tokens."""
     held_out = history.validation[-1][1]
-    known: dict[str, float | str] = {"floor of the held-out text": str(floor)} if floor else {}
-    return {
-        "held-out loss, nats a token": held_out, "held-out perplexity": exp(held_out), **known,
+    reached: dict[str, float | str] = {"held-out loss": held_out}
+    if likelihood:
+        reached = {"held-out loss, nats a token": held_out, "held-out perplexity": exp(held_out)}
+    if floor:
+        reached["floor of the held-out text"] = str(floor)
+    return reached | {
         "steps": str(len(history.losses)), "slots read, padding included": f"{history.tokens:,}",
         "seconds": f"{history.seconds:.0f}", "device": history.device, "precision": history.precision,
     }

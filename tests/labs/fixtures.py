@@ -34,7 +34,7 @@ def drawn() -> dict[str, tuple[list[int], Visibility, Network]]:
     tokenizer, reads = words(), NETWORKS["transformer"]
     ids = tokenizer.encode(SENTENCES[12])
     made = {name: OBJECTIVES[name].make(ids, vocab=tokenizer.vocab, rng=random.Random(1))
-            for name in ("causal", "masked")}
+            for name in ("causal", "masked", "window")}
     found = {name: (example.tokens.tolist(), example.visible, reads) for name, example in made.items()}
     found["blanks"] = (found["causal"][0][:5], blanks(), reads)
     pair = sequence_to_sequence(ids[:4], ids[2:6], vocab=tokenizer.vocab)

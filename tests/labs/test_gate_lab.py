@@ -255,7 +255,7 @@ def test_what_cannot_be_shown_is_refused(made: Callable[[], GateLab], error: typ
 
 
 def test_a_tokenizer_of_other_words_is_refused() -> None:
-    from plmlab.world.datasets.tokenizer import word_tokenizer
+    from plmlab.text.words import word_tokenizer
     with pytest.raises(ValueError, match="are not one token here"):
         GateLab(AGREEING, word_tokenizer(words().names[40:]), world=SMALL, tracked=TRACKED)
 

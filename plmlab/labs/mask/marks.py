@@ -22,16 +22,17 @@ def marks_of(example: Example, text: Sequence[int], vocab: Vocabulary) -> list[s
     """What befell each slot: ``mask``, ``changed``, ``kept`` (to be said, and in sight), ``unknown``,
     ``special``, or ``word``."""
     in_place = restores_in_place(example, text, vocab)
+    in_sight = example.visible.dense().diagonal().tolist()
 
-    def mark(token: int, target: int) -> str:
+    def mark(token: int, target: int, sees_itself: bool) -> str:
         if token == vocab.mask or token in vocab.sentinels:
             return "mask"
         if in_place and target not in (IGNORE, token):
             return "changed"
-        if in_place and target == token and example.query_visible is None:
+        if in_place and target == token and sees_itself and example.query_visible is None:
             return "kept"
         if token == vocab.unk:
             return "unknown"
         return "special" if token in vocab.special else "word"
 
-    return [mark(*pair) for pair in zip(example.tokens.tolist(), example.targets.tolist(), strict=True)]
+    return [mark(*slot) for slot in zip(example.tokens.tolist(), example.targets.tolist(), in_sight, strict=True)]

@@ -187,7 +187,7 @@ class PositionLab(Lab):
             raise empty()
         room = min(self.max_tokens, readable(self.model).positions or self.max_tokens)
         read = architecture_of(self.model).example
-        added = len(_single(read([], None, self.tokenizer.vocab)).tokens)
+        added = len(_single(read(ids[:1], None, self.tokenizer.vocab)).tokens) - 1
         used = min(len(ids), room - added)
         if used < 1:
             raise ValueError(f"max_tokens is {self.max_tokens}: too few to draw anything; give at least 8")
