@@ -113,6 +113,7 @@ FORBIDDEN_IMPORTS = {
     "hf": ("labs", "interpret", "train", "world"),
     "interpret": ("labs", "train", "world"),
     "exercises": ("labs", "train", "world"),
+    "vectors": ("labs", "interpret", "hf", "world", "pretraining"),
 }
 LIVE_CURVE = ("train.progress", "labs.curve.lab")
 """Training shows itself in a notebook, where the lab is loaded on the spot: the one arrow that runs back up."""

@@ -1,0 +1,75 @@
+"""Word2vec, ours beside gensim's: ``python benchmarks/word2vec.py [rounds] [sentences]`` prints tables.
+
+Skip-gram, five negatives, a window of 5, frequent words not thinned out, one round through the text. "Words" are those
+of the text, those left out not counted. Preparing the vocabulary is part of the time.
+"""
+
+import sys
+from collections import Counter
+from collections.abc import Callable
+from itertools import islice
+from typing import Any
+
+import torch
+from gensim.models import Word2Vec
+from rounds import race, table
+
+from plmlab import world
+from plmlab.chapters.ch02.factorisation import factors_of, pair_loss, scores
+from plmlab.text import paragraphs
+from plmlab.text.words import word_sentences
+from plmlab.vectors import WordVectors
+from plmlab.vectors.learning import learn_vectors, vectors_of
+from plmlab.world.datasets.word_kinds import free_sentences
+
+WINDOW, NEGATIVES = 5, 5
+SIZES = (50, 100)
+RATE = 0.1
+"""Near the best of each for the world's 40,000 sentences, by the pilots of chapter 02's recipe."""
+LEAST = 5
+"""A word of Wikipedia stands in the text so often, or is left out."""
+
+Text = list[list[str]]
+
+
+def ours(text: Text, size: int, least: int) -> tuple[WordVectors, WordVectors]:
+    """Vectors of words, and of contexts."""
+    made = learn_vectors(text, size=size, window=WINDOW, negatives=NEGATIVES, least=least, lr=RATE, show=False)
+    return made.vectors, vectors_of(made.model, made.tokenizer, output=True)
+
+
+def theirs(text: Text, size: int, least: int, workers: int) -> tuple[WordVectors, WordVectors]:
+    """The same of gensim."""
+    made = Word2Vec(text, vector_size=size, window=WINDOW, negative=NEGATIVES, sg=1, sample=0, min_count=least,
+                    alpha=RATE, workers=workers, epochs=1)
+    words = tuple(made.wv.index_to_key)
+    return WordVectors(words, torch.from_numpy(made.wv.vectors)), WordVectors(words, torch.from_numpy(made.syn1neg))
+
+
+def runners(text: Text, size: int, least: int) -> dict[str, Callable[[], Any]]:
+    """Who learns from the text, by name."""
+    return {"gensim, one thread": lambda: theirs(text, size, least, 1),
+            "plmlab, one thread": lambda: ours(text, size, least),
+            "gensim, two threads": lambda: theirs(text, size, least, 2)}
+
+
+def main(rounds: int, sentences: int) -> None:
+    """Print a table for each text and size, and how far above the least possible loss each comes on the world's."""
+    torch.set_num_threads(1)
+    texts = {"world": (list(islice(free_sentences(world.full()), sentences)), 1),
+             "wikipedia": (list(word_sentences(paragraphs())), LEAST)}
+    for name, (text, least) in texts.items():
+        counts = Counter(word for words in text for word in words)
+        kept = [count for count in counts.values() if count >= least]
+        for size in SIZES:
+            print(f"\n{name}: {sum(kept):,} words, {len(kept):,} different ones, {size} numbers each\n")
+            print(table(race(runners(text, size, least), rounds=rounds, warm_up=1), sum(kept))
+                  .replace("tokens", "words"))
+            if name == "world":
+                for who, run in runners(text, size, least).items():
+                    above = pair_loss("full").above(scores(factors_of(pair_loss("full"), *run())))
+                    print(f"{who}: exact loss {above:.1%} above the least")
+
+
+if __name__ == "__main__":
+    main(*(int(number) for number in sys.argv[1:] or ("5", "40000")))

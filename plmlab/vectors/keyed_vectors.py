@@ -1,0 +1,30 @@
+"""Word vectors from gensim, and for it."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from plmlab.vectors.word_vectors import WordVectors
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+
+def from_keyed_vectors(kv: "KeyedVectors") -> WordVectors:
+    """The words and vectors (a copy, float32) of gensim's KeyedVectors, in its order.
+
+    A trained Word2Vec or FastText has them as ``.wv``. ValueError where a key is no string.
+    """
+    odd = [key for key in kv.index_to_key if not isinstance(key, str)]
+    if odd:
+        raise ValueError(f"the key {odd[0]!r} is no word: keys must be strings")
+    return WordVectors(tuple(kv.index_to_key), torch.from_numpy(np.array(kv.vectors, np.float32)))
+
+
+def to_keyed_vectors(vectors: WordVectors) -> "KeyedVectors":
+    """gensim's KeyedVectors with the same words, in the same order, and a copy of the vectors (float32)."""
+    from gensim.models import KeyedVectors
+    kv = KeyedVectors(vectors.matrix.shape[1])
+    kv.add_vectors(list(vectors.words), vectors.matrix.detach().cpu().float().numpy().copy())
+    return kv

@@ -1,0 +1,191 @@
+"""Files of word vectors, read: word2vec's text and binary, GloVe's text, fastText's .vec, each plain or gzip."""
+
+import sys
+from collections.abc import Iterator
+from itertools import chain
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+import torch
+from jaxtyping import Float32
+
+from plmlab.vectors.layout import AGAIN, PIECE, Layout, is_number, numbers_at_end, pieces, recognise, shown
+from plmlab.vectors.word_vectors import WordVectors
+
+Block = tuple[list[bytes], Float32[np.ndarray, "word model"]]
+
+
+def read_vectors(path: str | PathLike[str], *, limit: int | None = None) -> WordVectors:
+    """The words and vectors (float32) of a file, or its first ``limit`` words only.
+
+    What it is shows in its bytes, the name does not count: word2vec's text (a header "count size", then a line a word,
+    the word and its numbers; fastText's .vec is the same) or binary (the header, then word, space and float32s), or
+    GloVe's text (no header; row 1 says how many numbers), each plain or gzip. A word may hold spaces: the last numbers
+    of its row are its vector. A first line of just two whole numbers is always a header.
+
+    A VectorFileError (a ValueError) says what is wrong and in which row: a file of another kind, cut off, a row with
+    more or fewer numbers, what is no number or not finite, a word that is empty, comes twice or is not UTF-8. A GloVe
+    text that is cut between two rows cannot be told from a whole one. With ``limit``, the rest is not looked at.
+    """
+    if limit is not None and limit < 1:
+        raise ValueError(f"limit is how many words to read, at least 1; not {limit}")
+    data = pieces(Path(path))
+    head = next(data, b"")
+    layout = recognise(head, Path(path))
+    blocks = (_binary_blocks if layout.binary else _text_blocks)(chain([head[layout.start:]], data), layout, limit)
+    words: list[str] = []
+    matrix = np.empty((0, layout.size), np.float32)
+    most = _wanted(layout, limit)
+    for named, block in blocks:
+        done, now = len(words), len(words) + len(named)
+        if now > len(matrix):
+            room = min(max(now, 3 * len(matrix) // 2), most)
+            matrix.resize((room, layout.size), refcheck=False)      # grows where it stands, if there is room
+        words += [_word(name, done + i, layout) for i, name in enumerate(named, 1)]
+        _all_finite(block, done, layout)
+        matrix[done:now] = block
+    matrix.resize((len(words), layout.size), refcheck=False)
+    _none_twice(words, layout)
+    return WordVectors(tuple(words), torch.from_numpy(matrix))
+
+
+def _text_blocks(data: Iterator[bytes], layout: Layout, limit: int | None) -> Iterator[Block]:
+    """The rows of a text, those of a piece of the file at a time."""
+    wanted = _wanted(layout, limit)
+    done, rest, blank = 0, b"", False
+    for piece in data:
+        *lines, rest = (rest + piece).split(b"\n")
+        if len(rest) > PIECE + 32 * layout.size:
+            raise layout.broken(done + len(lines) + 1, f"it has no end. {AGAIN}")
+        block = np.empty((len(lines), layout.size), np.float32)
+        words: list[bytes] = []
+        for line in lines:
+            row = done + len(words) + 1
+            if row > wanted == limit:
+                break
+            word, *numbers = line.rstrip(b" \r").rsplit(b" ", layout.size)
+            if not word and not numbers:
+                blank = True
+                continue
+            if blank:
+                raise layout.broken(row, f"a blank line stands before it. {AGAIN}, or take the line out")
+            if row > wanted:
+                raise layout.broken(row, f"the header says {_many(wanted, 'word')}, and here is one more. {AGAIN}")
+            try:
+                if len(numbers) < layout.size or (b"_" in line and not all(map(is_number, numbers))):
+                    raise ValueError
+                with np.errstate(over="ignore"):
+                    block[len(words)] = numbers
+            except ValueError:
+                raise layout.broken(row, _wrong(line, layout)) from None
+            if b" " in word and _ends_in_a_number(word):
+                raise layout.broken(row, _wrong(line, layout))
+            words.append(word)
+        yield words, block[:len(words)]
+        done += len(words)
+        if done == limit:
+            return
+    if rest.strip():
+        raise layout.broken(done + 1, f"{shown(rest)} does not end in a line break: it may be cut off. {AGAIN}; if it "
+                                      "is whole, put a line break at its end")
+    _all_there(done, wanted, layout)
+
+
+def _binary_blocks(data: Iterator[bytes], layout: Layout, limit: int | None) -> Iterator[Block]:
+    """The rows of a binary file, those of a piece of the file at a time."""
+    wanted, length = _wanted(layout, limit), 4 * layout.size
+    done, rest = 0, b""
+    for piece in data:
+        rest += piece
+        words: list[bytes] = []
+        values: list[bytes] = []
+        at = 0
+        while done + len(words) < wanted:
+            begin = at + rest.startswith(b"\n", at)     # word2vec.c writes one after each row, gensim does not
+            space = rest.find(b" ", begin)
+            if space < 0 and len(rest) - begin > PIECE:
+                raise layout.broken(done + len(words) + 1, f"no space ends its word within 1 MiB. {AGAIN}")
+            end = space + 1 + length
+            if space < 0 or end > len(rest):
+                break
+            words.append(rest[begin:space])
+            values.append(rest[space + 1:end])
+            at = end
+        rest = rest[at:]
+        yield words, np.frombuffer(b"".join(values), "<f4").reshape(-1, layout.size).astype(np.float32, copy=False)
+        done += len(words)
+        if done == limit:
+            return
+        if done == wanted and rest not in (b"", b"\n"):
+            raise layout.broken(done + 1, f"the header says {_many(wanted, 'word')}, and the file goes on. {AGAIN}")
+    if done < wanted and rest not in (b"", b"\n"):
+        raise layout.broken(done + 1, f"it is cut off: a word, a space and {length:,} bytes of numbers were expected, "
+                                      f"and {len(rest):,} bytes in all are left. {AGAIN}")
+    _all_there(done, wanted, layout)
+
+
+def _wanted(layout: Layout, limit: int | None) -> int:
+    """How many rows to read; more than there can be where only the file's end says it."""
+    return min(sys.maxsize if bound is None else bound for bound in (layout.count, limit))
+
+
+def _all_there(done: int, wanted: int, layout: Layout) -> None:
+    if layout.count is not None and done < wanted:
+        those = f"; limit={done} reads those" if done else ""
+        raise layout.broken(done + 1, f"it is missing: the header says {_many(layout.count, 'word')}, and the file "
+                                      f"ends after {done:,}. {AGAIN}{those}")
+
+
+def _all_finite(block: Float32[np.ndarray, "word model"], done: int, layout: Layout) -> None:
+    finite = np.isfinite(block)
+    if not finite.all():
+        row, column = np.argwhere(~finite)[0].tolist()
+        raise layout.broken(done + row + 1, f"number {column + 1:,} is {block[row, column]} as a float32; every number "
+                                            "must be finite. Mend the row, or take it out")
+
+
+def _ends_in_a_number(word: bytes) -> bool:
+    last = word.rpartition(b" ")[2]
+    return is_number(last) and last.strip(b"+-").lower() not in (b"nan", b"inf", b"infinity")
+
+
+def _wrong(line: bytes, layout: Layout) -> str:
+    """What is wrong with a row of text whose numbers are not as they should be."""
+    fields = line.rstrip(b" \r").split(b" ")
+    if (found := numbers_at_end(fields)) > layout.size or len(fields) <= layout.size:
+        return (f"{shown(fields[0])} has {_many(found, 'number')} at its end; expected {layout.expected}. {AGAIN}, or "
+                "mend the row")
+    bad = fields[-found - 1]
+    hint = "two spaces stand together" if not bad else f"{shown(bad)} is not a number"
+    return f"{hint}; expected a word, then {layout.expected}, one space before each. {AGAIN}, or mend the row"
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}" + "s" * (count != 1)
+
+
+def _word(name: bytes, row: int, layout: Layout) -> str:
+    if not name:
+        raise layout.broken(row, "it has no word before its numbers. Mend the row, or take it out")
+    if layout.binary and b"\n" in name:
+        raise layout.broken(row, f"its word would be {shown(name)}, with a line break inside: the rows before are not "
+                                 f"as long as the header says. {AGAIN}")
+    try:
+        return name.decode()
+    except UnicodeDecodeError as error:
+        raise layout.broken(row, (
+            f"the word {shown(name)} is not UTF-8 (byte 0x{name[error.start]:02x}). Save the file as UTF-8; if only "
+            "single words are broken, as word2vec cuts long ones: from_keyed_vectors(gensim.models.KeyedVectors."
+            f"load_word2vec_format({str(layout.file)!r}, binary={layout.binary}, no_header={layout.count is None}, "
+            "unicode_errors='replace')), which puts � for what is broken")) from None
+
+
+def _none_twice(words: list[str], layout: Layout) -> None:
+    if len({*words}) < len(words):
+        seen: dict[str, int] = {}
+        for row, word in enumerate(words, 1):
+            if word in seen:
+                raise layout.broken(row, f"the word {word!r} is in row {seen[word]:,} already; a word has one vector "
+                                         "here. Take one of the two out")
+            seen[word] = row

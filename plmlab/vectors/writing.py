@@ -1,0 +1,119 @@
+"""Files of word vectors, written: word2vec's text and binary, and GloVe's text."""
+
+import gzip
+import os
+from codecs import BOM_UTF8
+from collections.abc import Iterator
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Float32
+
+from plmlab.atomic import draft_of, settle
+from plmlab.vectors.layout import HEADER
+from plmlab.vectors.word_vectors import WordVectors
+
+Where = str | PathLike[str]
+
+
+def write_word2vec(vectors: WordVectors, path: Where) -> None:
+    """word2vec's text: a header "count size", then a line for each word, the word and its numbers.
+
+    Numbers have nine digits: `read_vectors` gives back the same float32s. A path that ends in .gz is packed. The file
+    appears whole or not at all. ValueError, before anything is written, where a word is empty, or holds a space or a
+    line break, or a number is not finite as a float32; OSError where the disk refuses.
+    """
+    numbers = _numbers(vectors)
+    _put(path, _text(vectors, numbers, _header(numbers)))
+
+
+def write_glove(vectors: WordVectors, path: Where) -> None:
+    """GloVe's text: a line for each word, the word and its numbers; no header. Else as `write_word2vec`.
+
+    A ValueError, too, where the first line would read as word2vec's header: one number a word, and both whole.
+    """
+    numbers = _numbers(vectors)
+    first = next(_text(vectors, numbers[:1], b"")).rstrip(b"\n")
+    if HEADER.fullmatch(first) or first.startswith(BOM_UTF8):
+        raise ValueError(f"the first line would be {first.decode()!r}, which readers take for a header or for the mark "
+                         "of an encoding; use write_word2vec")
+    _put(path, _text(vectors, numbers, b""))
+
+
+def write_word2vec_binary(vectors: WordVectors, path: Where) -> None:
+    """word2vec's binary: a header "count size", then each word, a space and its numbers as little-endian float32.
+
+    No line breaks between rows, like gensim. Else as `write_word2vec`.
+    """
+    numbers = _numbers(vectors).astype("<f4", copy=False)
+    rows = (word.encode() + b" " + row.tobytes() for word, row in zip(vectors.words, numbers, strict=True))
+    _put(path, _after(_header(numbers), rows))
+
+
+def _numbers(vectors: WordVectors) -> Float32[np.ndarray, "word model"]:
+    """The vectors as float32, once it is sure that a file can hold them and their words."""
+    if not vectors.matrix.numel():
+        raise ValueError(f"{vectors} has nothing to write: a file needs a word at least, with a number at least")
+    for row, word in enumerate(vectors.words, 1):
+        if not word or " " in word or "\n" in word:
+            raise ValueError(f"word {row:,} is {word!r}: these files set words apart by spaces and line breaks, and "
+                             "hold none that is empty or has one inside. Write it otherwise (word2vec's habit is "
+                             "New_York), or leave it out with .only(words)")
+        if not word.isascii():
+            try:
+                word.encode()
+            except UnicodeEncodeError:
+                raise ValueError(f"word {row:,} is {word!r}, which UTF-8 cannot hold; leave it out with "
+                                 ".only(words)") from None
+    numbers = vectors.matrix.detach().cpu().float().numpy()
+    finite = np.isfinite(numbers).all(axis=1)
+    if not finite.all():
+        word = vectors.words[int(finite.argmin())]
+        raise ValueError(f"the vector of {word!r} has a number that is NaN or infinite as a float32; mend it, or leave "
+                         "the word out with .only(words)")
+    return numbers
+
+
+def _header(numbers: Float32[np.ndarray, "word model"]) -> bytes:
+    return b"%d %d\n" % numbers.shape
+
+
+def _text(vectors: WordVectors, numbers: Float32[np.ndarray, "word model"], header: bytes) -> Iterator[bytes]:
+    """The lines of a text.
+
+    Nine digits tell every float32 from its neighbours, also where a reader rounds to float64 first; the shortest ones
+    that do can fail there (7.038531e-26 for 0x15ae43fd).
+    """
+    line = "%s" + " %.9g" * numbers.shape[1] + "\n"
+    return _after(header, ((line % (word, *row.tolist())).encode()
+                           for word, row in zip(vectors.words, numbers, strict=False)))
+
+
+def _after(header: bytes, rows: Iterator[bytes]) -> Iterator[bytes]:
+    if header:
+        yield header
+    yield from rows
+
+
+def _put(path: Where, data: Iterator[bytes]) -> None:
+    """Write a file beside its place, flush it, and rename it into place; packed where its name ends in .gz."""
+    file = Path(path)
+    if file.is_dir():
+        raise ValueError(f"{file} is a folder; give the name of a file in it")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    draft = draft_of(file)
+    try:
+        with draft.open("wb") as raw:
+            if file.suffix == ".gz":
+                with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
+                    packed.writelines(data)
+            else:
+                raw.writelines(data)
+            raw.flush()
+            os.fsync(raw.fileno())
+        os.replace(draft, file)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+    settle(file.parent)
