@@ -15,13 +15,15 @@ if TYPE_CHECKING:
     from plmlab.labs.position.lab import PositionLab
     from plmlab.labs.shape_xray.lab import ShapeXray
     from plmlab.labs.softmax.lab import SoftmaxLab
+    from plmlab.labs.vectors.lab import VectorLab
     from plmlab.labs.world.lab import WorldLab
 
 MODULES = {
     "AttentionLab": "attention.lab", "AttentionPreset": "attention.lab", "Lab": "base", "ClozeLab": "cloze.lab",
     "Curve": "curve.lab", "GateLab": "gates.lab", "GatePreset": "gates.lab", "GradientLab": "gradient.lab",
     "MaskLab": "mask.lab", "MaskPreset": "mask.lab", "NextTokenLab": "next_token.lab", "PositionLab": "position.lab",
-    "ShapeXray": "shape_xray.lab", "SoftmaxLab": "softmax.lab", "WorldLab": "world.lab",
+    "ShapeXray": "shape_xray.lab", "SoftmaxLab": "softmax.lab", "VectorLab": "vectors.lab",
+    "WorldLab": "world.lab",
 }
 
 __all__ = [
@@ -39,6 +41,7 @@ __all__ = [
     "PositionLab",
     "ShapeXray",
     "SoftmaxLab",
+    "VectorLab",
     "WorldLab",
 ]
 

@@ -21,6 +21,7 @@ from pathlib import Path
 import torch
 torch.set_num_threads(1)
 import gate_models
+import vector_fixtures
 from cloze_models import crossed, gpt
 from next_token_models import SMALL, WORDS, seeded
 from standin import words, SENTENCES
@@ -47,6 +48,7 @@ BEGINNINGS = {
                     for kind in ("sinusoidal", "learned", "relative", "sentence")],
     "ShapeXray": ["ShapeXray()", "ShapeXray(wrong=True)"],
     "SoftmaxLab": ["SoftmaxLab()"],
+    "VectorLab": ["vector_fixtures.lab()", "vector_fixtures.lab(axes=vector_fixtures.AXES, update=100)"],
     "WorldLab": [f'WorldLab(view="{view}")' for view in ("sentences", "probability", "entity", "question")],
 }
 """Lab → Python for some of it, each made and shown in a cell."""

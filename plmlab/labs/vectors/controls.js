@@ -1,0 +1,61 @@
+// What sets the picture: its axes, things to try, and the legend that shows and hides groups.
+
+import { markOf } from "./marks.js";
+import { wordBox } from "./words.js";
+import { el } from "../shared/dom.js";
+
+const ENDS = ["across, from", "across, to", "upwards, from", "upwards, to"];
+
+/** Two axes to begin with, as words: the analogy's own, or the chosen word and its nearest. */
+export function firstAxes(analogy, word, near) {
+  if (analogy.length) return [[analogy[0], analogy[1]], [analogy[0], analogy[2]]];
+  return [[word, near[0]], [word, near[1] ?? near[0]]];
+}
+
+/** The choice of axes: `choose(pairs)`, an empty list for principal ones; `suggest()` gives pairs to begin with, and
+    `analogy()` the words of the analogy. */
+export function axesControl({ space, list, axes, suggest, analogy, choose, complain }) {
+  const kind = el("select", { "aria-label": "axes of the picture",
+    on: { change: () => choose(kind.value === "words" ? suggest() : []) } },
+  el("option", { value: "principal" }, "principal axes"), el("option", { value: "words" }, "axes from word to word"));
+  const boxes = ENDS.map((label, i) => wordBox({ label, list, space, complain, kind: "word end", choose: (row) => {
+    const pairs = axes().map((pair) => [...pair]);
+    pairs[i >> 1][i % 2] = space().words[row];
+    if (pairs[i >> 1][0] === pairs[i >> 1][1]) complain("An axis leads from one word to another: choose two.");
+    else choose(pairs);
+  } }));
+  const [a, b, c, d] = boxes.map(({ node }) => node);
+  const ends = el("span", { class: "ends" }, el("span", {}, "across"), a, "→", b,
+    el("span", { class: "second" }, "upwards"), c, "→", d);
+  const own = el("button", { type: "button", class: "preset", title: "across from a to b, upwards from a to c",
+    on: { click: () => choose(firstAxes(analogy())) } }, "axes of the analogy");
+  const follow = () => {
+    kind.value = axes().length ? "words" : "principal";
+    ends.hidden = !axes().length;
+    axes().flat().forEach((word, i) => boxes[i].show(word));
+    const [from, to, third] = analogy();
+    own.hidden = !from || from === to || from === third;
+  };
+  return { node: el("div", { class: "bar quiet axes" }, el("label", {}, "axes", kind), ends, own), follow };
+}
+
+/** Buttons of things to try; each sets the traits that its preset has. They work on a page of its own, too. */
+export function tries(presets, choose) {
+  const buttons = presets.map(({ title, ...preset }) =>
+    el("button", { type: "button", class: "preset", on: { click: () => choose(preset) } }, title));
+  return el("div", { class: "bar quiet" }, el("span", { class: "presets" }, "try this ", ...buttons));
+}
+
+/** The legend; a press shows or hides a group. The words of no group go by the name "". */
+export function legend(groups, hidden, choose) {
+  if (!groups.length) return el("div");
+  const all = [...groups.map(({ name }, i) => [name, i]), ["", -1]];
+  const buttons = all.map(([name, group]) => {
+    const shown = !hidden.includes(name);
+    return el("button", { type: "button", "aria-pressed": String(shown), "data-at": `group-${group}`,
+      title: shown ? "hide these" : "show these",
+      on: { click: () => choose(shown ? [...hidden, name] : hidden.filter((one) => one !== name)) } },
+    markOf(group), el("bdi", {}, name || "other words"));
+  });
+  return el("div", { class: "legend-of", role: "group", "aria-label": "groups that are shown" }, ...buttons);
+}

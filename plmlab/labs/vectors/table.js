@@ -1,0 +1,32 @@
+// The chosen word and its neighbours as a table: the same numbers as in the picture, for whoever cannot see it.
+
+import { number, scored } from "./told.js";
+import { el } from "../shared/dom.js";
+
+/** The rows, [[word, cosine or dot, length, x, y, group]]; `near` are { row, score }. */
+export function tableRows({ space, at, xy, row, near }) {
+  return [{ row, score: null }, ...near].map(({ row: one, score }) => [
+    space.words[one], score === null ? "–" : scored(score), space.length[at][one].toFixed(2),
+    scored(xy[2 * one]), scored(xy[2 * one + 1]), space.groups[space.groupOf[one]]?.name ?? "–"]);
+}
+
+/** The table, folded; it is filled when it is opened. `rows()` gives what stands now. */
+export function tableOf({ rows, heads, view }) {
+  const table = el("table");
+  const fill = () => {
+    if (!node.open) return;
+    table.replaceChildren(el("thead", {}, el("tr", {}, ...heads().map((head) => el("th", { scope: "col" }, head)))),
+      el("tbody", {}, ...rows().map(([word, ...cells]) => el("tr", {}, el("td", {}, el("bdi", {}, word)),
+        ...cells.map((cell) => el("td", {}, cell))))));
+  };
+  const node = el("details", { class: "table-of chosen", open: view.table },
+    el("summary", {}, "the chosen word and its neighbours as a table"), table);
+  node.addEventListener("toggle", () => {
+    view.table = node.open;
+    fill();
+  });
+  return { node, fill };
+}
+
+export const heads = ({ measure, space, at }) => ["word", measure === "dot" ? "dot product" : "cosine", "length", "across",
+  "upwards", space.last ? `group (update ${number(space.updates[at])})` : "group"];
