@@ -6,17 +6,48 @@ import pytest
 import torch
 
 from plmlab import world
+from plmlab.chapters.ch02.bundled import above_floor
 from plmlab.checkpoints import home, load, names
 from plmlab.objectives import causal, masked
 from plmlab.pretraining.material import WORLD_HELD_OUT
+from plmlab.vectors.learning import vectors_of
 from plmlab.world.datasets.batches import sentence_batches
 from plmlab.world.datasets.tokenizer import world_tokenizer
 
+VECTORS = ("skipgram-world", "skipgram-wikipedia")
 CASES = {"bert-world": (masked, 32), "gpt2-world": (causal, 64), "lstm-world": (causal, 64)}
 
 
 def test_each_has_its_case() -> None:
-    assert set(names()) == set(CASES)
+    assert set(names()) == {*CASES, *VECTORS}
+
+
+def told(name: str, figure: str) -> float:
+    """A figure of a checkpoint's README."""
+    found = re.search(rf"\| {figure} \| ([\d.,]+)", (home() / name / "README.md").read_text(encoding="utf-8"))
+    assert found
+    return float(found[1].replace(",", ""))
+
+
+@pytest.mark.parametrize("name", VECTORS)
+def test_vectors_are_as_many_as_their_readme_tells(name: str) -> None:
+    model, tokenizer = load(name)
+    vectors = vectors_of(model, tokenizer)
+    assert vectors.matrix.shape == (told(name, "words"), told(name, "numbers a word"))
+    assert sum(path.stat().st_size for path in (home() / name).iterdir()) < 4e6
+
+
+def test_the_worlds_vectors_reach_the_loss_that_their_readme_tells() -> None:
+    model, tokenizer = load("skipgram-world")
+    above = above_floor(model, tokenizer)
+    assert above == pytest.approx(told("skipgram-world", "loss above the least, %"), rel=2e-3)
+    assert 0 < above < 10
+    assert set(vectors_of(model, tokenizer).words) <= set(world.full().vocabulary)
+
+
+def test_neighbours_in_the_sample_are_words_of_one_kind() -> None:
+    found = {near.word for near in vectors_of(*load("skipgram-wikipedia")).neighbours("three", 5)}
+    assert len(found & {"one", "two", "four", "five", "six", "seven", "eight", "nine", "ten"}) >= 3
 
 
 @pytest.mark.parametrize("name", CASES)
