@@ -11,18 +11,15 @@ from itertools import islice
 from typing import Any
 
 import torch
-from gensim.models import Word2Vec
 from rounds import race, table
 
 from plmlab import world
 from plmlab.chapters.ch02.factorisation import factors_of, pair_loss, scores
+from plmlab.chapters.ch02.trainers import gensim_vectors, our_vectors
 from plmlab.text import paragraphs
 from plmlab.text.words import word_sentences
-from plmlab.vectors import WordVectors
-from plmlab.vectors.learning import learn_vectors, vectors_of
 from plmlab.world.datasets.word_kinds import free_sentences
 
-WINDOW, NEGATIVES = 5, 5
 SIZES = (50, 100)
 RATE = 0.1
 """Near the best of each for the world's 40,000 sentences, by the pilots of chapter 02's recipe."""
@@ -32,25 +29,11 @@ LEAST = 5
 Text = list[list[str]]
 
 
-def ours(text: Text, size: int, least: int) -> tuple[WordVectors, WordVectors]:
-    """Vectors of words, and of contexts."""
-    made = learn_vectors(text, size=size, window=WINDOW, negatives=NEGATIVES, least=least, lr=RATE, show=False)
-    return made.vectors, vectors_of(made.model, made.tokenizer, output=True)
-
-
-def theirs(text: Text, size: int, least: int, workers: int) -> tuple[WordVectors, WordVectors]:
-    """The same of gensim."""
-    made = Word2Vec(text, vector_size=size, window=WINDOW, negative=NEGATIVES, sg=1, sample=0, min_count=least,
-                    alpha=RATE, workers=workers, epochs=1)
-    words = tuple(made.wv.index_to_key)
-    return WordVectors(words, torch.from_numpy(made.wv.vectors)), WordVectors(words, torch.from_numpy(made.syn1neg))
-
-
 def runners(text: Text, size: int, least: int) -> dict[str, Callable[[], Any]]:
     """Who learns from the text, by name."""
-    return {"gensim, one thread": lambda: theirs(text, size, least, 1),
-            "plmlab, one thread": lambda: ours(text, size, least),
-            "gensim, two threads": lambda: theirs(text, size, least, 2)}
+    return {"gensim, one thread": lambda: gensim_vectors(text, RATE, 1, size=size, least=least),
+            "plmlab, one thread": lambda: our_vectors(text, RATE, 0, size=size, least=least),
+            "gensim, two threads": lambda: gensim_vectors(text, RATE, 1, size=size, least=least, workers=2)}
 
 
 def main(rounds: int, sentences: int) -> None:

@@ -106,8 +106,12 @@ class CBOW(Word2Vec):
 
     def hidden_states(self, batch: Batch) -> Float[Tensor, "batch time model"]:
         """The mean of the vectors that each slot sees; zeros where it sees none."""
-        looks = seen(batch).to(self.token.weight.dtype)
-        return looks @ self.token(batch.tokens) / looks.sum(-1, keepdim=True).clamp(min=1)
+        return self.mean(batch, seen(batch))
+
+    def mean(self, batch: Batch, looks: Bool[Tensor, "batch query key"]) -> Float[Tensor, "batch query model"]:
+        """The mean of the vectors of the slots that each slot ``looks`` at; zeros where it looks at none."""
+        weights = looks.to(self.token.weight.dtype)
+        return weights @ self.token(batch.tokens) / weights.sum(-1, keepdim=True).clamp(min=1)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time vocab"]:
         """The scores of each slot's prediction."""
@@ -115,7 +119,8 @@ class CBOW(Word2Vec):
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
         """The mean over the slots that see a word, in nats."""
-        asked, hidden = seen(batch).any(-1), self.hidden_states(batch)
+        looks = seen(batch)
+        asked, hidden = looks.any(-1), self.mean(batch, looks)
         targets = batch.targets[asked]
         scores = (hidden[asked] * self.output(targets)).sum(-1)
         return self.word_loss(scores, targets, hidden, asked.float(), self.output.weight)

@@ -39,12 +39,12 @@ class WindowBatches:
     """
 
     def __init__(self, rows: Sequence[Sequence[int]], vocab: int, *, batch: int = 512, window: int = 5, seed: int = 0,
-                 sample: float = 0.0, pad: int = 0) -> None:
+                 sample: float = 0.0) -> None:
         if not rows or not all(rows):
             raise ValueError("there are no sentences, or one of them is empty: a window needs words")
         self.rows = [torch.tensor(row) for row in rows]
         self.counts = torch.bincount(torch.cat(self.rows), minlength=vocab).float()
-        self.batch, self.window, self.seed, self.pad = batch, window, seed, pad
+        self.batch, self.window, self.seed = batch, window, seed
         self.kept = kept_share(self.counts, sample)
         self.each_round = -(-len(rows) // batch)
         self._order: tuple[int, Int[Tensor, row]] = (-1, torch.empty(0, dtype=torch.long))
@@ -56,7 +56,7 @@ class WindowBatches:
             self._order = turn, torch.randperm(len(self.rows), generator=self._generator(f"round {turn}"))
         rng = self._generator(f"step {step}")
         drawn = self._order[1][place * self.batch:(place + 1) * self.batch].tolist()
-        tokens = pad_sequence([self.rows[i] for i in drawn], batch_first=True, padding_value=self.pad)
+        tokens = pad_sequence([self.rows[i] for i in drawn], batch_first=True)
         lengths = torch.tensor([len(self.rows[i]) for i in drawn])
         real = torch.arange(tokens.shape[1]) < lengths[:, None]
         if bool((self.kept < 1).any()):

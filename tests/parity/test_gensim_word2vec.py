@@ -11,7 +11,7 @@ from gensim.models import Word2Vec as Gensim
 
 from plmlab import world
 from plmlab.chapters.ch02.factorisation import factors_of, pair_loss, scores
-from plmlab.chapters.ch02.sampling import by_gensim
+from plmlab.chapters.ch02.trainers import gensim_vectors
 from plmlab.example import Batch
 from plmlab.layers import word_losses
 from plmlab.models.word2vec import CBOW, SkipGram, Word2Vec, Word2VecConfig
@@ -96,5 +96,5 @@ def test_our_vectors_reach_as_low_a_loss(seed: int) -> None:
     sentences = list(islice(free_sentences(world.small(), seed), 3000))
     made = learn_vectors(sentences, size=20, batch=8, lr=0.08, seed=seed, show=False)
     ours = loss.above(scores(factors_of(loss, made.vectors, vectors_of(made.model, made.tokenizer, output=True))))
-    theirs = loss.above(scores(factors_of(loss, *by_gensim(sentences, 0.1, seed, size=20))))
+    theirs = loss.above(scores(factors_of(loss, *gensim_vectors(sentences, 0.1, seed, size=20))))
     assert 0 < ours < theirs + 0.01 < 0.13

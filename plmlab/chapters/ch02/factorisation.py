@@ -54,6 +54,11 @@ class PairLoss:
         occurs."""
         return (self.joint / self.refused).log()
 
+    def table(self, *, positive: bool) -> Float[Tensor, "word context"]:
+        """``best`` with 0 where a pair never occurs; ``positive``: with 0 in the place of negative scores, too."""
+        found = torch.where(self.occurs, self.best, 0.0)
+        return found.clamp(min=0) if positive else found
+
     @cached_property
     def floor(self) -> float:
         """The least loss, that of ``best``, in nats a pair."""
@@ -105,14 +110,9 @@ def descend(loss: PairLoss, size: int, *, steps: int, lr: float, seed: int) -> F
 def truncated_svd(loss: PairLoss, size: int, *, positive: bool = True) -> Factors:
     """The best ``size`` singular directions of the shifted positive PMI, shared out evenly between words and contexts
     (Levy and Goldberg 2014, §4.2); with ``positive=False`` of the shifted PMI with 0 where a pair never occurs."""
-    table = torch.where(loss.occurs, loss.best, 0.0)
-    left, values, right = _svd(table.clamp(min=0) if positive else table)
+    left, values, right = torch.linalg.svd(loss.table(positive=positive), full_matrices=False)
     root = values[:size].sqrt()
     return left[:, :size] * root, right[:size].T * root
-
-
-def _svd(table: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    return torch.linalg.svd(table, full_matrices=False)
 
 
 def scores(factors: Factors) -> Float[Tensor, "word context"]:

@@ -4,15 +4,11 @@ from functools import cache
 from itertools import islice
 from typing import Any
 
-import torch
-
 from plmlab import world
 from plmlab.chapters.ch02.factorisation import NEGATIVES, WINDOW, factors_of, pair_loss, scores
 from plmlab.chapters.ch02.judging import answers_spread, kin_share, world_answers
-from plmlab.models.word2vec import SkipGram
+from plmlab.chapters.ch02.trainers import TRAINERS
 from plmlab.recipes import Parts, best_rates, spread
-from plmlab.vectors import WordVectors
-from plmlab.vectors.learning import learn_vectors, vectors_of
 from plmlab.world.datasets.word_kinds import free_sentences
 
 SEEDS, PILOTS = (0, 1, 2), (8, 9)
@@ -28,33 +24,10 @@ def text(count: int, seed: int) -> list[list[str]]:
     return list(islice(free_sentences(world.full(), seed), count))
 
 
-def by_us(sentences: list[list[str]], rate: float, seed: int, *, kind: type = SkipGram, size: int = SIZE,
-          ) -> tuple[WordVectors, WordVectors]:
-    """Our vectors of words and of contexts, each sentence read once."""
-    learned = learn_vectors(sentences, kind=kind, size=size, window=WINDOW, negatives=NEGATIVES, lr=rate, seed=seed,
-                            show=False)
-    return learned.vectors, vectors_of(learned.model, learned.tokenizer, output=True)
-
-
-def by_gensim(sentences: list[list[str]], rate: float, seed: int, *, size: int = SIZE,
-              ) -> tuple[WordVectors, WordVectors]:
-    """gensim's, with the same settings; one thread, since with more its result hangs on their race."""
-    from gensim.models import Word2Vec
-
-    learned = Word2Vec(sentences, vector_size=size, window=WINDOW, negative=NEGATIVES, sg=1, sample=0, min_count=1,
-                       alpha=rate, seed=seed, workers=1, epochs=1)
-    words = tuple(learned.wv.index_to_key)
-    return (WordVectors(words, torch.from_numpy(learned.wv.vectors)),
-            WordVectors(words, torch.from_numpy(learned.syn1neg)))
-
-
-BY = {"ours": by_us, "gensim": by_gensim}
-
-
 def sampled(who: str, count: int, rate: float, seed: int) -> dict[str, Any]:
     """One training: how far its exact loss lies ``above`` the least, its ``distance`` to the shifted PMI, and what its
     vectors are worth."""
-    words, contexts = BY[who](text(count, seed), rate, seed)
+    words, contexts = TRAINERS[who](text(count, seed), rate, seed, size=SIZE)
     found = scores(factors_of(pair_loss("full"), words, contexts))
     return {"above": pair_loss("full").above(found), "distance": pair_loss("full").distance(found),
             "answers": world_answers(words), "kin": kin_share(words)[0]}
@@ -67,7 +40,7 @@ def closeness(who: str, count: int, rate: float, seed: int) -> float:
 
 def measure(parts: Parts) -> dict[str, Any]:
     """Who → sentences read → the learning rate, what the others came to, and the figures of three seeds."""
-    arms = [(who, count) for who in BY for count in SENTENCES]
+    arms = [(who, count) for who in TRAINERS for count in SENTENCES]
     best = best_rates(parts, closeness, PILOTS, {arm: RATES[arm[0]] for arm in arms})
     runs = parts(sampled, [(*arm, best[arm][0], seed) for arm in arms for seed in SEEDS])
     told: dict[str, Any] = {"size": SIZE, "window": WINDOW, "negatives": NEGATIVES}

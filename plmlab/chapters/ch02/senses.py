@@ -108,8 +108,7 @@ def halves(word: str, contexts: Float[Tensor, "word model"], seed: int = 0) -> S
     first = torch.rand(len(near), generator=torch.Generator().manual_seed(seed)) < 0.5
     vector, one, other = (best_vector(part, contexts, loss) for part in (near, near * first, near * ~first))
     share = float((near * first).sum() / near.sum())
-    return Senses(word, ("one half", "the other"), (share, 1 - share), (_cosine(vector, one), _cosine(vector, other)),
-                  _cosine(one, other), mixture(vector, one, other))
+    return _told(word, ("one half", "the other"), (share, 1 - share), vector, one, other)
 
 
 def senses(word: str, contexts: Float[Tensor, "word model"]) -> Senses:
@@ -118,8 +117,14 @@ def senses(word: str, contexts: Float[Tensor, "word model"]) -> Senses:
     company = contexts_of(word)
     whole = sum(float(near.sum()) for near in company.values())
     _, first, second = found
-    return Senses(word, (first, second), (float(company[first].sum()) / whole, float(company[second].sum()) / whole),
-                  (_cosine(vector, one), _cosine(vector, other)), _cosine(one, other), mixture(vector, one, other))
+    shares = float(company[first].sum()) / whole, float(company[second].sum()) / whole
+    return _told(word, (first, second), shares, vector, one, other)
+
+
+def _told(word: str, parts: tuple[str, str], shares: tuple[float, float], vector: Tensor, one: Tensor, other: Tensor,
+          ) -> Senses:
+    return Senses(word, parts, shares, (_cosine(vector, one), _cosine(vector, other)), _cosine(one, other),
+                  mixture(vector, one, other))
 
 
 def _cosine(one: Tensor, other: Tensor) -> float:

@@ -61,16 +61,13 @@ def svd(size: int, positive: bool) -> dict[str, Any]:
 def svd_above(size: int, negatives: int) -> float:
     """How far the loss of truncated SVD lies above the least with so many negatives; size 0 is no truncation."""
     loss = pair_loss("full", negatives)
-    found = torch.where(loss.occurs, loss.best, 0.0).clamp(min=0) if size == 0 \
-        else scores(truncated_svd(loss, size))
-    return loss.above(found)
+    return loss.above(scores(truncated_svd(loss, size)) if size else loss.table(positive=True))
 
 
 def rows(positive: bool) -> dict[str, Any]:
     """What the rows of the table itself are worth as vectors, as long as the vocabulary."""
     loss = pair_loss("full")
-    table = torch.where(loss.occurs, loss.best, 0.0)
-    vectors = WordVectors(loss.words, (table.clamp(min=0) if positive else table).float())
+    vectors = WordVectors(loss.words, loss.table(positive=positive).float())
     return {"answers": world_answers(vectors), "kin": kin_share(vectors)[0]}
 
 

@@ -1,6 +1,7 @@
 """Vectors of real text, the Wikipedia sample: ours beside gensim's on the same sentences, with Mikolov's questions."""
 
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from functools import cache
 from random import Random
 from typing import Any
@@ -8,19 +9,20 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
+from plmlab.chapters.ch02.factorisation import NEGATIVES, WINDOW
 from plmlab.chapters.ch02.judging import answers, known
+from plmlab.chapters.ch02.trainers import TRAINERS, Pair
 from plmlab.draws import shuffled
 from plmlab.layers.word_losses import noise_distribution
 from plmlab.recipes import Parts, best_rates, spread
 from plmlab.text import paragraphs
 from plmlab.text.words import word_sentences
-from plmlab.vectors import WordVectors, from_keyed_vectors
-from plmlab.vectors.learning import learn_vectors, vectors_of
+from plmlab.vectors import WordVectors
 from plmlab.world.datasets.analogies import Question
 
 SEEDS, PILOTS = (0, 1, 2), (8, 9)
 RATES = (0.01, 0.03, 0.1)
-SIZE, WINDOW, NEGATIVES, LEAST, SAMPLE, ROUNDS = 50, 5, 5, 5, 1e-3, 5
+SIZE, LEAST, SAMPLE, ROUNDS = 50, 5, 1e-3, 5
 NEAREST, COMMONEST = 10, 2000
 QUESTIONS = "questions-words.txt"
 """The analogies of Mikolov et al. (2013a), as they ship with gensim."""
@@ -47,28 +49,9 @@ def mikolovs_questions() -> dict[str, list[Question]]:
     return dict(found)
 
 
-Pair = tuple[WordVectors, WordVectors]
-"""The vectors of words, and of contexts."""
-
-
-def by_us(read: list[list[str]], rate: float, seed: int) -> Pair:
-    """Our vectors of some sentences."""
-    learned = learn_vectors(read, size=SIZE, window=WINDOW, negatives=NEGATIVES, least=LEAST, sample=SAMPLE,
-                            rounds=ROUNDS, lr=rate, seed=seed, show=False)
-    return learned.vectors, vectors_of(learned.model, learned.tokenizer, output=True)
-
-
-def by_gensim(read: list[list[str]], rate: float, seed: int) -> Pair:
-    """gensim's, with the same settings, on one thread."""
-    from gensim.models import Word2Vec
-
-    learned = Word2Vec(read, vector_size=SIZE, window=WINDOW, negative=NEGATIVES, sg=1, sample=SAMPLE, min_count=LEAST,
-                       epochs=ROUNDS, workers=1, alpha=rate, seed=seed)
-    words = from_keyed_vectors(learned.wv)
-    return words, WordVectors(words.words, torch.from_numpy(learned.syn1neg))
-
-
-BY = {"ours": by_us, "gensim": by_gensim}
+def trained(who: str, read: Sequence[Sequence[str]], rate: float, seed: int) -> Pair:
+    """Vectors of some sentences, with this chapter's settings for real text."""
+    return TRAINERS[who](read, rate, seed, size=SIZE, least=LEAST, sample=SAMPLE, rounds=ROUNDS)
 
 
 def closeness(who: str, rate: float, seed: int) -> float:
@@ -77,7 +60,7 @@ def closeness(who: str, rate: float, seed: int) -> float:
     order = shuffled(Random(seed), sentences())
     cut = len(order) // 20
     held, read = order[:cut], order[cut:]
-    words, contexts = BY[who](read, rate, seed)
+    words, contexts = trained(who, read, rate, seed)
     counts = Counter(word for sentence in read for word in sentence)
     noise = noise_distribution(torch.tensor([float(counts[word]) for word in words.words]))
     pairs: Counter[tuple[int, int]] = Counter()
@@ -99,7 +82,7 @@ def closeness(who: str, rate: float, seed: int) -> float:
 @cache
 def learned(who: str, rate: float, seed: int) -> WordVectors:
     """The vectors of the whole sample."""
-    return BY[who](sentences(), rate, seed)[0]
+    return trained(who, sentences(), rate, seed)[0]
 
 
 def worth(who: str, rate: float, seed: int) -> dict[str, Any]:
@@ -126,9 +109,9 @@ def agreements(ours: float, theirs: float, first: int, second: int) -> dict[str,
 
 def measure(parts: Parts) -> dict[str, Any]:
     """Who → its learning rate, and the spread of what its vectors are worth; and how far neighbours agree."""
-    best = best_rates(parts, closeness, PILOTS, {(who,): RATES for who in BY})
-    rates = {who: best[who,][0] for who in BY}
-    done = parts(worth, [(who, rates[who], seed) for who in BY for seed in SEEDS])
+    best = best_rates(parts, closeness, PILOTS, {(who,): RATES for who in TRAINERS})
+    rates = {who: best[who,][0] for who in TRAINERS}
+    done = parts(worth, [(who, rates[who], seed) for who in TRAINERS for seed in SEEDS])
     same = parts(agreements, [(rates["ours"], rates["gensim"], SEEDS[0], SEEDS[1])])
     told: dict[str, Any] = {"sentences": len(sentences()), "tokens": sum(map(len, sentences())), "size": SIZE,
                             "rounds": ROUNDS, "agreement": next(iter(same.values()))}

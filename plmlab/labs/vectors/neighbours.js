@@ -23,7 +23,7 @@ function measureSwitch(measure, choose) {
 
 const NOTES = {
   cosine: "The cosine sees directions only: a vector's length does not count.",
-  dot: "The dot product grows with the lengths: long vectors, often those of frequent words, come near to everything.",
+  dot: "The dot product grows with the lengths: long vectors come near to everything.",
 };
 
 /** The panel. `near` and `before` are rows with scores; `before` is null at the first snapshot. */

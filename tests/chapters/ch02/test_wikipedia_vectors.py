@@ -27,7 +27,7 @@ def test_the_held_out_loss_by_loops(monkeypatch: pytest.MonkeyPatch) -> None:
     words = ("the", "old", "tea", "is", "green")
     W, C = (torch.randn(5, 3, generator=rng) for _ in "wc")
     monkeypatch.setattr(wikipedia, "sentences", lambda: TEXT)
-    monkeypatch.setitem(wikipedia.BY, "ours", lambda *_: (WordVectors(words, W), WordVectors(words, C)))
+    monkeypatch.setattr(wikipedia, "trained", lambda *_: (WordVectors(words, W), WordVectors(words, C)))
     order = shuffled(Random(4), TEXT)
     held, read = order[:3], order[3:]
     counts = torch.tensor([float(sum(sentence.count(word) for sentence in read)) for word in words])
