@@ -8,7 +8,6 @@ import torch
 from torch import nn
 
 from plmlab import world
-from plmlab.chapters.ch01.gaps import KINDS, exam, gaps, means
 from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.models.recurrent import (
     GRULanguageModel,
@@ -22,6 +21,7 @@ from plmlab.recipes import Parts, best_rates, spread
 from plmlab.train import Diverged, History, fit
 from plmlab.world.datasets.batches import sentence_batches
 from plmlab.world.datasets.best_reader import BestReader
+from plmlab.world.datasets.gaps import KINDS, exam, gaps, means
 from plmlab.world.datasets.tokenizer import small_spelling
 
 SEEDS, PILOTS = (0, 1, 2), (9, 10)

@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from plmlab.chapters.ch01 import lags, language
-from plmlab.chapters.ch01.gaps import KINDS
 from plmlab.chapters.ch01.tasks import TASKS
 from plmlab.recipes import Parts
+from plmlab.world.datasets.gaps import KINDS
 
 
 def test_a_short_lag_is_bridged_and_what_cannot_be_known_is_not() -> None:

@@ -9,10 +9,10 @@ import torch
 from torch import nn
 
 from plmlab import world
-from plmlab.chapters.ch01.gaps import KINDS, exam, gaps, kinds, means, unread
 from plmlab.example import Batch
 from plmlab.world import World
 from plmlab.world.datasets.best_reader import BestReader
+from plmlab.world.datasets.gaps import KINDS, exam, gaps, kinds, means, unread
 from plmlab.world.datasets.tokenizer import spelling
 from plmlab.world.probability.automaton import END
 
