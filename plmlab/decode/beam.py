@@ -1,6 +1,6 @@
 """Beam search (束搜索): keep the few likeliest texts open, and go on with all of them."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,19 +30,28 @@ def beam_search(model: AutoregressiveModel[Any], prompt: Int[Tensor, "batch time
     is `greedy`, and one as wide as there are texts is exhaustive. ``banned`` ids are never written: those of all
     special tokens, if None. ValueError where `greedy` raises one, for a beam below 1 and for an alpha below 0.
     """
-    task = Task(prompt, vocab, length, banned)
     beams = [Beam(beam, alpha, length, vocab.end) for _ in prompt]
-    state, read = task.start(model), prompt
+    side_by_side(model, Task(prompt, vocab, length, banned), beams)
+    return [search.best() for search in beams]
+
+
+def side_by_side(model: AutoregressiveModel[Any], task: Task, beams: Sequence["Beam"]) -> None:
+    """Go on with all ``beams`` until the last is over; within a step they choose in their order. There is one a prompt
+    of the task, or as many for each: the first prompt's come first."""
+    state, prompts = task.start(model), torch.arange(len(task.prompt), device=task.prompt.device)
+    prompts = prompts.repeat_interleave(len(beams) // len(prompts))
+    logprobs = task.next_logprobs(model, task.prompt, state)[prompts]
+    state.select(prompts)
     while True:
-        sizes = [len(search.open) for search in beams]
         rows, first = [], 0
-        for search, logprobs in zip(beams, task.next_logprobs(model, read, state).split(sizes), strict=True):
-            rows += [first + row for row in search.grow(logprobs)]
-            first += len(logprobs)
+        for search, ahead in zip(beams, logprobs.split([len(search.open) for search in beams]), strict=True):
+            rows += [first + row for row in search.grow(ahead)]
+            first += len(ahead)
         if not rows:
-            return [search.best() for search in beams]
-        state.select(torch.tensor(rows, device=prompt.device))
-        read = torch.tensor([[text.tokens[-1]] for search in beams for text in search.open], device=prompt.device)
+            return
+        state.select(torch.tensor(rows, device=prompts.device))
+        read = torch.tensor([[text.tokens[-1]] for search in beams for text in search.open], device=prompts.device)
+        logprobs = task.next_logprobs(model, read, state)
 
 
 @dataclass
@@ -77,22 +86,27 @@ class Beam:
             elif len(going) < self.width:
                 going.append((row, text))
         self.finished = self.best()
-        if len(self.finished) == self.width and going and self.hope(going[0][1]) <= self.score(self.finished[-1]):
+        hopes = [self.hope(text) for _, text in going]
+        if len(self.finished) == self.width and all(hope <= self.score(self.finished[-1]) for hope in hopes):
             going = []
         self.open = [text for _, text in going]
         return [row for row, _ in going]
 
     def candidates(self, logprobs: Float[Tensor, "open vocab"]) -> list[tuple[int, Hypothesis]]:
-        """The likeliest next steps, the best first: (row of the open text, that text with one more token). Up to twice
+        """The best next steps by `rank`, in order: (row of the open text, that text with one more token). Up to twice
         ``width`` of them, so that enough stay open even if each open text could end."""
         if not self.open:
             return []
         before = torch.tensor([text.logprob for text in self.open], dtype=torch.float64)
-        totals = (before[:, None] + logprobs.cpu().double()).flatten()
-        best = totals.topk(min(2 * self.width, len(totals)))
+        totals = before[:, None] + logprobs.cpu().double()
+        best = self.rank(totals).flatten().topk(min(2 * self.width, totals.numel())).indices
         steps = [(*divmod(place, logprobs.shape[1]), total) for place, total
-                 in zip(best.indices.tolist(), best.values.tolist(), strict=True) if total > float("-inf")]
+                 in zip(best.tolist(), totals.flatten()[best].tolist(), strict=True) if total > float("-inf")]
         return [(row, Hypothesis((*self.open[row].tokens, token), total)) for row, token, total in steps]
+
+    def rank(self, totals: Float[Tensor, "open vocab"]) -> Float[Tensor, "open vocab"]:
+        """What next steps are ranked by: ``totals``, their log-probabilities in nats. A subclass may rank otherwise."""
+        return totals
 
     def score(self, text: Hypothesis) -> float:
         """What finished texts are ranked by: the log-probability in nats, divided by the length penalty."""

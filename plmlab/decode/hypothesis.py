@@ -48,14 +48,14 @@ class Task:
                              "begin with [START], as in torch.tensor([[vocab.start]])")
         if self.length < 1:
             raise ValueError(f"length={self.length}: the most tokens to write must be 1 or more")
-        if not self.allowed:
+        if len(self.allowed) == 0:
             raise ValueError(f"all {self.vocab.size} tokens are banned; leave at least one to be written")
 
     @cached_property
-    def allowed(self) -> list[int]:
+    def allowed(self) -> Int[Tensor, "token"]:
         """The ids that may be written, ascending."""
         banned = set(self.vocab.special if self.banned is None else self.banned) - {self.vocab.end}
-        return [id for id in range(self.vocab.size) if id not in banned]
+        return torch.tensor([id for id in range(self.vocab.size) if id not in banned], dtype=torch.long)
 
     def start(self, model: AutoregressiveModel[Any]) -> Any:
         """A fresh state of the model; a ValueError where the model is in training mode, in which dropout is on."""

@@ -228,6 +228,14 @@ class Automaton:
         return found
 
     @cached_property
+    def best_tails(self) -> list[float]:
+        """State → the probability of the likeliest derivation from it to the end."""
+        found = [1.0]
+        for arcs, total in zip(self.arcs[1:], self.totals[1:], strict=True):
+            found.append(max(arc.weight * found[arc.target] for arc in arcs) / total)
+        return found
+
+    @cached_property
     def _wheels(self) -> tuple[list[int], list[list[int]]]:
         return (list(accumulate(start.weight for start in self.starts)),
                 [list(accumulate(arc.weight for arc in state)) for state in self.arcs])
