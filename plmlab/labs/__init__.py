@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from plmlab.labs.attention.lab import AttentionLab, AttentionPreset
     from plmlab.labs.base import Lab
+    from plmlab.labs.beam.lab import BeamLab
     from plmlab.labs.cloze.lab import ClozeLab
     from plmlab.labs.curve.lab import Curve
     from plmlab.labs.gates.lab import GateLab, GatePreset
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from plmlab.labs.world.lab import WorldLab
 
 MODULES = {
-    "AttentionLab": "attention.lab", "AttentionPreset": "attention.lab", "Lab": "base", "ClozeLab": "cloze.lab",
+    "AttentionLab": "attention.lab", "AttentionPreset": "attention.lab", "BeamLab": "beam.lab", "Lab": "base",
+    "ClozeLab": "cloze.lab",
     "Curve": "curve.lab", "GateLab": "gates.lab", "GatePreset": "gates.lab", "GradientLab": "gradient.lab",
     "MaskLab": "mask.lab", "MaskPreset": "mask.lab", "NextTokenLab": "next_token.lab", "PositionLab": "position.lab",
     "ShapeXray": "shape_xray.lab", "SoftmaxLab": "softmax.lab", "VectorLab": "vectors.lab",
@@ -29,6 +31,7 @@ MODULES = {
 __all__ = [
     "AttentionLab",
     "AttentionPreset",
+    "BeamLab",
     "ClozeLab",
     "Curve",
     "GateLab",

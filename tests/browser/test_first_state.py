@@ -22,11 +22,13 @@ import torch
 torch.set_num_threads(1)
 import gate_models
 import vector_fixtures
+from beam_fixtures import table_lab
 from cloze_models import crossed, gpt
 from next_token_models import SMALL, WORDS, seeded
 from standin import words, SENTENCES
 from plmlab.hf import minilm
 from plmlab.labs import *
+from plmlab.labs.beam.presets import PENALTY
 from plmlab.models.gpt import GPT2
 def curve():
     made = Curve("a run", floor=2.1, steps=60)
@@ -37,6 +39,7 @@ def curve():
 PAIR = '"the old baker told the ferryman", "sequence_to_sequence", second="the baker told a story"'
 BEGINNINGS = {
     "AttentionLab": ["AttentionLab()"],
+    "BeamLab": ["BeamLab()", "table_lab(PENALTY, steps=3)"],
     "ClozeLab": ["crossed(left_only=gpt())"],
     "Curve": ["curve()"],
     "GateLab": ["gate_models.lab()", 'gate_models.lab(drawn="forget", holds=gate_models.HOLDS)'],

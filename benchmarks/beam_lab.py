@@ -1,0 +1,88 @@
+"""How fast the Beam Lab answers in a real JupyterLab, warm: ``python benchmarks/beam_lab.py`` prints its table.
+
+``lstm-world`` with the full world beside it, one thread, a beginning after which the search goes on to 20 tokens. First
+paint, and from the reader's act to the painted frame, medians; "pins" is Python's own share of the exact search and of
+the ten widths, which come after the tree.
+"""
+
+import statistics
+
+from labs import Desk, first_paint, open_desk
+
+MADE = """
+import time, torch
+torch.set_num_threads(1)
+from plmlab import checkpoints, world
+from plmlab.labs import BeamLab
+model, tokenizer = checkpoints.load("lstm-world")
+full = world.full()
+def made(width):
+    return BeamLab(model.eval(), tokenizer, "the ball beside", world=full, presets=[], width=width, alpha=2.0)
+made(2)
+"""
+SHOWN = "lab = made(10)\nlab"
+SAID = """
+branches = sum(map(len, lab.state["columns"]))
+start = time.perf_counter()
+lab.width = 9
+lab.width = 10
+grown = 500 * (time.perf_counter() - start)
+lab._likeliest.clear(), lab._widths.clear()
+start = time.perf_counter()
+lab.seek += 1
+print(f"{len(lab.state['columns'])} steps, {branches} branches; Python's own share {grown:.0f} ms; pins "
+      f"{1000 * (time.perf_counter() - start):.0f} ms")
+"""
+
+TIMED = """async ({ act, count }) => {
+    const lab = [...document.querySelectorAll('.plm-lab')].at(-1), spent = [];
+    const widths = () => lab.querySelectorAll('button.width'), steps = lab.querySelector("[aria-label='steps shown']");
+    const acts = {
+        width: (i) => widths()[8 + i % 2].click(),
+        steps: (i) => {
+            steps.value = i % 2 ? steps.max : 8;
+            steps.dispatchEvent(new Event('input', { bubbles: true }));
+        },
+    };
+    for (let i = 0; i < count; i++) {
+        const start = performance.now();
+        const changed = new Promise((done) => {
+            const watch = new MutationObserver(() => { watch.disconnect(); done(); });
+            watch.observe(lab.querySelector('.tree').closest('.scroll').parentNode,
+                { childList: true, subtree: true, attributes: true });
+        });
+        acts[act](i);
+        await changed;
+        await new Promise((done) => requestAnimationFrame(() => {
+            const channel = new MessageChannel();
+            channel.port1.onmessage = done;
+            channel.port2.postMessage(0);
+        }));
+        spent.push(performance.now() - start);
+        await new Promise((done) => setTimeout(done, 150));
+    }
+    return spent;
+}"""
+
+
+def measure(desk: Desk) -> tuple[dict[str, str], str]:
+    """What is done → its figures; and what the kernel says of its own share."""
+    page = desk.run(MADE, SHOWN, SAID, until=".jp-Notebook-cell:nth-of-type(2) .tree")
+    row = {"first paint": f"{statistics.median(first_paint(page, 1, '.tree') for _ in range(5)):.0f}"}
+    for act, name in (("steps", "steps shown"), ("width", "another width (kernel)")):
+        row[name] = f"{statistics.median(page.evaluate(TIMED, {'act': act, 'count': 30})):.0f}"
+    return row, desk.run_cell(2)
+
+
+def main() -> None:
+    """Measure and print."""
+    with open_desk() as desk:
+        row, said = measure(desk)
+    print("| Beam Lab, median ms | " + " | ".join(row) + " |")
+    print("|---|" + "--:|" * len(row))
+    print("| lstm-world, width 10 | " + " | ".join(row.values()) + " |")
+    print(said)
+
+
+if __name__ == "__main__":
+    main()

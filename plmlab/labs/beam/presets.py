@@ -1,0 +1,92 @@
+"""Beginnings to try in the Beam Lab, each of which does what its title says."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from plmlab.decode import Hypothesis, Table
+from plmlab.labs.beam.beside import Begun
+from plmlab.labs.beam.tree import Search, greedily
+from plmlab.labs.beam.writers import Writer
+
+APPLE = Table({"我爱苹果": 0.45, "我爱大象": 0.10, "我爱大人": 0.08, "我爱大妈": 0.12, "我爱大便": 0.05,
+               "我爱大军": 0.05, "我爱大米": 0.08, "我爱大姐": 0.07})
+"""A study note's example: 大 is likelier than 苹, and 苹果 than all that begins with 大."""
+
+
+def table(begun: str, **chances: float) -> Table:
+    """A table of texts that all begin alike: the words that follow, with ``_`` between them, and their chances."""
+    return Table({(*begun.split(), *said.split("_")): chance for said, chance in chances.items()})
+
+
+GARDEN = table("the horse", raced_past_the_barn=0.15, raced_past_the_house=0.12, raced_home=0.15, raced_away=0.13,
+               fell=0.45)
+WIDER = table("the old", man_sleeps=0.18, man_walks=0.08, man_reads=0.07, man_sings=0.07,
+              town_has_walls=0.05, town_has_towers=0.05, town_has_bells=0.045, town_has_gates=0.045,
+              town_is_quiet=0.05, town_is_empty=0.05, town_is_small=0.045, town_is_large=0.045,
+              woman_smiles=0.12, woman_waits=0.10)
+LONGER = table("she", said_yes=0.28, said_that_the_train_would_be_late=0.25, slept=0.27, left=0.20)
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Something to try: a beginning with its settings; what ``table`` says of it, or the lab's model if None."""
+
+    title: str
+    text: str
+    width: int = 4
+    alpha: float = 0.0
+    table: Table | None = None
+
+
+FIRST = Preset("苹果", "我爱", 2, table=APPLE)
+TABLES = (Preset("a garden path", "the horse", 2, table=GARDEN),
+          Preset("a wider beam is worse", "the old", 2, table=WIDER))
+PENALTY = Preset("long texts preferred", "she", 2, 1.0, LONGER)
+REAL = (Preset("a garden path", "the butchers", 3), Preset("a wider beam is worse", "the paintings", 4),
+        Preset("likelier, but not true to the world", "Noah Farrow met", 5))
+"""Beginnings of sentences of the full world at which ``lstm-world`` and ``gpt2-world`` do what the title says."""
+
+
+def offered(writer: Writer | None, length: int) -> list[Preset]:
+    """What there is to try: with this writer where it does what the title says, and else with a table."""
+    own = {} if writer is None else {preset.title: preset for preset in REAL if holds(writer, preset, length)}
+    cases = [own.pop(preset.title, preset) for preset in TABLES]
+    return [FIRST, *cases, PENALTY, *own.values()]
+
+
+def holds(writer: Writer, preset: Preset, length: int) -> bool:
+    """Whether a writer does at a beginning what the preset's title says."""
+    try:
+        ids, note = writer.read(preset.text, length)
+    except ValueError:
+        return False
+    begun = Begun(writer.beside, writer.words(preset.text)) if writer.beside else None
+    if note or (begun and begun.left):
+        return False
+    greedy = greedily(writer, ids, length)[-1]
+    found, narrower = (Search(writer, tuple(ids), begun, length, width, preset.alpha).best()
+                       for width in (preset.width, preset.width - 1))
+    return found is not None and narrower is not None and TESTS[preset.title](begun, greedy, narrower, found)
+
+
+def astray(_: Begun | None, greedy: Hypothesis, __: Hypothesis, found: Hypothesis) -> bool:
+    """Whether the beam's text is at least e times as likely as greedy's."""
+    return found.logprob > greedy.logprob + 1
+
+
+def worse(_: Begun | None, __: Hypothesis, narrower: Hypothesis, found: Hypothesis) -> bool:
+    """Whether the beam narrower by 1 found a text at least e times as likely."""
+    return narrower.logprob > found.logprob + 1
+
+
+def untrue(begun: Begun | None, greedy: Hypothesis, _: Hypothesis, found: Hypothesis) -> bool:
+    """Whether the beam's text is likelier than greedy's to the model, and less likely in the world."""
+    if begun is None:
+        return False
+    beam, plain = (begun.total(text.tokens) for text in (found, greedy))
+    return found.logprob > greedy.logprob and plain is not None and (beam is None or beam < plain)
+
+
+TESTS: dict[str, Callable[[Begun | None, Hypothesis, Hypothesis, Hypothesis], bool]] = {
+    REAL[0].title: astray, REAL[1].title: worse, REAL[2].title: untrue,
+}

@@ -1,0 +1,71 @@
+// Beneath the tree: the finished texts by score, greedy's, and pinned below them what could be had; each miss by name.
+
+import { finishedBy } from "./layout.js";
+import { missesSaid, nats, probability, risingSaid, scoreSaid } from "./told.js";
+import { el } from "../shared/dom.js";
+
+const cell = (text, kind = "") => el("td", { class: kind }, text);
+
+/** A text in a cell; the empty one has a name. */
+const textOf = ({ text, cut }) => el("td", { class: "said" }, text === "" ? el("em", {}, "(the empty text)") : el("bdi", {}, text),
+  cut ? el("span", { class: "note" }, " cut") : "");
+
+const worldCell = (state, total) => (!state.world ? [] : [cell(total === null ? "✗ not in the grammar" : nats(total), "exact")]);
+
+function row(state, name, one, kind) {
+  return el("tr", { class: kind }, el("th", { scope: "row" }, ...name), textOf(one), cell(one.count), cell(probability(one.total), "model"),
+    cell(nats(one.total)), cell(nats(one.score)), ...worldCell(state, one.world));
+}
+
+/** The finished texts by a step. */
+function finishedRows(state, shown) {
+  const found = finishedBy(state.columns, shown, state.width);
+  return found.map(({ whole }, i) => row(state, [String(i + 1)], whole, i ? "" : "first"));
+}
+
+/** The table of texts: those found by `shown` steps, greedy's, and what is pinned. */
+export function textsOf(state, pinned, shown) {
+  const heads = ["", "text", "tokens n", "p(text)", "log p, nats", "score", ...(state.world ? ["world’s log p"] : [])];
+  const rows = finishedRows(state, shown);
+  const none = [el("tr", {}, el("td", { colspan: heads.length, class: "note" }, "No text is finished yet."))];
+  const found = Object.keys(pinned).length > 0;
+  const wait = el("tr", { class: "pin" }, el("th", { scope: "row" }, "exact"),
+    el("td", { colspan: heads.length - 1, class: "note" }, "The exact search is under way …"));
+  const exact = () => (pinned.model
+    ? row(state, ["the model’s likeliest", el("small", {}, `exact: ${pinned.read.toLocaleString("en")} prefixes read`)], pinned.model, "pin")
+    : el("tr", { class: "pin" }, el("th", { scope: "row" }, "the model’s likeliest"), el("td", { colspan: heads.length - 1, class: "note" },
+      `Not found: more than ${pinned.limit.toLocaleString("en")} beginnings could still win at once. Ask for fewer tokens, or give a longer beginning.`)));
+  const world = () => (pinned.world ? [el("tr", { class: "pin" }, el("th", { scope: "row" }, "the world’s likeliest"),
+    textOf({ ...pinned.world, cut: false }), cell(pinned.world.count), cell(""), cell(""), cell(""), cell(nats(pinned.world.total), "exact"))] : []);
+  const empty = found && pinned.empty !== null && pinned.model?.text !== ""
+    ? [el("p", { class: "note" }, `The empty text, [END] at once, has ${probability(pinned.empty)} (${nats(pinned.empty)} nats).`)] : [];
+  const rising = risingSaid(state, shown);
+  return el("div", { class: "texts" },
+    el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...heads.map((name) => el("th", { scope: "col" }, name)))),
+      el("tbody", {}, ...(rows.length ? rows : none)),
+      el("tbody", { class: "beside" }, row(state, [el("span", { class: "greedy-mark" }, "▲"), " greedy"], state.greedy, ""),
+        ...(found ? [exact(), ...world()] : [wait])))),
+    ...(rising ? [el("p", { class: "rising" }, rising)] : []), ...empty, el("p", { class: "note" }, scoreSaid(state)));
+}
+
+/** The misses, each by its name. */
+export function missesOf(state, pinned) {
+  if (!Object.keys(pinned).length) return el("dl", { class: "misses" });
+  return el("dl", { class: "misses" }, ...missesSaid(state, pinned).map(({ name, kind, said }) => el("div", { class: kind },
+    el("dt", {}, kind === "none" ? `No ${name.toLowerCase()}` : kind === "unknown" ? `${name}?` : name), el("dd", {}, said))));
+}
+
+/** What each width finds: a button a width, marked where it finds worse than a narrower one. */
+export function widthsOf(state, pinned, { disabled, pick }) {
+  const widths = (pinned.widths ?? []).filter(({ text }) => text !== null);
+  let most = -Infinity;
+  const buttons = widths.map(({ width, text, total, score }) => {
+    const worse = score < most - 1e-4;
+    most = Math.max(most, score);
+    const said = `a beam of ${width} finds “${text}”: score ${nats(score)}, ${probability(total)}${worse ? ", worse than a narrower one" : ""}`;
+    return el("button", { type: "button", class: worse ? "width worse" : "width", disabled, title: said, "aria-label": said,
+      "aria-pressed": String(width === state.width), on: { click: () => pick(width) } },
+    el("b", {}, width), el("span", {}, nats(score)), el("span", { class: "down" }, worse ? "▼ worse" : ""));
+  });
+  return el("div", { class: "widths" }, el("span", { class: "note" }, "the best score that each width finds"), ...buttons);
+}

@@ -1,0 +1,125 @@
+"""The tree of a beam search for JavaScript to draw: a column a step, every branch with its figures and its fate."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp
+from typing import Any
+
+from plmlab.decode import Hypothesis, length_penalty
+from plmlab.decode.growth import Step, growth
+from plmlab.labs.beam.beside import Begun
+from plmlab.labs.beam.writers import Writer, prompt_of
+
+
+@dataclass(frozen=True)
+class Search:
+    """What a beam is asked: who writes, after which ids, which in the world is what has ``begun`` (None without a
+    world), how many tokens at most, how wide, with which penalty."""
+
+    writer: Writer
+    ids: tuple[int, ...]
+    begun: Begun | None
+    length: int
+    width: int
+    alpha: float
+
+    def steps(self) -> list[Step]:
+        """The beam search, step by step."""
+        with self.writer.at_rest():
+            return list(growth(self.writer.model, prompt_of(self.ids), self.writer.vocab, length=self.length,
+                               beam=self.width, alpha=self.alpha))
+
+    def best(self) -> Hypothesis | None:
+        """The best text that the beam finds; None where it finds none."""
+        finished = self.steps()[-1].finished
+        return finished[0] if finished else None
+
+    def score(self, text: Hypothesis) -> float:
+        """What finished texts are ranked by: the log-probability in nats, divided by the length penalty."""
+        return text.logprob / length_penalty(len(text.tokens), self.alpha)
+
+
+def greedily(writer: Writer, ids: Sequence[int], length: int) -> list[Hypothesis]:
+    """The text that takes the likeliest token each time, as it grows: a beam of 1, token by token."""
+    return [step.weighed[0][1] for step in Search(writer, tuple(ids), None, length, 1, 0.0).steps()]
+
+
+def columns(search: Search, steps: Sequence[Step], greedy: Hypothesis) -> list[list[dict[str, Any]]]:
+    """A list a step of its branches, those of one text together and the likeliest of them first.
+
+    A branch has its ``token``, that token's probability under the model (``p``) and the world (``world``: None where it
+    leaves the grammar), the ``total`` log-probability and the ``score`` of the whole in nats, its ``rank`` in the step
+    from 1 on, its ``parent`` in the column before (−1: the beginning), its ``fate`` (open, finished or pruned) and why
+    (``reason``), whether greedy goes this way, and whether it leads to the best text (``best``). ``whole`` is what is
+    told of a finished text.
+    """
+    best = steps[-1].finished[0].tokens if steps[-1].finished else ()
+    columns: list[list[dict[str, Any]]] = []
+    places: dict[tuple[int, ...], int] = {(): -1}
+    before = [Hypothesis()]
+    for step in steps:
+        ranked = sorted(enumerate(step.weighed), key=lambda item: (places[item[1][1].tokens[:-1]], item[0]))
+        column = []
+        for rank, (row, text) in ranked:
+            fate, reason = fate_of(search, step, rank, text)
+            column.append({
+                "parent": places[text.tokens[:-1]], "token": search.writer.labels(text.tokens[-1:])[0],
+                "p": exp(text.logprob - before[row].logprob), "world": chance(search, text),
+                "total": text.logprob, "score": search.score(text), "rank": rank + 1, "fate": fate, "reason": reason,
+                "greedy": greedy.tokens[:len(text.tokens)] == text.tokens,
+                "best": best[:len(text.tokens)] == text.tokens,
+                "whole": told(search, text) if fate == "finished" else None,
+            })
+        places = {text.tokens: place for place, (_, (_, text)) in enumerate(ranked)}
+        columns.append(column)
+        before = step.open
+    return columns
+
+
+def branch(steps: Sequence[Step], step: int, place: int) -> Hypothesis:
+    """The text that ends in a branch, told by its step and its place in that column; a ValueError where there is
+    none."""
+    orders: dict[tuple[int, ...], int] = {(): -1}
+    for each in steps[:step + 1]:
+        texts = [text for _, text in sorted(enumerate(text for _, text in each.weighed),
+                                            key=lambda item: (orders[item[1].tokens[:-1]], item[0]))]
+        orders = {text.tokens: at for at, text in enumerate(texts)}
+    if not 0 <= step < len(steps) or not 0 <= place < len(texts):
+        raise ValueError(f"the tree has no branch {place} in step {step + 1}: it may have changed meanwhile")
+    return texts[place]
+
+
+def fate_of(search: Search, step: Step, rank: int, text: Hypothesis) -> tuple[str, str]:
+    """What becomes of the branch of a rank (from 0 on), and why."""
+    ended = text.tokens[-1] == search.writer.vocab.end
+    if ended or len(text.tokens) == search.length:
+        return ("finished", "end" if ended else "length") if rank < search.width else ("pruned", "late")
+    if text in step.open:
+        return "open", ""
+    return "pruned", "rank" if step.open else "hope"
+
+
+def chance(search: Search, text: Hypothesis) -> float | None:
+    """The world's exact probability of the text's last token, given all before it; None where there is none."""
+    return search.begun.chance(text.tokens) if search.begun else None
+
+
+def told(search: Search, text: Hypothesis) -> dict[str, Any]:
+    """A whole text with its figures: the world's log-probability of it is None where it leaves the grammar."""
+    writer = search.writer
+    return {
+        "text": writer.written(text.tokens), "count": len(text.tokens), "total": text.logprob,
+        "score": search.score(text), "cut": text.tokens[-1] != writer.vocab.end,
+        "world": search.begun.total(text.tokens) if search.begun else None,
+    }
+
+
+def lane(search: Search, path: Sequence[Hypothesis], before: Hypothesis) -> dict[str, Any]:
+    """A text that grows apart from the beam, token by token from ``before`` on, as it is drawn beneath the tree."""
+    whole = path[-1] if path else before
+    tokens, last = [], before
+    for text in path:
+        tokens.append({"token": search.writer.labels(text.tokens[-1:])[0], "p": exp(text.logprob - last.logprob),
+                       "world": chance(search, text), "total": text.logprob, "score": search.score(text)})
+        last = text
+    return {"from": len(before.tokens), "tokens": tokens, **told(search, whole)}
