@@ -1,0 +1,160 @@
+"""Telegrams to translate: Chinese sentences of the small world of which words are lost; and who could read them best.
+
+A text is one to four sentences of the small world, drawn independently. Its source is their Chinese, each word lost
+with the chance ``lost``; its target is their English. Without losses one target is right, for no two sentences have the
+same Chinese. With losses more are, the more sentences the more, and `ideal_reading` knows the likeliest of them.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from heapq import heappop, heappush
+from itertools import accumulate
+from math import exp
+from random import Random
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from plmlab import world
+from plmlab.draws import below
+from plmlab.world.probability.automaton import END
+
+LONGEST = 4
+"""The most sentences of a text."""
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Said:
+    """A sentence of the small world in both languages, and its chance."""
+
+    english: Words
+    chinese: Words
+    chance: float
+
+
+@dataclass(frozen=True)
+class Telegram:
+    """A text: the Chinese words that arrived, and the English of all that was said."""
+
+    source: Words
+    target: Words
+
+
+@dataclass(frozen=True)
+class Reading:
+    """An English text, and its probability given the source."""
+
+    english: Words
+    probability: float
+
+
+@cache
+def sentences() -> tuple[Said, ...]:
+    """Every sentence of the small world, 821 of them, those of its test too; their chances add up to 1."""
+    small = world.small()
+
+    def endings(begun: Words) -> Iterator[Words]:
+        for word in small.next_words(begun):
+            yield from [begun] if word == END else endings((*begun, word))
+    parsed = (small.parse(words) for words in endings(()))
+    return tuple(Said(sentence.words, sentence.chinese, exp(sentence.logprob)) for sentence in parsed)
+
+
+@cache
+def _reached() -> list[float]:
+    return list(accumulate(said.chance for said in sentences()))
+
+
+@cache
+def _by_english() -> dict[Words, Said]:
+    return {said.english: said for said in sentences()}
+
+
+def draw(lost: float, rng: Random, count: int | None = None) -> Telegram:
+    """A text of ``count`` sentences, or of one to four, each number as likely. One of which no word arrives is drawn
+    anew, since to say nothing would be a fair translation of it. ValueError for a chance that is not from 0 to 1."""
+    if not 0 <= lost < 1:
+        raise ValueError(f"lost={lost}: the chance that a word is lost is from 0 on and below 1")
+    known, reached = sentences(), _reached()
+    while True:
+        drawn = [rng.random() for _ in range(count or 1 + below(rng, LONGEST))]
+        told = [known[min(bisect_right(reached, chance), len(known) - 1)] for chance in drawn]
+        arrived = tuple(word for said in told for word in said.chinese if rng.random() >= lost)
+        if arrived:
+            return Telegram(arrived, tuple(word for said in told for word in said.english))
+
+
+def cut(english: Sequence[str]) -> list[Said] | None:
+    """The sentences that an English text is made of; None if it is not made of whole sentences of the world."""
+    found, begun = [], 0
+    for end in range(1, len(english) + 1):
+        said = _by_english().get(tuple(english[begun:end]))
+        if said:
+            found.append(said)
+            begun = end
+    return found if begun == len(english) else None
+
+
+def is_right(source: Sequence[str], english: Sequence[str], lost: float) -> bool:
+    """Whether the English could be what was said: one to four sentences of the world, from whose Chinese the source
+    comes by losing words; where none are lost, it is their Chinese."""
+    told = cut(english)
+    if not told or len(told) > LONGEST:
+        return False
+    chinese = [word for said in told for word in said.chinese]
+    if not lost:
+        return chinese == list(source)
+    left = iter(chinese)
+    return all(word in left for word in source)
+
+
+def arrivals(source: Sequence[str], lost: float) -> Float[Tensor, "sentence start stop"]:
+    """For each sentence of the world and each piece ``source[start:stop]``: the chance that its Chinese arrives as just
+    that piece, over all the ways to lose words."""
+    ids = {word: id for id, word in enumerate(source)}
+    letters = torch.tensor([ids[word] for word in source], dtype=torch.long)
+    told = torch.eye(len(source) + 1, dtype=torch.float64).repeat(len(sentences()), 1, 1)
+    for place in range(max(len(said.chinese) for said in sentences())):
+        there = [row for row, said in enumerate(sentences()) if place < len(said.chinese)]
+        words = torch.tensor([ids.get(sentences()[row].chinese[place], -1) for row in there])
+        kept = torch.zeros(len(there), *told.shape[1:], dtype=torch.float64)
+        kept[:, :, 1:] = told[there, :, :-1] * (words[:, None] == letters)[:, None]
+        told[there] = told[there] * lost + kept * (1 - lost)
+    return told
+
+
+def ideal_reading(source: Sequence[str], lost: float) -> Reading:
+    """The likeliest English of a source and its exact probability, for a reader who knows the world and the chance of
+    losses.
+
+    A best-first search over sequences of one to four sentences. What is begun is bounded by what could follow if every
+    way to part the rest of the source took its own best sentences. ValueError for a source that cannot arise.
+    """
+    chances = torch.tensor([said.chance for said in sentences()], dtype=torch.float64)
+    joint = arrivals(source, lost) * chances[:, None, None]
+    rest = torch.zeros(len(source) + 1, dtype=torch.float64)
+    rest[-1] = 1.0
+    bounds, evidence = [rest], 0.0
+    for _ in range(LONGEST):
+        rest = joint.sum(0) @ rest
+        evidence += float(rest[0])
+        bounds.append((joint @ bounds[-1]).amax(0))
+    if not evidence:
+        raise ValueError(f"no text of one to {LONGEST} sentences can arrive as {' '.join(source)!r}")
+    waiting: list[tuple[float, int, tuple[int, ...], Tensor | None]] = [
+        (-1.0, 0, (), torch.eye(len(source) + 1, dtype=torch.float64)[0])]
+    pushed = 0
+    while True:
+        value, _, told, reached = heappop(waiting)
+        if reached is None:
+            return Reading(tuple(word for one in told for word in sentences()[one].english), -value / evidence)
+        longer = torch.einsum("i,sij->sj", reached, joint)
+        hopes = [longer @ bound for bound in bounds[1:LONGEST - len(told)]]
+        for ends, scores in [(True, longer[:, -1]), *([(False, torch.stack(hopes).amax(0))] if hopes else [])]:
+            for one in scores.nonzero()[:, 0].tolist():
+                pushed += 1
+                heappush(waiting, (-float(scores[one]), pushed, (*told, one), None if ends else longer[one]))

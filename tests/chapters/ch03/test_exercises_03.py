@@ -1,0 +1,366 @@
+"""The solutions of chapter 03 against independent ones; and other right ways are not refused."""
+
+import heapq
+import math
+from collections import Counter
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+import torch
+from nltk.lm import KneserNeyInterpolated
+from torch.nn import functional as F
+
+from plmlab.chapters.ch03 import exercises as right
+from plmlab.decode import Beam, Rereading, beam_search, length_penalty
+from plmlab.exercises import check
+from plmlab.text.vocabulary import Vocabulary
+
+
+def draw(*shape: int, seed: int = 0) -> torch.Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed + sum(shape)), dtype=torch.float64)
+
+
+# The solutions
+
+@pytest.mark.parametrize("padded", [0, 1, 3])
+def test_the_perplexity_is_e_to_pytorchs_cross_entropy(padded: int) -> None:
+    logits, targets = 3 * draw(4, 5, 7), torch.randint(7, (4, 5), generator=torch.Generator().manual_seed(padded))
+    targets[0, 5 - padded:] = targets[2, : padded] = -100
+    told = F.cross_entropy(logits.transpose(1, 2), targets).exp()
+    assert right.perplexity_of(logits, targets) == pytest.approx(float(told))
+
+
+def test_a_perplexity_worked_by_hand() -> None:
+    """Of 9 equally likely tokens it is 9, whatever is asked."""
+    assert right.perplexity_of(torch.zeros(2, 3, 9), torch.tensor([[4, 0, -100], [8, 8, 1]])) == pytest.approx(9)
+
+
+def test_bits_for_a_character_do_not_depend_on_where_the_text_is_cut() -> None:
+    chances = [1 / 2, 1 / 4, 1 / 8, 1 / 8]
+    by_token = right.bits_per_character(-torch.tensor(chances).log(), "天上 星")
+    at_once = right.bits_per_character(-torch.tensor([math.prod(chances)]).log(), "天上 星")
+    assert by_token == pytest.approx(at_once) == pytest.approx((1 + 2 + 3 + 3) / 4)
+
+
+@pytest.mark.parametrize("discount", [0.1, 0.5, 0.75])
+def test_kneser_ney_is_nltks(discount: float) -> None:
+    sentences = ["a b a c d a", "b b c d d a a b", "c a b d", "d d d a b c a"]
+    pairs = Counter((one, other) for words in map(str.split, sentences) for one, other in pairwise(words))
+    model = KneserNeyInterpolated(2, discount=discount)
+    texts = [[(word,) for word in words] + list(pairwise(words)) for words in map(str.split, sentences)]
+    model.fit(texts, vocabulary_text=[*"abcdx"])
+    counts = torch.tensor([[float(pairs[one, other]) for other in "abcd"] for one in "abcdx"])
+    told = [[model.unmasked_score(other, (one,)) for other in "abcd"] for one in "abcdx"]
+    assert counts[4].sum() == 0
+    torch.testing.assert_close(right.kneser_ney(counts, discount), torch.tensor(told))
+
+
+def test_a_table_worked_by_hand() -> None:
+    """follows is [1/3, 2/3]; the first row has lost 2 · 0.5 of 4, the second 0.5 of 2."""
+    told = right.kneser_ney(torch.tensor([[3.0, 1], [0, 2]]), 0.5)
+    torch.testing.assert_close(told, torch.tensor([[2.5 / 4 + 1 / 12, 0.5 / 4 + 1 / 6], [1 / 12, 1.5 / 2 + 1 / 6]]))
+
+
+@pytest.mark.parametrize("width", [1, 3, 7, 40])
+def test_a_step_is_beam_searchs(width: int) -> None:
+    logprobs = draw(3, 6).log_softmax(-1)
+    logprobs[0, 2] = logprobs[2, :4] = -math.inf
+    beam = Beam(width, alpha=0.0, length=99, end=None)
+    beam.open = [text.then(token, score) for token, score, text in zip(
+        range(3), [-1.5, -0.2, -3.0], beam.open * 3, strict=True)]
+    scores = torch.tensor([text.logprob for text in beam.open], dtype=torch.float64)
+    rows, tokens, sums = right.beam_step(scores, logprobs, width)
+    assert beam.grow(logprobs) == rows.tolist()
+    assert [text.tokens[-1] for text in beam.open] == tokens.tolist()
+    assert [text.logprob for text in beam.open] == pytest.approx(sums.tolist())
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.65, 1.0])
+def test_the_rank_is_by_beam_searchs_penalty(alpha: float) -> None:
+    logprobs, written = -5 * draw(9).abs(), [3, 1, 12, 7, 30, 2, 2, 19, 5]
+    told = {place: float(logprobs[place]) / length_penalty(written[place], alpha) for place in range(9)}
+    order, scores = right.rank_by_length_penalty(logprobs, torch.tensor(written) + 6, 6, alpha)
+    assert order.tolist() == sorted(told, key=told.__getitem__, reverse=True)
+    assert scores.tolist() == pytest.approx([told[place] for place in order.tolist()])
+
+
+def model_of(seed: int, vocab: int, end: int, length: int):
+    """A model, and the log-probability of each of its finished texts."""
+    tokens = [token for token in range(vocab) if token != end]
+    begun = [text for size in range(length) for text in product(tokens, repeat=size)]
+    rows = dict(zip(begun, draw(len(begun), vocab, seed=seed).log_softmax(-1), strict=True))
+    finished = {(*text, token): sum(float(rows[(*text, token)[:slot]][(*text, token)[slot]])
+                                    for slot in range(len(text) + 1))
+                for text in begun for token in range(vocab) if token == end or len(text) == length - 1}
+    return rows, finished
+
+
+@pytest.mark.parametrize(("vocab", "end", "length"), [(3, 0, 5), (4, 3, 4), (5, 2, 3), (2, 1, 6), (6, 0, 1)])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_likeliest_text_is_that_of_brute_force_and_no_call_is_wasted(seed, vocab, end, length) -> None:
+    rows, finished = model_of(seed, vocab, end, length)
+    asked = []
+    text, logprob = right.likeliest_text(lambda text: asked.append(text) or rows[text], end, length)
+    assert text == max(finished, key=finished.__getitem__) and logprob == pytest.approx(finished[text])
+    assert sum(math.exp(each) for each in finished.values()) == pytest.approx(1)
+    likely = [begun for begun in rows if sum(
+        float(rows[begun[:slot]][token]) for slot, token in enumerate(begun)) >= logprob - 1e-9]
+    assert sorted(asked) == sorted(likely)
+
+
+def test_a_beam_as_wide_as_there_are_texts_finds_it_too() -> None:
+    _, end, length = args = list(right.draw_models(torch.Generator()).values())[4]
+    rows = args[0].rows
+    reader = Rereading(lambda texts: torch.tensor([rows[tuple(text[1:])] for text in texts.tolist()]))
+    vocab = Vocabulary(4, None, None, None, None, None, None, end=end, sentinels=())
+    told = [beam_search(reader, torch.tensor([[0]]), vocab, length=length, beam=beam)[0][0] for beam in (1, 2, 200)]
+    text, logprob = right.likeliest_text(*args)
+    assert told[2].tokens == text and told[2].logprob == pytest.approx(logprob, abs=1e-5)
+    assert told[0].logprob < logprob - 0.01 and told[1].logprob < logprob - 0.01
+
+
+def test_the_toys_of_the_docstrings_come_out() -> None:
+    assert right.perplexity_of(*right.draw_logits(torch.Generator())["chances of 1/2 and 1/8"]) == pytest.approx(4)
+    assert right.bits_per_character(torch.tensor([2.77, 4.16]), "a cat") == pytest.approx(2, abs=0.01)
+    chances = torch.tensor([[0.6, 0.3, 0.1], [0.8, 0.1, 0.1]])
+    rows, tokens, sums = right.beam_step(torch.tensor([-1.0, -3]), chances.log(), 2)
+    assert rows.tolist() == [0, 0] and tokens.tolist() == [0, 1]
+    assert sums.tolist() == pytest.approx([-1.51, -2.20], abs=0.01)
+    order, scores = right.rank_by_length_penalty(torch.tensor([-4.0, -6]), torch.tensor([5, 15]), 2, 1.0)
+    assert order.tolist() == [1, 0] and scores.tolist() == [-2, -3]
+    text, logprob = right.likeliest_text(*right.draw_models(torch.Generator())["two tokens at most"])
+    assert text == (2, 0) and logprob == pytest.approx(math.log(0.36))
+
+
+def test_a_little_model_refuses_what_cannot_win() -> None:
+    model, end, _ = right.draw_models(torch.Generator())["three tokens at most"]
+    for text in [(end,), (0, 0, 0), (0, 9)]:
+        with pytest.raises(right.CannotWin, match="finished or has an unknown token"):
+            model(text)
+    assert model([]).shape == model(torch.tensor([0])).shape == (4,)
+    best = max((text for text in model.rows if len(text) == 1), key=lambda text: model.logprob((*text, end)))
+    worst = min((text for text in model.rows if len(text) == 2 and text[:1] != best), key=model.logprob)
+    model(worst)
+    model(best)
+    with pytest.raises(right.CannotWin, match="is finished and has"):
+        model(worst)
+
+
+# Other right ways
+
+def perplexity_in_loops(logits, targets):
+    total, number = 0.0, 0
+    for text, row in zip(logits.tolist(), targets.tolist(), strict=True):
+        for scores, target in zip(text, row, strict=True):
+            if target != -100:
+                most = max(scores)
+                total += most + math.log(sum(math.exp(score - most) for score in scores)) - scores[target]
+                number += 1
+    return math.exp(total / number)
+
+
+def perplexity_by_sums(logits, targets):
+    nats = F.cross_entropy(logits.transpose(1, 2), targets, reduction="sum", ignore_index=-100)
+    return torch.exp(nats / (targets >= 0).sum())
+
+
+def perplexity_by_logsumexp(logits, targets):
+    mask = (targets != -100).float()
+    said = logits.gather(-1, targets.clamp(min=0)[..., None])[..., 0]
+    return torch.exp(((logits.logsumexp(-1) - said) * mask).sum() / mask.sum()).item()
+
+
+def perplexity_in_bits(logits, targets):
+    return 2 ** (F.cross_entropy(logits.double().flatten(0, 1), targets.flatten()) / math.log(2))
+
+
+def kneser_ney_in_loops(counts, discount):
+    table, (height, width) = counts.tolist(), counts.shape
+    kinds = sum(count > 0 for row in table for count in row)
+    out = []
+    for row in table:
+        n, left = sum(row), sum(count > 0 for count in row)
+        out.append([])
+        for second in range(width):
+            follows = sum(table[first][second] > 0 for first in range(height)) / kinds
+            out[-1].append(max(row[second] - discount, 0) / n + discount * left / n * follows if n else follows)
+    return torch.tensor(out)
+
+
+def kneser_ney_by_numpy(counts, discount):
+    table = counts.numpy().astype(float)
+    n, seen = table.sum(1, keepdims=True), table > 0
+    follows = seen.sum(0) / seen.sum()
+    kept = np.maximum(table - discount, 0)
+    with np.errstate(invalid="ignore"):
+        told = np.where(n > 0, (kept + (n - kept.sum(1, keepdims=True)) * follows) / n, follows)
+    return torch.from_numpy(told).float()
+
+
+def kneser_ney_row_by_row(counts, discount):
+    types = (counts > 0).float()
+    follows = types.sum(0) / types.sum()
+    rows = []
+    for row in counts:
+        if row.sum() == 0:
+            rows.append(follows)
+        else:
+            rows.append((torch.relu(row - discount) + discount * row.count_nonzero() * follows) / row.sum())
+    return torch.stack(rows)
+
+
+def beam_in_loops(scores, logprobs, width):
+    ways = [(score + logprob, row, token) for row, score in enumerate(scores.tolist())
+            for token, logprob in enumerate(logprobs[row].tolist())]
+    ways = sorted((way for way in ways if way[0] > -math.inf), reverse=True)[:width]
+    sums, rows, tokens = zip(*ways, strict=True)
+    return torch.tensor(rows), torch.tensor(tokens), torch.tensor(sums)
+
+
+def beam_in_two_rounds(scores, logprobs, width):
+    """The best of each text first, then the best of those."""
+    each = (scores.unsqueeze(1) + logprobs).topk(min(width, logprobs.shape[1]), dim=1)
+    sums, places = each.values.flatten().sort(descending=True)
+    keep = sums[:width] > -math.inf
+    rows = torch.arange(len(scores)).repeat_interleave(each.values.shape[1])
+    return rows[places[:width]][keep], each.indices.flatten()[places[:width]][keep], sums[:width][keep]
+
+
+def beam_by_unravelling(scores, logprobs, width):
+    sums = scores.view(-1, 1) + logprobs
+    order = sums.flatten().argsort(descending=True)[:width]
+    rows, tokens = torch.unravel_index(order, sums.shape)
+    here = sums[rows, tokens] != -torch.inf
+    return [rows[here], tokens[here], sums[rows, tokens][here]]
+
+
+def beam_by_a_heap(scores, logprobs, width):
+    ways = ((float(scores[row] + logprobs[row, token]), row, token) for row in range(len(scores))
+            for token in range(logprobs.shape[1]) if logprobs[row, token].isfinite())
+    best = heapq.nlargest(width, ways)
+    return (torch.tensor([row for _, row, _ in best]), torch.tensor([token for *_, token in best]),
+            torch.tensor([total for total, *_ in best]))
+
+
+def rank_by_sorted(logprobs, lengths, prompt, alpha):
+    scores = [logprob / ((5 + length - prompt) / 6) ** alpha for logprob, length in zip(
+        logprobs.tolist(), lengths.tolist(), strict=True)]
+    order = sorted(range(len(scores)), key=lambda place: scores[place], reverse=True)
+    return torch.tensor(order), torch.tensor([scores[place] for place in order])
+
+
+def rank_by_argsort(logprobs, lengths, prompt, alpha):
+    scores = logprobs * torch.pow((lengths - prompt + 5) / 6, -alpha)
+    order = torch.argsort(-scores, stable=True)
+    return [order, scores[order]]
+
+
+def rank_by_logarithms(logprobs, lengths, prompt, alpha):
+    worse = (-logprobs).log() - alpha * ((lengths - prompt + 5).float().log() - math.log(6))
+    order = torch.from_numpy(np.argsort(worse.numpy(), kind="stable"))
+    return order, -worse.exp()[order]
+
+
+def deep(order):
+    def answer(ask, end, length):
+        best, found = -math.inf, None
+
+        def search(text, total):
+            nonlocal best, found
+            if text[-1:] == (end,) or len(text) == length:
+                if total > best:
+                    best, found = total, text
+                return
+            row = ask(text)
+            for token in order(row):
+                if total + float(row[token]) > best:
+                    search((*text, token), total + float(row[token]))
+        search((), 0.0)
+        return found, best
+    return answer
+
+
+def by_stack(ask, end, length):
+    stack, best = [((), 0.0)], ((), -math.inf)
+    while stack:
+        text, total = stack.pop()
+        if total <= best[1]:
+            continue
+        if len(text) == length or (text and text[-1] == end):
+            best = text, total
+            continue
+        for token, logprob in enumerate(ask(text).tolist()):
+            stack.append(((*text, token), total + logprob))
+    return best
+
+
+def length_by_length(ask, end, length):
+    texts, best = {(): 0.0}, ((), -math.inf)
+    for size in range(1, length + 1):
+        longer = {}
+        for text, total in texts.items():
+            for token, logprob in enumerate(ask(text).tolist()):
+                if token == end or size == length:
+                    best = max(best, ((*text, token), total + logprob), key=lambda found: found[1])
+                else:
+                    longer[(*text, token)] = total + logprob
+        texts = {text: total for text, total in longer.items() if total >= best[1]}
+    return list(best[0]), torch.tensor(best[1])
+
+
+def by_a_list(ask, end, length):
+    """A pile without a heap, of lists."""
+    pile = [(0.0, [])]
+    while True:
+        total, text = max(pile)
+        pile.remove((total, text))
+        if end in text or len(text) == length:
+            return tuple(text), total
+        pile += [(total + logprob.item(), [*text, token]) for token, logprob in enumerate(ask(tuple(text)))]
+
+
+@pytest.mark.parametrize(("number", "answer"), [
+    ("03.1", perplexity_in_loops), ("03.1", perplexity_by_sums), ("03.1", perplexity_by_logsumexp),
+    ("03.1", perplexity_in_bits),
+    ("03.1", lambda x, t: math.exp(F.cross_entropy(x.reshape(-1, x.shape[-1]), t.reshape(-1)))),
+    ("03.1", lambda x, t: F.nll_loss(x[t >= 0].log_softmax(1), t[t >= 0]).exp()),
+    ("03.2", lambda nats, text: nats.sum() / math.log(2) / len(text)),
+    ("03.2", lambda nats, text: float(sum(nats.tolist())) / (len(text) * np.log(2))),
+    ("03.2", lambda nats, text: nats.mean() * len(nats) * math.log2(math.e) / len(list(text))),
+    ("03.2", lambda nats, text: (nats / torch.log(torch.tensor(2.0))).sum().item() / sum(1 for _ in text)),
+    ("03.3", kneser_ney_in_loops), ("03.3", kneser_ney_by_numpy), ("03.3", kneser_ney_row_by_row),
+    ("03.4", beam_in_loops), ("03.4", beam_in_two_rounds), ("03.4", beam_by_unravelling), ("03.4", beam_by_a_heap),
+    ("03.5", rank_by_sorted), ("03.5", rank_by_argsort), ("03.5", rank_by_logarithms),
+    ("03.6", deep(lambda row: range(len(row)))), ("03.6", deep(lambda row: reversed(range(len(row))))),
+    ("03.6", deep(lambda row: row.argsort(descending=True).tolist())), ("03.6", by_stack),
+    ("03.6", length_by_length), ("03.6", by_a_list),
+])
+def test_another_right_way_is_right(number: str, answer) -> None:
+    assert check(number, answer).ok, check(number, answer)
+
+
+# Wrong in other words
+
+@pytest.mark.parametrize(("number", "answer", "words"), [
+    ("03.1", lambda x, t: right.perplexity_of(x, t) + 1, "Yours is 5.0, right is 4.0"),
+    ("03.1", lambda x, t: F.cross_entropy(x.transpose(1, 2), t, reduction="none").exp(), "expected was a number"),
+    ("03.2", lambda nats, text: right.bits_per_character(nats, text) + 1, "Yours is 3.0, right is 2.0"),
+    ("03.2", lambda nats, text: nats / math.log(2) / len(text), "expected was a number"),
+    ("03.3", lambda *args: right.kneser_ney(*args) * 2, "chance lies beyond 0 and 1"),
+    ("03.3", lambda *args: right.kneser_ney(*args) / 2, "chances of a row do not add up to 1"),
+    ("03.3", lambda *args: right.kneser_ney(*args).flip(0), "At [0, 0]: yours is 0.0833"),
+    ("03.3", lambda *args: right.kneser_ney(*args).tolist(), "expected was a tensor [2, 2]"),
+    ("03.4", lambda *args: [part.tolist() for part in right.beam_step(*args)], "expected was a tensor [2]"),
+    ("03.4", lambda *args: [part + 1 for part in right.beam_step(*args)], "sum is not the score of its row"),
+    ("03.4", lambda *args: [part + 9 for part in right.beam_step(*args)], "row or a token is not there"),
+    ("03.4", lambda *args: [part[:1].repeat(len(part)) for part in right.beam_step(*args)], "yours is 0, right is 1"),
+    ("03.5", lambda *args: right.rank_by_length_penalty(*args)[0], "2 things were expected"),
+    ("03.5", lambda *args: (0 * right.rank_by_length_penalty(*args)[0], args[0]), "does not name each text once"),
+    ("03.6", lambda *args: right.likeliest_text(*args)[0], "Part 1 of the output is 2; 2 things were expected"),
+    ("03.6", lambda *args: right.likeliest_text(*args)[1], "2 things were expected: ((2, 0), -1.0217)"),
+    ("03.6", lambda ask, end, length: ((end,), 0.0), "Part 1 of the output has 1 parts; 2 were expected: (2, 0)"),
+])
+def test_what_is_wrong_is_said(number: str, answer, words: str) -> None:
+    feedback = check(number, answer)
+    assert feedback.verdict == "wrong" and not feedback.mistake and words in repr(feedback), feedback

@@ -1,0 +1,117 @@
+"""Who reads what: losses by two ways, mixtures against brute force, no exam in what is read, distances by hand."""
+
+import math
+from itertools import pairwise
+
+import pytest
+import torch
+
+from plmlab import world
+from plmlab.chapters.ch03 import amounts, wikipedia
+from plmlab.chapters.ch03.rivals import (
+    Text,
+    best_order,
+    best_share,
+    counted_losses,
+    learned,
+    mixed,
+    network_losses,
+    smoothed,
+)
+from plmlab.models.ngram import AddK, KneserNey
+from plmlab.recipes import Parts
+
+
+def little() -> Text:
+    whole = amounts.text(1000)
+    return Text(whole.read[:200], whole.development[:40], whole.exam[:40], whole.vocab)
+
+
+def test_losses_come_in_the_order_of_the_words():
+    text = little()
+    model, _ = learned(text, 8, 0.0, 3, 1e-2, 0)
+    found = network_losses(model, text, text.exam)
+    for sentences in (text.exam[:1], text.exam[:9]):
+        alone = network_losses(model, text, sentences)
+        assert torch.allclose(found[:len(alone)], alone, atol=1e-5)
+    assert len(found) == len(counted_losses(KneserNey(text.read, 2, text.vocab), text.exam))
+    [batch] = text.batches(text.exam)
+    assert found.mean().item() == pytest.approx(model.loss(batch).item(), abs=1e-5)
+
+
+def test_a_mixture_is_the_mean_of_probabilities_and_its_share_the_best():
+    one, other = -torch.tensor([0.5, 0.1, 0.9]).log(), -torch.tensor([0.25, 0.3, 0.1]).log()
+    assert mixed(one, other, 0.25).tolist() == pytest.approx([-math.log(0.3125), -math.log(0.25), -math.log(0.3)])
+    assert best_share(one, one + 1) == 1 and best_share(one + 1, one) == 0
+    share = best_share(one, other)
+    assert all(mixed(one, other, share).mean() <= mixed(one, other, i / 100).mean() + 1e-3 for i in range(101))
+
+
+def test_the_order_and_k_are_chosen_on_the_development_sentences():
+    text = little()
+    order, tried = best_order(text, smoothed(text, "Kneser–Ney"))
+    assert tried[order] == min(tried.values())
+    third = counted_losses(KneserNey(text.read, 3, text.vocab), text.development)
+    assert tried[3] == pytest.approx(third.mean().item())
+    best = smoothed(text, "add k")(2)
+    assert isinstance(best, AddK)
+    pays = {k: counted_losses(AddK(text.read, 2, text.vocab, k), text.development).mean() for k in (1e-3, 1e-2, 1e-1)}
+    assert best.k == min(pays, key=lambda k: pays[k])
+
+
+def test_the_exam_was_read_by_nobody():
+    read = {tuple(ids) for ids in amounts.text(amounts.MOST).read}
+    assert not read & {tuple(ids) for ids in amounts.text(1000).exam}
+    assert amounts.text(1000).read == amounts.text(8000).read[:1000]
+    assert len(amounts.asked()) > 300
+
+
+def test_the_best_reader_pays_least():
+    assert amounts.best_loss() == pytest.approx(world.full().entropy("test").token, abs=0.4)
+    model = KneserNey(amounts.text(1000).read, 3, amounts.text(1000).vocab)
+    found = amounts.short_of_the_best(model)
+    assert all(gap > 0 for gap in found["gaps"].values())
+    paid = counted_losses(model, amounts.text(1000).exam).mean().item()
+    assert found["gaps"]["all"] == pytest.approx(paid - amounts.best_loss(), abs=0.15)
+
+
+def test_distances_of_verbs():
+    sentence = next(one for one in world.full().sentences("test", seed=3)
+                    if any(link.verb - link.subject > 2 for link in one.agreement))
+    [link] = [link for link in sentence.agreement if link.verb - link.subject > 2][:1]
+    assert link.verb - link.subject in amounts.distances([sentence])
+
+
+def test_wikipedia_is_parted_by_article_and_rare_words_are_unknown():
+    parted, text = wikipedia.parted(), wikipedia.text()
+    assert sum(map(len, parted.values())) == len(text.read) + len(text.development) + len(text.exam)
+    assert len(text.read) > 6 * len(text.exam) > 0
+    counts: dict[int, int] = {}
+    for ids in text.read:
+        for token in ids:
+            counts[token] = counts.get(token, 0) + 1
+    assert min(counts.values()) >= wikipedia.LEAST
+
+
+def test_what_was_seen_together():
+    text = wikipedia.text()
+    first = list(text.read[0])
+    assert wikipedia.seen([first]) == [0] * (len(first) + 1)
+    twice = {pair for ids in text.read for pair in pairwise(ids)}
+    never = next(word for word in text.vocab.words if (word, word) not in twice)
+    assert wikipedia.seen([[never, never]])[1] == 2
+
+
+def test_a_little_recipe_has_what_the_chapter_draws(parts: Parts, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(amounts, "UPDATES", {1_000: 3})
+    monkeypatch.setattr(amounts, "DROPOUTS", {1_000: (0.0,)})
+    monkeypatch.setattr(amounts, "SEEDS", (0,))
+    monkeypatch.setattr(amounts, "PILOTS", (8,))
+    monkeypatch.setattr(amounts, "WIDTH", 8)
+    monkeypatch.setattr(amounts, "WAYS", ("Kneser–Ney",))
+    monkeypatch.setattr("plmlab.chapters.ch03.rivals.ORDERS", (2,))
+    monkeypatch.setattr(amounts, "best_rates", lambda *_: {(1_000, 0.0): (1e-2, {3e-3: -2.0, 1e-2: -1.0, 3e-2: -3.0})})
+    told = amounts.measure(parts)["amounts"]["1000"]
+    assert told["best n-gram"] == "Kneser–Ney" and told["Kneser–Ney"]["order"] == 2
+    assert told["LSTM"]["mixed"]["mean"] <= told["LSTM"]["loss"]["mean"]
+    assert set(told["LSTM"]["gaps"]) == set(told["Kneser–Ney"]["gaps"])
