@@ -71,7 +71,7 @@ def test_of_equals_the_earlier_comes_first() -> None:
 def test_a_vector_of_zeros_is_near_nothing() -> None:
     assert WHOLE.similarity("a", "d") == WHOLE.similarity("d", "d") == 0
     assert WHOLE.neighbours("d") == [("a", 0), ("b", 0), ("c", 0)]
-    assert WHOLE.neighbours("a") == [("b", pytest.approx(1)), ("c", 0), ("d", 0)]
+    assert WHOLE.neighbours("a") == [("b", pytest.approx(1)), ("c", pytest.approx(0, abs=1e-6)), ("d", 0)]
     assert WHOLE.neighbours("a", dot=True)[0] == ("b", 50)
 
 
