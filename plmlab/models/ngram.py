@@ -50,7 +50,6 @@ class NGram(Rereading):
                     self.counts[tokens[place - length:place]][tokens[place]] += 1
         if not self.counts:
             raise ValueError("there is nothing to count: give one sentence or more")
-        self.totals = {context: sum(found.values()) for context, found in self.counts.items()}
         super().__init__(self.next_logprobs)
 
     @cached_property
@@ -58,6 +57,11 @@ class NGram(Rereading):
         """The ids that can come next: all words, [UNK] and [END]."""
         others = [id for id in (self.vocab.unk, self.vocab.end) if id is not None]
         return np.array(sorted({*self.vocab.words, *others}))
+
+    @cached_property
+    def totals(self) -> dict[Context, int]:
+        """Context → how many tokens were counted after it."""
+        return {context: sum(found.values()) for context, found in self.counts.items()}
 
     def context(self, before: Sequence[int]) -> Context:
         """The last ``order`` − 1 of the tokens before, behind as many [START] as it takes."""

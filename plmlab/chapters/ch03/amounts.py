@@ -16,12 +16,12 @@ from typing import Any
 
 from plmlab import world
 from plmlab.chapters.ch03.rivals import (
+    WAYS,
     Text,
+    beside,
     best_order,
-    best_share,
     counted_losses,
     learned,
-    mixed,
     network_losses,
     smoothed,
 )
@@ -40,7 +40,6 @@ DROPOUTS = {1_000: (0.0, 0.3), 8_000: (0.0, 0.3), 64_000: (0.0,)}
 """Where each sentence is read three times only, dropout is not tried."""
 RATES = (1e-2, 3e-2)
 WIDTH = 128
-WAYS = ("add k", "Kneser–Ney", "modified Kneser–Ney")
 MOST = max(UPDATES)
 FAR = 6
 """Verbs as far from their subject, or farther, are taken together."""
@@ -108,11 +107,7 @@ def rate_score(size: int, dropout: float, lr: float, seed: int) -> float:
 def reading(size: int, dropout: float, lr: float, seed: int, way: str, order: int) -> dict[str, Any]:
     """One LSTM: what it pays, how far it falls short, and what a mixture with the best n-gram pays."""
     model, history = learned(text(size), WIDTH, dropout, UPDATES[size], lr, seed)
-    counted = smoothed(text(size), way)(order)
-    share = best_share(network_losses(model, text(size), text(size).development),
-                       counted_losses(counted, text(size).development))
-    own = network_losses(model, text(size), text(size).exam)
-    both = mixed(own, counted_losses(counted, text(size).exam), share)
+    own, both, share = beside(model, smoothed(text(size), way)(order), text(size))
     return {"loss": own.mean().item(), "share": share, "mixed": both.mean().item(), "seconds": history.seconds,
             **short_of_the_best(model)}
 

@@ -25,6 +25,8 @@ Losses = Float[Tensor, "token"]
 ORDERS = (1, 2, 3, 4, 5, 6, 8)
 ADDED = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 COUNTED: dict[str, type[NGram]] = {"Kneser–Ney": KneserNey, "modified Kneser–Ney": ModifiedKneserNey}
+WAYS = ("add k", *COUNTED)
+"""The ways to smooth."""
 BATCH, BUCKETS = 32, 4
 """An update reads so many sentences, in so many parts of like length."""
 EVALUATIONS = 10
@@ -85,6 +87,14 @@ def mixed(one: Losses, other: Losses, share: float) -> Losses:
 def best_share(one: Losses, other: Losses) -> float:
     """The share of the first model, in twentieths, with which the mixture pays least."""
     return min((twentieths / 20 for twentieths in range(21)), key=lambda share: float(mixed(one, other, share).mean()))
+
+
+def beside(model: LSTMLanguageModel, counted: NGram, text: Text) -> tuple[Losses, Losses, float]:
+    """What a network pays on the exam, what its mixture with an n-gram model pays there, and the network's share in
+    that, the best on the development sentences."""
+    share = best_share(network_losses(model, text, text.development), counted_losses(counted, text.development))
+    own = network_losses(model, text, text.exam)
+    return own, mixed(own, counted_losses(counted, text.exam), share), share
 
 
 def best_order(text: Text, make: Callable[[int], NGram]) -> tuple[int, dict[int, float]]:

@@ -12,13 +12,13 @@ from typing import Any
 import torch
 
 from plmlab.chapters.ch03.rivals import (
+    WAYS,
     Losses,
     Text,
+    beside,
     best_order,
-    best_share,
     counted_losses,
     learned,
-    mixed,
     network_losses,
     smoothed,
 )
@@ -32,7 +32,6 @@ LEAST = 5
 WIDTH, DROPOUTS = 128, (0.0, 0.3)
 RATES = (3e-3, 1e-2)
 PILOT_UPDATES, UPDATES = 1200, 2400
-WAYS = ("add k", "Kneser–Ney", "modified Kneser–Ney")
 SEEN = ("the two words before and this one", "the word before and this one", "neither")
 
 
@@ -96,11 +95,7 @@ def rate_score(dropout: float, lr: float, seed: int) -> float:
 def reading(dropout: float, lr: float, seed: int, way: str, order: int) -> dict[str, Any]:
     """One LSTM: what it pays on the exam, and what a mixture with the best n-gram pays."""
     model, history = learned(text(), WIDTH, dropout, UPDATES, lr, seed)
-    counted = smoothed(text(), way)(order)
-    share = best_share(network_losses(model, text(), text().development),
-                       counted_losses(counted, text().development))
-    own = network_losses(model, text(), text().exam)
-    both = mixed(own, counted_losses(counted, text().exam), share)
+    own, both, share = beside(model, smoothed(text(), way)(order), text())
     return {"loss": own.mean().item(), "share": share, "mixed": both.mean().item(), "seen": by_seen(own),
             "seconds": history.seconds}
 

@@ -71,7 +71,7 @@ def test_a_cut_by_hand():
     vocab = Vocabulary(41)
     found = units.cut([[39, 39, 40]], [[39, 1]], vocab, 1, 7)
     p = {39: 2 / 4, 40: 1 / 4, 6: 1 / 4}
-    d = 0.5 if not 1 / (2 + 2 * 1) else 2 / (2 + 2 * 1)
+    d = 2 / (2 + 2 * 1)
     sayable, kinds = 4, 3
     chance = [(2 - d) / 4 + d * kinds / 4 / sayable, d * kinds / 4 / sayable, (1 - d) / 4 + d * kinds / 4 / sayable]
     nats = -sum(math.log(one) for one in chance)
