@@ -1,6 +1,6 @@
 """Beam search (束搜索): keep the few likeliest texts open, and go on with all of them."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,13 +31,14 @@ def beam_search(model: AutoregressiveModel[Any], prompt: Int[Tensor, "batch time
     special tokens, if None. ValueError where `greedy` raises one, for a beam below 1 and for an alpha below 0.
     """
     beams = [Beam(beam, alpha, length, vocab.end) for _ in prompt]
-    side_by_side(model, Task(prompt, vocab, length, banned), beams)
+    for _ in side_by_side(model, Task(prompt, vocab, length, banned), beams):
+        pass
     return [search.best() for search in beams]
 
 
-def side_by_side(model: AutoregressiveModel[Any], task: Task, beams: Sequence["Beam"]) -> None:
-    """Go on with all ``beams`` until the last is over; within a step they choose in their order. There is one a prompt
-    of the task, or as many for each: the first prompt's come first."""
+def side_by_side(model: AutoregressiveModel[Any], task: Task, beams: Sequence["Beam"]) -> Iterator[None]:
+    """Go on with all ``beams`` until the last is over, and stop after each step to be looked at; within a step they
+    choose in their order. There is one a prompt of the task, or as many for each: the first prompt's come first."""
     state, prompts = task.start(model), torch.arange(len(task.prompt), device=task.prompt.device)
     prompts = prompts.repeat_interleave(len(beams) // len(prompts))
     logprobs = task.next_logprobs(model, task.prompt, state)[prompts]
@@ -47,6 +48,7 @@ def side_by_side(model: AutoregressiveModel[Any], task: Task, beams: Sequence["B
         for search, ahead in zip(beams, logprobs.split([len(search.open) for search in beams]), strict=True):
             rows += [first + row for row in search.grow(ahead)]
             first += len(ahead)
+        yield
         if not rows:
             return
         state.select(torch.tensor(rows, device=prompts.device))
@@ -58,8 +60,9 @@ def side_by_side(model: AutoregressiveModel[Any], task: Task, beams: Sequence["B
 class Beam:
     """The search from one prompt: its ``open`` texts, the likeliest first, and the best of those that are ``finished``.
 
-    At most ``width`` of each are kept. ``alpha`` is that of `length_penalty`, ``length`` the most tokens of a text,
-    ``end`` the id of [END]. ValueError for a width below 1 or an alpha below 0.
+    At most ``width`` of each are kept; ``weighed`` are the candidates of the last step. ``alpha`` is that of
+    `length_penalty`, ``length`` the most tokens of a text, ``end`` the id of [END]. ValueError for a width below 1 or
+    an alpha below 0.
     """
 
     width: int
@@ -68,6 +71,7 @@ class Beam:
     end: int | None
     open: list[Hypothesis] = field(default_factory=lambda: [Hypothesis()])
     finished: list[Hypothesis] = field(default_factory=list)
+    weighed: list[tuple[int, Hypothesis]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if self.width < 1:
@@ -79,7 +83,8 @@ class Beam:
         """One step of the search: ``logprobs``, in nats, are those of each next token after each open text. Returns,
         for each text that is open now, the row of the one that it went on from; [] where the search is over."""
         going: list[tuple[int, Hypothesis]] = []
-        for rank, (row, text) in enumerate(self.candidates(logprobs)):
+        self.weighed = self.candidates(logprobs)
+        for rank, (row, text) in enumerate(self.weighed):
             if text.tokens[-1] == self.end or len(text.tokens) == self.length:
                 if rank < self.width:
                     self.finished.append(text)

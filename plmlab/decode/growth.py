@@ -9,7 +9,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from plmlab.decode.autoregressive import AutoregressiveModel
-from plmlab.decode.beam import Beam
+from plmlab.decode.beam import Beam, side_by_side
 from plmlab.decode.hypothesis import Hypothesis, Task
 from plmlab.text.vocabulary import Vocabulary
 
@@ -37,13 +37,5 @@ def growth(model: AutoregressiveModel[Any], prompt: Int[Tensor, "batch time"], v
     if len(prompt) != 1:
         raise ValueError(f"{len(prompt)} prompts were given, and a tree grows from one: give prompt[:1]")
     search = Beam(beam, alpha, length, vocab.end)
-    state, read = task.start(model), prompt
-    while True:
-        logprobs = task.next_logprobs(model, read, state)
-        weighed = search.candidates(logprobs)
-        rows = search.grow(logprobs)
-        yield Step(weighed, search.open, search.finished)
-        if not rows:
-            return
-        state.select(torch.tensor(rows, device=prompt.device))
-        read = torch.tensor([[text.tokens[-1]] for text in search.open], device=prompt.device)
+    for _ in side_by_side(model, task, [search]):
+        yield Step(search.weighed, search.open, search.finished)
