@@ -9,7 +9,7 @@ source, a function (`Rereading`), or a `Table` made by hand.
 from plmlab.decode.autoregressive import AutoregressiveModel, DecodingState, Given, Rereading, Table
 from plmlab.decode.beam import Beam, beam_search, length_penalty
 from plmlab.decode.diverse import diverse_beam_search
-from plmlab.decode.exact import Exact, exact_search
+from plmlab.decode.exact import Exact, SearchTooWide, exact_search
 from plmlab.decode.hypothesis import Hypothesis
 from plmlab.decode.steps import distribution, greedy, sample
 
@@ -21,6 +21,7 @@ __all__ = [
            "Given",
            "Hypothesis",
            "Rereading",
+           "SearchTooWide",
            "Table",
            "beam_search",
            "distribution",

@@ -60,9 +60,9 @@ def side_by_side(model: AutoregressiveModel[Any], task: Task, beams: Sequence["B
 class Beam:
     """The search from one prompt: its ``open`` texts, the likeliest first, and the best of those that are ``finished``.
 
-    At most ``width`` of each are kept; ``weighed`` are the candidates of the last step. ``alpha`` is that of
-    `length_penalty`, ``length`` the most tokens of a text, ``end`` the id of [END]. ValueError for a width below 1 or
-    an alpha below 0.
+    At most ``width`` of each are kept. Of the last step, ``weighed`` are the candidates, and ``taken`` those that were
+    finished or stayed open by it. ``alpha`` is that of `length_penalty`, ``length`` the most tokens of a text, ``end``
+    the id of [END]. ValueError for a width below 1 or an alpha below 0.
     """
 
     width: int
@@ -72,6 +72,7 @@ class Beam:
     open: list[Hypothesis] = field(default_factory=lambda: [Hypothesis()])
     finished: list[Hypothesis] = field(default_factory=list)
     weighed: list[tuple[int, Hypothesis]] = field(default_factory=list)
+    taken: list[Hypothesis] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if self.width < 1:
@@ -83,18 +84,20 @@ class Beam:
         """One step of the search: ``logprobs``, in nats, are those of each next token after each open text. Returns,
         for each text that is open now, the row of the one that it went on from; [] where the search is over."""
         going: list[tuple[int, Hypothesis]] = []
-        self.weighed = self.candidates(logprobs)
+        self.weighed, ended = self.candidates(logprobs), []
         for rank, (row, text) in enumerate(self.weighed):
             if text.tokens[-1] == self.end or len(text.tokens) == self.length:
                 if rank < self.width:
-                    self.finished.append(text)
+                    ended.append(text)
             elif len(going) < self.width:
                 going.append((row, text))
+        self.finished += ended
         self.finished = self.best()
         hopes = [self.hope(text) for _, text in going]
         if len(self.finished) == self.width and all(hope <= self.score(self.finished[-1]) for hope in hopes):
             going = []
         self.open = [text for _, text in going]
+        self.taken = ended + self.open
         return [row for row, _ in going]
 
     def candidates(self, logprobs: Float[Tensor, "open vocab"]) -> list[tuple[int, Hypothesis]]:

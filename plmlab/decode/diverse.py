@@ -50,15 +50,13 @@ def diverse_beam_search(model: AutoregressiveModel[Any], prompt: Int[Tensor, "ba
 @dataclass
 class Group(Beam):
     """A group of the beam. Those ``earlier`` have made the step already that it is about to make: a token costs
-    ``strength`` nats in rank for each text in which they have just taken it, be that text open or finished."""
+    ``strength`` nats in rank for each text in which they have just taken it, be that text open or finished by it."""
 
     earlier: Sequence[Beam] = ()
     strength: float = 0.0
 
     def rank(self, totals: Float[Tensor, "open vocab"]) -> Float[Tensor, "open vocab"]:
         """What next steps are ranked by: log-probabilities in nats, less what their tokens cost."""
-        step = len(self.open[0].tokens) + 1
-        taken = [text.tokens[-1] for search in self.earlier for text in (*search.open, *search.finished)
-                 if len(text.tokens) == step]
+        taken = [text.tokens[-1] for search in self.earlier for text in search.taken]
         cost = torch.bincount(torch.tensor(taken, dtype=torch.long), minlength=totals.shape[1])
         return totals - self.strength * cost

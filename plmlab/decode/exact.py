@@ -16,6 +16,10 @@ from plmlab.text.vocabulary import Vocabulary
 BEAM = 4
 
 
+class SearchTooWide(ValueError):
+    """More prefixes could still win than were allowed."""
+
+
 @dataclass(frozen=True)
 class Exact:
     """What `exact_search` found: the likeliest texts, the best first, and how many prefixes it read for that.
@@ -37,8 +41,8 @@ def exact_search(model: AutoregressiveModel[Any], prompt: Int[Tensor, "batch tim
     prefixes of a length are read at once). It is a beam whose width is no number but a bound: prefixes of one length
     exclude each other, so that fewer than 1/p of them can be likelier than p. A small `beam_search` gives the first
     bound, and its texts stay in the race, lest rounding lose them; log-probabilities closer than rounding may stand in
-    either order. ValueError where `greedy` raises one, for several prompts, for a count below 1, and where more than
-    ``limit`` prefixes, all of them in memory, would have to be read at one depth.
+    either order. ValueError where `greedy` raises one, for several prompts and for a count below 1; `SearchTooWide`
+    where more than ``limit`` prefixes, all of them in memory, would have to be read at one depth.
     """
     task = Task(prompt, vocab, length, banned)
     if len(prompt) != 1:
@@ -59,8 +63,8 @@ def exact_search(model: AutoregressiveModel[Any], prompt: Int[Tensor, "batch tim
         bound = best[-1].logprob if len(best) == count else float("-inf")
         rows, tokens = ((totals > bound) & ~finishes).nonzero(as_tuple=True)
         if len(rows) > limit:
-            raise ValueError(f"{len(rows):,} prefixes of {len(visited)} tokens could still win, and limit={limit:,}: "
-                             "ask for a shorter length or for fewer texts, or give a higher limit")
+            raise SearchTooWide(f"{len(rows):,} prefixes of {len(visited)} tokens could still win, and limit={limit:,}"
+                                ": ask for a shorter length or for fewer texts, or give a higher limit")
         if len(rows) == 0:
             return Exact(best, visited)
         prefixes, before = torch.cat([prefixes[rows], tokens[:, None]], dim=1), totals[rows, tokens]

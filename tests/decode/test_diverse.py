@@ -33,7 +33,7 @@ def reference(model: Rereading, prompt: torch.Tensor, length: int, width: int, g
             if len(finished[group]) == width and all(score(text, length) <= score(finished[group][-1])
                                                      for text in open[group]):
                 open[group] = []
-            taken += [text[-1] for text in open[group] + [text for text in ended if text in finished[group]]]
+            taken += [text[-1] for text in open[group] + ended]
     return finished
 
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
-from plmlab.decode import Hypothesis
-from plmlab.decode.exact import exact_search
+from plmlab.decode import Hypothesis, SearchTooWide, exact_search
 from plmlab.labs.beam.tree import Search, told
 from plmlab.labs.beam.writers import prompt_of
 
@@ -37,7 +36,7 @@ def likeliest(search: Search) -> Likeliest:
         empty = None if writer.vocab.end is None else finite(logprobs[writer.vocab.end].item())
         try:
             found = exact_search(writer.model, prompt, writer.vocab, length=search.length, limit=LIMIT)
-        except ValueError:
+        except SearchTooWide:
             return Likeliest(None, 0, empty)
     return Likeliest(found.best[0], sum(found.visited), empty)
 
