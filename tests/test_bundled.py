@@ -7,6 +7,18 @@ import torch
 
 from plmlab import world
 from plmlab.chapters.ch02.bundled import above_floor
+from plmlab.chapters.ch03 import bundled
+from plmlab.chapters.ch03.noisy_translation import (
+    ARMS,
+    LONGEST,
+    SEEDS,
+    SOURCES,
+    beamed,
+    exam,
+    judged,
+    likeliest,
+    spelling,
+)
 from plmlab.checkpoints import home, load, names
 from plmlab.objectives import causal, masked
 from plmlab.pretraining.material import WORLD_HELD_OUT
@@ -19,7 +31,7 @@ CASES = {"bert-world": (masked, 32), "gpt2-world": (causal, 64), "lstm-world": (
 
 
 def test_each_has_its_case() -> None:
-    assert set(names()) == {*CASES, *VECTORS}
+    assert set(names()) == {*CASES, *VECTORS, bundled.NAME}
 
 
 def told(name: str, figure: str) -> float:
@@ -48,6 +60,17 @@ def test_the_worlds_vectors_reach_the_loss_that_their_readme_tells() -> None:
 def test_neighbours_in_the_sample_are_words_of_one_kind() -> None:
     found = {near.word for near in vectors_of(*load("skipgram-wikipedia")).neighbours("three", 5)}
     assert len(found & {"one", "two", "four", "five", "six", "seven", "eight", "nine", "ten"}) >= 3
+
+
+def test_the_translator_does_what_its_readme_tells() -> None:
+    translator, tokenizer = load(bundled.NAME)
+    lost = ARMS[bundled.ARM].lost
+    telegrams = exam(lost, LONGEST, SEEDS[0], SOURCES)
+    empty = judged(lost, telegrams, [likeliest(translator, telegram) for telegram in telegrams])["empty"]
+    right = judged(lost, telegrams, beamed(translator, telegrams, 1))["right"]
+    assert empty == pytest.approx(told(bundled.NAME, "share whose likeliest translation is empty"), abs=0.04) and empty
+    assert right == pytest.approx(told(bundled.NAME, "share that greedy search gets right"), abs=0.04)
+    assert tokenizer.fingerprint == spelling().fingerprint
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -17,6 +17,7 @@ from plmlab.exercises.sandbox import SECONDS, Run, TooLong, alike, learners_line
 LONGEST_MESSAGE, MOST_PRINTED = 300, 5
 
 BINDS = "& and | bind before < and ==: put each comparison in parentheses, (a < b) & (c < d)."
+POWER = "^ is no power in Python: write **."
 REMEDIES: tuple[tuple[type[BaseException], str], ...] = (
     (NotImplementedError, "If the stub's last line is still there, put your `return` in its place."),
     (RecursionError, "The function calls itself without end: when should it stop?"),
@@ -175,7 +176,9 @@ def raised(mine: Run) -> list[str]:
 def failed(exercise: Exercise, probe: str, args: tuple[Any, ...], mine: Run) -> Feedback:
     """The feedback on a learner's own error, with a way to go on."""
     remedy = next(remedy for kind, remedy in REMEDIES if isinstance(mine.error, kind))
-    if "bitwise_" in str(mine.error):
+    if "bitwise_xor" in str(mine.error) or "for ^:" in str(mine.error):
+        remedy = POWER
+    elif "bitwise_" in str(mine.error):
         remedy = BINDS
     return Feedback("error", f"{exercise.heading}: it stopped with an error", (
         *raised(mine), *on(exercise, probe, args), remedy, *printed(mine), onward(exercise)))

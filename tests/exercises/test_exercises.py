@@ -157,6 +157,14 @@ def test_a_comparison_without_parentheses_is_no_stub() -> None:
     assert "& and | bind before <" in told and "`return`" not in told
 
 
+@pytest.mark.parametrize("number", [2, torch.ones(2)])
+def test_a_power_written_as_in_a_formula_is_told(number: float | torch.Tensor) -> None:
+    def raised(logprobs, lengths, prompt, alpha):
+        return logprobs / (number * (5.0 + lengths) / 6) ^ alpha
+    told = repr(check("03.5", raised))
+    assert "^ is no power" in told and "bind before" not in told
+
+
 def test_the_learners_own_error_is_shown_with_its_line_and_a_way_to_go_on() -> None:
     def helper(q, k):
         return torch.matmul(q, k)

@@ -168,7 +168,7 @@ def rank_by_length_penalty(
 
     logprobs[i] is the log-probability of what was written in text i. ``lengths`` counts the tokens of the
     whole texts, of which the first ``prompt`` were given and not written. The score is the
-    log-probability, divided by ((5 + n) / 6)^alpha, where n counts the tokens that were written (Wu et al.
+    log-probability, divided by ((5 + n) / 6)**alpha, where n counts the tokens that were written (Wu et al.
     2016). The order holds places in ``logprobs``. Of equal texts the one given earlier stands first.
     With a prompt of 2, log-probabilities [−4, −6] of lengths [5, 15] and alpha = 1 have the scores −3 and
     −2: give ([1, 0], [−2, −3]).

@@ -107,7 +107,7 @@ PERPLEXITY: Mistakes = {
 
 # 03.2, bits for a character
 
-Count = Callable[[str], int]
+Count = Callable[[str], float]
 
 
 def over(count: Count) -> Callable[[Tensor, str], float]:
@@ -129,6 +129,9 @@ BITS: Mistakes = {
     "these are nats for each token: neither bits nor characters": lambda nats, text: float(nats.mean()),
     "this is multiplied by log 2; there are more bits than nats, so divide": instead(lambda nats: nats.sum() * log(2)),
     "this is divided by 2, not by log 2": instead(lambda nats: nats.sum() / 2),
+    "log 2 is rounded to 0.693; take math.log(2)": instead(lambda nats: nats.sum() / 0.693),
+    "this is multiplied by the characters, for a / b * c is (a / b) * c: divide by both":
+        over(lambda text: 1 / len(text)),
     "this is divided by the logarithm of 2 to base 10; the losses are natural logarithms":
         instead(lambda nats: nats.sum() / 0.30103),
     "a second logarithm is taken: the losses are logarithms already, and a bit is log 2 of a nat":
@@ -228,6 +231,8 @@ KNESER_NEY: Mistakes = {
         smoothed(lambda counts: torch.full(counts.shape[1:], 1 / counts.shape[1])),
     "the discount is taken from zeros too, and chances fall below 0: .clamp(min=0) is missing":
         smoothed(keep=lambda counts, discount: counts - discount),
+    "count - d / n is count − (d / n): count − d stands in parentheses of its own": smoothed(
+        keep=lambda counts, discount: rows(counts) * (counts - discount / rows(counts)).clamp(min=0)),
     "nothing is taken off the counts, though the share of `follows` is added": smoothed(
         keep=lambda counts, discount: counts),
     "there is no discount: these are the counts, divided by their sum": smoothed(

@@ -212,17 +212,17 @@ RANK: Mistakes = {
         ranked(normalised, counted=lambda lengths, prompt: lengths),
     "the prompt's tokens are added once more; they are taken off": ranked(normalised, counted=torch.add),
     "the prompt alone is counted": ranked(normalised, counted=lambda lengths, prompt: torch.full_like(lengths, prompt)),
-    "this is the mean for each token; the penalty is ((5 + n) / 6)^alpha":
+    "this is the mean for each token; the penalty is ((5 + n) / 6)**alpha":
         ranked(lambda logprobs, written, alpha: logprobs / written),
-    "this is the mean for each token, the prompt's counted; the penalty is ((5 + n) / 6)^alpha":
+    "this is the mean for each token, the prompt's counted; the penalty is ((5 + n) / 6)**alpha":
         ranked(lambda logprobs, lengths, alpha: logprobs / lengths, counted=lambda lengths, prompt: lengths),
-    "the penalty is n^alpha; it is ((5 + n) / 6)^alpha":
+    "the penalty is n**alpha; it is ((5 + n) / 6)**alpha":
         ranked(lambda logprobs, written, alpha: logprobs / written ** alpha),
-    "the penalty is lengths^alpha, with the prompt; it is ((5 + n) / 6)^alpha, without it":
+    "the penalty is lengths**alpha, with the prompt; it is ((5 + n) / 6)**alpha, without it":
         ranked(lambda logprobs, lengths, alpha: logprobs / lengths ** alpha, counted=lambda lengths, prompt: lengths),
-    "the 5 is missing: the penalty is ((5 + n) / 6)^alpha":
+    "the 5 is missing: the penalty is ((5 + n) / 6)**alpha":
         ranked(lambda logprobs, written, alpha: logprobs / (written / 6) ** alpha),
-    "the 6 is missing: the penalty is ((5 + n) / 6)^alpha":
+    "the 6 is missing: the penalty is ((5 + n) / 6)**alpha":
         ranked(lambda logprobs, written, alpha: logprobs / (5 + written) ** alpha),
     "alpha is missing: this is the penalty (5 + n) / 6": ranked(lambda logprobs, written, alpha: normalised(
         logprobs, written, 1.0)),

@@ -97,6 +97,13 @@ def beside(model: LSTMLanguageModel, counted: NGram, text: Text) -> tuple[Losses
     return own, mixed(own, counted_losses(counted, text.exam), share), share
 
 
+def outcome(recorded: dict[str, Any]) -> str:
+    """Whether the LSTM ``wins`` against the best n-gram, ``loses``, or ``neither``: it pays less with each seed, or
+    more with each. ``recorded`` is an amount of `amounts`, or `wikipedia`."""
+    counted, paid = recorded[recorded["best n-gram"]]["loss"], recorded["LSTM"]["loss"]
+    return "wins" if paid["high"] < counted else "loses" if paid["low"] > counted else "neither"
+
+
 def best_order(text: Text, make: Callable[[int], NGram]) -> tuple[int, dict[int, float]]:
     """Of the n-gram models ``make(order)``, the order that pays least on the development sentences; and what each
     pays there, in nats a token."""

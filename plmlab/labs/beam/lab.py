@@ -17,6 +17,7 @@ from plmlab.world import World
 
 STEEPEST = 2.0
 LONGEST = 20
+Beginning = tuple[list[int], str, Begun | None]
 SEARCHED = ("text", "width", "alpha", "length", "source")
 
 
@@ -69,6 +70,7 @@ class BeamLab(Lab):
         self.search: Search | None = None
         self.grown: list[Step] = []
         self.greedy: list[Hypothesis] = []
+        self._beginning: tuple[tuple[Any, ...], Beginning] | None = None
         self._likeliest: dict[tuple[Any, ...], Likeliest] = {}
         self._widths: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
         super().__init__(**begun | traits, menu={
@@ -130,8 +132,7 @@ class BeamLab(Lab):
         writer = self.writers.get(self.source)
         if writer is None:
             raise ValueError(f"{self.source!r} is to write; there are {', '.join(self.writers)}")
-        ids, note = writer.read(self.text, self.length)
-        begun = Begun(writer.beside, writer.words(self.text)) if writer.beside else None
+        ids, note, begun = self._begin(writer)
         search = Search(writer, tuple(ids), begun, self.length, self.width, self.alpha)
         grown = search.steps()
         same = self.search is not None and (self.search.writer, self.search.ids, self.search.length) == (
@@ -147,6 +148,15 @@ class BeamLab(Lab):
         return Computed({"state": state, "message": note, "pinned": self._pins(search, grown, look=look),
                          "unfold": [], "unfolded": {}},
                         {"search": search, "grown": grown, "greedy": greedy})
+
+    def _begin(self, writer: Writer) -> Beginning:
+        """The beginning as it is read: its ids, a note, and where in the world it stands. Kept while it is the same,
+        with all that the world was asked about it."""
+        key = (writer.name, self.text, self.length)
+        if self._beginning is None or self._beginning[0] != key:
+            ids, note = writer.read(self.text, self.length)
+            self._beginning = key, (ids, note, Begun(writer.beside, writer.words(self.text)) if writer.beside else None)
+        return self._beginning[1]
 
     def _pins(self, search: Search, grown: Sequence[Step], *, look: bool) -> dict[str, Any]:
         """What is pinned: {} where it is not known, and not to be looked for now."""

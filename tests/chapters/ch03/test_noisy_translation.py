@@ -17,13 +17,16 @@ from plmlab.chapters.ch03.noisy_translation import (
     beamed,
     empty_chances,
     exam,
+    is_models,
     judged,
     learn,
+    learned_perfectly,
     lessons,
     likeliest,
     pairs,
+    prefers_empty,
     spelling,
-    with_noise,
+    verdict,
     written,
 )
 from plmlab.chapters.ch03.telegrams import arrivals, cut, draw, ideal_reading, is_right, sentences
@@ -201,10 +204,21 @@ def test_a_translation_that_was_not_found_is_neither_empty_nor_right() -> None:
     assert told == {"empty": 0.25, "right": 0.5} and written(right) == telegram.target
 
 
-def test_with_noise_the_ideal_reader_prefers_the_empty_text_where_the_best_is_rarer() -> None:
-    told = with_noise([0.5, 0.03, 0.02], noise=0.025)
-    assert told == {"empty": pytest.approx(1 / 3), "p(best)": pytest.approx(0.975 * 0.03)}
-    assert with_noise([1e-9], noise=0.0)["empty"] == 0
+def test_a_perfect_learner_prefers_the_empty_text_where_the_best_is_rarer() -> None:
+    told = learned_perfectly(replace(ARMS["clean"], noise=0.025), [(0.5, 3), (0.025, 3), (0.03, 3)])
+    assert told == {"empty": pytest.approx(1 / 3), "p(best)": 0.03}
+    assert not prefers_empty(ARMS["clean"], 1e-9, 60)
+
+
+def test_smoothing_takes_a_tenth_from_every_word_and_gives_a_share_to_the_first_end() -> None:
+    """By hand: 0.9^31 · p against 0.1 / 318."""
+    share = 0.1 / len(spelling())
+    assert len(spelling()) == 318 and ARMS["smoothing"].smoothing == 0.1
+    for factor, empty in ((0.99, True), (1.01, False)):
+        assert prefers_empty(ARMS["smoothing"], factor * share / 0.9**31, 30) is empty
+    both = replace(ARMS["smoothing"], noise=0.01)
+    edge = (0.9 * 0.01 + share) / (0.99 * 0.9**11)
+    assert prefers_empty(both, 0.99 * edge, 10) and not prefers_empty(both, 1.01 * edge, 10)
 
 
 def test_measure_tells_every_arm_with_its_spread(parts: Parts, monkeypatch: pytest.MonkeyPatch,
@@ -223,3 +237,25 @@ def test_measure_tells_every_arm_with_its_spread(parts: Parts, monkeypatch: pyte
     assert set(four["beam 2"]) == {"empty", "right", "search error"} and set(four["exact"]) == {"empty", "right"}
     assert four["exact"]["empty"]["seeds"] == [0, 1] and 0 <= four["not found"]["mean"] <= 1
     assert 0 <= told["ideal"]["4"]["empty"]["mean"] <= 1 and told["ideal"]["1"]["p(best)"]["low"] > 0
+
+
+def test_the_rule_tells_apart_what_it_says() -> None:
+    def arm(exact: float, one: float = 0.0, five: float = 0.0, greedy: float = 0.0, ideal: float = 0.0) -> dict:
+        def point(empty: float) -> dict:
+            return {"empty": {"mean": empty}}
+        four = {"exact": point(exact), "beam 5": point(five), "beam 1": point(greedy)}
+        return {"updates": {"1500": {"4": four, "1": {"exact": point(one)}}}, "ideal": {"4": point(ideal)}}
+    clean = arm(0.01)
+    for told, expected in ((arm(0.1, five=0.03), "holds"), (arm(0.3, five=0.11), "holds in part"), (arm(0.09), "fails"),
+                           (arm(0.2, one=0.2), "fails"), (arm(0.2, greedy=0.01), "fails")):
+        assert verdict({"clean": clean, "noise": told}, "noise") == expected
+    assert verdict({"clean": arm(0.02), "noise": arm(0.2)}, "noise") == "fails"
+    assert not is_models({"noise": arm(0.2, ideal=0.1)}, "noise")
+    assert is_models({"noise": arm(0.2, ideal=0.09)}, "noise")
+
+
+def test_a_model_that_cannot_be_asked_is_no_search_that_was_given_up(hasty: Transformer) -> None:
+    hasty.train()
+    with pytest.raises(ValueError, match="eval"):
+        likeliest(hasty, exam(0.0, 1, 0, 1)[0])
+    hasty.eval()

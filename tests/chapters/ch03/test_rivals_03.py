@@ -16,6 +16,7 @@ from plmlab.chapters.ch03.rivals import (
     learned,
     mixed,
     network_losses,
+    outcome,
     smoothed,
 )
 from plmlab.models.ngram import AddK, KneserNey
@@ -115,3 +116,26 @@ def test_a_little_recipe_has_what_the_chapter_draws(parts: Parts, monkeypatch: p
     assert told["best n-gram"] == "Kneser–Ney" and told["Kneser–Ney"]["order"] == 2
     assert told["LSTM"]["mixed"]["mean"] <= told["LSTM"]["loss"]["mean"]
     assert set(told["LSTM"]["gaps"]) == set(told["Kneser–Ney"]["gaps"])
+
+
+def test_the_record_of_real_text_has_what_the_chapter_draws(parts: Parts, monkeypatch: pytest.MonkeyPatch):
+    whole = wikipedia.text()
+    some = Text(whole.read[:200], whole.development[:20], whole.exam[:20], whole.vocab)
+    budgets = {(0.0, 2): (1e-2, {1e-2: -9.0}), (0.3, 3): (3e-3, {3e-3: -8.0})}
+    for name, value in (("text", lambda: some), ("BUDGETS", tuple(budgets)), ("SEEDS", (0,)), ("WIDTH", 8),
+                        ("WAYS", ("Kneser–Ney",)), ("best_rates", lambda *_: budgets)):
+        monkeypatch.setattr(wikipedia, name, value)
+    monkeypatch.setattr("plmlab.chapters.ch03.rivals.ORDERS", (1, 2))
+    told = wikipedia.measure(parts)
+    net, counted = told["LSTM"], told["Kneser–Ney"]
+    assert (net["dropout"], net["updates"], net["lr"]) == (0.3, 3, 3e-3) and told["best n-gram"] == "Kneser–Ney"
+    assert net["mixed"]["mean"] <= max(net["loss"]["mean"], counted["loss"]) + 1e-6
+    assert sum(told["seen"].values()) == pytest.approx(1)
+    shares = [told["seen"][kind] * counted["seen"][kind] for kind in wikipedia.SEEN]
+    assert sum(shares) == pytest.approx(counted["loss"])
+
+
+@pytest.mark.parametrize("low, high, told", [(1.0, 1.4, "wins"), (1.4, 1.6, "neither"), (1.6, 1.7, "loses")])
+def test_to_win_is_to_pay_less_with_each_seed(low: float, high: float, told: str):
+    recorded = {"best n-gram": "add k", "add k": {"loss": 1.5}, "LSTM": {"loss": {"low": low, "high": high}}}
+    assert outcome(recorded) == told

@@ -275,7 +275,7 @@ def pile(sign=-1, give=lambda text, total, end: (text, total), at_once=False):
     ("03.5", rank(lambda lp, n, alpha: lp * ((5 + n) / 6) ** alpha), "is multiplied by the penalty"),
     ("03.5", rank(n=lambda lengths, prompt: lengths), "he prompt's tokens are counted"),
     ("03.5", rank(lambda lp, n, alpha: lp / n), "his is the mean for each token; "),
-    ("03.5", rank(lambda lp, n, alpha: lp / n ** alpha), "he penalty is n^alpha"),
+    ("03.5", rank(lambda lp, n, alpha: lp / n ** alpha), "he penalty is n**alpha"),
     ("03.5", rank(lambda lp, n, alpha: lp / ((5 + n) / 6 ** alpha)), "nly the 6 is raised"),
     ("03.5", rank(lambda lp, n, alpha: lp / (5 + n / 6) ** alpha), "nly n is divided by 6"),
     ("03.5", rank(lambda lp, n, alpha: lp / ((5 + n) // 6) ** alpha), "// is not /"),

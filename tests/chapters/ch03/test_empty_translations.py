@@ -1,0 +1,57 @@
+"""Smoothing undone gives back what was smoothed; places of [END]; the experiment on the smallest of scales."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from plmlab.chapters.ch03 import empty_translations, noisy_translation
+from plmlab.chapters.ch03.empty_translations import Unsmoothed, causes, ranks, taken_back
+from plmlab.chapters.ch03.noisy_translation import ARMS, empty_chances, exam, learn, pairs, spelling
+from plmlab.models.transformer import Transformer
+
+
+@pytest.fixture(scope="module")
+def hasty() -> Transformer:
+    return learn(ARMS["noise"], 30, 1e-2, 0, show=False)[0].eval()
+
+
+def test_smoothing_taken_back_is_what_was_smoothed() -> None:
+    p = torch.randn(3, 4, 7).softmax(-1)
+    assert torch.allclose(taken_back((0.9 * p + 0.1 / 7).log() + 5, 0.1).exp(), p, atol=1e-6)
+    told = taken_back(torch.tensor([0.6, 0.39, 0.01]).log(), 0.3)
+    assert told[2] == float("-inf") and told[:2].exp().tolist() == pytest.approx([0.5 / 0.79, 0.29 / 0.79])
+
+
+def test_a_model_that_takes_it_back_reads_as_the_model_did(hasty: Transformer) -> None:
+    telegrams, end = exam(0.5, 2, 0, 3), spelling().vocab.need("end")
+    batch = pairs(telegrams)
+    with torch.no_grad():
+        assert torch.allclose(Unsmoothed.of(hasty)(batch), hasty(batch).log_softmax(-1), atol=1e-4)
+        smoothed = Transformer(replace(hasty.config, smoothing=0.1))
+        smoothed.load_state_dict(hasty.state_dict())
+        undone = Unsmoothed.of(smoothed)
+        first = undone.step(torch.full((3, 1), spelling().vocab.need("start")), undone.start(batch.source))
+        assert torch.allclose(first.exp(), undone(batch)[:, 0].exp(), atol=1e-5)
+        told = undone(batch)[:, 0].exp()
+        expected = (hasty(batch)[:, 0].softmax(-1) - 0.1 / len(spelling())).clamp(min=0)
+    assert torch.allclose(told, expected / expected.sum(-1, keepdim=True), atol=1e-5)
+    assert empty_chances(undone, telegrams) == pytest.approx(told[:, end].tolist(), abs=1e-6)
+
+
+def test_the_place_of_the_end_by_sorting(hasty: Transformer) -> None:
+    telegrams = exam(0.5, 1, 0, 4)
+    chances, end = empty_chances(hasty, telegrams), spelling().vocab.end
+    with torch.no_grad():
+        order = hasty(pairs(telegrams, empty=True))[:, 0].argsort(descending=True).tolist()
+    assert ranks(hasty, telegrams) == [row.index(end) + 1 for row in order] and max(chances) < 1
+
+
+def test_causes_are_shares_of_the_telegrams(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (empty_translations, noisy_translation):
+        monkeypatch.setattr(module, "SOURCES", 3)
+    monkeypatch.setattr(noisy_translation, "LENGTH", 8)
+    monkeypatch.setitem(ARMS, "smoothing", replace(ARMS["smoothing"], lost=0.4))
+    told = causes("smoothing", 3, 1e-2, 0)
+    assert 0 <= told["both"] <= min(told["model"], told["perfect"]) and told["best rank"] <= told["rank"]
+    assert set(told["undone"]) >= {"exact", "beam 5"} and "undone" not in causes("noise", 3, 1e-2, 0)
