@@ -30,7 +30,7 @@ export default lab({
 }, ({ model, signal, parts }) => {
   const disabled = model.get("alone");
   parts.node.classList.add("beam");
-  const view = { open: null, at: null, state: null };
+  const view = { open: null, at: null, state: null, pinned: [] };
   const { presets, sources, widest, steepest, longest } = model.get("menu");
   let tree = null;
 
@@ -88,8 +88,10 @@ export default lab({
   };
   const pins = () => {
     const { state, shown } = controls();
-    if (!state.columns) return;
     const pinned = model.get("pinned");
+    const asked = [state, pinned, shown];
+    if (!state.columns || asked.every((one, i) => one === view.pinned[i])) return;
+    view.pinned = asked;
     const pick = (value) => tell(model, { width: value });
     const focused = place.widths.contains(document.activeElement);
     place.texts.replaceChildren(textsOf(state, pinned, shown));
