@@ -68,5 +68,6 @@ def find(number: object) -> Exercise:
     wanted = str(number).zfill(len("06.2"))
     there = {exercise.number: exercise for chapter in chapters() for exercise in of_chapter(chapter)}
     if wanted not in there:
-        raise UnknownExercise(f"there is no exercise {str(number)!r:.40}; there are: {', '.join(there)}")
+        ranges = (f"{mine[0].number} to {mine[-1].number}" for mine in map(of_chapter, chapters()))
+        raise UnknownExercise(f"there is no exercise {str(number)!r:.40}; there are: {', '.join(ranges)}")
     return there[wanted]
