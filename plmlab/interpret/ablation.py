@@ -24,7 +24,7 @@ class Ablation:
         for name, layer in sorted({(name, layer) for name, layer, _ in self.off}):
             if layer not in range(len(attentions.get(name, ()))):
                 raise ValueError(f"layer {layer} of {name!r} is to be switched off; this model has "
-                                 + ", ".join(f"{n!r} layers 0 … {len(a) - 1}" for n, a in attentions.items()))
+                                 + ", ".join(f"{n!r} layers 0 … {len(a) - 1}" for n, a in attentions.items() if a))
             heads = [h for n, at, h in self.off if (n, at) == (name, layer)]
             changes[f"{attentions[name][layer]}.mixed"] = heads_off(heads)
         for name, stems in attentions.items():
@@ -35,9 +35,10 @@ class Ablation:
 
 
 def attentions_of(points: Iterable[str]) -> dict[str, list[str]]:
-    """The attentions of a model, by map, in layer order: the names of their points without the last part."""
+    """The attentions of a model, by map, in layer order: the names of their points without the last part. A side of an
+    encoder-decoder that has no attention of its own has an empty list."""
     stems = [name.removesuffix(".weights") for name in points if name.endswith("attention.weights")]
-    crossing = [stem for stem in stems if stem.endswith(".cross_attention")]
+    crossing = [stem for stem in stems if stem.split(".")[-1] == "cross_attention"]
     own = [stem for stem in stems if stem not in crossing]
     if not crossing:
         return {"self": own}
@@ -56,14 +57,20 @@ def heads_off(heads: Sequence[int]) -> Change:
 
 
 def close(cells: Sequence[tuple[int, int]]) -> Change:
-    """An intervention on scores: −∞ for these (query, key). A ValueError for a cell that there is not."""
+    """An intervention on the scores of one reading: −∞ for these (query, key).
+
+    Queries are counted on from pass to pass, for a decoder may look slot by slot. A key that there is not changes
+    nothing, nor does a query.
+    """
+    before = 0
+
     def change(scores: Float[Tensor, "batch head query key"]) -> Float[Tensor, "batch head query key"]:
+        nonlocal before
         closed = scores.clone()
         for q, k in cells:
-            if q not in range(scores.shape[2]) or k not in range(scores.shape[3]):
-                raise ValueError(f"there is no cell ({q}, {k}) in a map of {scores.shape[2]} queries × "
-                                 f"{scores.shape[3]} keys")
-            closed[:, :, q, k] = float("-inf")
+            if q - before in range(scores.shape[2]) and k in range(scores.shape[3]):
+                closed[:, :, q - before, k] = float("-inf")
+        before += scores.shape[2]
         return closed
     return change
 

@@ -4,16 +4,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from plmlab.example import Batch, Example, PairBatch, PairExample
+from plmlab.interpret.ablation import attentions_of
 from plmlab.interpret.readable import ReadableModel, Words, as_ours, inference, readable
-from plmlab.interpret.watching import watch
+from plmlab.interpret.watching import Seen, watch
 from plmlab.visibility import Visibility
 
 Text: TypeAlias = "str | Example | PairExample | Batch | PairBatch"
 INSTEAD = {"recurrent": "it carries a state from word to word",
+           "recurrent pair": "all that its decoder has of the source is the encoder's last state",
            "window": "it has one vector for each word, whatever stands beside it"}
 """Architecture → what it has in attention's place."""
 
@@ -32,7 +35,8 @@ class Map:
 
 def attention_maps(model: nn.Module, words: Words, text: Text, second: str | None = None, *, max_tokens: int = 64,
                    ) -> list[Map]:
-    """Read a text and give the model's attention: one map, or an encoder-decoder's three.
+    """Read a text and give the model's attention: one map, "self"; or those of an encoder-decoder that it has, of
+    "encoder", "decoder" and "cross".
 
     ``words`` is the model's tokenizer (ours or of ``transformers``), or the tokens themselves where ``text`` is
     an Example or a Batch of one. ``second`` is sentence B of an encoder, or what an encoder-decoder's decoder
@@ -48,18 +52,22 @@ def attention_maps(model: nn.Module, words: Words, text: Text, second: str | Non
         reads(batch.to(next(model.parameters()).device))
     names = [_names(words, side, place) for place, side in enumerate(sides)]
 
-    def layers(pattern: str) -> list[Tensor]:
-        return [weights[0] for weights in seen.matching(pattern)]
-
+    weights = {name: [all_passes(seen, f"{stem}.weights")[0] for stem in stems]
+               for name, stems in attentions_of(seen).items()}
     if isinstance(batch, Batch):
         later = batch.segments[0].nonzero()
-        return [Map("self", names[0], names[0], layers("*.attention.weights"), visible[0],
-                    int(later[0]) if len(later) else None)]
-    return [
-        Map("encoder", names[0], names[0], layers("encoder.*.attention.weights"), visible[0]),
-        Map("decoder", names[1], names[1], layers("decoder.*.attention.weights"), visible[1]),
-        Map("cross", names[1], names[0], layers("decoder.*.cross_attention.weights"), visible[2]),
-    ]
+        return [Map("self", names[0], names[0], weights["self"], visible[0], int(later[0]) if len(later) else None)]
+    source, target = names
+    maps = [Map("encoder", source, source, weights["encoder"], visible[0]),
+            Map("decoder", target, target, weights["decoder"], visible[1]),
+            Map("cross", target, source, weights["cross"], visible[2])]
+    return [one for one in maps if one.weights]
+
+
+def all_passes(seen: Seen, name: str) -> Float[Tensor, "batch head query _"]:
+    """What passed a point of attention that has a row a query: of the whole text, where a decoder looks slot by
+    slot."""
+    return torch.cat(seen.calls(name), 2)
 
 
 def looking(model: nn.Module) -> ReadableModel:

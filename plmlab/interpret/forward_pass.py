@@ -1,6 +1,6 @@
 """One forward pass on a text: what every head did, and what came out, with heads off and cells closed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from math import sqrt
@@ -10,7 +10,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from plmlab.interpret.ablation import Ablation, attentions_of
-from plmlab.interpret.attention_maps import Map, attention_maps, looking
+from plmlab.interpret.attention_maps import Map, all_passes, attention_maps, looking
 from plmlab.interpret.readable import Words
 from plmlab.interpret.watching import Seen, intervene, opened, watch
 from plmlab.visibility import Visibility
@@ -21,7 +21,8 @@ class Head:
     """All that one head computed, for the arithmetic of its cells.
 
     ``scale`` is what q·k is multiplied with; whatever else is in ``scores`` comes from a term of the model's own,
-    such as relative positions; likewise for what is in ``mixed`` besides Σ α v.
+    such as relative positions; likewise for what is in ``mixed`` besides Σ α v. Where the score is no inner product,
+    ``scale`` is None; ``formula`` says what the score is.
     """
 
     q: Float[Tensor, "query width"]
@@ -30,17 +31,21 @@ class Head:
     scores: Float[Tensor, "query key"]
     weights: Float[Tensor, "query key"]
     mixed: Float[Tensor, "query width"]
-    scale: float
+    scale: float | None
+    formula: str = "q·k"
 
 
 @dataclass(frozen=True, eq=False)
 class ForwardPass:
-    """A text as a model read it. ``logits`` is what it says at each slot, None of an encoder."""
+    """A text as a model read it. ``logits`` is what it says at each slot, None of an encoder. ``own_scores`` are the
+    scale and the formula of those attentions that tell how their score is made, by the names of their points without
+    the last part; others are scaled by 1/√width where ``scaled``."""
 
     maps: list[Map]
     seen: Seen
     logits: Float[Tensor, "time vocab"] | None
     scaled: bool
+    own_scores: Mapping[str, tuple[float | None, str]]
 
     @property
     def vectors(self) -> Float[Tensor, "time model"]:
@@ -65,10 +70,12 @@ class ForwardPass:
             raise ValueError(f"there is no head {head} in layer {layer}: this model has layers 0 … {len(layers) - 1} "
                              f"and heads 0 … {len(layers[0]) - 1}")
         stem = attentions_of(self.seen)[name][layer]
-        parts = {part: self.seen[f"{stem}.{point}"][0, head] for part, point in (
-            ("q", "queries"), ("k", "keys"), ("v", "values"), ("scores", "scores"), ("weights", "weights"),
-            ("mixed", "mixed"))}
-        return Head(**parts, scale=1 / sqrt(parts["q"].shape[-1]) if self.scaled else 1.0)
+        parts = {part: all_passes(self.seen, f"{stem}.{point}")[0, head] for part, point in (
+            ("q", "queries"), ("scores", "scores"), ("weights", "weights"), ("mixed", "mixed"))}
+        parts |= {part: self.seen[f"{stem}.{point}"][0, head] for part, point in (("k", "keys"), ("v", "values"))}
+        usual = (1 / sqrt(parts["q"].shape[-1]) if self.scaled else 1.0, "q·k")
+        scale, formula = self.own_scores.get(stem, usual)
+        return Head(**parts, scale=scale, formula=formula)
 
 
 def forward_pass(model: nn.Module, words: Words, text: str, second: str | None = None, *,
@@ -84,8 +91,18 @@ def forward_pass(model: nn.Module, words: Words, text: str, second: str | None =
         stack.enter_context(intervene(model, (ablation or Ablation()).changes(points)))
         seen = stack.enter_context(watch(model))
         maps = attention_maps(model, words, text, second, max_tokens=max_tokens)
+    _check_closed(ablation or Ablation(), maps)
+    own = {stem: (module.scale, module.formula) for stem, module in model.named_modules(remove_duplicate=False)
+           if hasattr(module, "formula")}
     logits = said[-1] if said and reads.architecture != "encoder" else None
-    return ForwardPass(maps, seen, logits, reads.scaled)
+    return ForwardPass(maps, seen, logits, reads.scaled, own)
+
+
+def _check_closed(ablation: Ablation, maps: list[Map]) -> None:
+    for name, q, k in ablation.closed:
+        for queries, keys in [(len(m.queries), len(m.keys)) for m in maps if m.name == name]:
+            if q not in range(queries) or k not in range(keys):
+                raise ValueError(f"there is no cell ({q}, {k}) in a map of {queries} queries × {keys} keys")
 
 
 @contextmanager

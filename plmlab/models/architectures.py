@@ -22,7 +22,7 @@ class Architecture:
     """A kind of model. ``example(tokens, second, vocab)`` is what it reads of a text, or of two; a ValueError where it
     reads another number of texts."""
 
-    name: Literal["encoder", "decoder", "encoder-decoder", "recurrent", "window"]
+    name: Literal["encoder", "decoder", "encoder-decoder", "recurrent", "recurrent pair", "window"]
     example: ExampleOfText
 
 
@@ -66,4 +66,6 @@ RECURRENT = Architecture("recurrent", _decoder)
 WINDOW = Architecture("window", _window)
 """A, each slot with its neighbours, in no order (word2vec)."""
 ENCODER_DECODER = Architecture("encoder-decoder", _encoder_decoder)
-"""A [END] to the encoder, [START] B to the decoder (the Transformer)."""
+"""A [END] to the encoder, [START] B to the decoder, which looks at the encoder's slots (the Transformer)."""
+RECURRENT_PAIR = Architecture("recurrent pair", _encoder_decoder)
+"""The same two texts, and nothing but a state between them (seq2seq without attention)."""

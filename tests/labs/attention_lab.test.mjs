@@ -73,6 +73,15 @@ test("what a model adds of its own to a score is told apart from q·k", () => {
   near(cell.score, 2.75);
 });
 
+test("a score that is no inner product has no products, and is the model's own", () => {
+  const detail = detailOf({ ...SENT, scale: null, formula: "tanh(q + k)", numbers: view(NUMBERS) });
+  const [cell, same] = [cellOf(detail, 1, 1, () => true), cellOf(detail, 0, 0, () => true)];
+  assert.deepEqual([cell.products, cell.added, cell.score, detail.formula], [[], 0, 2, "tanh(q + k)"]);
+  const total = Math.exp(-1.5) + 1 + Math.exp(-2);
+  [Math.exp(-1.5), 1, Math.exp(-2)].forEach((part, k) => near(cell.row[k].weight, part / total));
+  assert.deepEqual([same.products, same.score], [[], 2]);
+});
+
 test("numbers are written with a true minus, and nothing is minus nothing", () => {
   assert.deepEqual([fixed(-1.2345), fixed(0.0004), fixed(-0.0001), fixed(-Infinity), fixed(2, 0)],
     ["−1.234", "0.000", "0.000", "−∞", "2"]);

@@ -136,7 +136,17 @@ def seq2seq(both: bool) -> Callable[[Tensor], Tensor]:
     return run
 
 
-@pytest.mark.parametrize("name, network", [("recurrent", rnn()), ("bidirectional", rnn(both=True))])
+def by_attention(x: Tensor) -> Tensor:
+    """torch's own encoder and decoder, between which nothing is but a look at the encoder's states."""
+    torch.manual_seed(0)
+    encoder, decoder = (nn.GRU(4, 5, batch_first=True).double() for _ in range(2))
+    read, written = encoder(x[:, :6])[0], decoder(x[:, 6:])[0]
+    looked = written + torch.nn.functional.scaled_dot_product_attention(written, read, read)
+    return torch.cat([read, looked], dim=1).sum(-1, keepdim=True)
+
+
+@pytest.mark.parametrize("name, network", [("recurrent", rnn()), ("bidirectional", rnn(both=True)),
+                                           ("attention", rnn())])
 def test_who_influences_whom_is_the_jacobian_of_torch_s_own(name: str, network: Callable[[Tensor], Tensor]) -> None:
     lab = MaskLab(words(), SENTENCES[12], "masked", network=name)
     assert torch.equal(looks(lab), reached(network, len(lab.state["tokens"])))
@@ -149,6 +159,39 @@ def test_a_pair_meets_in_one_vector_as_torch_s_own_does(name: str, both: bool) -
     assert lab.state["split"] == 6
     assert torch.equal(looks(lab), reached(seq2seq(both), len(lab.state["tokens"])))
     assert any("one vector" in said for said in lab.state["masks"][0]["sentences"].values())
+
+
+def test_a_pair_meets_in_one_look_as_torch_s_own_does() -> None:
+    lab = MaskLab(words(), "the old baker told the", "sequence_to_sequence", network="attention")
+    split, count = lab.state["split"], len(lab.state["tokens"])
+    assert split == 6 and torch.equal(looks(lab), reached(by_attention, count))
+    causes, sentences = lab.state["masks"][0]["causes"], lab.state["masks"][0]["sentences"]
+    for query in range(count):
+        for key in range(count):
+            said = sentences[str(causes[query * count + key])]
+            assert ("one look" in said) == (query >= split > key)
+            assert ("{steps}" in said) == (key <= query and (query < split or key >= split))
+
+
+def test_what_attention_changes_is_asked_where_there_are_two_texts() -> None:
+    lab = MaskLab(words(), SOURCE, "sequence_to_sequence", second=TARGET, network="attention")
+    assert "source's first word" in lab.state["question"] and "one look" in lab.state["answer"]
+    assert lab.message == "" and not lab.state["by_hand"] and lab.state["verbs"][0] == "can be influenced by"
+    assert {"name": "attention", "title": "a recurrent network with attention"} in lab.menu["networks"]
+    for network in ("recurrent", "bidirectional"):
+        lab.network = network
+        assert "steps of the state" in lab.state["question"]
+    lab.network = "transformer"
+    assert lab.state["question"] == OBJECTIVES["sequence_to_sequence"].question
+
+
+def test_of_one_text_there_is_nothing_to_look_at_across() -> None:
+    lab = MaskLab(words(), SENTENCES[12], "causal", network="attention")
+    assert "Here is one text: the network reads it by its state alone." in lab.message
+    assert "steps of the state" in lab.state["question"] and not lab.stale
+    drawn = lab.state["masks"]
+    lab.network = "recurrent"
+    assert lab.state["masks"] == drawn and lab.message == ""
 
 
 def test_steps_are_counted() -> None:

@@ -72,13 +72,21 @@ function step(title, ...parts) {
 function match(detail, cell, { q, k }, room) {
   const [query, key] = [detail.q(q), detail.k(k)];
   const both = largest(query, key);
+  const [q1, k1] = [
+    { name: "q", role: "query", values: query, tallest: both }, { name: "k", role: "key", values: key, tallest: both },
+  ];
+  if (detail.scale === null) {
+    return step("1 · How well do they match?",
+      ...strips([q1, k1], "query and key, dimension by dimension",
+        (i) => `dimension ${i}: q is ${fixed(query[i])}, k is ${fixed(key[i])}`, room),
+      el("p", { class: "sum" }, "score = ", el("b", {}, fixed(cell.score))),
+      el("p", { class: "note" }, `The score is no product of q and k, but ${detail.formula}.`));
+  }
   const said = (i) => `dimension ${i}: ${fixed(query[i])} × ${fixed(key[i])} = ${fixed(cell.products[i])}`;
   const added = cell.added ? ` ${cell.added < 0 ? "−" : "+"} ${fixed(Math.abs(cell.added))}` : "";
   const divided = detail.scale === 1 ? "" : ` ÷ √${detail.width}`;
   return step("1 · How well do they match?",
-    ...strips([
-      { name: "q", role: "query", values: query, tallest: both },
-      { name: "k", role: "key", values: key, tallest: both },
+    ...strips([q1, k1,
       { name: "q×k", role: "both", values: cell.products, tallest: largest(cell.products) },
     ], "query and key, dimension by dimension", said, room),
     el("p", { class: "sum" }, word("query", "q"), "·", word("key", "k"), ` = ${fixed(cell.dot)}`),
@@ -135,20 +143,23 @@ function taking(detail, cell, { q, k }, off, names, room) {
       { name: "Σ α·v", role: "both", values: all, tallest: both },
     ], "value and what is taken of it, dimension by dimension", said, room),
     el("p", { class: "sum" }, word("query", names.queries[q]), ` takes ${fixed(weight)} of the value of `,
-      word("key", names.keys[k]), ", and so from each key; the sum goes on to the next layer."),
+      word("key", names.keys[k]), ", and so from each key; the sum is what the head hands on."),
     ...(off ? [el("p", { class: "note" }, "The head is switched off: instead of this sum it hands on zeros.")]
       : apart ? [el("p", { class: "note" }, "To this sum the model adds a term of its own for the distances.")] : []));
 }
 
 function allNumbers(detail, cell, { q, k }) {
   const { share, all } = takenAlong(detail, cell.row, k);
-  const columns = [detail.q(q), detail.k(k), cell.products, detail.v(k), share, all];
+  const columns = [
+    ["q", detail.q(q)], ["k", detail.k(k)], ...(detail.scale === null ? [] : [["q×k", cell.products]]),
+    ["v", detail.v(k)], ["α·v", share], ["Σ α·v", all],
+  ];
   return el("details", { class: "table-of" }, el("summary", {}, "all the numbers"), el("div", { class: "scroll" },
     el("table", {},
-      el("thead", {}, el("tr", {}, ...["dimension", "q", "k", "q×k", "v", "α·v", "Σ α·v"]
+      el("thead", {}, el("tr", {}, ...["dimension", ...columns.map(([name]) => name)]
         .map((name) => el("th", { scope: "col" }, name)))),
-      el("tbody", {}, ...cell.products.map((_, i) => el("tr", {}, el("th", { scope: "row" }, i),
-        ...columns.map((values) => el("td", {}, fixed(values[i])))))))));
+      el("tbody", {}, ...all.map((_, i) => el("tr", {}, el("th", { scope: "row" }, i),
+        ...columns.map(([, values]) => el("td", {}, fixed(values[i])))))))));
 }
 
 /** The whole arithmetic of a cell; `place` says which head, and `room` how wide the lab is. */

@@ -161,7 +161,8 @@ export default lab({
     drawn = { state, weights, all, map, room };
     all.mark(model.get("off").filter(([name]) => name === state.map));
     moved.replaceChildren(...changes(state.change, model.get("off").length, model.get("closed").length));
-    const size = `${weights.layers} layers × ${weights.heads} heads`;
+    const size = [[weights.layers, "layer"], [weights.heads, "head"]]
+      .map(([count, one]) => `${count} ${one}${count > 1 ? "s" : ""}`).join(" × ");
     const placed = at.together ? "" : room >= 680 ? " stacked wide" : " stacked";
     parts.body.replaceChildren(
       el("div", { class: `levels${placed}`, style: `--left:${at.left}px` },

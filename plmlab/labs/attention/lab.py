@@ -148,8 +148,9 @@ class AttentionLab(Lab):
         """The model's name, its layers and heads, and the tokens that it read."""
         if not self.state:
             return self.message
-        layers, heads = self.state["size"]
-        return f"{self.name}, {layers} layers × {heads} heads: {' '.join(self.state['queries'])}"
+        layers, heads = (f"{count} {one}{'s' * (count > 1)}"
+                         for count, one in zip(self.state["size"], ("layer", "head"), strict=True))
+        return f"{self.name}, {layers} × {heads}: {' '.join(self.state['queries'])}"
 
     def compute(self, change: Change) -> Computed:
         """All heads with and without what is taken away, and the numbers of the head in sight; where only another
@@ -219,7 +220,9 @@ class AttentionLab(Lab):
         return preset if alike else None
 
     def _note(self, run: ForwardPass) -> str:
-        return unknown(sum(label in ("[UNK]", "<unk>") for m in run.maps[:2] for label in m.queries))
+        last = run.maps[-1]
+        sides = [last.keys, last.queries] if last.name == "cross" else [last.queries]
+        return unknown(sum(label in ("[UNK]", "<unk>") for side in sides for label in side))
 
 
 def packed(weights: Float[Tensor, "layer head query key"]) -> bytes:
@@ -231,13 +234,14 @@ def detail_of(run: ForwardPass, name: str, layer: int, head: int) -> dict[str, A
     """What the arithmetic of one head's cells needs, as a dict for JavaScript.
 
     ``numbers`` are q, k, v, scores, weights and the head's output as 32-bit floats, one after the other; ``width`` is
-    that of a head, ``count`` is [queries, keys], and ``scale`` is what q·k is multiplied with.
+    that of a head, ``count`` is [queries, keys], and ``scale`` is what q·k is multiplied with, None where the score
+    is no inner product but the ``formula``.
     """
     found = run.head(name, layer, head)
     parts = (found.q, found.k, found.v, found.scores, found.weights, found.mixed)
     numbers = torch.cat([part.float().flatten() for part in parts]).numpy().astype("<f4").tobytes()
     return {"map": name, "layer": layer, "head": head, "width": found.q.shape[-1], "scale": found.scale,
-            "count": list(found.scores.shape), "numbers": numbers}
+            "formula": found.formula, "count": list(found.scores.shape), "numbers": numbers}
 
 
 def change_of(before: ForwardPass, after: ForwardPass, words: Words) -> dict[str, Any]:

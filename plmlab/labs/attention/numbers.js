@@ -28,7 +28,7 @@ export function detailOf(sent) {
     return (row) => numbers.subarray(start + row * width, start + (row + 1) * width);
   };
   const tables = Object.fromEntries(Object.entries(shapes).map(([name, shape]) => [name, table(shape)]));
-  return { ...tables, rows, columns, width: sent.width, scale: sent.scale };
+  return { ...tables, rows, columns, width: sent.width, scale: sent.scale, formula: sent.formula };
 }
 
 const sum = (values) => values.reduce((total, value) => total + value, 0);
@@ -36,17 +36,19 @@ const sum = (values) => values.reduce((total, value) => total + value, 0);
 /**
  * How one weight comes about: the products of q and k and their sum, times the scale, plus what the model adds of
  * its own; then the row's softmax over the keys that `may` be looked at (each e^(score − most) over their sum).
+ * Where the score is no inner product, the scale is null, and there are no products.
  */
 export function cellOf(detail, q, k, may) {
   const [query, key, scores] = [detail.q(q), detail.k(k), detail.scores(q)];
-  const products = Array.from(query, (value, i) => value * key[i]);
+  const inner = detail.scale !== null;
+  const products = inner ? Array.from(query, (value, i) => value * key[i]) : [];
   const dot = sum(products);
-  const scaled = dot * detail.scale;
+  const scaled = inner ? dot * detail.scale : scores[k];
   const most = Math.max(...Array.from(scores).filter((_, j) => may(j)));
   const parts = Array.from(scores, (score, j) => (may(j) ? Math.exp(score - most) : 0));
   const total = sum(parts);
   const row = parts.map((part, j) => ({ k: j, score: scores[j], part, weight: total ? part / total : 0, may: may(j) }));
-  const added = may(k) ? scores[k] - scaled : 0;
+  const added = inner && may(k) ? scores[k] - scaled : 0;
   return { products, dot, scaled, added: Math.abs(added) > 1e-4 ? added : 0, score: scaled + added, most, total, row };
 }
 

@@ -95,9 +95,11 @@ def _view(name: str, maps: list[Map], draw: Callable[..., Any], layers: Sequence
     _check("layer", layers, count)
     chosen = list(range(count)) if layers is None else list(layers)
     drawn = draw(**_given(maps), include_layers=chosen, prettify_tokens=False, html_action="return", **choices)
-    heads, tokens = maps[0].weights[0].shape[0], " → ".join(f"{len(m.queries)} tokens" for m in maps[:2])
+    last, heads = maps[-1], maps[0].weights[0].shape[0]
+    sides = [last.keys, last.queries] if last.name == "cross" else [last.queries]
+    tokens = " → ".join(f"{len(side)} tokens" for side in sides)
     shown = "1 layer" if len(chosen) == 1 else f"{len(chosen)} layers"
-    summary = f"bertviz {name}: {shown} × {heads} heads, {tokens}"
+    summary = f"bertviz {name}: {shown} × {'1 head' if heads == 1 else f'{heads} heads'}, {tokens}"
     return View(summary, _page(summary, drawn.data), height)
 
 
@@ -106,10 +108,11 @@ def _given(maps: list[Map]) -> dict[str, Any]:
     def weights(m: Map) -> list[torch.Tensor]:
         return [layer[None].double().round(decimals=3) for layer in m.weights]
 
-    if len(maps) == 1:
-        return {"attention": weights(maps[0]), "tokens": maps[0].queries, "sentence_b_start": maps[0].second}
+    last = maps[-1]
+    if last.name == "self":
+        return {"attention": weights(last), "tokens": last.queries, "sentence_b_start": last.second}
     return {f"{m.name}_attention": weights(m) for m in maps} | {
-        "encoder_tokens": maps[0].queries, "decoder_tokens": maps[1].queries}
+        "encoder_tokens": last.keys, "decoder_tokens": last.queries}
 
 
 @cache

@@ -66,8 +66,9 @@ class MaskLab(Lab):
         text: the sentence to begin with.
         objective: a name in ``plmlab.objectives.OBJECTIVES``.
         second: what the decoder writes, where the objective takes two texts; the sentence itself if "".
-        network: who reads: "transformer", "recurrent", or "bidirectional". A recurrent network has no mask; there it is
-            drawn who can influence whom, and no cell can be set by hand.
+        network: who reads: "transformer", or one that has no mask: "recurrent", "bidirectional", or "attention",
+            which is recurrent and whose decoder looks at its encoder. There it is drawn who can influence whom, and no
+            cell can be set by hand.
         seed: chooses the draws; "draw again" goes to the next one.
         choices: the objective's numbers, where not the defaults.
         presets: buttons of things to try.
@@ -153,6 +154,7 @@ class MaskLab(Lab):
 
     def _describe(self, objective: Objective, network: Network, made: Example | PairExample,
                   texts: list[list[int]]) -> dict[str, Any]:
+        question, answer = network.asks(made)
         halves = [made.source, made.target] if isinstance(made, PairExample) else [made]
         example = side_by_side(made) if isinstance(made, PairExample) else made
         vocab, tokens = self.tokenizer.vocab, list(self.tokenizer.tokens(example.tokens.tolist()))
@@ -175,8 +177,8 @@ class MaskLab(Lab):
             "segments": example.segments.tolist(),
             "targets": [word[0] if word else None for word in said],
             "masks": [mask_state(title, visible) for title, visible in network.streams(made)],
-            "question": network.question or objective.question,
-            "answer": network.answer or objective.answer,
+            "question": question or objective.question,
+            "answer": answer or objective.answer,
         }
 
 

@@ -2,7 +2,8 @@
 
 A recurrent network looks at nobody, and has no mask: what it has read lives on in its state. There a pair is open where
 a change of the key can change what the network has at the query's slot; the sentence says how many steps the key has to
-survive (Hochreiter et al. 2001; Vaswani et al. 2017, table 1).
+survive (Hochreiter et al. 2001; Vaswani et al. 2017, table 1). Where a decoder looks at the encoder's states, that is
+one look, whatever stands between.
 """
 
 from collections.abc import Callable
@@ -49,11 +50,27 @@ def masks(made: Made) -> Streams:
     return [("content stream", drawn.visible), *second]
 
 
-def influence(made: Made, reads: Callable[[int], Visibility]) -> Streams:
+def one_vector(target: int, source: int) -> Visibility:
+    """Every slot of the source reaches the decoder by the encoder's last state alone (Sutskever et al. 2014)."""
+    return Visibility.full(target, source, name="through the encoder's last state",
+                           why="{key} reaches {query} only through the encoder's last state: one vector, however "
+                               "long the source is.")
+
+
+def one_look(target: int, source: int) -> Visibility:
+    """Every slot of the decoder looks at what the encoder has at each slot of the source (Bahdanau et al. 2015)."""
+    return Visibility.full(target, source, name="by one look of attention",
+                           why="{query} looks at the state that the encoder had when it had just read {key}: one look, "
+                               "and no step of a state in between, however long the two texts are.")
+
+
+def influence(made: Made, reads: Callable[[int], Visibility],
+              across: Callable[[int, int], Visibility] = one_vector) -> Streams:
     """Who can influence whom where a recurrent network reads, which has each text as ``reads(slots)`` says.
 
     Of a pair that is the encoder. The decoder goes from left to right, since it cannot read what it has not written;
-    and between them is one vector (Sutskever et al. 2014). ValueError: an example with a second stream of attention.
+    what it has of the source is ``across(its slots, the source's)``. ValueError: an example with a second stream of
+    attention.
     """
     if isinstance(made, Example):
         if made.query_visible is not None:
@@ -61,10 +78,7 @@ def influence(made: Made, reads: Callable[[int], Visibility]) -> Streams:
                              "not have: let a Transformer read it")
         return [("influence", reads(len(made.tokens)))]
     source, target = len(made.source.tokens), len(made.target.tokens)
-    bridge = Visibility.full(target, source, name="through the encoder's last state",
-                             why="{key} reaches {query} only through the encoder's last state: one vector, however "
-                                 "long the source is.")
-    return [("influence", blocks(reads(source), bridge, one_direction(target)))]
+    return [("influence", blocks(reads(source), across(target, source), one_direction(target)))]
 
 
 def warning(made: Made) -> str:
@@ -75,10 +89,36 @@ def warning(made: Made) -> str:
            "to copy, and nothing else."
 
 
+def alone(made: Made) -> str:
+    """What to know where a network whose attention goes from one text to another reads one; "" where it reads two."""
+    if isinstance(made, PairExample):
+        return ""
+    return "This attention looks from a text that is written at a text that was read. Here is one text: the network " \
+           "reads it by its state alone."
+
+
 QUESTION = "How many steps of the state lie between the first word and the last one's slot? How many does attention " \
            "need?"
 ANSWER = "One a word, and each may lose something; attention needs one step, however far apart two words stand " \
          "(Vaswani et al. 2017, table 1)."
+PAIR_QUESTION = "How does the source's first word reach the decoder's last slot, and what must it survive on the " \
+                "way? And the decoder's own first word?"
+PAIR_ANSWER = "The source's by one look, and no step: that slot looks at the state which the encoder had right after " \
+              "it. The decoder's own words are carried along by its state, a step a word: attention was put between " \
+              "the two texts (Bahdanau et al. 2015), within one text it came later."
+
+Asked = tuple[str, str]
+"""A question to be guessed first, and its answer; both "" for the objective's own."""
+
+
+def steps(made: Made) -> Asked:
+    """How far apart two words stand."""
+    return QUESTION, ANSWER
+
+
+def looks(made: Made) -> Asked:
+    """The same of two texts, where the way from one to the other is a look."""
+    return (PAIR_QUESTION, PAIR_ANSWER) if isinstance(made, PairExample) else steps(made)
 
 
 @dataclass(frozen=True)
@@ -86,7 +126,7 @@ class Network:
     """Who reads an example: its title, what is drawn of it, and the words for that.
 
     ``verbs`` are for a pair that is open, and for one that is closed; ``by_hand`` says whether cells can be set, which
-    only a mask's can; ``question`` is to be guessed first, "" for the objective's own.
+    only a mask's can; ``asks`` gives what is to be guessed first, and the answer.
     """
 
     title: str
@@ -95,18 +135,19 @@ class Network:
     axes: str
     by_hand: bool
     warning: Callable[[Made], str]
-    question: str
-    answer: str
+    asks: Callable[[Made], Asked]
 
 
 CARRIED = ("can be influenced by", "cannot be influenced by")
 
 NETWORKS = {
     "transformer": Network("a Transformer", masks, ("may look at", "may not look at"), "looks at", True, lambda _: "",
-                           "", ""),
+                           lambda _: ("", "")),
     "recurrent": Network("a recurrent network", lambda made: influence(made, one_direction), CARRIED,
-                         "is influenced by", False, lambda _: "", QUESTION, ANSWER),
+                         "is influenced by", False, lambda _: "", steps),
     "bidirectional": Network("a recurrent network, both ways", lambda made: influence(made, both_directions), CARRIED,
-                             "is influenced by", False, warning, QUESTION, ANSWER),
+                             "is influenced by", False, warning, steps),
+    "attention": Network("a recurrent network with attention", lambda made: influence(made, one_direction, one_look),
+                         CARRIED, "is influenced by", False, alone, looks),
 }
 """Those that the Mask Lab offers, by name."""

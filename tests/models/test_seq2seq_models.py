@@ -1,0 +1,159 @@
+"""Sequence to sequence as one of the models: its list, sizes, checkpoints, what it learns, and what it refuses."""
+
+from math import log
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from plmlab import cli
+from plmlab.checkpoints import CheckpointError, load, save
+from plmlab.example import PairBatch
+from plmlab.interpret.attention_maps import attention_maps
+from plmlab.interpret.readable import readable
+from plmlab.models.registry import architecture_of, find, type_of
+from plmlab.models.seq2seq import AdditiveSeq2Seq, DotSeq2Seq, GeneralSeq2Seq, Seq2Seq, Seq2SeqConfig
+from plmlab.objectives import sequence_to_sequence
+from plmlab.text.tokenizers import Tokenizer
+
+KINDS = {"seq2seq": Seq2Seq, "dot-seq2seq": DotSeq2Seq, "general-seq2seq": GeneralSeq2Seq,
+         "additive-seq2seq": AdditiveSeq2Seq}
+every_kind = pytest.mark.parametrize("name", KINDS)
+SOURCE, TARGET = "the man saw the river", "he saw it"
+WORDS = Tokenizer.words([SOURCE, TARGET], 60)
+
+
+def made(name: str, **size: int) -> Seq2Seq:
+    torch.manual_seed(0)
+    return KINDS[name](Seq2SeqConfig(len(WORDS), **{"model": 8, **size}))
+
+
+def batch() -> PairBatch:
+    texts = [(SOURCE, TARGET), ("", "it saw"), ("the river", "")]
+    return PairBatch.of([sequence_to_sequence(WORDS.encode(source), WORDS.encode(target), vocab=WORDS.vocab)
+                         for source, target in texts], pad=0)
+
+
+@every_kind
+def test_it_is_on_the_list(name: str, capsys: pytest.CaptureFixture) -> None:
+    kind = find(name)
+    assert kind.model is KINDS[name] and kind.config is Seq2SeqConfig and type_of(made(name)) is kind
+    assert architecture_of(made(name)).name == ("recurrent pair" if name == "seq2seq" else "encoder-decoder")
+    assert cli.main(["models"]) == 0
+    lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines() if line}
+    paper = {"seq2seq": "Sutskever et al. 2014", "additive-seq2seq": "Bahdanau et al. 2015"}
+    assert paper.get(name, "Luong et al. 2015") in lines[name]
+    assert len({lines[other].split("–")[-1] for other in KINDS}) == 4
+
+
+@every_kind
+@pytest.mark.parametrize("layers", [1, 3])
+def test_the_number_of_weights_is_what_the_formula_says(name: str, layers: int) -> None:
+    vocab, width, context = len(WORDS), 6, 6 * (name == "additive-seq2seq")
+
+    def lstm(inputs: int) -> int:
+        return sum(4 * width * ((width if layer else inputs) + width + 2) for layer in range(layers))
+
+    words = vocab * width + vocab * width + vocab
+    looking = {"seq2seq": 0, "dot-seq2seq": 0, "general-seq2seq": width**2, "additive-seq2seq": 2 * width**2 + width}
+    said = 0 if name == "seq2seq" else 2 * width * width
+    counted = sum(weight.numel() for weight in made(name, layers=layers, model=width).parameters())
+    assert counted == words + lstm(width) + lstm(width + context) + looking[name] + said
+
+
+def test_the_base_size_has_the_recurrent_connections_of_the_paper() -> None:
+    """384 million parameters, of which 64 are recurrent, 32 an LSTM (Sutskever et al. 2014, §3.4); one vocabulary of
+    80,000 instead of 160,000 and 80,000 has 160 million fewer."""
+    with torch.device("meta"):
+        model = Seq2Seq(Seq2SeqConfig.base())
+    encoder, decoder = (sum(weight.numel() for weight in side.parameters()) for side in (model.encoder, model.decoder))
+    assert round(encoder / 1e6) == round(decoder / 1e6) == 32
+    assert round(sum(weight.numel() for weight in model.parameters()) / 1e6) == 384 - 160
+
+
+@every_kind
+def test_tiny_is_small_and_all_of_it_is_written(name: str) -> None:
+    model = KINDS[name](Seq2SeqConfig.tiny(len(WORDS)))
+    assert sum(weight.numel() for weight in model.parameters()) < 500_000
+    assert model(batch()).shape == (3, 4, len(WORDS)) and model.config.dropout == 0
+
+
+@every_kind
+def test_what_is_saved_is_what_is_loaded(name: str, tmp_path: Path) -> None:
+    ours = made(name, layers=2)
+    save(tmp_path / "kept", ours, WORDS, command="x", figures={})
+    theirs, words = load(tmp_path / "kept", expect=name)
+    assert type(theirs) is KINDS[name] and theirs.config == ours.config and not theirs.training
+    assert words.encode(SOURCE) == WORDS.encode(SOURCE)
+    with torch.no_grad():
+        assert torch.equal(theirs(batch()), ours.eval()(batch()))
+    with pytest.raises(CheckpointError, match="and a 'transformer' is needed here"):
+        load(tmp_path / "kept", expect="transformer")
+
+
+@every_kind
+def test_it_learns_what_the_source_alone_can_tell(name: str) -> None:
+    """Three targets begin differently: who does not know the source loses log 3 at three of the eight slots."""
+    model, read = made(name, model=24).train(), batch()
+    assert model.loss(read).item() == pytest.approx(log(len(WORDS)), abs=0.5)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+    for _ in range(300):
+        optimizer.zero_grad()
+        loss = model.loss(read)
+        loss.backward()
+        optimizer.step()
+    assert loss.item() < 0.6 * 3 / 8 * log(3)
+
+
+@every_kind
+def test_dropout_is_for_training_alone(name: str) -> None:
+    torch.manual_seed(0)
+    model, read = KINDS[name](Seq2SeqConfig(len(WORDS), layers=2, model=8, dropout=0.5)), batch()
+    assert not torch.equal(model.train()(read), model(read))
+    assert torch.equal(model.eval()(read), model(read))
+
+
+@every_kind
+def test_what_it_reads_of_two_texts(name: str) -> None:
+    pair = readable(made(name)).example(WORDS, SOURCE, TARGET)
+    assert WORDS.tokens(pair.source.tokens.tolist()) == [*SOURCE.split(), "[END]"]
+    assert WORDS.tokens(pair.target.tokens.tolist()) == ["[START]", *TARGET.split()]
+    with pytest.raises(ValueError, match="reads two texts: give the second"):
+        readable(made(name)).example(WORDS, SOURCE)
+
+
+def test_without_attention_there_is_none_to_draw() -> None:
+    with pytest.raises(ValueError, match="a Seq2Seq has no attention to draw: all that its decoder has of the source "
+                                         "is the encoder's last state"):
+        attention_maps(made("seq2seq"), WORDS, SOURCE, TARGET)
+
+
+@pytest.mark.parametrize("name", [name for name in KINDS if name != "seq2seq"])
+@pytest.mark.parametrize(("text", "second", "said"), [
+    (SOURCE, None, "reads two texts: give the second"), ("", TARGET, "the text is empty"),
+    (SOURCE, " \n", "the text is empty"), ("river " * 70, TARGET, "71 tokens long, and a view draws at most 64"),
+])
+def test_texts_that_cannot_be_drawn(name: str, text: str, second: str | None, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        attention_maps(made(name), WORDS, text, second)
+
+
+def test_an_attention_of_another_kind_is_one_class_away() -> None:
+    """A variant is its difference: a score of its own, and nothing else."""
+    from plmlab.layers.alignment import DotAlignment
+
+    class Distance(DotAlignment):
+        scale, formula = None, "−|q − k|²"
+
+        def score(self, queries, keys):
+            return -torch.cdist(queries, keys) ** 2
+
+    class DistanceSeq2Seq(DotSeq2Seq):
+        alignment_class = Distance
+
+    torch.manual_seed(0)
+    model = DistanceSeq2Seq(Seq2SeqConfig(len(WORDS), model=8))
+    found, = attention_maps(model, WORDS, SOURCE, TARGET)
+    assert found.name == "cross" and isinstance(model.cross_attention, nn.Module)
+    torch.testing.assert_close(found.weights[0].sum(-1), torch.ones(1, 4))
