@@ -1,0 +1,100 @@
+"""What does the encoder's last state still hold? A linear probe reads the source's words off it, place by place.
+
+"The last state is a summary of the sentence": then each word could be read off it, the first as well as the last.
+Beside the probe stand what one knows without looking at the state (the commonest word of each place), and the same
+probe on an encoder that was never trained.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from statistics import fmean
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from torch.nn import functional as F
+
+from plmlab.chapters.ch04.arms import ARMS, LONGER, SEEDS, UPDATES, trained
+from plmlab.chapters.ch04.translation import exam, ids, new, pairs
+from plmlab.models.seq2seq import Seq2Seq
+from plmlab.recipes import Parts, spread
+from plmlab.world.datasets.passages import Passage
+
+PROBED = {"fixed": LONGER, "fixed, 32": LONGER, "backwards": UPDATES, "general": LONGER}
+AIM, PLACES = 30, 20
+"""Passages of 30 words at the most; their first 20 words are asked."""
+LEARNED, ASKED = 4000, 500
+ROUNDS, RATE, DECAY = 300, 0.03, 1e-3
+
+
+@torch.no_grad()
+def last_states(model: Seq2Seq, some: Sequence[Passage], name: str) -> Float[Tensor, "batch state"]:
+    """The encoder's last state, hidden state and memory side by side."""
+    states = []
+    for begin in range(0, len(some), 100):
+        _, carried = model.eval().read(pairs(some[begin:begin + 100], ARMS[name]).source)
+        states.append(torch.cat([vectors[-1] for vectors in carried], -1))
+    return torch.cat(states)
+
+
+def asked_words(some: Sequence[Passage]) -> Int[Tensor, "batch place"]:
+    """The ids of the first `PLACES` words of each source."""
+    return torch.tensor([[ids()[word] for word in passage.english[:PLACES]] for passage in some])
+
+
+def long_enough(seed: int | str, count: int) -> list[Passage]:
+    """Passages that have `PLACES` words."""
+    return [passage for passage in exam(AIM, seed, 2 * count, "train" if seed == "learned" else "test")
+            if len(passage.english) >= PLACES][:count]
+
+
+def probed(states: Float[Tensor, "batch state"], words: Int[Tensor, "batch place"], fresh: Float[Tensor, "more state"],
+           asked: Int[Tensor, "more place"]) -> list[float]:
+    """The share of ``asked`` words, place by place, that linear readers name from ``fresh`` states, having learned from
+    others: one reader a place, softmax over all words, by Adam on all at once."""
+    mean, scale = states.mean(0), states.std(0) + 1e-6
+    known, new_ones = (states - mean) / scale, (fresh - mean) / scale
+    names = words.unique()
+    classes = torch.searchsorted(names, words)
+    weights = torch.zeros(words.shape[1], states.shape[1], len(names), requires_grad=True)
+    bias = torch.zeros(words.shape[1], 1, len(names), requires_grad=True)
+    optimiser = torch.optim.AdamW([weights, bias], lr=RATE, weight_decay=DECAY)
+    for _ in range(ROUNDS):
+        optimiser.zero_grad()
+        F.cross_entropy((known @ weights + bias).flatten(0, 1), classes.T.flatten()).backward()
+        optimiser.step()
+    with torch.no_grad():
+        said = names[(new_ones @ weights + bias).argmax(-1)]
+    return (said == asked.T).float().mean(-1).tolist()
+
+
+def probe(folder: str, name: str, seed: int) -> dict[str, list[float]]:
+    """Place → the share of words read off an arm's last state, ``trained`` and ``untrained``."""
+    learned, asked = long_enough("learned", LEARNED), long_enough(seed, ASKED)
+    told = {}
+    for which, model in (("trained", trained(folder, name, PROBED[name], seed)), ("untrained", new(ARMS[name], seed))):
+        assert isinstance(model, Seq2Seq)
+        told[which] = probed(last_states(model, learned, name), asked_words(learned), last_states(model, asked, name),
+                             asked_words(asked))
+    return told
+
+
+def commonest(seed: int) -> list[float]:
+    """Place → the share of words that are the commonest one there in the text to learn from."""
+    learned, asked = long_enough("learned", LEARNED), long_enough(seed, ASKED)
+    best = [Counter(passage.english[place] for passage in learned).most_common(1)[0][0] for place in range(PLACES)]
+    return [fmean(passage.english[place] == word for passage in asked) for place, word in enumerate(best)]
+
+
+def measure(parts: Parts) -> dict[str, Any]:
+    """``places`` asked; ``commonest``: the share right at each place, with spread; ``arms``: arm → ``trained`` and
+    ``untrained`` → the same."""
+    folder = str(parts.folder)
+    runs = parts(probe, [(folder, name, seed) for name in PROBED for seed in SEEDS])
+    known = parts(commonest, [(seed,) for seed in SEEDS])
+    return {"places": PLACES, "aim": AIM,
+            "commonest": [spread({seed: known[seed,][place] for seed in SEEDS}) for place in range(PLACES)],
+            "arms": {name: {which: [spread({seed: runs[folder, name, seed][which][place] for seed in SEEDS})
+                                    for place in range(PLACES)] for which in ("trained", "untrained")}
+                     for name in PROBED}}

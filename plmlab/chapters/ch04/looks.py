@@ -1,0 +1,152 @@
+"""Are alignments found without being told? The slot that a decoder looks at most, against the gold partners.
+
+Only words of which the partner is sure are asked (content words, `plmlab.world.documents.pairs.partners`). Each has one
+link, and one is proposed for each, so that the alignment error rate (Och and Ney 2003) is 1 − the share of right ones.
+The right words are given as they were (forced decoding), and the weights are those with which the word itself is said.
+
+Written down before the runs, for passages of 30 words, the mean of three seeds:
+
+- **Holds**, of an attention: at least as many right links as the strongest counting rival has.
+- **Holds in part**: at least as many as IBM model 1, but fewer than IBM model 1 with a pull to the diagonal.
+- **Fails**: fewer than IBM model 1.
+
+Rivals: the diagonal alone; IBM model 1 (`ibm`), without a pull and with the one that is best on the passages to choose
+by; the attention before any training. A Transformer stands beside them: the mean of its heads, and the head that is
+best on the passages to choose by.
+"""
+
+from collections.abc import Sequence
+from statistics import fmean
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from plmlab.chapters.ch04.arms import ARMS, SEEDS, UPDATES, trained
+from plmlab.chapters.ch04.bottleneck import table
+from plmlab.chapters.ch04.ibm import links, near
+from plmlab.chapters.ch04.translation import development, exam, new, pairs
+from plmlab.interpret.alignments import looks_across
+from plmlab.interpret.readable import inference
+from plmlab.interpret.watching import watch
+from plmlab.recipes import Parts, spread
+from plmlab.world.datasets.passages import Passage
+
+LOOKING = ("dot", "general", "additive")
+AIMS, COUNT = (10, 30, 60), 60
+SHIFTS = (-1, 0, 1)
+"""How many words later the weights are read off than the word is said."""
+PULLS = (0.0, 2.0, 4.0, 8.0)
+
+
+def right(weights: Sequence[Float[Tensor, "time key"]], some: Sequence[Passage], shift: int = 0) -> float:
+    """The share of gold words whose partner has the heaviest weight, [END] of the source being a slot too. ``weights``
+    are those of each passage; ``shift`` says how many words later than the word they are read off."""
+    asked = [(rows, one + shift, other) for rows, passage in zip(weights, some, strict=True)
+             for one, other in passage.partners if one + shift >= 0]
+    return fmean(int(rows[slot].argmax()) == other for rows, slot, other in asked)
+
+
+def on_partners(weights: Sequence[Float[Tensor, "time key"]], some: Sequence[Passage]) -> float:
+    """The mean weight on the partner."""
+    return fmean(float(rows[one, other]) for rows, passage in zip(weights, some, strict=True)
+                 for one, other in passage.partners)
+
+
+def looked(model: torch.nn.Module, some: Sequence[Passage]) -> list[Float[Tensor, "time key"]]:
+    """The weights of each passage, its right words being given; padding has none."""
+    return list(looks_across(model, pairs(some)))
+
+
+def heads(model: torch.nn.Module, some: Sequence[Passage]) -> dict[str, list[Float[Tensor, "time key"]]]:
+    """Head, by name → its weights, a passage each."""
+    with inference(model), watch(model, "*cross_attention.weights") as seen:
+        model(pairs(some))
+    return {f"{name} {head}": list(seen[name][:, head]) for name in seen for head in range(seen[name].shape[1])}
+
+
+def attended(folder: str, name: str, seed: int) -> dict[str, dict[str, float]]:
+    """Length → the share of ``right`` links by ``shift``, the ``weight`` on the partner, and the share that is right
+    ``untrained``."""
+    model, fresh = trained(folder, name, UPDATES, seed), new(ARMS[name], seed)
+    told = {}
+    for aim in AIMS:
+        some = exam(aim, seed, COUNT)
+        weights = looked(model, some)
+        told[str(aim)] = {f"shift {shift}": right(weights, some, shift) for shift in SHIFTS} | {
+            "weight": on_partners(weights, some), "untrained": right(looked(fresh, some), some)}
+    return told
+
+
+def transformer(folder: str, seed: int) -> dict[str, dict[str, float]]:
+    """Length → the share of right links by the ``mean`` of a Transformer's heads, and by its ``best`` head."""
+    model, told = trained(folder, "transformer", UPDATES, seed), {}
+    chosen = {name: right(weights, development()) for name, weights in heads(model, development()).items()}
+    best = max(chosen, key=chosen.__getitem__)
+    for aim in AIMS:
+        some = exam(aim, seed, COUNT)
+        told[str(aim)] = {"mean": right(looked(model, some), some), "best": right(heads(model, some)[best], some)}
+    return told
+
+
+def by_counting(some: Sequence[Passage], pull: float) -> float:
+    """The share of right links by IBM model 1."""
+    proposed = [links(table(pull), passage.english, passage.chinese, pull) for passage in some]
+    return fmean(found[one] == other for found, passage in zip(proposed, some, strict=True)
+                 for one, other in passage.partners)
+
+
+def diagonal(some: Sequence[Passage]) -> float:
+    """The share of gold words whose partner stands where the diagonal passes."""
+    def nearest(passage: Passage, slot: int) -> int:
+        sizes = len(passage.chinese), len(passage.english)
+        return max(range(sizes[1]), key=lambda other: near(slot, sizes[0], other, sizes[1], 1.0))
+
+    return fmean(nearest(passage, one) == other for passage in some for one, other in passage.partners)
+
+
+def counted(pull: float, seed: int) -> dict[str, float]:
+    """Length → the share of right links by IBM model 1 with a pull; ``choose``: that on the passages to choose by."""
+    return {str(aim): by_counting(exam(aim, seed, COUNT), pull) for aim in AIMS} | {
+        "choose": by_counting(development(), pull)}
+
+
+def without_counting(seed: int) -> dict[str, dict[str, float]]:
+    """Length → the share on the ``diagonal``, and how many gold ``words`` and Chinese words in ``all`` there are."""
+    asked = {aim: exam(aim, seed, COUNT) for aim in AIMS}
+    return {str(aim): {"diagonal": diagonal(some), "words": sum(len(one.partners) for one in some),
+                       "all": sum(len(one.chinese) for one in some)} for aim, some in asked.items()}
+
+
+def spreads(runs: dict[int, dict[str, dict[str, float]]]) -> dict[str, dict[str, Any]]:
+    """Seed → length → figures, as length → figure → its spread."""
+    first = next(iter(runs.values()))
+    return {aim: {what: spread({seed: run[aim][what] for seed, run in runs.items()}) for what in figures}
+            for aim, figures in first.items()}
+
+
+def measure(parts: Parts) -> dict[str, Any]:
+    """``attention``: kind → length → figures with spread; ``transformer`` and ``places`` alike; ``ibm``: pull → length
+    → the share of right links with spread; ``pull``: the best on the passages to choose by."""
+    folder = str(parts.folder)
+    runs = parts(attended, [(folder, name, seed) for name in LOOKING for seed in SEEDS])
+    others = parts(transformer, [(folder, seed) for seed in SEEDS])
+    counts = parts(counted, [(pull, seed) for pull in PULLS for seed in SEEDS])
+    places = parts(without_counting, [(seed,) for seed in SEEDS])
+    return {
+        "attention": {name: spreads({seed: runs[folder, name, seed] for seed in SEEDS}) for name in LOOKING},
+        "transformer": spreads({seed: others[folder, seed] for seed in SEEDS}),
+        "places": spreads({seed: places[seed,] for seed in SEEDS}),
+        "ibm": {f"{pull:g}": {aim: spread({seed: counts[pull, seed][aim] for seed in SEEDS})
+                              for aim in counts[pull, SEEDS[0]]} for pull in PULLS},
+        "pull": max(PULLS, key=lambda pull: counts[pull, SEEDS[0]]["choose"])}
+
+
+def verdict(told: dict[str, Any], name: str) -> str:
+    """What the rule above says of an attention; ``told`` as `measure` tells it."""
+    found = told["attention"][name]["30"]["shift 0"]["mean"]
+    plain, pulled = (told["ibm"][f"{pull:g}"]["30"]["mean"] for pull in (0.0, told["pull"]))
+    if found < plain:
+        return "fails"
+    return "holds" if found >= max(plain, pulled) else "holds in part"

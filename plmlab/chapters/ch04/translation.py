@@ -1,0 +1,154 @@
+"""What the experiments of chapter 04 share: passages of the small world to translate, the models, how one is judged.
+
+A batch to learn from has passages of one length, some 1,000 English words in all: so no time goes into padding (as in
+Sutskever et al. 2014, §3.4), and short passages, from which alignments are learned first, come in larger numbers.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice, pairwise, zip_longest
+from random import Random
+from statistics import fmean
+from typing import Any
+
+import torch
+
+from plmlab import world
+from plmlab.batches import ExampleBatches
+from plmlab.decode import Given, greedy
+from plmlab.draws import below
+from plmlab.example import PairBatch, PairExample
+from plmlab.metrics import bleu
+from plmlab.models.seq2seq import AdditiveSeq2Seq, DotSeq2Seq, GeneralSeq2Seq, Seq2Seq, Seq2SeqConfig
+from plmlab.models.transformer import Transformer, TransformerConfig
+from plmlab.objectives import sequence_to_sequence
+from plmlab.text.tokenizers import Tokenizer
+from plmlab.train import History, fit
+from plmlab.world.datasets.passages import Passage, Words, passages
+from plmlab.world.datasets.tokenizer import sentence_words, world_tokenizer
+
+SHORTEST, LONGEST = 8, 60
+"""The lengths that are aimed at in training, in English words."""
+AIMS = (10, 20, 30, 40, 50, 60)
+"""The lengths of the exam."""
+WORDS = 1000
+"""English words in a batch, about."""
+WARMUP = 50
+WRITTEN = 100
+"""The most tokens of a translation; 60 English words have at most 90 Chinese ones."""
+RECURRENT: dict[str, type[Seq2Seq]] = {
+    "fixed": Seq2Seq, "dot": DotSeq2Seq, "general": GeneralSeq2Seq, "additive": AdditiveSeq2Seq}
+"""The recurrent arms: nothing but the last state, and the three scores."""
+
+
+@dataclass(frozen=True)
+class Arm:
+    """A way to translate: the ``kind`` of model, one of ``RECURRENT`` or a "transformer"; its ``width``; whether it
+    reads the English ``backwards``; and how many slots of nothing stand between the English and its [END], a
+    ``delay``."""
+
+    kind: str
+    width: int = 128
+    backwards: bool = False
+    delay: int = 0
+
+
+PLAIN = Arm("fixed")
+
+
+@cache
+def spelling() -> Tokenizer:
+    """One token for each word of the small world's sentences, English and Chinese."""
+    return world_tokenizer(world.small(), texts=["sentences"])
+
+
+@cache
+def ids() -> dict[str, int]:
+    """Word → its id."""
+    english, chinese = sentence_words(world.small())
+    return {word: spelling().encode(word, plain=True)[0] for word in sorted(english | chinese)}
+
+
+def example(passage: Passage, arm: Arm = PLAIN) -> PairExample:
+    """A passage as an Example, as an arm reads it: its English is read, its Chinese written."""
+    read = passage.reversed() if arm.backwards else passage
+    source, target = ([ids()[word] for word in words] for words in (read.english, read.chinese))
+    nothing = [spelling().vocab.need("sep")] * arm.delay
+    return sequence_to_sequence([*source, *nothing], target, vocab=spelling().vocab)
+
+
+def pairs(some: Sequence[Passage], arm: Arm = PLAIN) -> PairBatch:
+    """The batch of some passages."""
+    return PairBatch.of([example(passage, arm) for passage in some], pad=spelling().vocab.need("pad"))
+
+
+def lessons(seed: int | str, arm: Arm = PLAIN, longest: int = LONGEST) -> ExampleBatches:
+    """Batches to learn from, up to a ``longest`` passage."""
+    def drawn(rng: Random) -> list[PairExample]:
+        aim = SHORTEST + below(rng, longest + 1 - SHORTEST)
+        told = islice(passages(world.small(), "train", rng, range(aim, aim + 1)), round(WORDS / aim))
+        return [example(passage, arm) for passage in told]
+    return ExampleBatches(drawn, seed, spelling().vocab.need("pad"))
+
+
+def exam(aim: int, seed: int | str, count: int, split: str = "test") -> list[Passage]:
+    """So many new passages of a length."""
+    return list(islice(passages(world.small(), split, Random(f"exam {aim} {seed}"), range(aim, aim + 1)), count))
+
+
+@cache
+def development() -> tuple[Passage, ...]:
+    """Passages of all lengths to choose rates by, none of which an exam has."""
+    return tuple(passage for aim in AIMS for passage in exam(aim, "choose", 40))
+
+
+def new(arm: Arm, seed: int) -> Seq2Seq | Transformer:
+    """An untrained model: one recurrent layer a side, or the Transformer's 2 + 2 layers."""
+    torch.manual_seed(seed)
+    if arm.kind == "transformer":
+        return Transformer(TransformerConfig(len(spelling()), model=arm.width, inner=4 * arm.width, dropout=0.0,
+                                             smoothing=0.0))
+    return RECURRENT[arm.kind](Seq2SeqConfig(len(spelling()), model=arm.width))
+
+
+def learn(arm: Arm, updates: int, lr: float, seed: int, *, longest: int = LONGEST, **options: Any,
+          ) -> tuple[Seq2Seq | Transformer, History]:
+    """A model after so many updates, and its history."""
+    model = new(arm, seed)
+    return model, fit(model, lessons(seed, arm, longest), steps=updates, lr=lr, warmup=min(WARMUP, updates), **options)
+
+
+@torch.no_grad()
+def loss(model: Seq2Seq | Transformer, some: Sequence[Passage], arm: Arm = PLAIN) -> float:
+    """The mean loss in nats a token of the Chinese, [END] included, the right words before it being given."""
+    tokens = [len(passage.chinese) + 1 for passage in some]
+    model.eval()
+    parts = [slice(begin, begin + 50) for begin in range(0, len(some), 50)]
+    return sum(float(model.loss(pairs(some[part], arm))) * sum(tokens[part]) for part in parts) / sum(tokens)
+
+
+def translations(model: Seq2Seq | Transformer, some: Sequence[Passage], arm: Arm = PLAIN) -> list[Words]:
+    """What a model writes for each passage, greedily: its words, [END] left out."""
+    vocab, found = spelling().vocab, []
+    for begin in range(0, len(some), 50):
+        source = pairs(some[begin:begin + 50], arm).source
+        start = torch.full((len(source.tokens), 1), vocab.need("start"))
+        found += greedy(Given(model, source), start, vocab, length=WRITTEN)
+    return [tuple(spelling().tokens([token for token in text.tokens if token != vocab.end])) for text in found]
+
+
+def pieces(chinese: Sequence[str]) -> list[Words]:
+    """A Chinese text cut behind each full stop and question mark; what stands behind the last is a piece too."""
+    cuts = [0, *(place + 1 for place, word in enumerate(chinese) if word in "。？"), len(chinese)]
+    return [tuple(chinese[begin:end]) for begin, end in pairwise(cuts) if begin < end]
+
+
+def judged(written: Sequence[Words], some: Sequence[Passage]) -> dict[str, float]:
+    """How good translations are: ``exact``, the share that is right to the last word; ``sentences``, the mean share of
+    a text's pieces that stand as they should, the first at the first place, and so on; ``bleu``, of the words of the
+    segmented Chinese, from 0 to 100."""
+    right = [[ours == theirs for ours, theirs in zip_longest(pieces(text), pieces(one.chinese))]
+             for text, one in zip(written, some, strict=True)]
+    return {"exact": fmean(map(all, right)), "sentences": fmean(map(fmean, right)),
+            "bleu": bleu([" ".join(text) for text in written], [" ".join(one.chinese) for one in some])}
