@@ -4,6 +4,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from plmlab.labs.alignment.lab import AlignmentLab
+    from plmlab.labs.alignment.presets import AlignmentPreset
     from plmlab.labs.attention.lab import AttentionLab, AttentionPreset
     from plmlab.labs.base import Lab
     from plmlab.labs.beam.lab import BeamLab
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from plmlab.labs.world.lab import WorldLab
 
 MODULES = {
+    "AlignmentLab": "alignment.lab", "AlignmentPreset": "alignment.presets",
     "AttentionLab": "attention.lab", "AttentionPreset": "attention.lab", "BeamLab": "beam.lab", "Lab": "base",
     "ClozeLab": "cloze.lab",
     "Curve": "curve.lab", "GateLab": "gates.lab", "GatePreset": "gates.lab", "GradientLab": "gradient.lab",
@@ -29,6 +32,8 @@ MODULES = {
 }
 
 __all__ = [
+    "AlignmentLab",
+    "AlignmentPreset",
     "AttentionLab",
     "AttentionPreset",
     "BeamLab",

@@ -7,9 +7,10 @@ Their reversed source is a choice of the data.
 """
 
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import torch
+from einops import rearrange
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -58,22 +59,31 @@ class Seq2SeqState:
 
 @model("seq2seq", Seq2SeqConfig, RECURRENT_PAIR)
 class Seq2Seq(nn.Module):
-    """An LSTM reads the source, and its last state is where the LSTM that writes begins (Sutskever et al. 2014)."""
+    """An LSTM reads the source, and its last state is where the LSTM that writes begins (Sutskever et al. 2014).
+
+    A variant may name another number of ``ways``: with 2 a second LSTM reads the source from its end, each half as
+    wide, and what they show stands side by side. ValueError for a width that the ways do not divide.
+    """
+
+    ways: ClassVar[int] = 1
 
     def __init__(self, config: Seq2SeqConfig) -> None:
         super().__init__()
+        if config.model % self.ways:
+            raise ValueError(f"a width of {config.model} cannot be shared by {self.ways} directions of reading")
         self.config = config
         self.token = nn.Embedding(config.vocab, config.model)
         nn.init.normal_(self.token.weight, std=0.1)
         self.dropout = nn.Dropout(config.dropout)
-        self.encoder = self.stack(config.model)
+        self.encoder = self.stack(config.model, self.ways)
         self.bridge = HookPoint()
         self.decoder = self.stack(self.decoder_inputs)
         self.output = nn.Linear(config.model, config.vocab)
 
-    def stack(self, inputs: int) -> Recurrent:
+    def stack(self, inputs: int, ways: int = 1) -> Recurrent:
         """The layers of an encoder or a decoder that reads so many numbers a slot."""
-        return Recurrent(LSTMCell, inputs, self.config.model, self.config.layers, dropout=self.config.dropout)
+        return Recurrent(LSTMCell, inputs, self.config.model // ways, self.config.layers, bidirectional=ways == 2,
+                         dropout=self.config.dropout)
 
     @property
     def decoder_inputs(self) -> int:
@@ -96,7 +106,8 @@ class Seq2Seq(nn.Module):
         """What the encoder shows at each slot of the source, zeros at padding; and its states after the last."""
         real = source.looked_at
         shown, last = self.encoder(self.embed(source.tokens), None if real.all() else real.sum(-1))
-        return shown, tuple(self.bridge(vectors) for vectors in last)
+        return shown, tuple(self.bridge(rearrange(vectors, "(layer way) batch width -> layer batch (way width)",
+                                                  way=self.ways)) for vectors in last)
 
     def start(self, source: Batch) -> Seq2SeqState:
         """Read the source, and be ready to write."""
@@ -175,16 +186,27 @@ class GeneralSeq2Seq(AttentionSeq2Seq):
     alignment_class = GeneralAlignment
 
 
+@model("two-way-seq2seq", Seq2SeqConfig, ENCODER_DECODER)
+class TwoWaySeq2Seq(GeneralSeq2Seq):
+    """The general score over an encoder that reads both ways (Bahdanau et al. 2015, §3.2).
+
+    What stands at a slot of the source knows the words on both sides.
+    """
+
+    ways = 2
+
+
 @model("additive-seq2seq", Seq2SeqConfig, ENCODER_DECODER)
 class AdditiveSeq2Seq(AttentionSeq2Seq):
     """Attention by a small network, looking before the word is read (Bahdanau et al. 2015).
 
-    The context goes into the next state, so that the slots of a target follow one another even in training. What
-    differs from the paper, so that attention is the one difference here: LSTM cells instead of GRUs, an encoder of one
-    direction that hands its last state on, and Luong's way to say the word instead of a maxout layer.
+    The encoder reads both ways. The context goes into the next state, so that the slots of a target follow one another
+    even in training. What differs from the paper: LSTM cells instead of GRUs, both last states as the decoder's first
+    where theirs is made of the one from the end, and Luong's way to say the word instead of a maxout layer.
     """
 
     alignment_class = AdditiveAlignment
+    ways = 2
 
     @property
     def decoder_inputs(self) -> int:

@@ -20,6 +20,7 @@ IMPORTS = """
 from pathlib import Path
 import torch
 torch.set_num_threads(1)
+import alignment_models
 import gate_models
 import vector_fixtures
 from beam_fixtures import table_lab
@@ -38,6 +39,8 @@ def curve():
 """
 PAIR = '"the old baker told the ferryman", "sequence_to_sequence", second="the baker told a story"'
 BEGINNINGS = {
+    "AlignmentLab": ["alignment_models.pointing()",
+                     'alignment_models.pointing(held=[{"step": 1, "slot": 2}], labelled="read", steps=3)'],
     "AttentionLab": ["AttentionLab()"],
     "BeamLab": ["BeamLab()", "table_lab(PENALTY, steps=3)"],
     "ClozeLab": ["crossed(left_only=gpt())"],

@@ -18,11 +18,11 @@ from plmlab.interpret.distances import divergence
 from plmlab.interpret.forward_pass import forward_pass
 from plmlab.labs.attention.lab import AttentionLab
 from plmlab.labs.bertviz.lab import head_view, model_view
-from plmlab.models.seq2seq import AdditiveSeq2Seq, DotSeq2Seq, GeneralSeq2Seq, Seq2Seq, Seq2SeqConfig
+from plmlab.models.seq2seq import AdditiveSeq2Seq, DotSeq2Seq, GeneralSeq2Seq, Seq2Seq, Seq2SeqConfig, TwoWaySeq2Seq
 from plmlab.objectives import sequence_to_sequence
 
 SECOND = "a bank of the river"
-KINDS = [DotSeq2Seq, GeneralSeq2Seq, AdditiveSeq2Seq]
+KINDS = [DotSeq2Seq, GeneralSeq2Seq, TwoWaySeq2Seq, AdditiveSeq2Seq]
 every_kind = pytest.mark.parametrize("kind", KINDS)
 SOURCE_SLOTS, TARGET_SLOTS = [*TEXT.split(), "[END]"], ["[START]", *SECOND.split()]
 
@@ -73,13 +73,16 @@ def test_bertviz_draws_the_cross_map_alone(kind: type[Seq2Seq]) -> None:
 def states(model: nn.Module) -> tuple[Tensor, Tensor]:
     """The decoder's state that looks at each slot and what the encoder shows at each, by torch's own LSTM."""
     sides = []
-    for side, tokens in ((model.encoder, batch().source.tokens), (model.decoder, batch().target.tokens)):
-        theirs = nn.LSTM(side.cells[0].weight_ih.shape[1], 8, 2, batch_first=True)
-        theirs.load_state_dict({f"{name}_l{layer}": weight for layer, cell in enumerate(side.cells)
-                                for name, weight in cell.named_parameters()})
+    for side, ways, tokens in ((model.encoder, model.ways, batch().source.tokens),
+                               (model.decoder, 1, batch().target.tokens)):
+        theirs = nn.LSTM(side.cells[0].weight_ih.shape[1], 8 // ways, 2, batch_first=True, bidirectional=ways == 2)
+        theirs.load_state_dict({f"{name}_l{place // ways}" + "_reverse" * (place % ways): weight
+                                for place, cell in enumerate(side.cells) for name, weight in cell.named_parameters()})
         sides.append((theirs, model.token.weight[tokens]))
     (encoder, source), (decoder, target) = sides
-    memory, carried = encoder(source)
+    memory, last = encoder(source)
+    carried = tuple(torch.stack([torch.cat(list(layer), -1) for layer in vectors.split(model.ways)])
+                    for vectors in last)
     if not isinstance(model, AdditiveSeq2Seq):
         return decoder(target, carried)[0][0], memory[0]
     looking = []
@@ -109,7 +112,7 @@ def test_the_lab_s_arithmetic_of_a_cell_is_the_model_s(kind: type[Seq2Seq]) -> N
                 left, right, vote = own.state.weight @ torch.tensor(s), own.source.weight @ h, own.vote.weight[0]
                 scores[i, j] = sum(v * tanh(a + b) for v, a, b in zip(vote, left, right, strict=True))
             else:
-                key = own.source.weight @ h if kind is GeneralSeq2Seq else h
+                key = h if kind is DotSeq2Seq else own.source.weight @ h
                 scores[i, j] = sum(a * b for a, b in zip(s, key, strict=True))
     torch.testing.assert_close(found["scores"], scores, **CLOSE)
     row = [exp(score) for score in scores[2].tolist()]

@@ -13,12 +13,12 @@ from plmlab.example import PairBatch
 from plmlab.interpret.attention_maps import attention_maps
 from plmlab.interpret.readable import readable
 from plmlab.models.registry import architecture_of, find, type_of
-from plmlab.models.seq2seq import AdditiveSeq2Seq, DotSeq2Seq, GeneralSeq2Seq, Seq2Seq, Seq2SeqConfig
+from plmlab.models.seq2seq import AdditiveSeq2Seq, DotSeq2Seq, GeneralSeq2Seq, Seq2Seq, Seq2SeqConfig, TwoWaySeq2Seq
 from plmlab.objectives import sequence_to_sequence
 from plmlab.text.tokenizers import Tokenizer
 
 KINDS = {"seq2seq": Seq2Seq, "dot-seq2seq": DotSeq2Seq, "general-seq2seq": GeneralSeq2Seq,
-         "additive-seq2seq": AdditiveSeq2Seq}
+         "two-way-seq2seq": TwoWaySeq2Seq, "additive-seq2seq": AdditiveSeq2Seq}
 every_kind = pytest.mark.parametrize("name", KINDS)
 SOURCE, TARGET = "the man saw the river", "he saw it"
 WORDS = Tokenizer.words([SOURCE, TARGET], 60)
@@ -42,9 +42,10 @@ def test_it_is_on_the_list(name: str, capsys: pytest.CaptureFixture) -> None:
     assert architecture_of(made(name)).name == ("recurrent pair" if name == "seq2seq" else "encoder-decoder")
     assert cli.main(["models"]) == 0
     lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines() if line}
-    paper = {"seq2seq": "Sutskever et al. 2014", "additive-seq2seq": "Bahdanau et al. 2015"}
+    paper = {"seq2seq": "Sutskever et al. 2014"} | {f"{kind}-seq2seq": "Bahdanau et al. 2015"
+                                                    for kind in ("two-way", "additive")}
     assert paper.get(name, "Luong et al. 2015") in lines[name]
-    assert len({lines[other].split("–")[-1] for other in KINDS}) == 4
+    assert len({lines[other].split("–")[-1] for other in KINDS}) == len(KINDS)
 
 
 @every_kind
@@ -52,14 +53,20 @@ def test_it_is_on_the_list(name: str, capsys: pytest.CaptureFixture) -> None:
 def test_the_number_of_weights_is_what_the_formula_says(name: str, layers: int) -> None:
     vocab, width, context = len(WORDS), 6, 6 * (name == "additive-seq2seq")
 
-    def lstm(inputs: int) -> int:
-        return sum(4 * width * ((width if layer else inputs) + width + 2) for layer in range(layers))
+    def lstm(inputs: int, ways: int = 1) -> int:
+        return sum(4 * width * ((width if layer else inputs) + width // ways + 2) for layer in range(layers))
 
     words = vocab * width + vocab * width + vocab
-    looking = {"seq2seq": 0, "dot-seq2seq": 0, "general-seq2seq": width**2, "additive-seq2seq": 2 * width**2 + width}
+    looking = {"seq2seq": 0, "dot-seq2seq": 0, "general-seq2seq": width**2, "two-way-seq2seq": width**2,
+               "additive-seq2seq": 2 * width**2 + width}
     said = 0 if name == "seq2seq" else 2 * width * width
     counted = sum(weight.numel() for weight in made(name, layers=layers, model=width).parameters())
-    assert counted == words + lstm(width) + lstm(width + context) + looking[name] + said
+    assert counted == words + lstm(width, KINDS[name].ways) + lstm(width + context) + looking[name] + said
+
+
+def test_an_odd_width_has_no_halves() -> None:
+    with pytest.raises(ValueError, match="a width of 7 cannot be shared by 2 directions"):
+        made("two-way-seq2seq", model=7)
 
 
 def test_the_base_size_has_the_recurrent_connections_of_the_paper() -> None:

@@ -25,12 +25,12 @@ DELAY = 20
 ARMS = {
     "fixed": Arm("fixed"), "fixed, 32": Arm("fixed", 32),
     "general": Arm("general"), "general, 32": Arm("general", 32),
-    "dot": Arm("dot"), "additive": Arm("additive"), "transformer": Arm("transformer"),
+    "dot": Arm("dot"), "two-way": Arm("two-way"), "additive": Arm("additive"), "transformer": Arm("transformer"),
     "backwards": Arm("fixed", backwards=True),
     "delay": Arm("fixed", delay=DELAY), "delay, backwards": Arm("fixed", backwards=True, delay=DELAY),
 }
 MAIN = ("fixed", "fixed, 32", "general", "general, 32")
-LIKE = {"dot": "general", "delay": "fixed", "delay, backwards": "backwards"}
+LIKE = {"dot": "general", "two-way": "general", "delay": "fixed", "delay, backwards": "backwards"}
 """The arms that take the rate of another."""
 
 

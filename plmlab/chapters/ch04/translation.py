@@ -20,7 +20,7 @@ from plmlab.decode import Given, greedy
 from plmlab.draws import below
 from plmlab.example import PairBatch, PairExample
 from plmlab.metrics import bleu
-from plmlab.models.seq2seq import AdditiveSeq2Seq, DotSeq2Seq, GeneralSeq2Seq, Seq2Seq, Seq2SeqConfig
+from plmlab.models.seq2seq import AdditiveSeq2Seq, DotSeq2Seq, GeneralSeq2Seq, Seq2Seq, Seq2SeqConfig, TwoWaySeq2Seq
 from plmlab.models.transformer import Transformer, TransformerConfig
 from plmlab.objectives import sequence_to_sequence
 from plmlab.text.tokenizers import Tokenizer
@@ -38,8 +38,9 @@ WARMUP = 50
 WRITTEN = 100
 """The most tokens of a translation; 60 English words have at most 90 Chinese ones."""
 RECURRENT: dict[str, type[Seq2Seq]] = {
-    "fixed": Seq2Seq, "dot": DotSeq2Seq, "general": GeneralSeq2Seq, "additive": AdditiveSeq2Seq}
-"""The recurrent arms: nothing but the last state, and the three scores."""
+    "fixed": Seq2Seq, "dot": DotSeq2Seq, "general": GeneralSeq2Seq, "two-way": TwoWaySeq2Seq,
+    "additive": AdditiveSeq2Seq}
+"""The recurrent arms: nothing but the last state; the scores over an encoder of one direction, and of two."""
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ def test_right_links_and_shifts_by_hand() -> None:
     assert looks.right(weights, [PASSAGE]) == 0.5
     assert looks.right(weights, [PASSAGE], 1) == 0.5
     assert looks.right(weights, [PASSAGE], -1) == 1.0
+    assert [looks.right(weights, [PASSAGE], behind=behind) for behind in (-1, 1)] == [0.5, 0.0]
     assert looks.on_partners(weights, [PASSAGE]) == pytest.approx((0.7 + 0.3) / 2)
 
 

@@ -102,7 +102,13 @@ def tiny(monkeypatch: pytest.MonkeyPatch, best_at: Callable[[float], Callable[..
     monkeypatch.setattr(arms, "rate_score", best_at(1e-2))
     monkeypatch.setattr(arms, "learn", partial(translation.learn, longest=10))
     monkeypatch.setattr(translation, "WRITTEN", 5)
+    monkeypatch.setattr(translation, "WORDS", 100)
+    monkeypatch.setattr(translation, "development", lambda: tuple(exam(30, 0, 6)))
+    monkeypatch.setattr(arms, "development", translation.development)
+    monkeypatch.setattr(looks, "development", translation.development)
     monkeypatch.setattr(bottleneck, "COUNTED", 20)
+    monkeypatch.setattr(bottleneck, "ROUNDS", 1)
+    monkeypatch.setattr(looks, "PULLS", (0.0, 4.0))
     monkeypatch.setattr(held, "PROBED", {"fixed": 3, "backwards": 2})
     for name, value in {"LEARNED": 12, "ASKED": 5, "ROUNDS": 2}.items():
         monkeypatch.setattr(held, name, value)
@@ -120,7 +126,7 @@ def test_every_experiment_is_measured(tiny: None, parts: Parts, monkeypatch: pyt
     assert 0 < lengths["rivals"]["memory"]["test"]["10"]["read before"]["mean"] <= 1
     assert bottleneck.verdict(lengths["arms"], "") in ("holds", "holds in part", "fails", "no bottleneck here")
     found = looks.measure(parts)
-    assert set(found["attention"]) == {"dot", "general", "additive"}
+    assert set(found["attention"]) == {"dot", "general", "two-way", "additive"}
     assert looks.verdict(found, "dot") == "fails"
     turned = reversal.measure(parts)
     assert reversal.verdict(turned["loss"]) in ("helps", "hurts", "open")

@@ -1,0 +1,13 @@
+"""What chapter 04 records: the bottleneck, links, the order of the source, what a state holds, exposure bias."""
+
+from typing import Any
+
+from plmlab.chapters.ch04 import arms, bottleneck, exposure, held, looks, reversal
+from plmlab.recipes import Parts
+
+
+def main(parts: Parts) -> dict[str, Any]:
+    """``arms``, ``bottleneck``, ``looks``, ``reversal``, ``held`` and ``exposure``, as their modules tell."""
+    trained = arms.trainings(parts)
+    return {"arms": trained, "bottleneck": bottleneck.measure(parts), "looks": looks.measure(parts),
+            "reversal": reversal.measure(parts), "held": held.measure(parts), "exposure": exposure.measure(parts)}

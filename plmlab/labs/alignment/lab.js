@@ -1,0 +1,174 @@
+// The Alignment Lab: a translation, where it looked for each word, and what becomes of it when a look is moved.
+
+import { legendOf, modelsOf, tallyOf, textsOf } from "./beside.js";
+import { hand, labelSwitch, reading, shownOf } from "./controls.js";
+import { linksOf } from "./links.js";
+import { matrixOf, scale } from "./matrix.js";
+import { arranged, changesOf, firstCell, heldWith, holdAt, looksOf, onPartner, switched } from "./numbers.js";
+import { cellSaid, columnSaid, finding, handSaid, labelSaid, rowSaid } from "./told.js";
+import { clamp, eachFrame, el, resized, ruler, settled } from "../shared/dom.js";
+import { guess, lab, observe, tell } from "../shared/lab.js";
+
+export default lab({
+  title: "Where does a translation look?",
+  lead: "For each word that it writes, the decoder looks at all words of the source. Point at a word; then put a look " +
+    "somewhere else, or shut a word off, and see what hung on it.",
+}, ({ model, signal, parts }) => {
+  parts.node.classList.add("alignment");
+  const get = (name) => model.get(name);
+  const disabled = Boolean(get("alone"));
+  const view = { at: null, open: null, tallied: false, about: null };
+  let drawn = null;
+
+  const controls = reading(model, signal);
+  parts.controls.prepend(...controls.bars);
+  const title = el("h4");
+  const why = el("p", { class: "why", role: "status", "aria-live": "polite" });
+  const did = el("p", { class: "did", role: "status", "aria-live": "polite" });
+  const names = el("p", { class: "note", role: "status", "aria-live": "polite" });
+  const place = Object.fromEntries(["links", "texts", "matrix", "keys", "ask", "models", "tally"].map((name) => [name, el("div", { class: `${name}-place` })]));
+  const label = labelSwitch(model);
+
+  const step = () => view.at?.row ?? 0;
+  const partner = () => drawn?.state.now.partners.find(([row]) => row === step())?.[1];
+  const put = (row, slot, share = get("share")) => {
+    if (disabled || get("shut").includes(slot)) return;
+    tell(model, { held: heldWith(get("held"), row, slot, share) });
+  };
+  const release = (row) => {
+    if (!disabled && holdAt(get("held"), row)) tell(model, { held: get("held").filter((one) => one.step !== row) });
+  };
+  const shut = (slot) => {
+    if (disabled) return;
+    tell(model, { shut: switched(get("shut"), slot), held: get("held").filter((one) => one.slot !== slot) });
+  };
+  const spread = settled((share) => {
+    const mine = holdAt(get("held"), step());
+    tell(model, { share, ...(mine ? { held: [...get("held").filter((one) => one !== mine), { ...mine, share }] } : {}) });
+  }, 60);
+  const hands = hand(model, {
+    give: () => tell(model, { held: [...get("held").filter((one) => one.step !== step()), { step: step(), slot: partner(), share: 1 }] }),
+    release: () => release(step()), reset: () => tell(model, { held: [], shut: [] }), spread,
+  });
+  const two = el("div", { class: "two" },
+    el("div", { class: "one" }, label.node, el("div", { class: "scroll" }, place.matrix), scale(), names),
+    el("div", {}, place.keys, place.ask, place.tally));
+  parts.body.append(title, why, el("div", { class: "scroll" }, place.links), hands.node, did, place.texts, two,
+    place.models);
+
+  const said = ({ row, column }, resting) => {
+    const { state, looks } = drawn;
+    const hold = { held: state.held, shut: state.shut, asks: !disabled && !resting };
+    if (row === null) return columnSaid(state, looks, hold.shut, column, hold);
+    return column === null ? rowSaid(state, looks, hold.held, row) : cellSaid(state, looks, hold, row, column);
+  };
+  const point = (at, resting = false) => {
+    const text = said(at, resting);
+    why.textContent = text;
+    drawn.links.point(at, resting);
+    drawn.matrix.point(at, text);
+  };
+  const rest = () => point(view.at, true);
+  const offered = () => hands.follow({ held: drawn.state.held, shut: drawn.state.shut, step: step(), partner: partner() });
+  const go = (at) => {
+    view.at = at;
+    point(at);
+    offered();
+  };
+  const on = { hover: (at) => point(at), leave: rest, go, put, drop: put, release, shut,
+    pick: (row) => go({ row, column: null }) };
+
+  const show = () => {
+    const { state, changes, touched } = drawn;
+    const count = shownOf(get("steps"), state.now.tokens.length);
+    controls.follow(state.now.tokens.length);
+    drawn.links.show(count);
+    drawn.matrix.show(count);
+    place.texts.replaceChildren(textsOf(state, changes, touched, count));
+    if (view.at.row !== null && view.at.row >= count) view.at = { ...view.at, row: count - 1 };
+    rest();
+    offered();
+  };
+  const matrix = () => {
+    const { state, looks } = drawn;
+    const { partners } = state.now;
+    label.follow();
+    drawn.matrix = matrixOf({ state, looks, labelled: get("labelled"),
+      room: parts.body.clientWidth, page: parts.node, on });
+    place.matrix.replaceChildren(drawn.matrix.node);
+    two.classList.toggle("beside", drawn.matrix.beside);
+    two.style.setProperty("--left", `${drawn.matrix.width}px`);
+    names.textContent = labelSaid(get("labelled"), state.now.tokens, {
+      written: onPartner(looks, partners), read: onPartner(looks, partners, 1), of: partners.length });
+  };
+  const tally = () => {
+    const counted = get("counted");
+    const known = Boolean(counted.texts);
+    const busy = view.tallied && !known && !get("stale");
+    if (view.tallied && known) {
+      place.tally.replaceChildren(el("h4", {}, "Does the word hang on the look?"), ...tallyOf(counted));
+      return;
+    }
+    place.tally.replaceChildren(...(get("menu").tallies ? [el("button", { type: "button", disabled: busy || (disabled && !known), "data-at": "tally",
+      on: { click: () => {
+        view.tallied = true;
+        if (!known) tell(model, { count: get("count") + 1 });
+        tally();
+      } } }, busy ? "counting …" : "Does the word hang on the look? Count over many texts")] : []));
+  };
+  const question = ({ question: asked, answer, slot }) => guess(view, asked, [answer,
+    el("span", { class: "tries" }, el("button", { type: "button", class: "preset", disabled, "data-at": "try",
+      on: { click: () => tell(model, { held: [], shut: [slot] }) } }, "shut it off here"))]);
+  const keepingFocus = (redraw) => {
+    const focused = parts.body.contains(document.activeElement) ? document.activeElement : null;
+    const [at, walked] = [focused?.dataset.at, focused?.matches(".cross")];
+    redraw();
+    const again = walked ? parts.body.querySelector(".cross") : at && parts.body.querySelector(`[data-at="${at}"]`);
+    again?.focus({ preventScroll: true });
+  };
+  const draw = () => {
+    const state = get("state");
+    if (!state.source) return;
+    const { held, shut: off } = state;
+    const looks = looksOf(state.now, state.source.length);
+    const changes = changesOf(state);
+    const wide = ruler(parts.node, "13px");
+    const at = arranged([state.source.map(wide), state.now.tokens.map(wide)], parts.body.clientWidth - 8);
+    const about = `${state.drawn}: ${state.text}`;
+    if (view.about !== about) Object.assign(view, { at: firstCell(looks, state.now), tallied: false, about });
+    const { row, column } = view.at;
+    view.at = { row: row === null ? null : clamp(row, 0, looks.steps - 1), column };
+    drawn = { state, looks, changes, touched: held.length + off.length > 0 };
+    drawn.links = linksOf({ state, looks, at, fresh: changes.fresh, on });
+    keepingFocus(() => {
+      place.links.replaceChildren(drawn.links.node);
+      matrix();
+      place.keys.replaceChildren(legendOf(state, changes));
+      place.ask.replaceChildren(question(state.asked));
+      place.models.replaceChildren(modelsOf(state, state.drawn));
+      tally();
+    });
+    title.textContent = finding(state);
+    did.textContent = handSaid(state, held, off, changes);
+    show();
+  };
+  const relabelled = () => {
+    if (!drawn) return;
+    keepingFocus(matrix);
+    show();
+  };
+  observe(model, ["state"], eachFrame(draw), signal);
+  observe(model, ["steps"], eachFrame(() => drawn && show()), signal);
+  observe(model, ["labelled"], eachFrame(relabelled), signal);
+  observe(model, ["share"], eachFrame(() => drawn && offered()), signal);
+  observe(model, ["counted", "stale"], eachFrame(tally), signal);
+  resized(parts.body, draw, signal);
+  parts.node.addEventListener("keydown", (event) => {
+    const to = { "[": controls.back, "]": controls.forward }[event.key];
+    if (!to || event.target.matches("input[type=text]")) return;
+    to.click();
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  draw();
+});

@@ -1,0 +1,113 @@
+// The matrix: a row a written word, a column a word of the source; gold partners outlined, what is held or shut marked.
+
+import { rowNames } from "./numbers.js";
+import { clamp, el, ruler } from "../shared/dom.js";
+import { heatMap, ramp, scaleBar, sequential } from "../shared/heat.js";
+
+const [NARROW, WIDE] = [13, 34];
+const LOWEST = 15;
+const BESIDE = 300;
+
+/** The step of the colour scale, 0 … 255, that stands for a weight: its square root, so that small ones are seen. */
+export const shadeOf = (weight) => Math.round(255 * Math.sqrt(clamp(weight, 0, 1)));
+
+/** How the matrix stands in the room: px a column, px a row, and whether there is room beside it. */
+export function sized(columns, label, room) {
+  const beside = label + columns * WIDE + BESIDE <= room;
+  const pitch = clamp(Math.floor((room - label - 8) / columns), NARROW, WIDE);
+  return { pitch, tall: clamp(pitch - 4, LOWEST, 28), beside };
+}
+
+/** The pixels of the steps that are shown; what is shut off, and what is not shown yet, is transparent. */
+export function pixelsOf(looks, shown, shut, colours) {
+  const words = new Uint32Array(looks.steps * looks.columns);
+  const palette = new Uint32Array(colours.buffer);
+  for (let step = 0; step < shown; step++) {
+    const row = looks.row(step);
+    for (let slot = 0; slot < looks.columns; slot++) {
+      if (!shut.includes(slot)) words[step * looks.columns + slot] = palette[shadeOf(row[slot])];
+    }
+  }
+  return new Uint8ClampedArray(words.buffer);
+}
+
+/** The matrix. `on` has what is done: `hover(point)`, `leave()`, `go(point)`, `put(step, slot)`, `release(step)`. */
+export function matrixOf({ state, looks, labelled, room, page, on }) {
+  const { source, now, held, shut } = state;
+  const names = rowNames(now.tokens, labelled);
+  const wide = ruler(page, "12.5px");
+  const label = clamp(Math.ceil(Math.max(...names.map(wide))) + 18, 84, 130);
+  const { pitch, tall, beside } = sized(source.length, label, room);
+  const [width, height] = [pitch * source.length, tall * looks.steps];
+  const colours = ramp(sequential());
+  let [at, shown] = [{ row: 0, column: 0 }, looks.steps];
+  const map = heatMap({
+    rows: looks.steps, columns: source.length, width, height, label: "written words, and the source words that they look at",
+    onCell: ({ row, column }) => on.go({ row: Math.min(row, shown - 1), column }),
+  });
+  const [canvas, cross] = [map.node.querySelector("canvas"), map.node.querySelector(".cross")];
+  const box = (kind, row, column, rows = 1) => el("i", { class: kind, style: `left:${column * pitch}px;top:${row * tall}px;` +
+    `width:${pitch}px;height:${rows * tall}px` });
+  const shift = labelled === "read" ? 1 : 0;
+  const gold = now.partners.map(([step, slot]) => [step + shift, slot]).filter(([row]) => row < looks.steps);
+  const marks = [
+    ...shut.map((slot) => [0, box("shut-column", 0, slot, looks.steps)]),
+    ...gold.map(([row, slot]) => [row, box("gold-cell", row, slot)]),
+    ...held.filter(({ step }) => step < looks.steps).map(({ step, slot }) => [step, box("held-cell", step, slot)]),
+  ];
+  canvas.after(el("div", { class: "cell-marks", "aria-hidden": "true" }, ...marks.map(([, mark]) => mark)));
+
+  const under = (event) => {
+    const { left, top } = map.node.getBoundingClientRect();
+    return { row: clamp(Math.floor((event.clientY - top) / tall), 0, shown - 1),
+      column: clamp(Math.floor((event.clientX - left) / pitch), 0, source.length - 1) };
+  };
+  const field = el("div", { class: "field", style: `width:${width}px;height:${height}px` }, map.node);
+  field.addEventListener("pointermove", (event) => {
+    event.stopPropagation();
+    on.hover(under(event));
+  }, { capture: true });
+  field.addEventListener("pointerleave", () => on.leave());
+  field.addEventListener("click", (event) => {
+    event.stopPropagation();
+    const cell = under(event);
+    cross.focus({ preventScroll: true });
+    on.go(cell);
+    on.put(cell.row, cell.column);
+  }, { capture: true });
+  cross.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" || event.key === " ") on.put(at.row, at.column);
+    else if (event.key === "Delete" || event.key === "Backspace") on.release(at.row);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+
+  const above = source.map((word, column) => el("span", { class: `key-name${shut.includes(column) ? " shut" : ""}`,
+    on: { pointerover: () => on.hover({ row: null, column }) } }, el("bdi", {}, word)));
+  const beneath = names.map((word, row) => el("span", { class: "query-name", style: `height:${tall}px;line-height:${tall}px`,
+    on: { pointerover: () => on.hover({ row, column: null }) } }, el("bdi", {}, word)));
+  const node = el("div", { class: `looks${pitch < 18 ? " dense" : ""}`, style: `--pitch:${pitch}px;--label:${label}px` },
+    el("span", { class: "corner" }, el("b", { class: "query" }, labelled === "read" ? "read last ↓" : "written ↓"),
+      el("b", { class: "key" }, "read →")),
+    el("div", { class: "key-names", on: { pointerleave: () => on.leave() } }, ...above),
+    el("div", { class: "queries", on: { pointerleave: () => on.leave() } }, ...beneath), field);
+  const show = (count) => {
+    shown = count;
+    canvas.getContext("2d").clearRect(0, 0, canvas.width, canvas.height);
+    map.paint(pixelsOf(looks, count, shut, colours));
+    beneath.forEach((name, row) => { name.style.visibility = row < count ? "" : "hidden"; });
+    marks.forEach(([row, mark]) => { mark.hidden = row >= count; });
+  };
+  const point = ({ row, column }, said) => {
+    at = { row: row ?? at.row, column: column ?? at.column };
+    map.point(at, said);
+    node.classList.toggle("no-row", row === null);
+    node.classList.toggle("no-column", column === null);
+    above.forEach((name, i) => name.classList.toggle("is-key", i === column));
+    beneath.forEach((name, i) => name.classList.toggle("is-query", i === row));
+  };
+  return { node, show, point, beside, width: label + width + 12 };
+}
+
+export const scale = () => scaleBar(sequential(), ["0", "¼", "1"], "weight, on one scale for all rows");

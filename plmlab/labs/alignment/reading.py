@@ -1,0 +1,138 @@
+"""How the Alignment Lab reads a text: as words of a world, sentence by sentence, with the gold where there is one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from math import isfinite
+
+from plmlab.labs.shared import probabilities
+from plmlab.labs.shared.notes import empty, joined, left_out
+from plmlab.labs.shared.tokens import labels
+from plmlab.text.tokenizers import Tokenizer
+from plmlab.world import World
+from plmlab.world.datasets import passages
+from plmlab.world.datasets.passages import Passage
+from plmlab.world.grammar.sentence import Sentence
+from plmlab.world.probability.posterior import NotInGrammar
+
+ENDS = (".", "?", "!")
+NAMED = 3
+"""So many unknown words are answered by name."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A text as it is read: a label and an id for each slot, that of ``end`` left out. ``unknown`` are the slots read
+    as [UNK]; ``gold`` is the passage that the text makes, None where it makes none; ``note`` is what is to be said."""
+
+    words: tuple[str, ...]
+    ids: tuple[int, ...]
+    end: int
+    unknown: tuple[int, ...]
+    gold: Passage | None
+    note: str
+
+
+def read(text: str, tokenizer: Tokenizer, world: World | None, split: str, room: int) -> Source:
+    """The first ``room`` words of a text. ValueError: there is none."""
+    if not text.strip():
+        raise empty()
+    end = tokenizer.vocab.need("end")
+    if world is None:
+        ids = [_known(id, tokenizer) for id in tokenizer.encode(text, plain=True)]
+        cut = left_out(len(ids) - room, room)
+        unknown = tuple(slot for slot, id in enumerate(ids[:room]) if id == tokenizer.vocab.unk)
+        return Source(tuple(labels(tokenizer, ids[:room])), tuple(ids[:room]), end, unknown, None, cut)
+    typed = words_of(text, world, room)
+    words, added = finished(typed.words, world, split) if not typed.left else (typed.words, "")
+    ids = [_id(word, tokenizer) for word in words]
+    gold, why = gold_of(words, world, split)
+    unknown = tuple(slot for slot, id in enumerate(ids) if id == tokenizer.vocab.unk)
+    note = joined(left_out(typed.left, room, "word"), added, unknown_said([words[i] for i in unknown], world), why)
+    return Source(tuple(words), tuple(ids), end, unknown, gold, note)
+
+
+@dataclass(frozen=True)
+class Typed:
+    """Words as the world writes them, and how many more were typed than there is room for."""
+
+    words: list[str]
+    left: int
+
+
+def words_of(text: str, world: World, room: int) -> Typed:
+    """The words of a typed text: marks set apart, and no capital where the world has none."""
+    said = probabilities.words_of(text, world)
+    known = frozenset(world.vocabulary)
+    words = [word.lower() if word not in known and word.lower() in known else word for word in said[:room]]
+    for place, word in enumerate(words):
+        begins = place == 0 or words[place - 1] in ENDS
+        if begins and word != word.lower() and _further([word.lower(), *words[place + 1:]], words[place:], world):
+            words[place] = word.lower()
+    return Typed(words, len(said) - len(words))
+
+
+def finished(words: Sequence[str], world: World, split: str) -> tuple[list[str], str]:
+    """The words with the mark at their end that makes them sentences, and a note where it was missing."""
+    if words[-1] in ENDS:
+        return list(words), ""
+    for mark in ENDS[:2]:
+        try:
+            sentences_of([*words, mark], world, split)
+        except NotInGrammar:
+            continue
+        return [*words, mark], f"A “{mark}” was added at the end."
+    return list(words), ""
+
+
+def gold_of(words: Sequence[str], world: World, split: str) -> tuple[Passage | None, str]:
+    """The passage that the words make; or None, and where they leave the grammar."""
+    try:
+        return passages.joined(sentences_of(words, world, split), world.lexicon), ""
+    except NotInGrammar as error:
+        return None, f"This is no text of the world, so that nothing is known of its partners. {error}"
+
+
+def sentences_of(words: Sequence[str], world: World, split: str) -> list[Sentence]:
+    """The sentences of the world that some words make; one may hold a question and its answer. NotInGrammar: they make
+    none; the message says in which sentence, and where there."""
+    found: list[Sentence] = []
+    begun = 0
+    while begun < len(words):
+        ends = [end for end in range(begun + 1, len(words) + 1) if end == len(words) or words[end - 1] in ENDS][:2]
+        end = next((end for end in reversed(ends) if isfinite(world.logprob(words[begun:end], split))), None)
+        if end is None:
+            where = f"Sentence {len(found) + 1}, word" if found else "Word"
+            said = world.explain(words[begun:ends[-1]], split).message
+            raise NotInGrammar(f"{where}{said.removeprefix('Word')}" if said.startswith("Word ") else said)
+        found.append(world.parse(words[begun:end], split))
+        begun = end
+    return found
+
+
+def unknown_said(words: Sequence[str], world: World) -> str:
+    """The note on words that the model cannot read, each by its name, with those of the world spelled most alike."""
+    told = []
+    for word in list(dict.fromkeys(words))[:NAMED]:
+        near = get_close_matches(word.lower(), world.vocabulary, NAMED, 0.5)
+        alike = f"; spelled alike: {', '.join(f'“{one}”' for one in near)}" if near else ""
+        told.append(f"“{word[:24]}” is not a word of this world{alike}.")
+    more = len(set(words)) - len(told)
+    told += [f"{more} more {'is' if more == 1 else 'are'} not either."] if more > 0 else []
+    told += ["The model reads [UNK] there, which it never saw while it learned."] if words else []
+    return " ".join(told)
+
+
+def _further(one: Sequence[str], other: Sequence[str], world: World) -> bool:
+    return world.explain(one).prefix > world.explain(other).prefix
+
+
+def _id(word: str, tokenizer: Tokenizer) -> int:
+    """The id of a word; [UNK] where it is none, or not one alone."""
+    ids = tokenizer.encode(word, plain=True)
+    return _known(ids[0], tokenizer) if len(ids) == 1 else tokenizer.vocab.need("unk")
+
+
+def _known(id: int, tokenizer: Tokenizer) -> int:
+    """The id of a token that a text may hold; a special one that is typed is read as [UNK]."""
+    return tokenizer.vocab.need("unk") if id in tokenizer.vocab.special else id

@@ -1,0 +1,136 @@
+"""A tally over many texts: what becomes of a word when its look is put on the partner, or on some other word."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from random import Random
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from plmlab.decode import Given
+from plmlab.draws import pick, shuffled
+from plmlab.example import Batch
+from plmlab.interpret.alignments import ACROSS, across
+from plmlab.interpret.readable import inference
+from plmlab.interpret.watching import intervene, watch
+from plmlab.objectives import sequence_to_sequence
+from plmlab.text.tokenizers import Tokenizer
+from plmlab.text.vocabulary import Vocabulary
+from plmlab.world import World
+from plmlab.world.datasets.passages import Passage, passages
+
+TEXTS, SEED = 100, 7
+LENGTHS = range(5, 41)
+MOST = 300
+"""So many words of a kind are held at most, drawn from all of them."""
+ROWS = 128
+
+
+@dataclass(frozen=True)
+class Case:
+    """A word to be written: the slot ``step`` of a text's target, whose partner is the slot ``partner`` of its
+    source."""
+
+    text: int
+    step: int
+    partner: int
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a model said at each slot when the right words stood before it: its ``best`` word, the log-probability of
+    the ``right`` one in nats, and the slot ``looked`` at most; [batch time] each."""
+
+    best: Tensor
+    right: Tensor
+    looked: Tensor
+
+
+def tally(model: nn.Module, tokenizer: Tokenizer, world: World, split: str = "test", *, texts: int = TEXTS,
+          lengths: range = LENGTHS, seed: int = SEED) -> dict[str, Any]:
+    """Over ``texts`` passages, each word asked for after the right words before it: of the ``missed``, wrong words that
+    looked past their partner, how many become right when the look is put there (``fixed``), or else get likelier
+    (``closer``) or less likely (``worse``), and how many are fixed by a look at some ``other`` word; of the ``right``
+    words, how many ``stay`` so when the look is put on some other word.
+
+    A dict for JSON, the same for the same seed. ``words`` counts those with a known partner, ``wrong`` those said
+    wrong.
+    """
+    rng = Random(seed)
+    told = list(islice(passages(world, split, rng, lengths), texts))
+    pairs = [(tokenizer.encode(" ".join(one.english), plain=True), tokenizer.encode(" ".join(one.chinese), plain=True))
+             for one in told]
+    cases = [Case(text, step, partner) for text, one in enumerate(told) for step, partner in one.partners]
+    free = asked(model, pairs, tokenizer.vocab)
+    right = [case for case in cases if free.best[case.text, case.step] == pairs[case.text][1][case.step]]
+    wrong = [case for case in cases if case not in set(right)]
+    missed = _some([case for case in wrong if free.looked[case.text, case.step] != case.partner], rng)
+    some = _some(right, rng)
+    moved = _held(model, pairs, tokenizer.vocab, missed, [case.partner for case in missed])
+    astray = _held(model, pairs, tokenizer.vocab, missed, [_another(case, told, rng) for case in missed])
+    shaken = _held(model, pairs, tokenizer.vocab, some, [_another(case, told, rng) for case in some])
+    before = [float(free.right[case.text, case.step]) for case in missed]
+    closer = [now > then for (said, now), then in zip(moved, before, strict=True) if not said]
+    return {
+        "texts": len(told), "words": len(cases), "wrong": len(wrong),
+        "missed": {"count": len(missed), "fixed": sum(said for said, _ in moved), "closer": sum(closer),
+                   "worse": len(closer) - sum(closer), "other": sum(said for said, _ in astray)},
+        "right": {"count": len(some), "stay": sum(said for said, _ in shaken)},
+    }
+
+
+def asked(model: nn.Module, pairs: Sequence[tuple[list[int], list[int]]], vocab: Vocabulary,
+          looks: Sequence[tuple[int, int]] | None = None) -> Asked:
+    """What a model says at each slot of some targets, given the right words before it. ``looks``: (step, slot) for each
+    pair; at that step all the weight goes to that slot of the source."""
+    source = Batch.of([sequence_to_sequence(one, [], vocab=vocab).source for one, _ in pairs], pad=vocab.need("pad"))
+    length = max(len(target) for _, target in pairs)
+    targets = torch.tensor([[*target, *[vocab.need("end")] * (length - len(target))] for _, target in pairs])
+    steps = torch.tensor([step for step, _ in looks] if looks else [-1] * len(pairs))
+    slots = torch.tensor([slot for _, slot in looks] if looks else [0] * len(pairs))
+    step = 0
+
+    def take_hold(weights: Tensor) -> Tensor:
+        rows = (steps == step).nonzero()[:, 0]
+        if not len(rows):
+            return weights
+        changed = weights.clone()
+        changed[rows] = 0
+        changed[rows, ..., slots[rows]] = 1
+        return changed
+
+    best, right = [], []
+    with inference(model), watch(model, ACROSS) as seen, intervene(model, {ACROSS: take_hold}):
+        given = Given(model, source)
+        state = given.start()
+        read = torch.full((len(pairs), 1), vocab.need("start"))
+        for step in range(length):
+            ahead = given.step(read, state).log_softmax(-1)
+            read = targets[:, step:step + 1]
+            best.append(ahead.argmax(-1))
+            right.append(ahead.gather(1, read)[:, 0])
+    return Asked(torch.stack(best, 1), torch.stack(right, 1), across(seen).argmax(-1))
+
+
+def _held(model: nn.Module, pairs: Sequence[tuple[list[int], list[int]]], vocab: Vocabulary, cases: Sequence[Case],
+          slots: Sequence[int]) -> list[tuple[bool, float]]:
+    """For each case, with its look put on a slot: whether the right word is said, and its log-probability."""
+    found = []
+    for first in range(0, len(cases), ROWS):
+        some, to = cases[first:first + ROWS], slots[first:first + ROWS]
+        chosen = [(pairs[case.text][0], pairs[case.text][1][:case.step + 1]) for case in some]
+        said = asked(model, chosen, vocab, [(case.step, slot) for case, slot in zip(some, to, strict=True)])
+        found += [(int(said.best[row, case.step]) == pairs[case.text][1][case.step], float(said.right[row, case.step]))
+                  for row, case in enumerate(some)]
+    return found
+
+
+def _some(cases: Sequence[Case], rng: Random) -> list[Case]:
+    return shuffled(rng, cases)[:MOST]
+
+
+def _another(case: Case, told: Sequence[Passage], rng: Random) -> int:
+    """A word of the source that is not the partner."""
+    return pick(rng, [slot for slot in range(len(told[case.text].english)) if slot != case.partner])

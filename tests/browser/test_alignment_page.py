@@ -1,0 +1,283 @@
+"""The Alignment Lab in a browser: words, links and matrix by mouse and keyboard, the hand, what a kernel answers."""
+
+import re
+import statistics
+from collections.abc import Callable
+
+import pytest
+from alignment_models import SINGING, TURNED, WORDS, Pointer, pointing
+from playwright.sync_api import Page, expect
+from servers import Desk
+from standin import HOSTILE
+
+from plmlab.labs import AlignmentLab
+from plmlab.labs.alignment.presets import offered
+from plmlab.world import small
+
+pytestmark = pytest.mark.browser
+
+Show = Callable[..., Page]
+WHY = ".alignment .why"
+ORDER = (0, 4, 4, 2, 0, 1, 5, 6, 7, 8)
+TALLY = {"texts": 100, "words": 282, "wrong": 60, "right": {"count": 222, "stay": 120},
+         "missed": {"count": 40, "fixed": 30, "closer": 6, "worse": 4, "other": 2}}
+
+
+def turned(**more: object) -> AlignmentLab:
+    return pointing(*ORDER, text=TURNED, **more)
+
+
+def chip(page: Page, row: str, place: int):
+    return page.locator(f".words.{row} .chip").nth(place)
+
+
+def cell(page: Page, row: int, column: int) -> tuple[float, float]:
+    """The middle of a cell of the matrix, on the page."""
+    page.locator(".looks .heat").scroll_into_view_if_needed()
+    box = page.locator(".looks .heat").bounding_box()
+    rows, columns = (int(page.get_attribute(".looks .heat", f"aria-{side}count")) for side in ("row", "col"))
+    return box["x"] + (column + 0.5) * box["width"] / columns, box["y"] + (row + 0.5) * box["height"] / rows
+
+
+def test_the_first_state_teaches_without_a_touch(show: Show) -> None:
+    lab = turned()
+    page = show(lab)
+    now = lab.state["now"]
+    expect(page.locator("h4").first).to_have_text(
+        f"{now['right']} of 10 words are right; of the 3 words with a known partner, 3 look there most")
+    assert page.locator(".words.source .chip bdi").all_inner_texts() == lab.state["source"]
+    assert page.locator(".words.written .chip bdi").all_inner_texts() == now["tokens"]
+    assert page.locator(".words.written .chip small").all_inner_texts() == [f"{p:.2f}" for p in now["p"]]
+    assert page.inner_text(WHY).startswith(
+        "“钥匙” (p 0.75) puts 75 % of its look on “key”, its partner: its heaviest link.")
+    assert page.locator("path.gold-link").count() == page.locator(".cell-marks .gold-cell").count() == 3
+    assert page.locator(".words.written .wrong").count() == 9 - now["right"]
+    rows = page.locator(".models tbody tr").all_inner_texts()
+    assert "pointer" in rows[0] and f"{now['right']} of 10" in rows[0] and "no attention" in rows[1]
+    expect(page.locator(".ask p")).to_be_hidden()
+    page.click(".ask summary")
+    expect(page.locator(".ask p")).to_contain_text("“钥匙” had looked there most, with 75 % of its look")
+
+
+def test_pointing_tells_on_all_sides(show: Show) -> None:
+    page = show(turned())
+    resting = page.inner_text(WHY)
+    chip(page, "written", 1).hover()
+    expect(page.locator(WHY)).to_have_text("“桌子” (word 2) (p 0.75): 75 % of its look on “tables”, its partner.")
+    expect(chip(page, "written", 1)).to_have_class(re.compile("is-query"))
+    assert chip(page, "source", 4).evaluate("e => e.style.getPropertyValue('--look')") == "75%"
+    expect(page.locator(".queries .is-query")).to_have_text("桌子")
+    chip(page, "source", 4).hover()
+    expect(page.locator(WHY)).to_contain_text(
+        "“tables”: “桌子” (word 2) gives it 75 % of its look and “桌子” (word 3) 75 %")
+    assert [chip(page, "written", i).evaluate("e => e.style.getPropertyValue('--look')") for i in (1, 2, 5)] == [
+        "75%", "75%", "3%"]
+    expect(page.locator(".key-names .is-key")).to_have_text("tables")
+    page.mouse.move(*cell(page, 5, 1))
+    expect(page.locator(WHY)).to_contain_text("“钥匙” (p 0.75) puts 75 % of its look on “key”")
+    page.locator(".query-name").nth(7).hover()
+    expect(page.locator(WHY)).to_contain_text("“脏” (p 0.75): 75 % of its look on “dirty”")
+    page.mouse.move(2, 2)
+    expect(page.locator(WHY)).to_have_text(resting)
+
+
+def test_the_words_come_one_by_one(show: Show) -> None:
+    page = show(turned())
+    shown = page.locator(".words.written .chip:visible")
+    links = page.locator(".drawing g[display=inline]")
+    expect(shown).to_have_count(10)
+    for press, count in (("◂ back", 9), ("◂ back", 8), ("forward ▸", 9), ("all", 10)):
+        page.click(f"button:text-is('{press}')")
+        expect(shown).to_have_count(count)
+        expect(links).to_have_count(count)
+        expect(page.locator(".query-name:visible")).to_have_count(count)
+    page.focus("input[aria-label='words shown']")
+    page.keyboard.press("Home")
+    expect(shown).to_have_count(1)
+    expect(page.locator(".gold-cell:visible")).to_have_count(1)  # the legend's
+    expect(page.locator(".texts dt")).to_have_count(0)
+    page.focus(".words.written .chip")
+    page.keyboard.press("]")
+    page.keyboard.press("]")
+    expect(shown).to_have_count(3)
+    page.keyboard.press("[")
+    expect(shown).to_have_count(2)
+    assert page.is_enabled("button:text-is('all')")
+
+
+def test_all_is_walked_by_keyboard(show: Show) -> None:
+    page = show(turned())
+    page.focus(".words.source .chip[tabindex='0']")
+    page.keyboard.press("Home")
+    expect(page.locator(WHY)).to_contain_text("“the” (word 1): “那些” (word 1) gives it 75 %")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(WHY)).to_contain_text("“key”: “钥匙” gives it 75 % of its look")
+    page.keyboard.press("Tab")
+    page.keyboard.press("End")
+    expect(page.locator(WHY)).to_contain_text("“[END]” (p 0.75)")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(WHY)).to_contain_text("“。” (p 0.75): 75 % of its look on “.”")
+    page.focus(".looks .cross")
+    page.keyboard.press("Home")
+    page.keyboard.press("PageUp")
+    expect(page.locator(WHY)).to_contain_text("“那些” (word 1) (p 0.78) puts 75 % of its look on “the” (word 1)")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(WHY)).to_contain_text("on “key”")
+    assert page.get_attribute(".cross", "aria-label") == page.inner_text(WHY)
+    quiet = """() => [...document.querySelectorAll('.plm-lab :is(button, input, select, summary, [tabindex])')]
+        .filter(e => e.dataset.lmSuppressShortcuts !== 'true').length"""
+    assert page.evaluate(quiet) == 0
+
+
+def test_the_wrong_label_moves_the_rows_and_loses_partners(show: Show) -> None:
+    lab = turned()
+    page = show(lab)
+    names = page.locator(".query-name")
+    assert names.all_inner_texts() == lab.state["now"]["tokens"]
+    expect(page.locator(".one .note")).to_have_text(
+        "A row is the look with which its word was written: 3 of 3 partners are hit.")
+    gold = page.locator(".cell-marks .gold-cell").evaluate_all("(all) => all.map((e) => e.offsetTop)")
+    page.click("text=the word read (off by one)")
+    expect(names.first).to_have_text("[START]")
+    assert names.all_inner_texts() == ["[START]", *lab.state["now"]["tokens"][:-1]]
+    expect(page.locator(".one .note")).to_contain_text(
+        "1 of 3 partners is hit; with rows named by what was written, 3.")
+    tall = page.locator(".query-name").first.bounding_box()["height"]
+    assert page.locator(".cell-marks .gold-cell").evaluate_all("(all) => all.map((e) => e.offsetTop)") == [
+        top + tall for top in gold]
+    page.click("text=the word written")
+    expect(names.first).to_have_text("那些")
+
+
+def test_what_the_hand_did_is_marked_without_colour(show: Show) -> None:
+    page = show(pointing(held=[{"step": 1, "slot": 2}]))
+    expect(page.locator(".did")).to_have_text(
+        "You put the look of “女孩” on “sing”: 1 word changed: “女孩” became “唱歌” (word 2). "
+        "Right words: 4 before, 3 now, of 5.")
+    changed = page.locator(".words.written .changed")
+    expect(changed).to_have_count(1)
+    assert changed.evaluate("e => getComputedStyle(e).borderStyle") == "dashed"
+    assert "line-through" in page.locator(".texts .lost").evaluate("e => getComputedStyle(e).textDecorationLine")
+    wrong = page.locator(".words.written .wrong bdi").first
+    assert wrong.evaluate("e => getComputedStyle(e).textDecorationStyle") == "wavy"
+    assert page.locator(".texts .missed").all_inner_texts() == ["女孩", "在"]
+    page = show(pointing(shut=[1]))
+    assert "repeating" in chip(page, "source", 1).evaluate("e => getComputedStyle(e).backgroundImage")
+    assert chip(page, "source", 1).get_attribute("aria-pressed") == "true"
+    expect(page.locator(".cell-marks .shut-column")).to_have_count(1)
+
+
+def test_a_saved_page_keeps_what_needs_no_python(show: Show) -> None:
+    page = show(turned(tally=TALLY))
+    controls = page.locator(".plm-lab :is(.controls, .hand-bar, .presets) :is(input, select, button)")
+    live = controls.evaluate_all("(all) => all.filter((e) => !e.disabled).map((e) => e.ariaLabel || e.textContent)")
+    assert live == ["words shown", "◂ back"]
+    before = page.inner_html(".drawing")
+    chip(page, "source", 1).click()
+    page.mouse.click(*cell(page, 2, 2))
+    page.keyboard.press("Delete")
+    page.mouse.move(2, 2)
+    expect(page.locator(".did")).to_be_empty()
+    assert page.inner_html(".drawing").count("link") == before.count("link")
+    page.click("text=Count over many texts")
+    expect(page.locator(".tally-place")).to_contain_text(
+        "40 wrong ones looked past the partner. With the look put there, 30 become right")
+    expect(page.locator(".tally-place")).to_contain_text("Of 222 right ones, 120 stay right")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_nothing_is_cut_and_all_can_be_read(show: Show, theme: str) -> None:
+    long = offered(small(), "train")[2].text
+    for lab in (turned(shut=[1]), pointing(text=long), pointing(text=" ".join([TURNED] * 7))):
+        page = show(lab, theme)
+        for width in (984, 700):
+            page.set_viewport_size({"width": width, "height": 900})
+            assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), width
+        page.set_viewport_size({"width": 984, "height": 900})
+        cut = page.locator(".words .chip, .key-name, .query-name").evaluate_all(
+            "(all) => all.filter((e) => e.scrollWidth > e.clientWidth + 2 || e.scrollHeight > e.clientHeight + 2)"
+            ".map((e) => [e.className, e.textContent, e.scrollWidth, e.clientWidth, e.scrollHeight, e.clientHeight])")
+        assert cut == []
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_any_text_stays_text(show: Show, name: str) -> None:
+    page = show(AlignmentLab({"pointer": Pointer()}, WORDS, HOSTILE[name], world=small(), presets=[]))
+    assert page.locator(".plm-lab img, .plm-lab script").count() == 0
+    assert chip(page, "source", 0).locator("bdi").evaluate("e => e.textContent") == HOSTILE[name].split()[0]
+    expect(page.locator(".message")).to_contain_text("nothing is known of its partners")
+
+
+LAB = """
+import torch
+torch.set_num_threads(1)
+from alignment_models import pointing
+lab = pointing()
+lab
+"""
+TOLD = "print(repr(lab.text), [(one['step'], one['slot'], one['share']) for one in lab.held], lab.shut, lab.steps)"
+
+
+def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
+    page = jupyter.run(LAB, TOLD, until=".plm-lab .drawing")
+    page.mouse.click(*cell(page, 1, 2))
+    expect(page.locator(".did")).to_contain_text("You put the look of “女孩” on “sing”: 1 word changed")
+    expect(page.locator(".words.written .chip bdi")).to_have_text(["那些", "唱歌", "唱歌", "。", "[END]"])
+    assert page.evaluate("document.activeElement.classList.contains('cross')"), "the focus stays in the matrix"
+    page.keyboard.press("Delete")
+    expect(page.locator(".did")).to_be_empty()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(page.locator(".did")).to_contain_text("You put the look of “女孩” on “.”")
+    page.click("text=give this step its partner")
+    expect(page.locator(".did")).to_contain_text("You put the look of “女孩” on “girls”: no word changed")
+    expect(page.locator("button:text-is('give this step its partner')")).to_be_disabled()
+    page.focus("input[aria-label='share given']")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(".did")).to_contain_text("You put 90 % of the look")
+    page.click("text=release this step")
+    expect(page.locator(".did")).to_be_empty()
+    chip(page, "source", 1).click()
+    expect(page.locator(".did")).to_contain_text("You shut “girls” off: 3 words changed")
+    page.keyboard.press("Enter")
+    expect(page.locator(".did")).to_be_empty()
+    page.focus("input[aria-label='share given']")
+    page.keyboard.press("End")
+    one, other = chip(page, "written", 2).bounding_box(), chip(page, "source", 1).bounding_box()
+    page.mouse.move(one["x"] + 9, one["y"] + 9)
+    page.mouse.down()
+    page.mouse.move(other["x"] + 20, other["y"] + 40)
+    page.mouse.move(other["x"] + 9, other["y"] + 9)
+    page.mouse.up()
+    expect(page.locator(".did")).to_contain_text("You put the look of “唱歌” on “girls”")
+    jupyter.run_cell(1, until=r"'the girls sing \.' \[\(2, 1, 1\.0\)\] \[\] None$")
+    page.click("button:text-is('reset')")
+    expect(page.locator(".did")).to_be_empty()
+    page.click(".ask summary")
+    page.click("text=shut it off here")
+    expect(page.locator(".did")).to_contain_text("You shut “girls” off")
+    page.click("button.preset:text-is('a long passage')")
+    expect(page.locator(".drawing")).to_have_class(re.compile("turned-words"))
+    expect(page.locator(".did")).to_be_empty()
+    page.click("text=Count over many texts")
+    expect(page.locator(".tally-place")).to_contain_text("Over 100 texts, each word asked for")
+    for text in HOSTILE.values():
+        page.fill(".sentence", text)
+        expect(page.locator(".words.source .chip bdi").first).to_have_text(text.split()[0])
+        assert page.input_value(".sentence") == text
+        assert page.locator(".plm-lab img, .plm-lab script").count() == 0
+    page.fill(".sentence", "")
+    expect(page.locator(".message")).to_contain_text("The sentence is empty")
+    page.fill(".sentence", "The girls sing")
+    expect(page.locator(".message")).to_have_text("A “.” was added at the end.")
+    expect(page.locator(".words.source .chip bdi")).to_have_text([*SINGING.split(), "[END]"])
+
+
+@pytest.mark.timing
+def test_the_time_of_a_round_trip(jupyter: Desk) -> None:
+    """A word is shut off and all is drawn anew within 100 ms, with room for a busy machine."""
+    long = "pointing(text=' '.join(['the girls sing .'] * 7))"
+    jupyter.run(LAB.replace("pointing()", long), until=".plm-lab .drawing")
+    spent = jupyter.round_trips("[...document.querySelectorAll('.words.source .chip')].slice(0, 6)", ".links-place")
+    print(f"a round trip: median {statistics.median(spent):.0f} ms")
+    assert statistics.median(spent) <= 200

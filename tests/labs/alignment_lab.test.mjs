@@ -1,0 +1,159 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import * as numbers from "../../plmlab/labs/alignment/numbers.js";
+import * as told from "../../plmlab/labs/alignment/told.js";
+import { shownOf } from "../../plmlab/labs/alignment/controls.js";
+import { stroke, surely } from "../../plmlab/labs/alignment/links.js";
+import { pixelsOf, shadeOf, sized } from "../../plmlab/labs/alignment/matrix.js";
+
+const cases = JSON.parse(readFileSync(new URL("alignment_fixtures.json", import.meta.url), "utf8"));
+const [plain, turned, held, part, shut, same, bare] = cases.map(({ state }) => state);
+const looks = (state) => numbers.looksOf(state.now, state.source.length);
+const hold = (state, asks = true) => ({ held: state.held, shut: state.shut, asks });
+
+test("the partners that are hit are Python's, by either label", () => {
+  for (const { name, state, written, read } of cases) {
+    assert.equal(numbers.onPartner(looks(state), state.now.partners), written, name);
+    assert.equal(numbers.onPartner(looks(state), state.now.partners, 1), read, name);
+  }
+  assert.ok(cases.some(({ written, read }) => written > read));
+});
+
+test("rows of weights add up to 1, whatever the hand does", () => {
+  for (const state of [plain, turned, held, part, shut, same, bare]) {
+    const rows = looks(state);
+    assert.equal(rows.steps, state.now.tokens.length);
+    for (let step = 0; step < rows.steps; step++) {
+      assert.ok(Math.abs(rows.row(step).reduce((sum, weight) => sum + weight, 0) - 1) < 1e-6);
+    }
+  }
+  assert.equal(looks(held).at(1, 2), 1);
+  for (let step = 0; step < looks(shut).steps; step++) assert.equal(looks(shut).at(step, 1), 0);
+});
+
+test("of equal weights the first is the heaviest, as in Python", () => {
+  assert.equal(numbers.heaviest([0.25, 0.25, 0.25]), 0);
+  assert.equal(numbers.heaviest(Float32Array.of(0.1, 0.4, 0.4)), 1);
+});
+
+test("rows are named by what was written, or by what was read one step before", () => {
+  assert.deepEqual(numbers.rowNames(["a", "b", "[END]"], "written"), ["a", "b", "[END]"]);
+  assert.deepEqual(numbers.rowNames(["a", "b", "[END]"], "read"), ["[START]", "a", "b"]);
+});
+
+test("what changed is told apart on both sides", () => {
+  assert.deepEqual(numbers.changesOf(plain), { count: 0, first: null, lost: new Set(), fresh: new Set() });
+  assert.deepEqual(numbers.changesOf(held), { count: 1, first: [1, 1], lost: new Set([1]), fresh: new Set([1]) });
+  const { count, lost, fresh } = numbers.changesOf(shut);
+  assert.deepEqual([count, [...lost], [...fresh]], [3, [1, 2, 3], []]);
+});
+
+test("a look that is put where it lies is released", () => {
+  const one = numbers.heldWith([], 2, 5, 1);
+  assert.deepEqual(one, [{ step: 2, slot: 5, share: 1 }]);
+  assert.deepEqual(numbers.heldWith(one, 2, 6, 0.5), [{ step: 2, slot: 6, share: 0.5 }]);
+  assert.deepEqual(numbers.heldWith(one, 2, 5, 0.5), []);
+  assert.equal(numbers.heldWith(one, 3, 5, 1).length, 2);
+  assert.deepEqual(numbers.switched([4], 1), [1, 4]);
+  assert.deepEqual(numbers.switched([1, 4], 1), [4]);
+});
+
+test("chips stand upright while they fit, else turned, and never on each other", () => {
+  for (const [rows, room, turned] of [[[[20, 60], [20, 20, 20]], 400, false], [[Array(50).fill(40), Array(55).fill(30)], 900, true],
+    [[Array(65).fill(60), Array(90).fill(30)], 900, true], [[[10], [10]], 300, false]]) {
+    const at = numbers.arranged(rows, room);
+    assert.equal(at.turned, turned);
+    at.rows.forEach((places, i) => {
+      assert.equal(places.length, rows[i].length);
+      places.forEach(({ x, width }, k) => {
+        assert.ok(x >= 0 && x + width <= at.width + 1e-9);
+        if (!turned) assert.ok(width >= rows[i][k] + 10);
+        if (k) assert.ok(x >= places[k - 1].x + places[k - 1].width - 1e-9);
+      });
+    });
+    if (rows[1].length < 64) assert.ok(at.width <= room);
+  }
+});
+
+test("thickness, opacity and colour hang on the weight alone", () => {
+  assert.ok(stroke(1).width > 8 && stroke(0).width < 0.5 && stroke(1).opacity <= 1);
+  assert.ok(stroke(0.5).width < stroke(0.6).width && stroke(0.5).opacity < stroke(0.6).opacity);
+  assert.deepEqual([shadeOf(0), shadeOf(0.25), shadeOf(1)], [0, 128, 255]);
+  const colours = new Uint8ClampedArray(4 * 256).fill(200);
+  const words = new Uint32Array(pixelsOf(looks(plain), 2, [1], colours).buffer);
+  const columns = plain.source.length;
+  words.forEach((word, i) => assert.equal(word !== 0, i < 2 * columns && i % columns !== 1, "only what is shown, and not shut"));
+});
+
+test("the matrix shrinks with its columns, and leaves room beside it while there is", () => {
+  assert.deepEqual(sized(10, 90, 924), { pitch: 34, tall: 28, beside: true });
+  const long = sized(61, 90, 924);
+  assert.ok(!long.beside && long.pitch === 13 && long.tall >= 13);
+});
+
+test("the title is the finding", () => {
+  assert.equal(told.finding(plain), "4 of 5 words are right; of the 2 words with a known partner, 2 look there most");
+  assert.match(told.finding(held), /^3 of 5 words are right; of the 2 words with a known partner, 1 looks there most$/);
+  assert.match(told.finding({ ...held, now: { ...held.now, partners: [[1, 1]], hits: 0 } }), /; the one word with a known partner does not look there most$/);
+  assert.match(told.finding(bare), /^5 words written; the least sure is “.*” .*\(p 0\.\d+\)$/);
+});
+
+test("a written word tells where it looks", () => {
+  assert.equal(told.rowSaid(plain, looks(plain), [], 1), "“女孩” (p 0.75): 75 % of its look on “girls”, its partner.");
+  assert.equal(told.rowSaid(turned, looks(turned), [], 5), "“钥匙” (p 0.75): 75 % of its look on “key”, its partner.");
+  assert.match(told.rowSaid(held, looks(held), held.held, 1),
+    /^“唱歌” \(word 2\) \(p > 0\.999, wrong\): 100 % of its look on “sing”; its partner “girls” has 0 %\. You put it on “sing”; Delete lets it go\.$/);
+  assert.match(told.rowSaid(part, looks(part), part.held, 1), /You put 50 % of it on “sing”/);
+  const thin = { at: () => 0.05, row: () => Float32Array.of(0.05, 0.06, 0.05), steps: 5 };
+  assert.match(told.rowSaid(plain, thin, [], 0), /its look is spread thin, nowhere as much as 10 %/);
+  assert.match(told.rowSaid(plain, { ...thin, row: () => Float32Array.of(0, 0, 0) }, [], 0), /it looks at nothing/);
+});
+
+test("a source word tells who looked at it", () => {
+  const said = told.columnSaid(plain, looks(plain), [], 1);
+  assert.equal(said, "“girls”: “女孩” gives it 75 % of its look; in all it has 1.0 of 5 looks. Its partner is “女孩”. " +
+    "Click, or press Enter, to shut it off.");
+  assert.ok(!told.columnSaid(plain, looks(plain), [], 1, { asks: false }).includes("Click"));
+  assert.match(told.columnSaid(shut, looks(shut), shut.shut, 1), /^“girls” is shut off: no step may look at it\. Click.* to open it\.$/);
+  assert.match(told.columnSaid(held, looks(held), [], 2), /“唱歌” \(word 2\) gives it 100 % of its look and “唱歌” \(word 3\) 75 %/);
+});
+
+test("a cell tells its share, its rank, and what can be done", () => {
+  const said = told.cellSaid(plain, looks(plain), hold(plain), 1, 1);
+  assert.equal(said, "“女孩” (p 0.75) puts 75 % of its look on “girls”, its partner: its heaviest link. Click, or press Enter, to put all of it there.");
+  assert.match(told.cellSaid(plain, looks(plain), hold(plain, false), 1, 0), /; its heaviest link is on “girls” \(75 %\)\.$/);
+  assert.match(told.cellSaid(shut, looks(shut), hold(shut), 0, 1), /It is shut off\.$/);
+  assert.match(told.cellSaid(held, looks(held), hold(held), 1, 2), /You put it on “sing”; Delete lets it go\.$/);
+});
+
+test("one sentence says what the hand did", () => {
+  const said = (state) => told.handSaid(state, state.held, state.shut, numbers.changesOf(state));
+  assert.equal(said(plain), "");
+  assert.equal(said(held), "You put the look of “女孩” on “sing”: 1 word changed: “女孩” became “唱歌” (word 2). " +
+    "Right words: 4 before, 3 now, of 5.");
+  assert.match(said(part), /^You put 50 % of the look of “女孩” on “sing”: 1 word changed/);
+  assert.match(said(shut), /^You shut “girls” off: 3 words changed, the first at step 2: “女孩” went\./);
+  assert.match(said(same), /: no word changed; “女孩” had p 0\.75 and has > 0\.999\.$/);
+  const many = [0, 1, 2, 3].map((step) => ({ step, slot: 0, share: 1 }));
+  assert.match(told.handSaid(plain, many, [1], numbers.changesOf(plain)),
+    /^You put the look of .*, you put the look of .*, moved 2 more looks and shut “girls” off: no word changed, nor any probability/);
+});
+
+test("the wrong label says what it does to the count", () => {
+  const counts = { written: 3, read: 1, of: 3 };
+  assert.equal(told.labelSaid("written", ["a", "b"], counts), "A row is the look with which its word was written: 3 of 3 partners are hit.");
+  assert.match(told.labelSaid("read", ["a", "b"], counts),
+    /the row “a” is the look that wrote “b”\. 1 of 3 partners is hit; with rows named by what was written, 3\. .*tensor2tensor#898/);
+  assert.ok(!told.labelSaid("read", ["a"], { written: 0, read: 0, of: 0 }).includes("hit"));
+});
+
+test("the first cell is a right word whose partner stands far off", () => {
+  assert.deepEqual(numbers.firstCell(looks(turned), turned.now), { row: 5, column: 1 });
+  assert.deepEqual(numbers.firstCell(looks(bare), bare.now), { row: 0, column: 0 });
+});
+
+test("numbers are short, and the steps stay in the text", () => {
+  assert.deepEqual([surely(0.9999), surely(0.5), surely(0.001), surely(1)], ["≈ 1", "0.50", "≈ 0", "≈ 1"]);
+  assert.deepEqual([shownOf(null, 5), shownOf(0, 5), shownOf(9, 5), shownOf(3, 5)], [5, 1, 5, 3]);
+});
