@@ -1,11 +1,12 @@
 """What does the encoder's last state still hold? A linear probe reads the source's words off it, place by place.
 
 "The last state is a summary of the sentence": then each word could be read off it, the first as well as the last.
-Beside the probe stand what one knows without looking at the state (the commonest word of each place), and the same
-probe on an encoder that was never trained.
+Beside the probe stand what one knows without looking at the state: the commonest word of each place, and the commonest
+one between its two neighbours, if someone told them; the same probe on an encoder that was never trained; and what the
+decoder itself makes of the state: whether the sentence that holds the word is translated rightly, in its place.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
@@ -16,7 +17,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from plmlab.chapters.ch04.arms import ARMS, LONGER, SEEDS, UPDATES, trained
-from plmlab.chapters.ch04.translation import exam, ids, new, pairs
+from plmlab.chapters.ch04.translation import exam, ids, new, pairs, pieces, translations
 from plmlab.models.seq2seq import Seq2Seq
 from plmlab.recipes import Parts, spread
 from plmlab.world.datasets.passages import Passage
@@ -69,32 +70,62 @@ def probed(states: Float[Tensor, "batch state"], words: Int[Tensor, "batch place
     return (said == asked.T).float().mean(-1).tolist()
 
 
+def written_rightly(model: Seq2Seq, some: Sequence[Passage], name: str) -> list[float]:
+    """Place → the share of passages in which the sentence that holds its word is written rightly, where it should."""
+    shares = []
+    for text, passage in zip(translations(model, some, ARMS[name]), some, strict=True):
+        ours, theirs = pieces(text), pieces(passage.chinese)
+        of = [number for number, words in enumerate(pieces(passage.english)) for _ in words]
+        shares.append([ours[of[place]:of[place] + 1] == [theirs[of[place]]] for place in range(PLACES)])
+    return [fmean(column) for column in zip(*shares, strict=True)]
+
+
 def probe(folder: str, name: str, seed: int) -> dict[str, list[float]]:
-    """Place → the share of words read off an arm's last state, ``trained`` and ``untrained``."""
+    """Place → the share of words read off an arm's last state, ``trained`` and ``untrained``, and of those whose
+    sentence is ``written`` rightly."""
     learned, asked = long_enough("learned", LEARNED), long_enough(seed, ASKED)
     told = {}
     for which, model in (("trained", trained(folder, name, PROBED[name], seed)), ("untrained", new(ARMS[name], seed))):
         assert isinstance(model, Seq2Seq)
+        if which == "trained":
+            told["written"] = written_rightly(model, asked, name)
         told[which] = probed(last_states(model, learned, name), asked_words(learned), last_states(model, asked, name),
                              asked_words(asked))
     return told
 
 
-def commonest(seed: int) -> list[float]:
-    """Place → the share of words that are the commonest one there in the text to learn from."""
+def guessed(seed: int) -> dict[str, list[float]]:
+    """Place → the share of words that are the ``commonest`` one there in the text to learn from, and the commonest one
+    between those ``neighbours``, anywhere."""
     learned, asked = long_enough("learned", LEARNED), long_enough(seed, ASKED)
-    best = [Counter(passage.english[place] for passage in learned).most_common(1)[0][0] for place in range(PLACES)]
-    return [fmean(passage.english[place] == word for passage in asked) for place, word in enumerate(best)]
+    there = [Counter(passage.english[place] for passage in learned) for place in range(PLACES)]
+    between: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for passage in learned:
+        around = ("", *passage.english, "")
+        for before, word, after in zip(around, passage.english, around[2:], strict=False):
+            between[before, after][word] += 1
+
+    def told(passage: Passage, place: int) -> str:
+        """The commonest word between a place's neighbours."""
+        around = ("", *passage.english, "")
+        words = between[around[place], around[place + 2]]
+        return words.most_common(1)[0][0] if words else ""
+
+    return {"commonest": [fmean(passage.english[place] == words.most_common(1)[0][0] for passage in asked)
+                          for place, words in enumerate(there)],
+            "neighbours": [fmean(passage.english[place] == told(passage, place) for passage in asked)
+                           for place in range(PLACES)]}
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """``places`` asked; ``commonest``: the share right at each place, with spread; ``arms``: arm → ``trained`` and
-    ``untrained`` → the same."""
+    """``places`` asked; ``guessed``: without a state → the share right at each place, with spread; ``arms``: arm →
+    ``trained``, ``untrained`` and ``written`` → the same."""
     folder = str(parts.folder)
     runs = parts(probe, [(folder, name, seed) for name in PROBED for seed in SEEDS])
-    known = parts(commonest, [(seed,) for seed in SEEDS])
+    guesses = parts(guessed, [(seed,) for seed in SEEDS])
     return {"places": PLACES, "aim": AIM,
-            "commonest": [spread({seed: known[seed,][place] for seed in SEEDS}) for place in range(PLACES)],
+            "guessed": {which: [spread({seed: guesses[seed,][which][place] for seed in SEEDS})
+                                for place in range(PLACES)] for which in ("commonest", "neighbours")},
             "arms": {name: {which: [spread({seed: runs[folder, name, seed][which][place] for seed in SEEDS})
-                                    for place in range(PLACES)] for which in ("trained", "untrained")}
+                                    for place in range(PLACES)] for which in ("trained", "untrained", "written")}
                      for name in PROBED}}

@@ -10,12 +10,13 @@ from functools import cache
 from itertools import islice, pairwise, zip_longest
 from random import Random
 from statistics import fmean
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
 from plmlab import world
 from plmlab.batches import ExampleBatches
+from plmlab.chapters.ch04.end_only import EndOnlySeq2Seq
 from plmlab.decode import Given, greedy
 from plmlab.draws import below
 from plmlab.example import PairBatch, PairExample
@@ -35,24 +36,34 @@ AIMS = (10, 20, 30, 40, 50, 60)
 WORDS = 1000
 """English words in a batch, about."""
 WARMUP = 50
+STOPS = {".", "?", "。", "？"}
 WRITTEN = 100
 """The most tokens of a translation; 60 English words have at most 90 Chinese ones."""
 RECURRENT: dict[str, type[Seq2Seq]] = {
     "fixed": Seq2Seq, "dot": DotSeq2Seq, "general": GeneralSeq2Seq, "two-way": TwoWaySeq2Seq,
-    "additive": AdditiveSeq2Seq}
-"""The recurrent arms: nothing but the last state; the scores over an encoder of one direction, and of two."""
+    "additive": AdditiveSeq2Seq, "end only": EndOnlySeq2Seq}
+"""The recurrent arms: nothing but the last state; the scores over an encoder of one direction, and of two; and the
+general score with only [END] in sight."""
 
 
 @dataclass(frozen=True)
 class Arm:
-    """A way to translate: the ``kind`` of model, one of ``RECURRENT`` or a "transformer"; its ``width``; whether it
-    reads the English ``backwards``; and how many slots of nothing stand between the English and its [END], a
-    ``delay``."""
+    """A way to translate: the ``kind`` of model, one of ``RECURRENT`` or a "transformer"; its ``width``; in which
+    ``order`` it reads the English, as it stands, from the last word to the first, or from the last sentence to the
+    first; how many slots of nothing stand between the English and its [END], a ``delay``; and the ``longest`` passage
+    that it learns from, in words."""
 
     kind: str
     width: int = 128
-    backwards: bool = False
+    order: Literal["forwards", "backwards", "last sentence first"] = "forwards"
     delay: int = 0
+    longest: int = LONGEST
+
+    def reads(self, passage: Passage) -> Passage:
+        """A passage with its English in the order in which this arm reads it."""
+        if self.order == "forwards":
+            return passage
+        return passage.reversed() if self.order == "backwards" else passage.last_sentence_first()
 
 
 PLAIN = Arm("fixed")
@@ -73,7 +84,7 @@ def ids() -> dict[str, int]:
 
 def example(passage: Passage, arm: Arm = PLAIN) -> PairExample:
     """A passage as an Example, as an arm reads it: its English is read, its Chinese written."""
-    read = passage.reversed() if arm.backwards else passage
+    read = arm.reads(passage)
     source, target = ([ids()[word] for word in words] for words in (read.english, read.chinese))
     nothing = [spelling().vocab.need("sep")] * arm.delay
     return sequence_to_sequence([*source, *nothing], target, vocab=spelling().vocab)
@@ -84,10 +95,10 @@ def pairs(some: Sequence[Passage], arm: Arm = PLAIN) -> PairBatch:
     return PairBatch.of([example(passage, arm) for passage in some], pad=spelling().vocab.need("pad"))
 
 
-def lessons(seed: int | str, arm: Arm = PLAIN, longest: int = LONGEST) -> ExampleBatches:
-    """Batches to learn from, up to a ``longest`` passage."""
+def lessons(seed: int | str, arm: Arm = PLAIN) -> ExampleBatches:
+    """Batches to learn from."""
     def drawn(rng: Random) -> list[PairExample]:
-        aim = SHORTEST + below(rng, longest + 1 - SHORTEST)
+        aim = SHORTEST + below(rng, arm.longest + 1 - SHORTEST)
         told = islice(passages(world.small(), "train", rng, range(aim, aim + 1)), round(WORDS / aim))
         return [example(passage, arm) for passage in told]
     return ExampleBatches(drawn, seed, spelling().vocab.need("pad"))
@@ -113,11 +124,10 @@ def new(arm: Arm, seed: int) -> Seq2Seq | Transformer:
     return RECURRENT[arm.kind](Seq2SeqConfig(len(spelling()), model=arm.width))
 
 
-def learn(arm: Arm, updates: int, lr: float, seed: int, *, longest: int = LONGEST, **options: Any,
-          ) -> tuple[Seq2Seq | Transformer, History]:
+def learn(arm: Arm, updates: int, lr: float, seed: int, **options: Any) -> tuple[Seq2Seq | Transformer, History]:
     """A model after so many updates, and its history."""
     model = new(arm, seed)
-    return model, fit(model, lessons(seed, arm, longest), steps=updates, lr=lr, warmup=min(WARMUP, updates), **options)
+    return model, fit(model, lessons(seed, arm), steps=updates, lr=lr, warmup=min(WARMUP, updates), **options)
 
 
 @torch.no_grad()
@@ -139,17 +149,20 @@ def translations(model: Seq2Seq | Transformer, some: Sequence[Passage], arm: Arm
     return [tuple(spelling().tokens([token for token in text.tokens if token != vocab.end])) for text in found]
 
 
-def pieces(chinese: Sequence[str]) -> list[Words]:
-    """A Chinese text cut behind each full stop and question mark; what stands behind the last is a piece too."""
-    cuts = [0, *(place + 1 for place, word in enumerate(chinese) if word in "。？"), len(chinese)]
-    return [tuple(chinese[begin:end]) for begin, end in pairwise(cuts) if begin < end]
+def pieces(text: Sequence[str]) -> list[Words]:
+    """A text in either language cut behind each full stop and question mark; what stands behind the last is a piece
+    too."""
+    cuts = [0, *(place + 1 for place, word in enumerate(text) if word in STOPS), len(text)]
+    return [tuple(text[begin:end]) for begin, end in pairwise(cuts) if begin < end]
 
 
 def judged(written: Sequence[Words], some: Sequence[Passage]) -> dict[str, float]:
     """How good translations are: ``exact``, the share that is right to the last word; ``sentences``, the mean share of
-    a text's pieces that stand as they should, the first at the first place, and so on; ``bleu``, of the words of the
-    segmented Chinese, from 0 to 100."""
+    a text's pieces that stand as they should, the first at the first place, and so on (one that is left out makes all
+    behind it wrong); ``bleu``, of the words of the segmented Chinese, from 0 to 100, which hardly sees in which order
+    sentences stand; ``length``, the words written for each word of the right text."""
     right = [[ours == theirs for ours, theirs in zip_longest(pieces(text), pieces(one.chinese))]
              for text, one in zip(written, some, strict=True)]
     return {"exact": fmean(map(all, right)), "sentences": fmean(map(fmean, right)),
-            "bleu": bleu([" ".join(text) for text in written], [" ".join(one.chinese) for one in some])}
+            "bleu": bleu([" ".join(text) for text in written], [" ".join(one.chinese) for one in some]),
+            "length": sum(map(len, written)) / sum(len(one.chinese) for one in some)}

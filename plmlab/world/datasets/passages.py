@@ -3,6 +3,7 @@ other."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate, chain
 from random import Random
 
 from plmlab.draws import below
@@ -29,6 +30,15 @@ class Passage:
         last = len(self.english) - 1
         return Passage(self.sentences, self.english[::-1], self.chinese,
                        tuple((one, last - other) for one, other in self.partners))
+
+    def last_sentence_first(self) -> "Passage":
+        """The same with its English sentences from the last to the first, the words of each as they stand."""
+        ends = list(accumulate(map(len, self.sentences)))
+        moved = [ends[-1] - end + slot for end, words in zip(ends, self.sentences, strict=True)
+                 for slot in range(len(words))]
+        sentences = self.sentences[::-1]
+        return Passage(sentences, tuple(chain.from_iterable(sentences)), self.chinese,
+                       tuple((one, moved[other]) for one, other in self.partners))
 
 
 def joined(sentences: list[Sentence], lexicon: Lexicon) -> Passage:

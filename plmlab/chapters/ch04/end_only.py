@@ -1,0 +1,21 @@
+"""The fair opponent of attention: the same weights, but nothing to look at except [END]."""
+
+import torch
+
+from plmlab.example import Batch
+from plmlab.models.seq2seq import AttentionState, GeneralSeq2Seq
+from plmlab.visibility import AttentionMask
+
+
+class EndOnlySeq2Seq(GeneralSeq2Seq):
+    """`GeneralSeq2Seq` that may look at the last slot of the source alone, where all words have been read.
+
+    What it says is made of that slot's vector and of its own state, by as many weights as attention has. So it differs
+    from attention by the slots that are in sight, and by nothing else.
+    """
+
+    def start(self, source: Batch) -> AttentionState:
+        """Read the source, and be ready to write."""
+        state, read = super().start(source), source.looked_at.cumsum(-1)
+        state.memory_mask = AttentionMask(keys=source.looked_at & (read == torch.amax(read, -1, keepdim=True)))
+        return state
