@@ -21,6 +21,8 @@ POWER = "^ is no power in Python: write **."
 REMEDIES: tuple[tuple[type[BaseException], str], ...] = (
     (NotImplementedError, "If the stub's last line is still there, put your `return` in its place."),
     (RecursionError, "The function calls itself without end: when should it stop?"),
+    (UnboundLocalError, "The name is read before it has a value. If it belongs to the function around this one, say "
+     "`nonlocal` of it here."),
     (NameError, "Is the name spelt right, and has the cell that makes or imports it been run?"),
     (AttributeError, "Print type(…) of what stands before the dot, just above that line."),
     (TypeError, "Print the arguments just above that line: one of them is not what the line takes it for."),

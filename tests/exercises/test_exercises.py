@@ -329,3 +329,16 @@ def test_exercises_are_light_to_import() -> None:
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "plmlab.chapters.ch06.exercises" in told
     assert not {"transformers", "plotly", "IPython", "ipywidgets", "gensim", "sklearn", "accelerate"} & set(told)
+
+
+def test_an_inner_functions_name_without_nonlocal_is_told() -> None:
+    def likeliest(next_logprobs, end, length):
+        best = float("-inf")
+
+        def deeper(text, total):
+            best = max(best, total)  # noqa: F823, F841
+
+        deeper((), 0.0)
+        return (), best
+
+    assert "`nonlocal`" in str(check("03.6", likeliest))

@@ -287,6 +287,9 @@ def test_any_beginning_is_read(lab: BeamLab, name: str) -> None:
     assert not lab.stale and lab.text == HOSTILE[name] and lab.best()
     assert lab.state["left"] and all(branch["world"] is None for _, branch in branches(lab))
     assert "[UNK]" in lab.message or name == "long"
+    note = lab.message
+    lab.seek += 1
+    assert lab.message == note, "what is asked besides does not blank it"
     if name == "long":
         assert "2,501 tokens" in lab.message and "16 are read" in lab.message
 

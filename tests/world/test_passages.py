@@ -151,3 +151,8 @@ def test_the_same_draws_give_the_same_passages(small) -> None:
     rng = Random(1)
     list(islice(passages(small, "train", rng), 5))
     assert rng.random() != Random(1).random(), "the draws are those of the one that was given"
+
+
+def test_no_length_is_no_passage(small) -> None:
+    with pytest.raises(ValueError, match="no length"):
+        next(passages(small, "train", Random(0), range(0)))

@@ -121,11 +121,12 @@ class BeamLab(Lab):
         another text or penalty is looked for only when it is asked for (``seek``), after the tree was drawn."""
         if change.drawn & set(SEARCHED):
             return self._searched(look="seek" in change.tried)
-        if self.search is None:
+        if self.search is None or self._beginning is None:
             raise ValueError(self.message)
+        _, note, _ = self._beginning[1]
         if "seek" in change.tried:
-            return Computed({"pinned": self._pins(self.search, self.grown, look=True)})
-        return Computed({"unfolded": self._unfolded(self.search)})
+            return Computed({"pinned": self._pins(self.search, self.grown, look=True), "message": note})
+        return Computed({"unfolded": self._unfolded(self.search), "message": note})
 
     def _searched(self, *, look: bool) -> Computed:
         """The tree for the traits as they stand; what is pinned where it is known, or to be looked for."""

@@ -54,7 +54,10 @@ def joined(sentences: list[Sentence], lexicon: Lexicon) -> Passage:
 
 def passages(world: World, split: str, rng: Random, lengths: range = range(1, 61)) -> Iterator[Passage]:
     """Passages of one length after another, without end: each length of ``lengths``, in English words, is as likely to
-    be aimed at, and the sentences, drawn alone, go on until the next would reach beyond it."""
+    be aimed at, and the sentences, drawn alone, go on until the next would reach beyond it. ValueError for no
+    length."""
+    if not lengths:
+        raise ValueError(f"no length to aim at: {lengths} is empty")
     told = world.sentences(split, seed=below(rng, 2**31))
     while True:
         aim, sentences = lengths[below(rng, len(lengths))], [next(told)]
