@@ -19,6 +19,9 @@ from plmlab.chapters.ch03.noisy_translation import (
     likeliest,
     spelling,
 )
+from plmlab.chapters.ch04 import arms as passage_arms
+from plmlab.chapters.ch04 import bundled as passage_translators
+from plmlab.chapters.ch04 import translation
 from plmlab.checkpoints import home, load, names
 from plmlab.objectives import causal, masked
 from plmlab.pretraining.material import WORLD_HELD_OUT
@@ -27,11 +30,12 @@ from plmlab.world.datasets.batches import sentence_batches
 from plmlab.world.datasets.tokenizer import world_tokenizer
 
 VECTORS = ("skipgram-world", "skipgram-wikipedia")
+TRANSLATORS = tuple(passage_translators.BUNDLED)
 CASES = {"bert-world": (masked, 32), "gpt2-world": (causal, 64), "lstm-world": (causal, 64)}
 
 
 def test_each_has_its_case() -> None:
-    assert set(names()) == {*CASES, *VECTORS, bundled.NAME}
+    assert set(names()) == {*CASES, *VECTORS, *TRANSLATORS, bundled.NAME}
 
 
 def told(name: str, figure: str) -> float:
@@ -71,6 +75,18 @@ def test_the_translator_does_what_its_readme_tells() -> None:
     assert empty == pytest.approx(told(bundled.NAME, "share whose likeliest translation is empty"), abs=0.04) and empty
     assert right == pytest.approx(told(bundled.NAME, "share that greedy search gets right"), abs=0.04)
     assert tokenizer.fingerprint == spelling().fingerprint
+
+
+@pytest.mark.parametrize("name", TRANSLATORS)
+def test_a_translator_of_passages_does_what_its_readme_tells(name: str) -> None:
+    model, tokenizer = load(name)
+    arm = passage_arms.ARMS[passage_translators.BUNDLED[name][0]]
+    some = translation.exam(30, passage_arms.SEEDS[0], passage_translators.COUNT)
+    right = translation.judged(translation.translations(model, some, arm), some)["exact"]
+    assert right == pytest.approx(told(name, "30 words: share right to the last word"), abs=0.04)
+    lost = told(name, "30 words: loss, nats a word")
+    assert translation.loss(model, some, arm) == pytest.approx(lost, rel=2e-2, abs=1e-3)
+    assert tokenizer.fingerprint == translation.spelling().fingerprint
 
 
 @pytest.mark.parametrize("name", CASES)

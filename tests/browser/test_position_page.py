@@ -356,6 +356,7 @@ def test_the_position_lab_and_the_kernel_talk(jupyter: Desk) -> None:
     expect(page.locator(".heat").first).to_have_attribute("aria-rowcount", "4")
     expect(page.locator(".message")).to_be_empty()
     page.check("text=learned")
+    expect(page.locator(".heat")).to_have_count(1)
     expect(page.locator(".heat")).to_have_attribute("aria-rowcount", "384")
     page.focus(CROSS)
     page.keyboard.press("ArrowRight")

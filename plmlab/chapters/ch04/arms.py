@@ -31,13 +31,12 @@ WATCHED, EVERY = 30, 100
 """The length of the passages whose loss is followed in training, and after how many updates it is taken."""
 
 ARMS = {
-    "fixed": Arm("fixed"), "fixed, 32": Arm("fixed", 32),
-    "general": Arm("general"), "general, 32": Arm("general", 32),
-    "end only": Arm("end only"), "dot": Arm("dot"), "two-way": Arm("two-way"), "additive": Arm("additive"),
-    "transformer": Arm("transformer"),
-    "fixed, to 30": Arm("fixed", longest=30), "general, to 30": Arm("general", longest=30),
+    "fixed": Arm("fixed"), "general": Arm("general"), "end only": Arm("end only"), "two-way": Arm("two-way"),
     "backwards": Arm("fixed", order="backwards"), "last sentence first": Arm("fixed", order="last sentence first"),
     "delay": Arm("fixed", delay=DELAY), "delay, backwards": Arm("fixed", order="backwards", delay=DELAY),
+    "dot": Arm("dot"), "transformer": Arm("transformer"), "fixed, 32": Arm("fixed", 32),
+    "general, 32": Arm("general", 32), "additive": Arm("additive"),
+    "fixed, to 30": Arm("fixed", longest=30), "general, to 30": Arm("general", longest=30),
 }
 MAIN = ("fixed", "fixed, 32", "general", "general, 32")
 LIKE = {"end only": "fixed", "dot": "general", "two-way": "general", "additive": "general", "fixed, to 30": "fixed",

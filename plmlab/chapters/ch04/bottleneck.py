@@ -32,7 +32,7 @@ from statistics import fmean
 from typing import Any
 
 from plmlab import world
-from plmlab.chapters.ch04.arms import ARMS, LONGER, MAIN, SEEDS, budgets, runs, trained
+from plmlab.chapters.ch04.arms import ARMS, SEEDS, budgets, runs, trained
 from plmlab.chapters.ch04.ibm import Table, counted
 from plmlab.chapters.ch04.translation import AIMS, LONGEST, SHORTEST, exam, judged, loss, pieces, translations
 from plmlab.recipes import Parts, spread
@@ -41,6 +41,7 @@ from plmlab.world.documents.pairs import Translation
 
 COUNT = 60
 """Passages of each length in the exam of a seed."""
+SPLITS = ("test", "combinations")
 COUNTED, ROUNDS = 2000, 8
 """Passages that IBM model 1 counts, and its rounds."""
 
@@ -97,7 +98,7 @@ def read_before(some: Sequence[Passage]) -> float:
     return fmean(sentence in known() for passage in some for sentence in passage.sentences)
 
 
-def examined(folder: str, name: str, updates: int, seed: int, split: str = "test") -> dict[str, dict[str, float]]:
+def examined(folder: str, name: str, updates: int, seed: int, split: str) -> dict[str, dict[str, float]]:
     """Length → what `judged` tells of an arm, and its ``loss``."""
     model, arm = trained(folder, name, updates, seed), ARMS[name]
     asked = {aim: exam(aim, seed, COUNT, split) for aim in AIMS}
@@ -120,21 +121,19 @@ def spreads(runs: dict[int, dict[str, dict[str, float]]]) -> dict[str, dict[str,
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """``arms``: arm → number of updates → length → figures with spread; ``combinations``: the same of `MAIN` after all
-    updates, of sentences whose words never stood together in training; ``rivals``: rival → split → the same."""
+    """``arms``: arm → number of updates → length → figures with spread; ``combinations``: the same, of sentences whose
+    words never stood together in training; ``rivals``: rival → split → the same."""
     folder = str(parts.folder)
-    told = parts(examined, [(folder, *run) for run in runs()])
-    unseen = parts(examined, [(folder, name, LONGER, seed, "combinations") for name in MAIN for seed in SEEDS])
+    told = {split: parts(examined, [(folder, *run, split) for run in runs()]) for split in SPLITS}
     others = parts(without_network, [(rival, seed, split) for rival in RIVALS for seed in SEEDS
-                                     for split in ("test", "combinations")])
+                                     for split in SPLITS])
+    of_arms, of_unseen = ({name: {str(updates): spreads({
+        seed: told[split][folder, name, updates, seed, split] for seed in seeds})
+        for updates, seeds in budgets(name).items()} for name in ARMS} for split in SPLITS)
     return {
-        "count": COUNT, "sentences": len(known()),
-        "arms": {name: {str(updates): spreads({seed: told[folder, name, updates, seed] for seed in seeds})
-                        for updates, seeds in budgets(name).items()} for name in ARMS},
-        "combinations": {name: spreads({seed: unseen[folder, name, LONGER, seed, "combinations"] for seed in SEEDS})
-                         for name in MAIN},
-        "rivals": {rival: {split: spreads({seed: others[rival, seed, split] for seed in SEEDS})
-                           for split in ("test", "combinations")} for rival in RIVALS}}
+        "count": COUNT, "sentences": len(known()), "arms": of_arms, "combinations": of_unseen,
+        "rivals": {rival: {split: spreads({seed: others[rival, seed, split] for seed in SEEDS}) for split in SPLITS}
+                   for rival in RIVALS}}
 
 
 def verdict(arms: dict[str, Any], attention: str, fixed: str, updates: int) -> str:
