@@ -198,6 +198,15 @@ class AttentionMask:
             mask = before if mask is None else mask & before
         return mask
 
+    def at(self, query: int) -> Self:
+        """The mask of one query alone, by its row of ``pairs``."""
+        return replace(self, pairs=None if self.pairs is None else self.pairs[:, query:query + 1])
+
+    def select(self, rows: Int[Tensor, "rows"]) -> Self:
+        """The masks of these rows of the batch, in this order."""
+        return replace(self, keys=None if self.keys is None else self.keys[rows],
+                       pairs=None if self.pairs is None else self.pairs[rows])
+
     def to(self, device: torch.device | str) -> Self:
         """The same on another device."""
         def move(t: Tensor | None) -> Tensor | None:

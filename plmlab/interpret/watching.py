@@ -46,7 +46,7 @@ class Seen(Mapping[str, Tensor]):
     def attention(self, kind: str = "attention") -> list[Float[Tensor, "batch head query key"]]:
         """The attention weights, one tensor a layer; ``kind`` is the attention's name in its layer
         (``"attention"``, or ``"cross_attention"`` in a decoder)."""
-        return self.matching(f"*.{kind}.weights")
+        return [self[name] for name in self if name.split(".")[-2:] == [kind, "weights"]]
 
     def hidden(self) -> list[Float[Tensor, "batch time model"]]:
         """The residual stream: the embedded input, then the output of each layer."""

@@ -6,7 +6,7 @@ target share one vocabulary and its embedding, and weights begin as PyTorch's do
 Their reversed source is a choice of the data.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import torch
@@ -61,29 +61,29 @@ class Seq2SeqState:
 class Seq2Seq(nn.Module):
     """An LSTM reads the source, and its last state is where the LSTM that writes begins (Sutskever et al. 2014).
 
-    A variant may name another number of ``ways``: with 2 a second LSTM reads the source from its end, each half as
-    wide, and what they show stands side by side. ValueError for a width that the ways do not divide.
+    In a ``bidirectional`` variant a second LSTM reads the source from its end, each half as wide, and what they show
+    stands side by side. ValueError for a width that is then odd.
     """
 
-    ways: ClassVar[int] = 1
+    bidirectional: ClassVar[bool] = False
 
     def __init__(self, config: Seq2SeqConfig) -> None:
         super().__init__()
-        if config.model % self.ways:
-            raise ValueError(f"a width of {config.model} cannot be shared by {self.ways} directions of reading")
+        if self.bidirectional and config.model % 2:
+            raise ValueError(f"a width of {config.model} cannot be shared by two directions of reading")
         self.config = config
         self.token = nn.Embedding(config.vocab, config.model)
         nn.init.normal_(self.token.weight, std=0.1)
         self.dropout = nn.Dropout(config.dropout)
-        self.encoder = self.stack(config.model, self.ways)
+        self.encoder = self.stack(config.model, self.bidirectional)
         self.bridge = HookPoint()
         self.decoder = self.stack(self.decoder_inputs)
         self.output = nn.Linear(config.model, config.vocab)
 
-    def stack(self, inputs: int, ways: int = 1) -> Recurrent:
+    def stack(self, inputs: int, bidirectional: bool = False) -> Recurrent:
         """The layers of an encoder or a decoder that reads so many numbers a slot."""
-        return Recurrent(LSTMCell, inputs, self.config.model // ways, self.config.layers, bidirectional=ways == 2,
-                         dropout=self.config.dropout)
+        return Recurrent(LSTMCell, inputs, self.config.model // (1 + bidirectional), self.config.layers,
+                         bidirectional=bidirectional, dropout=self.config.dropout)
 
     @property
     def decoder_inputs(self) -> int:
@@ -107,7 +107,7 @@ class Seq2Seq(nn.Module):
         real = source.looked_at
         shown, last = self.encoder(self.embed(source.tokens), None if real.all() else real.sum(-1))
         return shown, tuple(self.bridge(rearrange(vectors, "(layer way) batch width -> layer batch (way width)",
-                                                  way=self.ways)) for vectors in last)
+                                                  way=1 + self.bidirectional)) for vectors in last)
 
     def start(self, source: Batch) -> Seq2SeqState:
         """Read the source, and be ready to write."""
@@ -135,7 +135,7 @@ class AttentionState(Seq2SeqState):
         """Keep these rows of the batch, in this order."""
         super().select(rows)
         self.memory, self.keys = self.memory[rows], self.keys[rows]
-        self.memory_mask = AttentionMask(keys=None if self.memory_mask.keys is None else self.memory_mask.keys[rows])
+        self.memory_mask = self.memory_mask.select(rows)
 
 
 class AttentionSeq2Seq(Seq2Seq):
@@ -155,16 +155,25 @@ class AttentionSeq2Seq(Seq2Seq):
         keys = self.cross_attention.prepared(memory)
         return AttentionState(carried, memory, keys, AttentionMask(keys=source.looked_at))
 
+    def forward(self, batch: PairBatch) -> Float[Tensor, "batch time vocab"]:
+        """The logits of each target slot's prediction. A mask of its own for each example, ``batch.cross.pairs``, says
+        which slot may look where."""
+        state = self.start(batch.source)
+        state.memory_mask = replace(state.memory_mask, pairs=batch.cross.pairs)
+        return self.output(self.decode(batch.target.tokens, state))
+
     def decode(self, tokens: Int[Tensor, "batch time"], state: Seq2SeqState) -> Float[Tensor, "batch time model"]:
         """What the decoder makes of each of the next slots of the target, and of where it looks then."""
         shown = super().decode(tokens, state)
         return self.combined(self.look(shown, state), shown)
 
-    def look(self, queries: Float[Tensor, "batch time model"], state: Seq2SeqState,
+    def look(self, queries: Float[Tensor, "batch time model"], state: Seq2SeqState, slot: int | None = None,
              ) -> Float[Tensor, "batch time model"]:
-        """The context that each state of the decoder picks out of the source."""
+        """The context that each state of the decoder picks out of the source; or one state alone, that of a ``slot`` of
+        the target."""
         assert isinstance(state, AttentionState)
-        return self.cross_attention(queries, state.keys, state.memory, state.memory_mask)
+        mask = state.memory_mask if slot is None else state.memory_mask.at(slot)
+        return self.cross_attention(queries, state.keys, state.memory, mask)
 
     def combined(self, context: Float[Tensor, "batch time model"], shown: Float[Tensor, "batch time model"],
                  ) -> Float[Tensor, "batch time model"]:
@@ -193,7 +202,7 @@ class TwoWaySeq2Seq(GeneralSeq2Seq):
     What stands at a slot of the source knows the words on both sides.
     """
 
-    ways = 2
+    bidirectional = True
 
 
 @model("additive-seq2seq", Seq2SeqConfig, ENCODER_DECODER)
@@ -206,7 +215,7 @@ class AdditiveSeq2Seq(AttentionSeq2Seq):
     """
 
     alignment_class = AdditiveAlignment
-    ways = 2
+    bidirectional = True
 
     @property
     def decoder_inputs(self) -> int:
@@ -216,8 +225,8 @@ class AdditiveSeq2Seq(AttentionSeq2Seq):
     def decode(self, tokens: Int[Tensor, "batch time"], state: Seq2SeqState) -> Float[Tensor, "batch time model"]:
         """What the decoder makes of each of the next slots, looking at each with the state before it."""
         said = []
-        for word in self.embed(tokens).split(1, 1):
-            context = self.look(state.carried[0][-1][:, None], state)
+        for slot, word in enumerate(self.embed(tokens).split(1, 1)):
+            context = self.look(state.carried[0][-1][:, None], state, slot)
             shown, state.carried = self.decoder(torch.cat([word, context], -1), None, state.carried)
             said.append(self.combined(context, self.dropout(shown)))
         return torch.cat(said, 1)

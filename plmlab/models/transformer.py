@@ -115,7 +115,7 @@ class TransformerState:
     def select(self, rows: Int[Tensor, "rows"]) -> None:
         """Keep these rows of the batch, in this order."""
         self.memory = self.memory[rows]
-        self.memory_mask = AttentionMask(keys=None if self.memory_mask.keys is None else self.memory_mask.keys[rows])
+        self.memory_mask = self.memory_mask.select(rows)
         for own, cross in self.caches:
             own.select(rows)
             cross.select(rows)

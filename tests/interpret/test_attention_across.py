@@ -73,7 +73,7 @@ def test_bertviz_draws_the_cross_map_alone(kind: type[Seq2Seq]) -> None:
 def states(model: nn.Module) -> tuple[Tensor, Tensor]:
     """The decoder's state that looks at each slot and what the encoder shows at each, by torch's own LSTM."""
     sides = []
-    for side, ways, tokens in ((model.encoder, model.ways, batch().source.tokens),
+    for side, ways, tokens in ((model.encoder, 1 + model.bidirectional, batch().source.tokens),
                                (model.decoder, 1, batch().target.tokens)):
         theirs = nn.LSTM(side.cells[0].weight_ih.shape[1], 8 // ways, 2, batch_first=True, bidirectional=ways == 2)
         theirs.load_state_dict({f"{name}_l{place // ways}" + "_reverse" * (place % ways): weight
@@ -81,7 +81,7 @@ def states(model: nn.Module) -> tuple[Tensor, Tensor]:
         sides.append((theirs, model.token.weight[tokens]))
     (encoder, source), (decoder, target) = sides
     memory, last = encoder(source)
-    carried = tuple(torch.stack([torch.cat(list(layer), -1) for layer in vectors.split(model.ways)])
+    carried = tuple(torch.stack([torch.cat(list(layer), -1) for layer in vectors.split(1 + model.bidirectional)])
                     for vectors in last)
     if not isinstance(model, AdditiveSeq2Seq):
         return decoder(target, carried)[0][0], memory[0]

@@ -1,5 +1,6 @@
 """Sequence to sequence as one of the models: its list, sizes, checkpoints, what it learns, and what it refuses."""
 
+from dataclasses import replace
 from math import log
 from pathlib import Path
 
@@ -12,10 +13,12 @@ from plmlab.checkpoints import CheckpointError, load, save
 from plmlab.example import PairBatch
 from plmlab.interpret.attention_maps import attention_maps
 from plmlab.interpret.readable import readable
+from plmlab.interpret.watching import watch
 from plmlab.models.registry import architecture_of, find, type_of
 from plmlab.models.seq2seq import AdditiveSeq2Seq, DotSeq2Seq, GeneralSeq2Seq, Seq2Seq, Seq2SeqConfig, TwoWaySeq2Seq
 from plmlab.objectives import sequence_to_sequence
 from plmlab.text.tokenizers import Tokenizer
+from plmlab.visibility import AttentionMask
 
 KINDS = {"seq2seq": Seq2Seq, "dot-seq2seq": DotSeq2Seq, "general-seq2seq": GeneralSeq2Seq,
          "two-way-seq2seq": TwoWaySeq2Seq, "additive-seq2seq": AdditiveSeq2Seq}
@@ -61,11 +64,11 @@ def test_the_number_of_weights_is_what_the_formula_says(name: str, layers: int) 
                "additive-seq2seq": 2 * width**2 + width}
     said = 0 if name == "seq2seq" else 2 * width * width
     counted = sum(weight.numel() for weight in made(name, layers=layers, model=width).parameters())
-    assert counted == words + lstm(width, KINDS[name].ways) + lstm(width + context) + looking[name] + said
+    assert counted == words + lstm(width, 1 + KINDS[name].bidirectional) + lstm(width + context) + looking[name] + said
 
 
 def test_an_odd_width_has_no_halves() -> None:
-    with pytest.raises(ValueError, match="a width of 7 cannot be shared by 2 directions"):
+    with pytest.raises(ValueError, match="a width of 7 cannot be shared by two directions"):
         made("two-way-seq2seq", model=7)
 
 
@@ -128,6 +131,22 @@ def test_what_it_reads_of_two_texts(name: str) -> None:
     assert WORDS.tokens(pair.target.tokens.tolist()) == ["[START]", *TARGET.split()]
     with pytest.raises(ValueError, match="reads two texts: give the second"):
         readable(made(name)).example(WORDS, SOURCE)
+
+
+@pytest.mark.parametrize("name", [name for name in KINDS if name != "seq2seq"])
+def test_a_mask_of_its_own_says_which_slot_may_look_where(name: str) -> None:
+    model, read = made(name).eval(), batch()
+    pairs = torch.zeros(3, read.target.size[1], read.source.size[1], dtype=torch.bool)
+    pairs[:, 0, 0] = pairs[:, 1:, :2] = pairs[0, 2, 3] = True
+    narrow = replace(read, cross=AttentionMask(pairs=pairs))
+    with watch(model) as seen:
+        said = model(narrow)
+    [weights] = seen.attention("cross_attention") if name != "additive-seq2seq" else [
+        torch.cat(seen.calls("cross_attention.weights"), 2)]
+    allowed = pairs & read.source.looked_at[:, None]
+    assert not weights[:, 0][~allowed].any() and (weights[:, 0][allowed] > 0).all()
+    assert torch.allclose(weights.sum(-1), torch.ones(()))
+    assert not torch.allclose(said, model(read))
 
 
 def test_without_attention_there_is_none_to_draw() -> None:

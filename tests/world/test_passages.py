@@ -143,6 +143,8 @@ def test_reversed_it_has_the_same_partners(full) -> None:
         assert turned.english == tuple(reversed(passage.english)) and turned.chinese == passage.chinese
         said, again = ([(one.chinese[a], one.english[b]) for a, b in one.partners] for one in (passage, turned))
         assert said == again and turned.reversed() == passage
+        assert turned.english == tuple(word for words in turned.sentences for word in words)
+        assert turned.last_sentence_first() == passage.last_sentence_first().reversed()
         assert [a for a, _ in turned.partners] == [a for a, _ in passage.partners]
 
 

@@ -28,7 +28,7 @@ class Passage:
     def reversed(self) -> "Passage":
         """The same with its English from the last word to the first (Sutskever et al. 2014, §3.3)."""
         last = len(self.english) - 1
-        return Passage(self.sentences, self.english[::-1], self.chinese,
+        return Passage(tuple(words[::-1] for words in self.sentences[::-1]), self.english[::-1], self.chinese,
                        tuple((one, last - other) for one, other in self.partners))
 
     def last_sentence_first(self) -> "Passage":
