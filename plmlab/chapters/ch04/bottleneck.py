@@ -39,11 +39,13 @@ from plmlab.recipes import Parts, spread
 from plmlab.world.datasets.passages import Passage, Words, passages
 from plmlab.world.documents.pairs import Translation
 
-COUNT = 60
-"""Passages of each length in the exam of a seed."""
+COUNT, ALONE = 60, 180
+"""Passages of each length in the exam of a seed, and of those from which single sentences are taken."""
 SPLITS = ("test", "combinations")
-COUNTED, ROUNDS = 2000, 8
-"""Passages that IBM model 1 counts, and its rounds."""
+COUNTED, ROUNDS, PULL = 2000, 8, 4.0
+"""Passages that IBM model 1 counts, its rounds, and how it leans to the diagonal for those who mend sentences."""
+NOUNS = ("hat", "key")
+"""The nouns of the pairs that training never puts together: *bought* with *hat*, *new* with *key*."""
 
 
 @cache
@@ -80,6 +82,20 @@ def by_memory(some: Sequence[Passage]) -> list[Words]:
     return [tuple(word for sentence in passage.sentences for word in nearest(sentence)) for passage in some]
 
 
+def by_repair(some: Sequence[Passage]) -> list[Words]:
+    """What a memory of sentences writes that mends them: the nearest sentence of as many words, and for each word that
+    differs, if its Chinese stands there, that of the other word instead."""
+    best = {word: max(row, key=row.__getitem__) for word, row in table(PULL).items()}
+
+    def mended(words: Words) -> Words:
+        alike = [other for other in known() if len(other) == len(words)] or list(known())
+        near = min(alike, key=lambda other: sum(one != two for one, two in zip(words, other, strict=False)))
+        other_words = {best.get(was): best.get(now) for was, now in zip(near, words, strict=False) if was != now}
+        return tuple(other_words.get(word) or word for word in known()[near])
+
+    return [tuple(word for sentence in passage.sentences for word in mended(sentence)) for passage in some]
+
+
 def by_another(some: Sequence[Passage]) -> list[Words]:
     """What was right for the passage before."""
     return [passage.chinese for passage in (some[-1], *some[:-1])]
@@ -90,7 +106,8 @@ def reversed_sentences(some: Sequence[Passage]) -> list[Words]:
     return [tuple(chain.from_iterable(reversed(pieces(passage.chinese)))) for passage in some]
 
 
-RIVALS = {"dictionary": by_dictionary, "memory": by_memory, "another": by_another, "reversed": reversed_sentences}
+RIVALS = {"dictionary": by_dictionary, "memory": by_memory, "repair": by_repair, "another": by_another,
+          "reversed": reversed_sentences}
 
 
 def read_before(some: Sequence[Passage]) -> float:
@@ -106,6 +123,17 @@ def examined(folder: str, name: str, updates: int, seed: int, split: str) -> dic
             for aim, some in asked.items()}
 
 
+def by_noun(folder: str, name: str, updates: int, seed: int) -> dict[str, float]:
+    """Noun of `NOUNS` → the share of single new sentences with it that an arm translates rightly to the last word;
+    ``known``: the share of all answers that are a sentence of the training text, and so wrong."""
+    model, arm = trained(folder, name, updates, seed), ARMS[name]
+    some = [one for one in exam(AIMS[0], f"noun {seed}", ALONE, "combinations") if len(one.sentences) == 1]
+    written = translations(model, some, arm)
+    return {noun: fmean(text == one.chinese for text, one in zip(written, some, strict=True)
+                        if {noun, f"{noun}s"} & {*one.english}) for noun in NOUNS} | {
+        "known": fmean(text in set(known().values()) for text in written)}
+
+
 def without_network(rival: str, seed: int, split: str = "test") -> dict[str, dict[str, float]]:
     """Length → what `judged` tells of one of `RIVALS`, and the share ``read before``."""
     asked = {aim: exam(aim, seed, COUNT, split) for aim in AIMS}
@@ -113,7 +141,7 @@ def without_network(rival: str, seed: int, split: str = "test") -> dict[str, dic
             for aim, some in asked.items()}
 
 
-def spreads(runs: dict[int, dict[str, dict[str, float]]]) -> dict[str, dict[str, Any]]:
+def by_length(runs: dict[int, dict[str, dict[str, float]]]) -> dict[str, dict[str, Any]]:
     """Seed → length → figures, as length → figure → its spread."""
     first = next(iter(runs.values()))
     return {aim: {what: spread({seed: run[aim][what] for seed, run in runs.items()}) for what in figures}
@@ -122,17 +150,22 @@ def spreads(runs: dict[int, dict[str, dict[str, float]]]) -> dict[str, dict[str,
 
 def measure(parts: Parts) -> dict[str, Any]:
     """``arms``: arm → number of updates → length → figures with spread; ``combinations``: the same, of sentences whose
-    words never stood together in training; ``rivals``: rival → split → the same."""
+    words never stood together in training; ``nouns``: arm → number of updates → what `by_noun` tells, with spread;
+    ``rivals``: rival → split → as ``arms``."""
     folder = str(parts.folder)
     told = {split: parts(examined, [(folder, *run, split) for run in runs()]) for split in SPLITS}
+    alone = parts(by_noun, [(folder, *run) for run in runs()])
     others = parts(without_network, [(rival, seed, split) for rival in RIVALS for seed in SEEDS
                                      for split in SPLITS])
-    of_arms, of_unseen = ({name: {str(updates): spreads({
+    of_arms, of_unseen = ({name: {str(updates): by_length({
         seed: told[split][folder, name, updates, seed, split] for seed in seeds})
         for updates, seeds in budgets(name).items()} for name in ARMS} for split in SPLITS)
     return {
         "count": COUNT, "sentences": len(known()), "arms": of_arms, "combinations": of_unseen,
-        "rivals": {rival: {split: spreads({seed: others[rival, seed, split] for seed in SEEDS}) for split in SPLITS}
+        "nouns": {name: {str(updates): {what: spread({seed: alone[folder, name, updates, seed][what] for seed in seeds})
+                                        for what in (*NOUNS, "known")}
+                         for updates, seeds in budgets(name).items()} for name in ARMS},
+        "rivals": {rival: {split: by_length({seed: others[rival, seed, split] for seed in SEEDS}) for split in SPLITS}
                    for rival in RIVALS}}
 
 

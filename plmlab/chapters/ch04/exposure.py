@@ -7,7 +7,8 @@ the ``rest`` of that sentence, behind its wrong word, if it has just one; and th
 words are the same; only the history differs. For the next sentence there is a third history: a sentence that belongs
 to another passage, put by hand where the mistake was.
 
-Fewer than 20 such mistakes tell nothing; then there is no figure.
+Fewer than 20 such mistakes tell nothing; then there is no figure. The ``rest`` is asked of mistakes that came to one
+wrong word: where it led to others, there is no right rest to ask for, so that this finds no harm that spreads.
 """
 
 from collections.abc import Sequence
@@ -88,7 +89,8 @@ def cost(model: Seq2Seq | Transformer, passage: Passage, history: Words, followi
 
 def after_mistakes(folder: str, name: str, seed: int) -> dict[str, Any]:
     """``mistakes``: how many can be asked about; ``wrong``: the share of passages that are wrong anywhere; and what is
-    asked → history → the ``loss`` in nats a word and the share that is all ``right``, None where there are too few."""
+    asked → history → how many are ``asked``, the ``loss`` in nats a word and the share that is all ``right``, None
+    where there are too few."""
     model, some = trained(folder, name, LONGER, seed), exam(ASKED[name], f"exposure {seed}", COUNT)
     written = translations(model, some)
     found = first_mistakes(written, some)
@@ -100,14 +102,14 @@ def after_mistakes(folder: str, name: str, seed: int) -> dict[str, Any]:
             asked = [(one.passage, one.asked(what, history, other.right[-1]))
                      for one, other in zip(found, [*found[1:], *found[:1]], strict=True)]
             costs = [cost(model, passage, *question) for passage, question in asked if question]
-            told[what][history] = {"loss": fmean(lost for lost, _ in costs), "right": fmean(right for _, right in costs)
-                                   } if len(costs) >= ENOUGH else None
+            told[what][history] = {"asked": len(costs), "loss": fmean(lost for lost, _ in costs),
+                                   "right": fmean(right for _, right in costs)} if len(costs) >= ENOUGH else None
     return told
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """Arm → ``aim``, ``mistakes`` and ``wrong`` with spread, and what is asked → history → ``loss`` and ``right`` over
-    the seeds that have enough mistakes, with spread; None where no seed has."""
+    """Arm → ``aim``, ``mistakes`` and ``wrong`` with spread, and what is asked → history → ``asked``, ``loss`` and
+    ``right`` over the seeds that have enough mistakes, with spread; None where no seed has."""
     folder = str(parts.folder)
     runs = parts(after_mistakes, [(folder, name, seed) for name in ASKED for seed in SEEDS])
 
@@ -115,7 +117,7 @@ def measure(parts: Parts) -> dict[str, Any]:
         told = {seed: runs[folder, name, seed][what][history] for seed in SEEDS}
         enough = {seed: one for seed, one in told.items() if one}
         return {figure: spread({seed: one[figure] for seed, one in enough.items()})
-                for figure in ("loss", "right")} if enough else None
+                for figure in ("asked", "loss", "right")} if enough else None
 
     return {name: {"aim": aim} | {
         figure: spread({seed: runs[folder, name, seed][figure] for seed in SEEDS}) for figure in ("mistakes", "wrong")

@@ -1,6 +1,8 @@
 """What does the encoder's last state still hold? A linear probe reads the source's words off it, place by place.
 
 "The last state is a summary of the sentence": then each word could be read off it, the first as well as the last.
+Places are counted from both ends, after a sceptic: of places counted from the beginning alone one learns nothing of the
+words that were read last.
 Beside the probe stand what one knows without looking at the state: the commonest word of each place, and the commonest
 one between its two neighbours, if someone told them; the same probe on an encoder that was never trained; and what the
 decoder itself makes of the state: whether the sentence that holds the word is translated rightly, in its place.
@@ -23,8 +25,10 @@ from plmlab.recipes import Parts, spread
 from plmlab.world.datasets.passages import Passage
 
 PROBED = {"fixed": LONGER, "fixed, 32": LONGER, "backwards": UPDATES, "general": LONGER}
-AIM, PLACES = 30, 20
-"""Passages of 30 words at the most; their first 20 words are asked."""
+AIM, EACH = 30, 12
+"""Passages of 30 words at the most; so many words at each end are asked."""
+PLACES = (*range(EACH), *range(-EACH, 0))
+"""The places that are asked, those from the end below 0."""
 LEARNED, ASKED = 4000, 500
 ROUNDS, RATE, DECAY = 300, 0.03, 1e-3
 
@@ -40,14 +44,14 @@ def last_states(model: Seq2Seq, some: Sequence[Passage], name: str) -> Float[Ten
 
 
 def asked_words(some: Sequence[Passage]) -> Int[Tensor, "batch place"]:
-    """The ids of the first `PLACES` words of each source."""
-    return torch.tensor([[ids()[word] for word in passage.english[:PLACES]] for passage in some])
+    """The ids of the words at `PLACES` of each source."""
+    return torch.tensor([[ids()[passage.english[place]] for place in PLACES] for passage in some])
 
 
 def long_enough(seed: int | str, count: int) -> list[Passage]:
-    """Passages that have `PLACES` words."""
+    """Passages in which no word stands at two of the `PLACES`."""
     return [passage for passage in exam(AIM, seed, 2 * count, "train" if seed == "learned" else "test")
-            if len(passage.english) >= PLACES][:count]
+            if len(passage.english) >= 2 * EACH][:count]
 
 
 def probed(states: Float[Tensor, "batch state"], words: Int[Tensor, "batch place"], fresh: Float[Tensor, "more state"],
@@ -76,7 +80,7 @@ def written_rightly(model: Seq2Seq, some: Sequence[Passage], name: str) -> list[
     for text, passage in zip(translations(model, some, ARMS[name]), some, strict=True):
         ours, theirs = pieces(text), pieces(passage.chinese)
         of = [number for number, words in enumerate(pieces(passage.english)) for _ in words]
-        shares.append([ours[of[place]:of[place] + 1] == [theirs[of[place]]] for place in range(PLACES)])
+        shares.append([ours[of[place]:of[place] + 1] == [theirs[of[place]]] for place in PLACES])
     return [fmean(column) for column in zip(*shares, strict=True)]
 
 
@@ -98,7 +102,7 @@ def guessed(seed: int) -> dict[str, list[float]]:
     """Place → the share of words that are the ``commonest`` one there in the text to learn from, and the commonest one
     between those ``neighbours``, anywhere."""
     learned, asked = long_enough("learned", LEARNED), long_enough(seed, ASKED)
-    there = [Counter(passage.english[place] for passage in learned) for place in range(PLACES)]
+    there = [Counter(passage.english[place] for passage in learned) for place in PLACES]
     between: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for passage in learned:
         around = ("", *passage.english, "")
@@ -107,25 +111,25 @@ def guessed(seed: int) -> dict[str, list[float]]:
 
     def told(passage: Passage, place: int) -> str:
         """The commonest word between a place's neighbours."""
-        around = ("", *passage.english, "")
-        words = between[around[place], around[place + 2]]
+        around, slot = ("", *passage.english, ""), place % len(passage.english)
+        words = between[around[slot], around[slot + 2]]
         return words.most_common(1)[0][0] if words else ""
 
     return {"commonest": [fmean(passage.english[place] == words.most_common(1)[0][0] for passage in asked)
-                          for place, words in enumerate(there)],
+                          for place, words in zip(PLACES, there, strict=True)],
             "neighbours": [fmean(passage.english[place] == told(passage, place) for passage in asked)
-                           for place in range(PLACES)]}
+                           for place in PLACES]}
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """``places`` asked; ``guessed``: without a state → the share right at each place, with spread; ``arms``: arm →
-    ``trained``, ``untrained`` and ``written`` → the same."""
+    """``places`` asked, those from the end below 0; ``guessed``: without a state → the share right at each place, with
+    spread; ``arms``: arm → ``trained``, ``untrained`` and ``written`` → the same."""
     folder = str(parts.folder)
     runs = parts(probe, [(folder, name, seed) for name in PROBED for seed in SEEDS])
     guesses = parts(guessed, [(seed,) for seed in SEEDS])
-    return {"places": PLACES, "aim": AIM,
-            "guessed": {which: [spread({seed: guesses[seed,][which][place] for seed in SEEDS})
-                                for place in range(PLACES)] for which in ("commonest", "neighbours")},
-            "arms": {name: {which: [spread({seed: runs[folder, name, seed][which][place] for seed in SEEDS})
-                                    for place in range(PLACES)] for which in ("trained", "untrained", "written")}
+    return {"places": list(PLACES), "aim": AIM,
+            "guessed": {which: [spread({seed: guesses[seed,][which][number] for seed in SEEDS})
+                                for number in range(len(PLACES))] for which in ("commonest", "neighbours")},
+            "arms": {name: {which: [spread({seed: runs[folder, name, seed][which][number] for seed in SEEDS})
+                                    for number in range(len(PLACES))] for which in ("trained", "untrained", "written")}
                      for name in PROBED}}

@@ -30,11 +30,11 @@ from jaxtyping import Float
 from torch import Tensor
 
 from plmlab.chapters.ch04.arms import ARMS, LONGER, SEEDS, UPDATES, trained
-from plmlab.chapters.ch04.bottleneck import table
+from plmlab.chapters.ch04.bottleneck import by_length, table
 from plmlab.chapters.ch04.gold import Links, gold, names
 from plmlab.chapters.ch04.ibm import links, near
 from plmlab.chapters.ch04.translation import development, exam, new, pairs
-from plmlab.interpret.alignments import looks_across
+from plmlab.interpret.alignments import ACROSS, looks_across
 from plmlab.interpret.readable import inference
 from plmlab.interpret.watching import watch
 from plmlab.recipes import Parts, spread
@@ -71,7 +71,7 @@ def looked(model: torch.nn.Module, some: Sequence[Passage]) -> list[Float[Tensor
 
 def heads(model: torch.nn.Module, some: Sequence[Passage]) -> dict[str, list[Float[Tensor, "time key"]]]:
     """Head, by name → its weights, a passage each."""
-    with inference(model), watch(model, "*cross_attention.weights") as seen:
+    with inference(model), watch(model, ACROSS) as seen:
         model(pairs(some))
     return {f"{name} {head}": list(seen[name][:, head]) for name in seen for head in range(seen[name].shape[1])}
 
@@ -133,13 +133,6 @@ def without_counting(seed: int) -> dict[str, dict[str, float]]:
                        "all": sum(len(one.chinese) for one in some)} for aim, some in asked.items()}
 
 
-def spreads(runs: dict[int, dict[str, dict[str, float]]]) -> dict[str, dict[str, Any]]:
-    """Seed → length → figures, as length → figure → its spread."""
-    first = next(iter(runs.values()))
-    return {aim: {what: spread({seed: run[aim][what] for seed, run in runs.items()}) for what in figures}
-            for aim, figures in first.items()}
-
-
 def measure(parts: Parts) -> dict[str, Any]:
     """``attention``: kind and updates → length → figures with spread; ``transformer`` and ``places`` alike; ``ibm``:
     pull → length → the share of right links with spread; ``pull``: the best on the passages to choose by."""
@@ -149,10 +142,10 @@ def measure(parts: Parts) -> dict[str, Any]:
     counts = parts(counted, [(pull, seed) for pull in PULLS for seed in SEEDS])
     places = parts(without_counting, [(seed,) for seed in SEEDS])
     return {
-        "attention": {f"{name}, {updates:,}": spreads({seed: runs[folder, name, updates, seed] for seed in SEEDS})
+        "attention": {f"{name}, {updates:,}": by_length({seed: runs[folder, name, updates, seed] for seed in SEEDS})
                       for name, updates in LOOKING},
-        "transformer": spreads({seed: others[folder, seed] for seed in SEEDS}),
-        "places": spreads({seed: places[seed,] for seed in SEEDS}),
+        "transformer": by_length({seed: others[folder, seed] for seed in SEEDS}),
+        "places": by_length({seed: places[seed,] for seed in SEEDS}),
         "ibm": {f"{pull:g}": {aim: spread({seed: counts[pull, seed][aim] for seed in SEEDS})
                               for aim in counts[pull, SEEDS[0]]} for pull in PULLS},
         "pull": max(PULLS, key=lambda pull: counts[pull, SEEDS[0]]["choose"])}

@@ -50,6 +50,12 @@ def as_one_row(tokens: Tensor, pad: int) -> Tensor:
     return tokens.masked_scatter(tokens != pad, tokens[tokens != pad].flip(0))
 
 
+def cut_too_late(tokens: Tensor, pad: int) -> Tensor:
+    """Whole rows turned round, of which as many slots are taken as there are words."""
+    pairs = zip(tokens, words_of(tokens, pad).tolist(), strict=True)
+    return torch.stack([torch.cat([row.flip(0)[:n], row[n:]]) for row, n in pairs])
+
+
 def rolled(tokens: Tensor, pad: int) -> Tensor:
     """Whole rows turned round, and then moved on to the right by as many slots as there is padding."""
     empty = (tokens == pad).sum(1).tolist()
@@ -78,6 +84,7 @@ REVERSE: Mistakes = {
         with_lengths(lambda words: words + 1),
     "whole rows are turned round, and then rolled to the wrong side: padding moves to the right if the words move to "
     "the left": rolled,
+    "whole rows are turned round before they are cut: cut first, row[:n].flip(0)": cut_too_late,
     "0 is taken for padding; `pad` says what padding is": lambda tokens, pad: turned(tokens, words_of(tokens, 0)),
     "the rows are filled up with 0; `pad` says what padding is": given(filled),
     "slots that are padding in all texts are gone; the shape stays [batch time]": given(cropped),

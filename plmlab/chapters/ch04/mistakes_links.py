@@ -166,6 +166,25 @@ def written_over(sources: list[Ids], targets: list[Ids], t: Tensor) -> Tensor:
     return or_as_before(counts, t)
 
 
+def written_anew(sources: list[Ids], targets: list[Ids], t: Tensor) -> Tensor:
+    """``counts[target, source] = …``, so that the last time that two words meet is the only one."""
+    counts = torch.zeros_like(t)
+    for source, target in zip(sources, targets, strict=True):
+        for f, row in zip(target, share(t, source, target), strict=True):
+            for e, part in zip(source, row, strict=True):
+                counts[f, e] = part
+    return or_as_before(counts, t)
+
+
+def row_by_row(sources: list[Ids], targets: list[Ids], t: Tensor) -> Tensor:
+    """``counts[f, source] += …`` for each word f, which adds once where the source has a word twice."""
+    counts = torch.zeros_like(t)
+    for source, target in zip(sources, targets, strict=True):
+        for f, row in zip(target, share(t, source, target), strict=True):
+            counts[f, source] += row
+    return or_as_before(counts, t)
+
+
 def one_by_one(sources: list[Ids], targets: list[Ids], t: Tensor) -> Tensor:
     """A new table after each sentence."""
     for source, target in zip(sources, targets, strict=True):
@@ -211,6 +230,9 @@ IBM1: Mistakes = {
         [each_once(words) for words in sources], [each_once(words) for words in targets], t),
     "a place that comes twice is added to once by counts[…] += …; take index_put_ with accumulate=True, or loops":
         written_over,
+    "a word that stands twice in a source is added to once by counts[f, source] += …; take index_put_ with "
+    "accumulate=True, or one more loop": row_by_row,
+    "a count is written over each time that two words meet: += adds, = does not": written_anew,
     "only the last sentence counts: the table of zeros is made before the loop": lambda sources, targets, t: right(
         sources[-1:], targets[-1:], t),
     "only the first sentence counts: the `return` stands inside the loop": lambda sources, targets, t: right(
@@ -283,6 +305,8 @@ SCHEDULED: Mistakes = {
         guess=lambda inputs, guesses: guesses),
     "the guesses are shifted to the left: a slot reads the guess of the slot after it": mixed(
         guess=lambda inputs, guesses: torch.cat([inputs[:, :1], guesses.roll(-1, 1)[:, 1:]], 1)),
+    "the guesses are shifted to the left, and the first word is replaced too: a slot reads the guess of the slot "
+    "before, and the first slot stays": mixed(guess=lambda inputs, guesses: guesses.roll(-1, 1)),
     "a guess goes round the end into the first slot: .roll(1, 1) does that, and the first slot stays": mixed(
         guess=lambda inputs, guesses: guesses.roll(1, 1)),
     "guesses go from text to text: .roll(1) without a dim rolls all texts as one row": mixed(

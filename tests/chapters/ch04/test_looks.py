@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import Tensor, tensor
 
+from plmlab import checkpoints
 from plmlab.chapters.ch04 import exposure, held, looks, other_weights, reversal
 from plmlab.chapters.ch04.exposure import first_mistakes
 from plmlab.chapters.ch04.gold import gold
@@ -103,7 +104,7 @@ def test_a_probe_finds_what_is_planted_and_no_more() -> None:
 
 
 def test_a_word_is_written_if_its_sentence_stands_where_it_should(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(held, "PLACES", 5)
+    monkeypatch.setattr(held, "PLACES", (0, 1, 2, -2, -1))
     one = Passage((), ("a", "b", ".", "c", "."), ("一", "。", "二", "。"), ())
     for text, told in (("一。三。", [1, 1, 1, 0, 0]), ("二。", [0] * 5), ("二。二。", [0, 0, 0, 1, 1])):
         monkeypatch.setattr(held, "translations", lambda model, some, arm, text=text: [tuple(text)])
@@ -111,7 +112,7 @@ def test_a_word_is_written_if_its_sentence_stands_where_it_should(monkeypatch: p
 
 
 def test_a_guess_by_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(held, "PLACES", 3)
+    monkeypatch.setattr(held, "PLACES", (0, 1, -1))
     learned = [Passage((), tuple(text.split()), (), ()) for text in ("a b c", "a b c", "a d c", "e b f")]
     asked = [Passage((), tuple(text.split()), (), ()) for text in ("a b c", "a d c", "x b f")]
     monkeypatch.setattr(held, "long_enough", lambda seed, count: learned if seed == "learned" else asked)
@@ -154,7 +155,9 @@ def test_other_weights_are_weights_on_real_words() -> None:
         changed = exchange(weights, real)
         assert torch.allclose(changed.sum(-1), torch.ones(()))
         assert not changed.masked_select(~real.expand_as(changed)).any()
-    assert torch.allclose(other_weights.shuffled(0)(weights, real).sort(-1).values, weights.sort(-1).values)
+    turned = other_weights.shuffled(0)(weights, real)
+    assert torch.allclose(turned.sort(-1).values, weights.sort(-1).values)
+    assert not torch.allclose(turned, weights)
     assert torch.equal(other_weights.one(weights, real).argmax(-1), weights.argmax(-1))
 
 
@@ -169,7 +172,35 @@ def test_weights_that_stay_change_nothing_and_others_do() -> None:
 
 
 def test_with_the_source_of_another_passage() -> None:
-    model, some = new(Arm("general", 16), 0), exam(20, 0, 4)
-    assert other_weights.of_another(model, [some[0], some[0]], Arm("general")) == {"same": 1.0, "same, gold": 1.0}
+    model, some = checkpoints.load("general-passages")[0], exam(20, 0, 6)
+    kept = {part: other_weights.of_another(model, some, Arm("general"), part)["same"]
+            for part in ("source", "slots", "last state")}
+    assert kept["source"] <= kept["slots"] < 0.9 < kept["last state"] <= 1
+    for part in kept:
+        assert other_weights.of_another(model, [some[0]] * 2, Arm("general"), part) == {"same": 1.0, "same, gold": 1.0}
     asked = pairs(some)
     assert [int(row.sum()) for row in other_weights.linked(some, asked)] == [len(gold(one)) for one in some]
+
+
+def test_what_hangs_on_no_look_is_free() -> None:
+    model, some = checkpoints.load("general-passages")[0].eval(), exam(20, 0, 6)
+    told = other_weights.on_partners(model, some, Arm("general"))
+    assert sum(count for count, _ in told.values()) == sum(len(gold(one)) for one in some) > 20
+    assert sum(count * share for count, share in told.values()) == pytest.approx(
+        looks.right(looks.looked(model, some), some) * sum(len(gold(one)) for one in some))
+    assert 0 < told["free"][0] < told["needed"][0]
+    with torch.no_grad():
+        model.combine.weight[:, :128] = 0
+    assert bool(other_weights.free(model, some, Arm("general")).all())
+    assert other_weights.on_partners(model, some, Arm("general"))["needed"][0] == 0
+
+
+def test_all_weight_on_one_slot() -> None:
+    model, some = checkpoints.load("general-passages")[0], exam(20, 0, 6)
+    told = other_weights.single_looks(model, some, Arm("general"))
+    assert 0 < told["asked"] < sum(len(gold(one)) for one in some)
+    assert 0 < told["slots"] < told["another"] <= 1 and told["slots"] < told["partner"] <= 1
+    with torch.no_grad():
+        model.combine.weight[:, :128] = 0
+    told = other_weights.single_looks(model, some, Arm("general"))
+    assert told["another"] == told["partner"] == told["slots"] == 1

@@ -105,10 +105,11 @@ TINY = {"UPDATES": 2, "LONGER": 3, "DOUBLED": 4, "LOOKING": (("dot", 2), ("gener
 def tiny(monkeypatch: pytest.MonkeyPatch, best_at: Callable[[float], Callable[..., float]]) -> None:
     """Every experiment at its smallest: the best rate is known, budgets are a few updates, exams a few passages."""
     for module in (arms, bottleneck, held, looks, reversal, exposure):
-        for name, value in ({"COUNT": 6, "SEEDS": (2,)} | TINY).items():
+        for name, value in ({"COUNT": 6, "ALONE": 12, "SEEDS": (2,)} | TINY).items():
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, value)
-    monkeypatch.setattr(arms, "ARMS", {name: replace(arm, width=8, longest=10) for name, arm in arms.ARMS.items()})
+    monkeypatch.setattr(arms, "ARMS", {name: replace(arm, width=8, longest=10) for name, arm in arms.ARMS.items()
+                                       if name not in ("two-way", "additive", "fixed, to 30", "general, to 30")})
     for module in (bottleneck, held, looks, reversal):
         monkeypatch.setattr(module, "AIMS", (10, 30, 60), raising=False)
         if hasattr(module, "ARMS"):
@@ -148,7 +149,9 @@ def test_every_experiment_is_measured(tiny: None, parts: Parts, monkeypatch: pyt
     assert turned["lags"]["delay"]["30"]["mean"] == turned["lags"]["fixed"]["30"]["mean"] + reversal.DELAY
     assert reversal.signs(told) == (False, None)
     kept = held.measure(parts)
-    assert len(kept["arms"]["backwards"]["untrained"]) == held.PLACES == len(kept["guessed"]["neighbours"])
+    assert kept["places"] == [*range(held.EACH), *range(-held.EACH, 0)]
+    assert len(kept["arms"]["backwards"]["untrained"]) == len(held.PLACES) == len(kept["guessed"]["neighbours"])
+    assert kept["guessed"]["commonest"][-1]["mean"] > 0.9
     assert kept["arms"]["backwards"]["written"][0]["mean"] == 0
     assert max(place["mean"] for place in kept["guessed"]["neighbours"]) > 0
     monkeypatch.setattr(exposure, "translations", lambda model, some: [
