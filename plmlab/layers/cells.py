@@ -143,13 +143,35 @@ class LSTMCell(Cell):
         """The next hidden state and memory."""
         h, c = state
         i, f, g, o = (read + self.recall(h)).chunk(4, -1)
-        c = self.memory(self.forget(f.sigmoid()) * c + self.input(i.sigmoid()) * self.candidate(g.tanh()))
+        c = self.forget(f.sigmoid()) * c + self.input(i.sigmoid()) * self.candidate(g.tanh())
+        c = self.memory(self.bounded(c))
         return self.out(self.output(o.sigmoid()), c), c
 
     def out(self, o: Float[Tensor, "batch hidden"], c: Float[Tensor, "batch hidden"]) -> Float[Tensor, "batch width"]:
         """What is shown of the memory through the output gate."""
         h = o * c.tanh()
-        return self.state(h if self.weight_hr is None else F.linear(h, self.weight_hr))
+        return self.state(self.bounded(h if self.weight_hr is None else F.linear(h, self.weight_hr)))
+
+    def bounded(self, x: Float[Tensor, "batch _"]) -> Float[Tensor, "batch _"]:
+        """What a new memory or state may be: anything."""
+        return x
+
+
+class ClippedLSTMCell(LSTMCell):
+    """An LSTM whose memory and state stay within ±``clip``, as ELMo's do (Peters et al. 2018; their code, not their
+    paper, says so). ValueError for a clip that is not above 0."""
+
+    kernel = None
+
+    def __init__(self, inputs: int, hidden: int, projected: int | None = None, clip: float = 3.0) -> None:
+        if clip <= 0:
+            raise ValueError(f"memory and state are to stay within ±{clip:g}; give a number above 0")
+        super().__init__(inputs, hidden, projected)
+        self.clip = clip
+
+    def bounded(self, x: Float[Tensor, "batch _"]) -> Float[Tensor, "batch _"]:
+        """What lies beyond, cut."""
+        return x.clamp(-self.clip, self.clip)
 
 
 class PeepholeLSTMCell(LSTMCell):

@@ -1,0 +1,127 @@
+"""The bidirectional language model against torch's LSTMs, loops by hand, and what the published one is."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from plmlab.models.elmo import BiLM, BiLMConfig, BiLMState, turned
+from plmlab.text.characters import batch_codes
+
+TINY = BiLMConfig(model=4, hidden=6, clip=None, embedding=3, filters=((1, 3), (2, 4)), highways=1)
+SENTENCES = [["the", "cat", "sat"], ["猫"], ["a", "naïve", "cat", "sat", "down"]]
+CLOSE = {"rtol": 1e-5, "atol": 1e-5}
+
+
+def made(config: BiLMConfig = TINY) -> BiLM:
+    torch.manual_seed(0)
+    return BiLM(config).eval()
+
+
+def by_torch(model: BiLM, words: Tensor, lengths: Tensor) -> list[Tensor]:
+    """Each direction a stack of torch's LSTMs with the same weights, the one from the right reading flipped texts."""
+    told = []
+    for direction, flipped in ((model.forwards, False), (model.backwards, True)):
+        x, shown = torch.stack([torch.cat([text[:n].flip(0), text[n:]]) if flipped else text
+                                for text, n in zip(words, lengths.tolist(), strict=True)]), []
+        for place, layer in enumerate(direction.layers):
+            lstm = nn.LSTM(4, 6, proj_size=4, batch_first=True)
+            lstm.load_state_dict({f"{name}_l0": weight for name, weight in layer.cells[0].named_parameters()})
+            packed, _ = lstm(pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False))
+            said = pad_packed_sequence(packed, batch_first=True, total_length=x.shape[1])[0]
+            x = said + x if place and model.config.skip else said
+            shown.append(torch.stack([torch.cat([text[:n].flip(0), text[n:]]) if flipped else text
+                                      for text, n in zip(x, lengths.tolist(), strict=True)]))
+        told.append(shown)
+    return [torch.cat(pair, -1) for pair in zip(*told, strict=True)]
+
+
+@pytest.mark.parametrize("skip", [True, False])
+@pytest.mark.parametrize("sentences", [SENTENCES, SENTENCES[:1]])
+@torch.no_grad()
+def test_it_is_torch_s_lstms_with_projections(skip: bool, sentences: list[list[str]]) -> None:
+    model, codes = made(replace(TINY, skip=skip)), batch_codes(sentences)
+    words, *layers = model(codes)
+    lengths = torch.tensor([len(sentence) + 2 for sentence in sentences])
+    real = torch.arange(codes.shape[1]) < lengths[:, None]
+    torch.testing.assert_close(words, model.token(codes).repeat(1, 1, 2))
+    for ours, theirs in zip(layers, by_torch(model, words[..., :4], lengths), strict=True):
+        torch.testing.assert_close(ours[real], theirs[real], **CLOSE)
+
+
+@torch.no_grad()
+def test_memory_and_state_are_cut_by_hand() -> None:
+    model = made(replace(TINY, clip=0.05, layers=1))
+    words, shown = model(codes := batch_codes(SENTENCES[2:]))
+    [cell], x = model.forwards.layers[0].cells, words[0, :, :4]
+    h, c, cut = torch.zeros(4), torch.zeros(6), 0
+    for slot in range(codes.shape[1]):
+        sums = cell.weight_ih @ x[slot] + cell.bias_ih + cell.weight_hh @ h + cell.bias_hh
+        i, f, g, o = sums.split(6)
+        c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+        cut += int((c.abs() > 0.05).sum())
+        c = c.clamp(-0.05, 0.05)
+        h = (cell.weight_hr @ (torch.sigmoid(o) * torch.tanh(c))).clamp(-0.05, 0.05)
+        torch.testing.assert_close(shown[0, slot, :4], h, **CLOSE)
+    assert cut > 0
+    with pytest.raises(ValueError, match="within ±0"):
+        made(replace(TINY, clip=0.0))
+
+
+@torch.no_grad()
+def test_neither_direction_sees_what_the_other_does() -> None:
+    model = made(BiLMConfig.tiny())
+    one, other = model(batch_codes([["a", "b", "c", "d"]])), model(batch_codes([["a", "b", "x", "d"]]))
+    for layer in (1, 2):
+        left, right = (told.abs().sum(-1)[0] for told in (one[layer] - other[layer]).chunk(2, -1))
+        assert not left[:3].any() and (left[3:] > 0).all()
+        assert not right[4:].any() and (right[:4] > 0).all()
+
+
+@torch.no_grad()
+def test_padding_changes_nothing_and_shows_nothing() -> None:
+    model, codes = made(), batch_codes(SENTENCES)
+    told = model(codes)
+    for row, sentence in enumerate(SENTENCES):
+        alone = model(batch_codes([sentence]))
+        for ours, theirs in zip(told, alone, strict=True):
+            torch.testing.assert_close(ours[row, :len(sentence) + 2], theirs[0], **CLOSE)
+    assert not told[1][1, 3:].any() and not told[2][1, 3:].any()
+
+
+@torch.no_grad()
+def test_states_go_on_from_batch_to_batch_until_they_are_reset() -> None:
+    model, state = made(), BiLMState()
+    codes = batch_codes([["a", "b"], ["c", "d"]])
+    first, second = model(codes[:1], state), model(codes[1:], state)
+    whole = model(codes.flatten(0, 1)[None])
+    torch.testing.assert_close(second[2][..., :4], whole[2][:, 4:, :4], **CLOSE)
+    flipped = model(torch.cat([codes[1], codes[0]])[None])
+    torch.testing.assert_close(second[2][..., 4:], flipped[2][:, :4, 4:], **CLOSE)
+    state.reset()
+    torch.testing.assert_close(model(codes[:1], state)[2], first[2])
+    assert not torch.allclose(model(codes[1:])[2], second[2])
+
+
+def test_turned_round_twice_it_is_as_before() -> None:
+    x, real = torch.arange(8.0).reshape(2, 4, 1), torch.tensor([[True] * 3 + [False], [True] * 4])
+    assert turned(x, real)[..., 0].tolist() == [[2, 1, 0, 3], [7, 6, 5, 4]]
+    assert torch.equal(turned(turned(x, real), real), x)
+
+
+def test_the_published_size() -> None:
+    """93.6 million parameters; ours have each cell's bias twice, as PyTorch has."""
+    with torch.device("meta"):
+        model = BiLM(BiLMConfig.base())
+    doubled = sum(weight.numel() for name, weight in model.named_parameters() if name.endswith("bias_hh"))
+    assert round((sum(weight.numel() for weight in model.parameters()) - doubled) / 1e5) == 936
+
+
+def test_it_learns_and_an_unknown_activation_is_refused() -> None:
+    model = made()
+    sum(layer.square().mean() for layer in model(batch_codes(SENTENCES))).backward()
+    assert all(weight.grad is not None and weight.grad.abs().sum() > 0 for weight in model.parameters())
+    with pytest.raises(ValueError, match="one of relu, tanh; 'gelu' was given"):
+        BiLM(replace(TINY, activation="gelu"))
