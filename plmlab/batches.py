@@ -6,8 +6,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, pairwise
 from random import Random
+from typing import Any
 
-from plmlab.example import Batch, Example, PairBatch, PairExample
+from plmlab.example import AnyBatch, Batch, Example, PairBatch, PairExample, TwoWayBatch, TwoWayExample
+
+Made = Sequence[Example] | Sequence[PairExample] | Sequence[TwoWayExample]
+COLLATED: dict[type, type[AnyBatch]] = {
+    PairExample: PairBatch, TwoWayExample: TwoWayBatch}
+"""Kind of example → what its batches are; `Batch` for all others."""
 
 
 @dataclass(frozen=True)
@@ -18,23 +24,26 @@ class ExampleBatches:
     step 1,001 and nothing has to be replayed, and every machine draws the same.
     """
 
-    draw: Callable[[Random], Sequence[Example] | Sequence[PairExample]]
+    draw: Callable[[Random], Made]
     seed: int | str
     pad: int
 
-    def examples(self, step: int) -> Sequence[Example] | Sequence[PairExample]:
+    def examples(self, step: int) -> Made:
         """The Examples of this step's batch, not padded."""
         return self.draw(Random(f"{self.seed}:{step}"))
 
-    def __call__(self, step: int) -> Batch | PairBatch:
+    def __call__(self, step: int) -> AnyBatch:
         """The batch of this step."""
-        made = self.examples(step)
-        if made and isinstance(made[0], PairExample):
-            return PairBatch.of(made, pad=self.pad)  # type: ignore[arg-type]
-        return Batch.of(made, pad=self.pad)  # type: ignore[arg-type]
+        return collated(self.examples(step), self.pad)
 
 
-def bucketed(source: ExampleBatches, buckets: int) -> Callable[[int], Batch]:
+def collated(made: Made, pad: int) -> AnyBatch:
+    """Examples side by side, padded with the id ``pad``; ValueError for none."""
+    kind = COLLATED.get(type(made[0]), Batch) if made else Batch
+    return kind.of(made, pad=pad)  # type: ignore[arg-type]
+
+
+def bucketed(source: ExampleBatches, buckets: int) -> Callable[[int], Any]:
     """The Examples of ``source`` with those of like length together, so that less is padded (Vaswani et al. 2017,
     §5.1).
 
@@ -43,7 +52,7 @@ def bucketed(source: ExampleBatches, buckets: int) -> Callable[[int], Batch]:
     short texts only, or long ones, learn worse. The batch of a step depends on the source's seed and the step alone.
     """
     @lru_cache(1)
-    def turn(number: int) -> list[Batch]:
+    def turn(number: int) -> list[AnyBatch]:
         drawn = [made for i in range(buckets) for made in source.examples(number * buckets + i)]
         drawn.sort(key=lambda made: len(made.tokens))  # type: ignore[union-attr]
         ends, cuts = list(accumulate(len(made.tokens) for made in drawn)), [0]  # type: ignore[union-attr]
@@ -51,6 +60,6 @@ def bucketed(source: ExampleBatches, buckets: int) -> Callable[[int], Batch]:
             fair = bisect_left(ends, ends[-1] * i / buckets) + 1
             cuts.append(min(max(fair, cuts[-1] + 1), len(drawn) - buckets + i))
         parts = [drawn[start:end] for start, end in pairwise([*cuts, len(drawn)])]
-        return [Batch.of(part, pad=source.pad) for part in parts]  # type: ignore[arg-type]
+        return [collated(part, source.pad) for part in parts]  # type: ignore[arg-type]
 
     return lambda step: turn(step // buckets)[step % buckets]

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import Self, TypeAlias
 
 import torch
 from jaxtyping import Bool, Int
@@ -49,6 +49,19 @@ class PairExample:
     source: Example
     target: Example
     cross: Visibility
+
+
+@dataclass(frozen=True)
+class TwoWayExample:
+    """One text read from both of its ends: two Examples, neither of which sees anything of the other."""
+
+    forwards: Example
+    backwards: Example
+
+    @property
+    def tokens(self) -> Int[Tensor, "time"]:
+        """What is read from the left."""
+        return self.forwards.tokens
 
 
 def collate_label(rows: list[Tensor]) -> Tensor:
@@ -163,3 +176,37 @@ class PairBatch:
         """The same on another device."""
         return replace(self, source=self.source.to(device), target=self.target.to(device),
                        cross=self.cross.to(device))
+
+
+@dataclass(frozen=True)
+class TwoWayBatch:
+    """Texts read from both ends, side by side."""
+
+    forwards: Batch
+    backwards: Batch
+
+    @classmethod
+    def of(cls, examples: Sequence[TwoWayExample], *, pad: int) -> Self:
+        """Collate; ``pad`` is the id that fills the shorter examples up."""
+        sides = [e.forwards for e in examples], [e.backwards for e in examples]
+        return cls(*(Batch.of(side, pad=pad) for side in sides))
+
+    @property
+    def targets(self) -> Int[Tensor, "batch time"]:
+        """What the slots must predict, those that read from the left first."""
+        return torch.cat([self.forwards.targets, self.backwards.targets], 1)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Examples, and slots in each from one side."""
+        return self.forwards.size
+
+    def to(self, device: torch.device | str) -> Self:
+        """The same on another device."""
+        return replace(self, forwards=self.forwards.to(device), backwards=self.backwards.to(device))
+
+
+AnyExample: TypeAlias = Example | PairExample | TwoWayExample
+"""Whatever an objective makes."""
+AnyBatch: TypeAlias = Batch | PairBatch | TwoWayBatch
+"""Whatever a model is trained on."""

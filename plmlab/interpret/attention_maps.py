@@ -16,6 +16,7 @@ from plmlab.visibility import Visibility
 
 Text: TypeAlias = "str | Example | PairExample | Batch | PairBatch"
 INSTEAD = {"recurrent": "it carries a state from word to word",
+           "two-way recurrent": "it carries a state from word to word, one from each end of the text",
            "recurrent pair": "all that its decoder has of the source is the encoder's last state",
            "window": "it has one vector for each word, whatever stands beside it"}
 """Architecture → what it has in attention's place."""
@@ -108,7 +109,9 @@ def _example(reads: ReadableModel, words: Words, text: str, second: str | None) 
             raise ValueError("the text is empty: type a sentence")
     if isinstance(words, Sequence):
         raise ValueError("a text needs a tokenizer, and a list of tokens was given; give the model's tokenizer")
-    return reads.example(words, text, second)
+    read = reads.example(words, text, second)
+    assert isinstance(read, Example | PairExample)
+    return read
 
 
 def _fits(reads: ReadableModel, batch: Batch, max_tokens: int) -> None:

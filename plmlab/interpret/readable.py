@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import torch
 from torch import Tensor, nn
 
-from plmlab.example import Batch, Example, PairBatch, PairExample
+from plmlab.example import AnyBatch, AnyExample, Batch
 from plmlab.hf.readable import HFModel, is_theirs
 from plmlab.models.registry import architecture_of
 from plmlab.text.tokenizers import Tokenizer
@@ -43,14 +43,14 @@ class OurModel:
         """"encoder", "decoder" or "encoder-decoder", as the model's file registers it."""
         return architecture_of(self.model).name
 
-    def example(self, tokenizer: AnyTokenizer, text: str, second: str | None = None) -> Example | PairExample:
+    def example(self, tokenizer: AnyTokenizer, text: str, second: str | None = None) -> AnyExample:
         """What the model reads of a text, or of two, with nothing hidden, as its file registers it; ValueError where it
         reads another number."""
         words = as_ours(tokenizer)
         return architecture_of(self.model).example(
             words.encode(text), None if second is None else words.encode(second), words.vocab)
 
-    def __call__(self, batch: Batch | PairBatch) -> Any:
+    def __call__(self, batch: AnyBatch) -> Any:
         """One pass over a batch on the model's device: the model's own output."""
         return self.model(batch)
 

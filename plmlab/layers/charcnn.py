@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from plmlab.layers.hooks import HookPoint
 
-Filters = Sequence[tuple[int, int]]
+Filters = Sequence[Sequence[int]]
 """Width of a filter in characters, and how many there are of this width."""
 ELMO: Filters = ((1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024))
 """The 2,048 filters of the released ELMo."""

@@ -5,6 +5,7 @@ PyTorch has a kernel for the cell, that kernel makes all steps on the same weigh
 written-out cell steps, and passes its points once a slot.
 """
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +17,8 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_
 
 from plmlab.layers.cells import Cell, State
 from plmlab.layers.hooks import HookPoint
+
+warnings.filterwarnings("ignore", "LSTM with projections is not supported with oneDNN")
 
 Carried = tuple[Float[Tensor, "passage batch _"], ...]
 """The states of all layers and directions, ordered as in PyTorch: layer 0 from the left, from the right, layer 1 …"""

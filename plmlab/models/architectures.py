@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import Literal, TypeVar
 
-from plmlab.example import Example, PairExample
-from plmlab.objectives import causal, masked, sequence_to_sequence, window
+from plmlab.example import AnyExample, Example, PairExample, TwoWayExample
+from plmlab.objectives import causal, masked, sequence_to_sequence, two_way, window
 from plmlab.text.vocabulary import Vocabulary
 
 T = TypeVar("T")
@@ -14,7 +14,7 @@ T = TypeVar("T")
 REACH = 5
 """How far a model of a window looks in a plain text."""
 
-ExampleOfText = Callable[[Sequence[int], Sequence[int] | None, Vocabulary], Example | PairExample]
+ExampleOfText = Callable[[Sequence[int], Sequence[int] | None, Vocabulary], AnyExample]
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Architecture:
     """A kind of model. ``example(tokens, second, vocab)`` is what it reads of a text, or of two; a ValueError where it
     reads another number of texts."""
 
-    name: Literal["encoder", "decoder", "encoder-decoder", "recurrent", "recurrent pair", "window"]
+    name: Literal["encoder", "decoder", "encoder-decoder", "recurrent", "two-way recurrent", "recurrent pair", "window"]
     example: ExampleOfText
 
 
@@ -48,6 +48,11 @@ def _decoder(tokens: Sequence[int], second: Sequence[int] | None, vocab: Vocabul
     return causal(tokens, vocab=vocab, rng=Random(0))
 
 
+def _two_way(tokens: Sequence[int], second: Sequence[int] | None, vocab: Vocabulary) -> TwoWayExample:
+    only_one(second, "from both ends")
+    return two_way(tokens, vocab=vocab, rng=Random(0))
+
+
 def _window(tokens: Sequence[int], second: Sequence[int] | None, vocab: Vocabulary) -> Example:
     only_one(second, "word by word")
     return window(tokens, vocab=vocab, rng=Random(0), reach=[REACH] * len(tokens))
@@ -63,6 +68,8 @@ DECODER = Architecture("decoder", _decoder)
 """[START] A, from left to right, by attention (GPT)."""
 RECURRENT = Architecture("recurrent", _decoder)
 """[START] A, from left to right, by a state that is carried along (a recurrent language model)."""
+TWO_WAY_RECURRENT = Architecture("two-way recurrent", _two_way)
+"""[START] A, from left to right, and A [END], from right to left, by a state each (ELMo)."""
 WINDOW = Architecture("window", _window)
 """A, each slot with its neighbours, in no order (word2vec)."""
 ENCODER_DECODER = Architecture("encoder-decoder", _encoder_decoder)

@@ -1,24 +1,33 @@
 """ELMo's bidirectional language model (双向语言模型; Peters et al. 2018): one LSTM reads a text from the left, another
 from the right, and neither sees what the other does.
 
-Both read the same vectors of words, made of characters. What stands at a word's slot is one vector a layer: layer 0 is
-the word's own, twice, layer j the two directions' states side by side.
+Both read the same vectors of words, made of characters, and say words by the same softmax. What stands at a word's slot
+is one vector a layer: layer 0 is the word's own, twice, layer j the two directions' states side by side. What differs
+from the authors' code: the loss is a full softmax over the vocabulary, theirs samples 8,192 words for each batch; each
+text begins with states of zeros in training, theirs goes on with the last batch's.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import torch
-from jaxtyping import Float, Int
+import torch.nn.functional as F
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from plmlab.example import IGNORE, Batch, TwoWayBatch
 from plmlab.layers.cells import Cell, ClippedLSTMCell, LSTMCell
 from plmlab.layers.charcnn import ELMO, CharCNN, Filters
 from plmlab.layers.hooks import HookPoint
 from plmlab.layers.recurrent import Carried, Recurrent
-from plmlab.text.characters import CODES
+from plmlab.models.architectures import TWO_WAY_RECURRENT
+from plmlab.models.registry import Pretraining, model
+from plmlab.objectives import two_way
+from plmlab.text.characters import BEGIN_SENTENCE, CODES, END_SENTENCE, LONGEST, batch_codes, sign_codes, word_codes
+from plmlab.text.tokenizers import Tokenizer
 
+SMALL: Filters = ((1, 16), (2, 32), (3, 48), (4, 48))
 ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
 
 
@@ -41,15 +50,43 @@ class BiLMConfig:
     highways: int = 2
     activation: str = "relu"
 
+
+@dataclass(frozen=True)
+class ELMoConfig(BiLMConfig):
+    """The same, and the words that it says: ``vocab`` of them, each read as ``longest`` codes."""
+
+    vocab: int = field(kw_only=True)
+    longest: int = LONGEST
+
     @classmethod
-    def tiny(cls) -> Self:
-        """Trains in seconds on two cores."""
-        return cls(model=32, hidden=64, clip=None, embedding=8, filters=((1, 8), (2, 16), (3, 32)), highways=1)
+    def tiny(cls, vocab: int, time: int = 0) -> Self:
+        """Trains in seconds on two cores. Nothing is clipped, so that PyTorch's kernels run. A state may be carried as
+        far as one likes: ``time`` is not needed."""
+        return cls(vocab=vocab, longest=20, model=32, hidden=64, clip=None, filters=SMALL, highways=1)
 
     @classmethod
     def base(cls) -> Self:
-        """The released model of 93.6 million parameters, its softmax left out."""
-        return cls()
+        """The released model of 93.6 million parameters, and a softmax over the 793,471 words of the One Billion Word
+        Benchmark."""
+        return cls(vocab=793_471)
+
+
+def lstm(config: BiLMConfig, inputs: int) -> Recurrent:
+    """One layer of one direction, which reads ``inputs`` numbers a slot and shows ``config.model``."""
+    cell: type[Cell] = LSTMCell if config.clip is None else ClippedLSTMCell
+    choices: dict[str, Any] = {} if config.clip is None else {"clip": config.clip}
+    if config.model != config.hidden:
+        choices["projected"] = config.model
+    return Recurrent(cell, inputs, config.hidden, **choices)
+
+
+def characters(config: BiLMConfig) -> CharCNN:
+    """What makes a word's vector, ``config.model`` numbers, of its characters. ValueError for an activation that there
+    is not."""
+    if config.activation not in ACTIVATIONS:
+        raise ValueError(f"an activation is one of {', '.join(ACTIVATIONS)}; {config.activation!r} was given")
+    return CharCNN(CODES, config.embedding, config.filters, config.highways, config.model,
+                   ACTIVATIONS[config.activation]())
 
 
 class Direction(nn.Module):
@@ -61,12 +98,7 @@ class Direction(nn.Module):
     def __init__(self, config: BiLMConfig) -> None:
         super().__init__()
         self.skip = config.skip
-        cell: type[Cell] = LSTMCell if config.clip is None else ClippedLSTMCell
-        choices: dict[str, Any] = {} if config.clip is None else {"clip": config.clip}
-        if config.model != config.hidden:
-            choices["projected"] = config.model
-        self.layers = nn.ModuleList(Recurrent(cell, config.model, config.hidden, **choices)
-                                    for _ in range(config.layers))
+        self.layers = nn.ModuleList(lstm(config, config.model) for _ in range(config.layers))
 
     def forward(self, x: Float[Tensor, "batch time model"], lengths: Int[Tensor, "batch"] | None,
                 carried: Sequence[Carried] | None) -> tuple[list[Float[Tensor, "batch time model"]], list[Carried]]:
@@ -88,11 +120,8 @@ class BiLM(nn.Module):
 
     def __init__(self, config: BiLMConfig) -> None:
         super().__init__()
-        if config.activation not in ACTIVATIONS:
-            raise ValueError(f"an activation is one of {', '.join(ACTIVATIONS)}; {config.activation!r} was given")
         self.config = config
-        self.token = CharCNN(CODES, config.embedding, config.filters, config.highways, config.model,
-                             ACTIVATIONS[config.activation]())
+        self.token = characters(config)
         self.embedded = HookPoint()
         self.forwards, self.backwards = Direction(config), Direction(config)
 
@@ -101,9 +130,12 @@ class BiLM(nn.Module):
         """One tensor a layer, from the word's own vector up, both directions side by side: from the left first. A slot
         of padding, whose codes are 0, shows zeros from layer 1 on. ``carried`` are the states that the last batch has
         left; they go on."""
-        real = (codes > 0).any(-1)
+        return self.read(self.embedded(self.token(codes)), (codes > 0).any(-1), carried)
+
+    def read(self, words: Float[Tensor, "batch time model"], real: Bool[Tensor, "batch time"],
+             carried: "BiLMState | None" = None) -> list[Float[Tensor, "batch time both"]]:
+        """The same from the words' vectors; ``real`` says which slots are no padding."""
         lengths = None if real.all() else real.sum(-1)
-        words = self.embedded(self.token(codes))
         before = carried or BiLMState()
         left, before.forwards = self.forwards(words, lengths, before.forwards)
         right, before.backwards = self.backwards(turned(words, real), lengths, before.backwards)
@@ -129,3 +161,74 @@ def turned(x: Float[Tensor, "batch time width"], real: Tensor) -> Float[Tensor, 
     places = torch.arange(x.shape[1], device=x.device).expand(x.shape[:2])
     moved = torch.where(real, real.sum(-1, keepdim=True) - 1 - places, places)
     return x.gather(1, moved[..., None].expand_as(x))
+
+
+def spell(model: nn.Module, tokenizer: Tokenizer, batches: Callable[[int], Batch] | None = None) -> None:
+    """Tell an ELMo how the words of its vocabulary are spelled."""
+    assert isinstance(model, ELMo)
+    model.spell(tokenizer)
+
+
+@model("elmo", ELMoConfig, TWO_WAY_RECURRENT,
+       Pretraining("elmo", two_way, Tokenizer.words, added=2, prepare=spell))
+class ELMo(nn.Module):
+    """A bidirectional language model with the softmax that trains it (Peters et al. 2018, §3.1).
+
+    ``codes`` [vocab, character] holds how each word is spelled; ``spell`` fills it. What a task takes over is ``bilm``,
+    which reads any word there is.
+    """
+
+    bilm_class: type[BiLM] = BiLM
+
+    codes: Int[Tensor, "vocab character"]
+
+    def __init__(self, config: ELMoConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.bilm = self.bilm_class(config)
+        self.softmax = self.make_softmax(config)
+        self.register_buffer("codes", torch.zeros(config.vocab, config.longest, dtype=torch.int16))
+
+    def make_softmax(self, config: ELMoConfig) -> nn.Module:
+        """What makes logits of a hidden state."""
+        return nn.Linear(config.model, config.vocab)
+
+    def spell(self, tokenizer: Tokenizer) -> None:
+        """Write down how each word of the vocabulary is spelled. [START] and [END] are the signs of a sentence's two
+        ends. ValueError for a vocabulary of another size."""
+        if len(tokenizer) != self.config.vocab:
+            raise ValueError(f"a vocabulary of {len(tokenizer)} words was given to an ELMo of {self.config.vocab}")
+        vocab, longest = tokenizer.vocab, self.config.longest
+        signs = {vocab.need("start"): BEGIN_SENTENCE, vocab.need("end"): END_SENTENCE}
+        rows = [sign_codes(signs[i], longest) if i in signs else word_codes(word, longest)
+                for i, word in enumerate(tokenizer.tokens(list(range(len(tokenizer)))))]
+        self.codes.copy_(torch.tensor(rows))
+
+    def forward(self, batch: TwoWayBatch) -> Float[Tensor, "batch both vocab"]:
+        """The logits of each slot's prediction: of those that read from the left, then of those from the right. Padding
+        stands behind a text, where it changes none of its slots."""
+        return self.token_logits(self.hidden_states(batch))
+
+    def hidden_states(self, batch: TwoWayBatch) -> Float[Tensor, "batch both model"]:
+        """What the last layer shows at each slot, in the same order."""
+        words = self.words(torch.cat([batch.forwards.tokens, batch.backwards.tokens], 1))
+        sides = zip((self.bilm.forwards, self.bilm.backwards), words.chunk(2, 1), strict=True)
+        return torch.cat([direction(x, None, None)[0][-1] for direction, x in sides], 1)
+
+    def words(self, tokens: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time model"]:
+        """The vectors of words of the vocabulary; each word that stands there is made once."""
+        used, places = tokens.unique(return_inverse=True)
+        return self.bilm.embedded(self.bilm.token(self.codes[used][None].long()))[0][places]
+
+    def token_logits(self, hidden: Float[Tensor, "*slots model"]) -> Float[Tensor, "*slots vocab"]:
+        """The logits of the next word, or of the one before, of a slot with this hidden state: one softmax for both."""
+        return self.softmax(hidden)
+
+    def loss(self, batch: TwoWayBatch) -> Float[Tensor, ""]:
+        """Mean cross-entropy in nats a target, those of both directions."""
+        return F.cross_entropy(self(batch).flatten(0, 1), batch.targets.flatten(), ignore_index=IGNORE)
+
+    def layers(self, sentences: Sequence[Sequence[str]]) -> list[Float[Tensor, "batch time both"]]:
+        """One tensor a layer, as `BiLM` gives them, of any words, known or not; each sentence has a slot for its
+        begin before it and one for its end behind it."""
+        return self.bilm(batch_codes(sentences, self.config.longest))

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from torch import nn
 
-from plmlab.example import Batch, Example
+from plmlab.example import Batch, Example, TwoWayExample
 from plmlab.models.architectures import Architecture
 from plmlab.text.tokenizers import Tokenizer
 
@@ -29,17 +29,18 @@ class Pretraining:
             model that reads none.
         likelihood: whether its loss is the mean −log p of what it must say, so that it has the objective's floor, and
             a perplexity.
-        prepare: what a new model is told of its batches before it is trained, (model, batches) → None.
+        prepare: what a new model is told of its words and batches before it is trained, (model, tokenizer, batches) →
+            None.
     """
 
     name: str
-    objective: Callable[..., Example]
+    objective: Callable[..., Example | TwoWayExample]
     learn: Callable[[Iterable[str], int], Tokenizer]
     added: int = 0
     stream: bool = False
     pairs: Callable[..., Example] | None = None
     likelihood: bool = True
-    prepare: Callable[[nn.Module, Callable[[int], Batch]], None] | None = None
+    prepare: Callable[[nn.Module, Tokenizer, Callable[[int], Batch]], None] | None = None
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,7 @@ def seen(batch: Batch) -> Bool[Tensor, "batch query key"]:
     return looks[:, 0] & (batch.targets != IGNORE)[:, :, None]
 
 
-def tell_noise(model: nn.Module, batches: Callable[[int], Batch]) -> None:
+def tell_noise(model: nn.Module, tokenizer: Tokenizer, batches: Callable[[int], Batch]) -> None:
     """Count the words of the first batches, so that a model's negatives are drawn by them."""
     assert isinstance(model, Word2Vec)
     counts = torch.zeros(model.config.vocab)

@@ -6,7 +6,8 @@ from plmlab.objectives.masked import masked
 from plmlab.objectives.next_sentence import next_sentence
 from plmlab.objectives.registry import OBJECTIVES, Choice, Objective
 from plmlab.objectives.sequences import sequence_to_sequence
+from plmlab.objectives.two_way import two_way
 from plmlab.objectives.window import window
 
 __all__ = ["OBJECTIVES", "Choice", "Objective", "answered", "causal", "classified", "extracted", "masked",
-           "next_sentence", "sequence_to_sequence", "tagged", "window"]
+           "next_sentence", "sequence_to_sequence", "tagged", "two_way", "window"]

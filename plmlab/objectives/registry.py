@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from plmlab.example import Example, PairExample
+from plmlab.example import AnyExample
 
 
 @dataclass(frozen=True)
@@ -19,9 +19,9 @@ class Choice:
     step: float
 
 
-Make = TypeVar("Make", bound=Callable[..., Example | PairExample])
+Make = TypeVar("Make", bound=Callable[..., AnyExample])
 """What every objective is: ``(tokens, *, vocab: Vocabulary, rng: Random, **choices) -> Example``, a pure function; or
-``(source, target, *, …) -> PairExample``, of two texts."""
+``-> TwoWayExample``, of a text read from both ends; or ``(source, target, *, …) -> PairExample``, of two texts."""
 
 @dataclass(frozen=True)
 class Objective:
@@ -31,7 +31,7 @@ class Objective:
     title: str
     chinese: str
     paper: str
-    make: Callable[..., Example | PairExample]
+    make: Callable[..., AnyExample]
     choices: tuple[Choice, ...] = ()
     question: str = ""
     answer: str = ""

@@ -60,7 +60,7 @@ def carry_out(plan: Plan, run: Path, *, longer: bool = False) -> str:
     model = build(plan, len(read.tokenizer))
     how = plan.kind.pretraining
     if how and how.prepare:
-        how.prepare(model, read.batches)
+        how.prepare(model, read.tokenizer, read.batches)
     history = fit(
         model, read.batches, steps=plan.steps, lr=plan.lr, warmup=min(100, plan.steps // 10),
         accumulate=plan.accumulate, precision=plan.precision,  # type: ignore[arg-type]
@@ -100,9 +100,11 @@ def ending(plan: Plan, run: Path, model: nn.Module, read: Material, history: His
 
 
 def build(plan: Plan, vocab: int) -> nn.Module:
-    """A new model of the planned size; a feed-forward is four times as wide as the model."""
+    """A new model of the planned size; a feed-forward is four times as wide as the model, a memory that is projected
+    twice."""
     kind = plan.kind
-    size = {"layers": plan.layers, "model": plan.width, "heads": plan.heads, "inner": 4 * plan.width}
+    size = {"layers": plan.layers, "model": plan.width, "heads": plan.heads, "inner": 4 * plan.width,
+            "hidden": 2 * plan.width}
     known = {field.name for field in fields(kind.config)}
     return kind.model(replace(kind.config.tiny(vocab, plan.time),
                               **{name: value for name, value in size.items() if name in known}))

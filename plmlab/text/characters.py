@@ -25,9 +25,14 @@ def word_codes(word: str, longest: int = LONGEST) -> list[int]:
     return _framed([byte + 1 for byte in word.encode("utf-8", "ignore")[:longest - 2]], longest)
 
 
+def sign_codes(sign: int, longest: int = LONGEST) -> list[int]:
+    """The codes of ``BEGIN_SENTENCE`` or ``END_SENTENCE``, which stand where words do."""
+    return _framed([sign], longest)
+
+
 def sentence_codes(words: Sequence[str], longest: int = LONGEST) -> Int[Tensor, "time longest"]:
     """The codes of a sentence's words, a row each, between those of its begin and its end."""
-    begin, end = (_framed([sign], longest) for sign in (BEGIN_SENTENCE, END_SENTENCE))
+    begin, end = (sign_codes(sign, longest) for sign in (BEGIN_SENTENCE, END_SENTENCE))
     return torch.tensor([begin, *(word_codes(word, longest) for word in words), end])
 
 

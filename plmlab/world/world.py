@@ -261,8 +261,9 @@ class World:
         """The best mean loss that any reader could reach, in nats a predicted token.
 
         Args:
-            objective: a function of :mod:`plmlab.objectives`, with its ``choices``. The floor of ``causal`` is exact;
-                that of any other is read off its Examples and is a mean over sentences
+            objective: a function of :mod:`plmlab.objectives`, with its ``choices``. The floor of ``causal`` is exact,
+                and that of ``two_way`` the same: from either side a sentence's terms add up to −log p(sentence), by the
+                chain rule. That of any other is read off its Examples and is a mean over sentences
                 (:func:`plmlab.world.probability.example_floor.example_floor`).
             sentences: how many are drawn where the floor is a mean.
             rng: for the sentences and the objective's draws (a fixed one if not given).
@@ -271,10 +272,10 @@ class World:
             FloorError: too few sentences for a mean, or an objective that predicts nothing.
         """
         # both need torch, which nothing else of the world does
-        from plmlab.objectives import causal
+        from plmlab.objectives import causal, two_way
         from plmlab.world.probability.example_floor import example_floor
 
-        if objective is causal:
+        if objective in (causal, two_way):
             return Floor(self.entropy(split).token, 0.0, True)
         if sentences < 2:
             raise FloorError(f"{sentences} sentences are too few for a mean with its error; ask for at least 2")

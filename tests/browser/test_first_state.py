@@ -48,7 +48,8 @@ BEGINNINGS = {
     "GateLab": ["gate_models.lab()", 'gate_models.lab(drawn="forget", holds=gate_models.HOLDS)'],
     "GradientLab": ["GradientLab()", 'GradientLab("lstm")', 'GradientLab(view="cliff")'],
     "MaskLab": ['MaskLab(words(), SENTENCES[12], "masked", seed=3)', f"MaskLab(words(), {PAIR})",
-                'MaskLab(words(), SENTENCES[12], "causal", network="recurrent")'],
+                'MaskLab(words(), SENTENCES[12], "causal", network="recurrent")',
+                'MaskLab(words(), SENTENCES[12], "two_way")'],
     "NextTokenLab": ['NextTokenLab(seeded(GPT2), WORDS, "Henry Quinn is older than", world=SMALL)'],
     "PositionLab": [f'PositionLab(*minilm(), kind="{kind}")'
                     for kind in ("sinusoidal", "learned", "relative", "sentence")],

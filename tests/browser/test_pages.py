@@ -119,6 +119,21 @@ def test_a_pair_is_one_square_and_its_upper_right_stays_closed(show: Show) -> No
     assert "you closed this cell by hand" in page.inner_text(WHY)
 
 
+def test_a_text_from_both_ends_is_one_square_and_nothing_opens_between(show: Show) -> None:
+    lab = MaskLab(words(), "the cat sat", "two_way")
+    page = show(lab)
+    assert page.locator(".half").all_inner_texts() == ["from the left", "from the right"]
+    assert page.inner_text(WHY) == "sat (from the right) may not look at the (from the left): the two directions " \
+                                   "share no state: what one has read, the other never sees."
+    assert page.locator(".row[aria-label=position] .number").all_inner_texts() == list("01234321")
+    for query, key in ((0, 5), (5, 0)):
+        page.mouse.click(*over(page, query, key))
+        assert "share no state" in page.inner_text(WHY) and "set by hand" not in page.inner_text(".legend")
+    for query, key, done in ((0, 2, "opened"), (7, 4, "closed")):
+        page.mouse.click(*over(page, query, key))
+        assert f"you {done} this cell by hand" in page.inner_text(WHY)
+
+
 def test_a_recurrent_network_says_influence_and_counts_the_steps(show: Show) -> None:
     page = show(MaskLab(words(), SENTENCES[12], "causal", network="recurrent"))
     page.mouse.move(*over(page, 9, 2))
@@ -192,6 +207,7 @@ def test_nothing_overflows_and_nothing_is_cut(show: Show, page: Page, width: int
     page.set_viewport_size({"width": width, "height": 900})
     chinese = Words(CHINESE.values())
     labs: list[Lab] = [MaskLab(words(), text, "causal") for text in SENTENCES.values()]
+    labs += [MaskLab(words(), text, "two_way", network="bidirectional") for text in SENTENCES.values()]
     labs += [MaskLab(chinese, text) for text in CHINESE.values()] + [live_curve()]
     for lab in labs:
         show(lab)

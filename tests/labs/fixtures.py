@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from standin import SENTENCES, words
 
+from plmlab.labs.mask.kinds import drawn
 from plmlab.labs.mask.networks import NETWORKS, Network
-from plmlab.labs.mask.square import side_by_side
 from plmlab.labs.shared.masks import mask_state
 from plmlab.labs.shared.tokens import names_of
 from plmlab.objectives import OBJECTIVES, sequence_to_sequence
@@ -29,7 +29,7 @@ def blanks() -> Visibility:
     ), otherwise="{query} belongs to the text, {key} does not.")
 
 
-def drawn() -> dict[str, tuple[list[int], Visibility, Network]]:
+def squares() -> dict[str, tuple[list[int], Visibility, Network]]:
     """By name: the ids of the slots, a square over them, and who reads it."""
     tokenizer, reads = words(), NETWORKS["transformer"]
     ids = tokenizer.encode(SENTENCES[12])
@@ -38,22 +38,24 @@ def drawn() -> dict[str, tuple[list[int], Visibility, Network]]:
     found = {name: (example.tokens.tolist(), example.visible, reads) for name, example in made.items()}
     found["blanks"] = (found["causal"][0][:5], blanks(), reads)
     pair = sequence_to_sequence(ids[:4], ids[2:6], vocab=tokenizer.vocab)
-    slots = side_by_side(pair).tokens.tolist()
-    for name, network, read, item in (
-            ("pair", "transformer", slots, pair), ("through one vector", "recurrent", slots, pair),
-            ("both ways", "bidirectional", found["masked"][0], made["masked"])):
-        found[name] = (read, NETWORKS[network].streams(item)[0][1], NETWORKS[network])
+    ends = OBJECTIVES["two_way"].make(ids[:4], vocab=tokenizer.vocab, rng=random.Random(1))
+    for name, network, item in (
+            ("pair", "transformer", pair), ("through one vector", "recurrent", pair),
+            ("both ways", "bidirectional", made["masked"]), ("from both ends", "transformer", ends),
+            ("apart", "recurrent", ends), ("joined", "bidirectional", ends)):
+        found[name] = (drawn(item).row().tokens.tolist(), NETWORKS[network].streams(drawn(item))[0][1],
+                       NETWORKS[network])
     return found
 
 
 EDITS = {"causal": [(0, 5, True), (4, 4, False), (0, 5, False), (0, 5, True)], "blanks": [(3, 4, True)],
-         "pair": [(5, 0, False), (6, 8, True)]}
+         "pair": [(5, 0, False), (6, 8, True)], "from both ends": [(6, 8, True), (1, 0, False)]}
 
 
 def cases() -> list[dict[str, Any]]:
     """Masks, edits, and for each cell what Python says: may it look, and the sentence."""
     tokenizer, found = words(), []
-    for name, (ids, square, network) in drawn().items():
+    for name, (ids, square, network) in squares().items():
         visible, edits = square, EDITS.get(name, [])
         for query, key, look in edits:
             visible = visible.edited(query, key, look)

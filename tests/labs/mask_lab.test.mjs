@@ -52,13 +52,15 @@ test("the crosshair begins where something is asked", () => {
   assert.deepEqual(firstCell([null, "b", null, "d", null]), { q: 1, k: 2 });
   assert.deepEqual(firstCell([null]), { q: 0, k: 0 });
   assert.deepEqual(firstCell([null, null, null, "d", "e"], 3), { q: 3, k: 1 }, "of a pair: across, to the source");
+  assert.deepEqual(firstCell(["b", "c", "d", "c", "b", "a"], 3), { q: 4, k: 1 }, "where both parts are asked too");
 });
 
-test("no click opens a way from the encoder to the decoder, nor any cell where there is no mask", () => {
+test("no click opens a block where no path is, nor any cell where there is no mask", () => {
   const open = (state) => [0, 1, 2].map((q) => [0, 1, 2].map((k) => Number(settable({ q, k }, state))));
-  assert.deepEqual(open({ by_hand: true, split: 2 }), [[1, 1, 0], [1, 1, 0], [1, 1, 1]]);
-  assert.deepEqual(open({ by_hand: true, split: 0 }).flat(), Array(9).fill(1), "one text has no seam");
-  assert.deepEqual(open({ by_hand: false, split: 0 }).flat(), Array(9).fill(0), "influence is no mask");
+  assert.deepEqual(open({ by_hand: true, split: 2, never: [[0, 1]] }), [[1, 1, 0], [1, 1, 0], [1, 1, 1]]);
+  assert.deepEqual(open({ by_hand: true, split: 1, never: [[0, 1], [1, 0]] }), [[1, 0, 0], [0, 1, 1], [0, 1, 1]]);
+  assert.deepEqual(open({ by_hand: true, split: 0, never: [] }).flat(), Array(9).fill(1), "one text has no seam");
+  assert.deepEqual(open({ by_hand: false, split: 0, never: [] }).flat(), Array(9).fill(0), "influence is no mask");
 });
 
 test("a word that looks like a place in the sentence stays a word", () => {

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 
 from plmlab.example import PairExample
 from plmlab.labs import MaskLab
+from plmlab.labs.mask.kinds import drawn
 from plmlab.labs.mask.networks import NETWORKS
-from plmlab.labs.mask.square import side_by_side
 from plmlab.objectives import OBJECTIVES, masked, sequence_to_sequence
 from plmlab.objectives.registry import Objective
 from plmlab.visibility import Visibility
@@ -33,22 +33,22 @@ def looks(lab: MaskLab) -> Tensor:
 def test_the_square_is_encoder_cross_decoder_and_never(lab: MaskLab) -> None:
     pair = lab.example
     assert isinstance(pair, PairExample)
-    source, drawn = lab.state["split"], looks(lab)
-    assert source == len(SOURCE.split()) + 1 and len(drawn) == source + len(TARGET.split()) + 1
-    assert torch.equal(drawn[:source, :source], pair.source.visible.dense())
-    assert torch.equal(drawn[source:, :source], pair.cross.dense())
-    assert torch.equal(drawn[source:, source:], pair.target.visible.dense())
-    assert not drawn[:source, source:].any()
+    source, square = lab.state["split"], looks(lab)
+    assert source == len(SOURCE.split()) + 1 and len(square) == source + len(TARGET.split()) + 1
+    assert torch.equal(square[:source, :source], pair.source.visible.dense())
+    assert torch.equal(square[source:, :source], pair.cross.dense())
+    assert torch.equal(square[source:, source:], pair.target.visible.dense())
+    assert not square[:source, source:].any()
     assert lab.state["tokens"] == [*SOURCE.split(), "[END]", "[START]", *TARGET.split()]
     assert lab.state["targets"] == [None] * source + [*TARGET.split(), "[END]"]
     assert lab.state["positions"] == [[*range(source), *range(len(TARGET.split()) + 1)]]
-    assert len(set(lab.state["names"])) == len(drawn) and "told (target)" in lab.state["names"]
+    assert len(set(lab.state["names"])) == len(square) and "told (target)" in lab.state["names"]
     assert lab.state["names"][4] == "the (source slot 4)" and repr(lab).count("[START]") == 1
 
 
 def test_each_cell_says_why_as_its_own_block_does(lab: MaskLab) -> None:
     pair, split, names = lab.example, lab.state["split"], lab.state["names"]
-    whole = side_by_side(pair)
+    whole = drawn(pair).row()
     for visible, query, key in ((pair.source.visible, 0, 0), (pair.cross, split, 0),
                                 (pair.target.visible, split, split)):
         for q, row in enumerate(visible.causes().tolist()):
@@ -64,7 +64,7 @@ def test_what_no_rule_of_a_block_covers_keeps_its_own_sentence() -> None:
     holes = Visibility.causal(3)
     first = torch.tensor([True, False, False])
     holes = Visibility((replace(holes.rules[0], queries=first),), otherwise="{query} is on its own.")
-    made = side_by_side(replace(pair, target=replace(pair.target, visible=holes)))
+    made = drawn(replace(pair, target=replace(pair.target, visible=holes))).row()
     assert torch.equal(made.visible.dense()[3:, 3:], holes.dense())
     assert made.visible.reason(4, 3, list("abcdef")).endswith("e is on its own.")
 
@@ -78,6 +78,10 @@ def test_edits_reach_the_half_they_belong_to(lab: MaskLab) -> None:
     assert not pair.cross.dense()[1, 2] and pair.target.visible.dense()[0, 2]
     lab.edits = [[0, 0, split, True]]
     with pytest.raises(ValueError, match="no slot of the encoder sees the decoder"):
+        _ = lab.example
+    assert lab.state["never"] == [[0, 1]]
+    lab.edits = [[0, 0, 13, True]]
+    with pytest.raises(ValueError, match=r"no cell \(0, 13\) in mask 0: this example has one mask, 0, of 13 queries"):
         _ = lab.example
 
 
@@ -189,15 +193,15 @@ def test_of_one_text_there_is_nothing_to_look_at_across() -> None:
     lab = MaskLab(words(), SENTENCES[12], "causal", network="attention")
     assert "Here is one text: the network reads it by its state alone." in lab.message
     assert "steps of the state" in lab.state["question"] and not lab.stale
-    drawn = lab.state["masks"]
+    shown = lab.state["masks"]
     lab.network = "recurrent"
-    assert lab.state["masks"] == drawn and lab.message == ""
+    assert lab.state["masks"] == shown and lab.message == ""
 
 
 def test_steps_are_counted() -> None:
     example = masked([10, 11, 12, 13], vocab=words().vocab, rng=random.Random(0))
-    (_, left), = NETWORKS["recurrent"].streams(example)
-    (_, both), = NETWORKS["bidirectional"].streams(example)
+    (_, left), = NETWORKS["recurrent"].streams(drawn(example))
+    (_, both), = NETWORKS["bidirectional"].streams(drawn(example))
     assert left.reason(5, 1, list("abcdef")).endswith("to reach f: 4.")
     assert "e comes from the right" in both.reason(1, 4, list("abcdef"))
 

@@ -1,14 +1,21 @@
 """The bidirectional language model against torch's LSTMs, loops by hand, and what the published one is."""
 
 from dataclasses import replace
+from pathlib import Path
+from random import Random
 
 import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from plmlab.models.elmo import BiLM, BiLMConfig, BiLMState, turned
-from plmlab.text.characters import batch_codes
+from plmlab.checkpoints import load, save
+from plmlab.example import IGNORE, TwoWayBatch
+from plmlab.models.elmo import BiLM, BiLMConfig, BiLMState, ELMo, ELMoConfig, turned
+from plmlab.objectives import two_way
+from plmlab.text.characters import BEGIN_SENTENCE, batch_codes, word_codes
+from plmlab.text.tokenizers import Tokenizer
+from plmlab.text.words import word_tokenizer
 
 TINY = BiLMConfig(model=4, hidden=6, clip=None, embedding=3, filters=((1, 3), (2, 4)), highways=1)
 SENTENCES = [["the", "cat", "sat"], ["猫"], ["a", "naïve", "cat", "sat", "down"]]
@@ -72,7 +79,7 @@ def test_memory_and_state_are_cut_by_hand() -> None:
 
 @torch.no_grad()
 def test_neither_direction_sees_what_the_other_does() -> None:
-    model = made(BiLMConfig.tiny())
+    model = made(replace(TINY, filters=((1, 8), (2, 16))))
     one, other = model(batch_codes([["a", "b", "c", "d"]])), model(batch_codes([["a", "b", "x", "d"]]))
     for layer in (1, 2):
         left, right = (told.abs().sum(-1)[0] for told in (one[layer] - other[layer]).chunk(2, -1))
@@ -114,7 +121,7 @@ def test_turned_round_twice_it_is_as_before() -> None:
 def test_the_published_size() -> None:
     """93.6 million parameters; ours have each cell's bias twice, as PyTorch has."""
     with torch.device("meta"):
-        model = BiLM(BiLMConfig.base())
+        model = ELMo(ELMoConfig.base()).bilm
     doubled = sum(weight.numel() for name, weight in model.named_parameters() if name.endswith("bias_hh"))
     assert round((sum(weight.numel() for weight in model.parameters()) - doubled) / 1e5) == 936
 
@@ -125,3 +132,63 @@ def test_it_learns_and_an_unknown_activation_is_refused() -> None:
     assert all(weight.grad is not None and weight.grad.abs().sum() > 0 for weight in model.parameters())
     with pytest.raises(ValueError, match="one of relu, tanh; 'gelu' was given"):
         BiLM(replace(TINY, activation="gelu"))
+
+
+def small_elmo() -> tuple[ELMo, Tokenizer]:
+    torch.manual_seed(0)
+    tokenizer = word_tokenizer(["the", "cat", "sat", "naïve", "down"])
+    elmo = ELMo(replace(ELMoConfig.tiny(len(tokenizer)), model=4, hidden=6, filters=((1, 8), (2, 16)), longest=9))
+    elmo.spell(tokenizer)
+    return elmo.eval(), tokenizer
+
+
+def two_way_batch(tokenizer: Tokenizer, texts: list[list[str]]) -> TwoWayBatch:
+    return TwoWayBatch.of([two_way(tokenizer.encode(" ".join(text), plain=True), vocab=tokenizer.vocab, rng=Random(0))
+                           for text in texts], pad=tokenizer.vocab.need("pad"))
+
+
+@torch.no_grad()
+def test_both_directions_say_words_by_one_softmax_from_what_the_biLM_shows() -> None:
+    """The logits at a slot are the softmax of the top layer of the biLM, which reads the whole text at once."""
+    elmo, tokenizer = small_elmo()
+    texts = [["the", "cat", "sat"], ["naïve"], ["the", "cat", "sat", "down", "cat"]]
+    logits = elmo(two_way_batch(tokenizer, texts))
+    top = elmo.layers(texts)[-1]
+    time = logits.shape[1] // 2
+    for row, text in enumerate(texts):
+        count = len(text) + 1
+        left, right = top[row, :count, :4], top[row, 1:count + 1, 4:].flip(0)
+        torch.testing.assert_close(logits[row, :count], elmo.softmax(left), **CLOSE)
+        torch.testing.assert_close(logits[row, time:time + count], elmo.softmax(right), **CLOSE)
+
+
+def test_the_loss_is_the_mean_over_the_targets_of_both_directions() -> None:
+    elmo, tokenizer = small_elmo()
+    batch = two_way_batch(tokenizer, [["the", "cat", "sat"], ["naïve"]])
+    told = elmo(batch).log_softmax(-1)
+    terms = [-told[row, slot, target] for row, targets in enumerate(batch.targets.tolist())
+             for slot, target in enumerate(targets) if target != IGNORE]
+    assert len(terms) == 12
+    torch.testing.assert_close(elmo.loss(batch), torch.stack(terms).mean())
+    elmo.loss(batch).backward()
+    assert all(weight.grad is not None and weight.grad.any() for weight in elmo.parameters())
+
+
+@torch.no_grad()
+def test_a_word_that_no_vocabulary_has_gets_a_vector_of_its_own() -> None:
+    elmo, _ = small_elmo()
+    one, other = (elmo.layers([["the", word]]) for word in ("dog", "dig"))
+    assert all((a[0, 2] - b[0, 2]).abs().max() > 1e-4 for a, b in zip(one, other, strict=True))
+
+
+def test_it_is_spelled_by_a_vocabulary_of_its_own_size(tmp_path: Path) -> None:
+    elmo, tokenizer = small_elmo()
+    with pytest.raises(ValueError, match=r"a vocabulary of 40 words was given to an ELMo of 44"):
+        elmo.spell(word_tokenizer(["one"]))
+    row = tokenizer.encode("naïve", plain=True)[0]
+    assert elmo.codes[row].tolist() == word_codes("naïve", 9)
+    assert elmo.codes[tokenizer.vocab.need("start")][1] == BEGIN_SENTENCE
+    save(tmp_path / "elmo", elmo, tokenizer, command="a test", figures={})
+    loaded, _ = load(tmp_path / "elmo")
+    assert torch.equal(loaded.codes, elmo.codes)
+    torch.testing.assert_close(loaded.layers([["dog"]])[2], elmo.layers([["dog"]])[2])

@@ -47,16 +47,19 @@ export function sentence(mask, cause, names, { q, k }, [open, closed]) {
     { query: names[q], key: names[k], steps: Math.abs(q - k) });
 }
 
-/** Where the crosshair begins: a slot in the middle that must say something, looking one slot ahead; of a pair, whose
-    first `split` slots are the encoder's, looking across to the middle of the source. */
+/** Where the crosshair begins: a slot in the middle that must say something, looking one slot ahead; of two parts, the
+    second of which begins at `split`, a slot of the second, looking across to the middle of the first. */
 export function firstCell(targets, split = 0) {
-  const asked = targets.map((t, i) => (t === null ? -1 : i)).filter((i) => i >= 0);
+  const asked = targets.map((t, i) => (t === null ? -1 : i)).filter((i) => i >= split);
   const q = asked[Math.floor((asked.length - 1) / 2)] ?? 0;
   return { q, k: split ? Math.floor((split - 1) / 2) : Math.min(q + 1, targets.length - 1) };
 }
 
-/** Whether a cell can be set by hand: a mask's can, but for an encoder's slot, which has no path to the decoder's. */
-export const settable = ({ q, k }, { by_hand: byHand, split }) => byHand && !(q < split && k >= split);
+/** Whether a cell can be set by hand: a mask's can, but in a block [query's part, key's part] where no path is. */
+export function settable({ q, k }, { by_hand: byHand, split, never }) {
+  const part = (slot) => Number(split > 0 && slot >= split);
+  return byHand && !never.some(([row, column]) => row === part(q) && column === part(k));
+}
 
 let groups = 0;
 
@@ -84,7 +87,7 @@ function controls(model, view, signal) {
   const { objectives, networks, presets } = model.get("menu");
   const disabled = model.get("alone");
   const options = (list) => list.map(({ name, title }) => el("option", { value: name }, title));
-  const select = el("select", { "aria-label": "objective", disabled }, ...options(objectives));
+  const select = el("select", { "aria-label": "objective", style: "max-width:100%", disabled }, ...options(objectives));
   select.addEventListener("change", () => tell(model, { objective: select.value, choices: {} }));
   const reader = el("select", { "aria-label": "who reads", disabled }, ...options(networks));
   reader.addEventListener("change", () => tell(model, { network: reader.value }));
@@ -131,12 +134,11 @@ function header(state, at) {
   const chips = state.tokens.map((token, i) =>
     el("div", { class: `chip ${state.marks[i]}`, "data-slot": i, title: state.names[i] },
       el("bdi", {}, token)));
-  const { split } = state;
+  const { split, headings } = state;
   const half = (name, first, end) =>
     el("div", { class: "half", style: `grid-column:span ${end - first}` }, name);
   const parts = split
-    ? chipRow("", [half("the encoder reads the source", 0, split),
-      half("the decoder writes the target", split, state.tokens.length)], "halves")
+    ? chipRow("", [half(headings[0], 0, split), half(headings[1], split, state.tokens.length)], "halves")
     : chipRow("segment", state.segments.map((s) => cell("number", String.fromCharCode(65 + s))));
   return [
     ...axes,

@@ -1,7 +1,7 @@
 """The Mask Lab: the reader's sentence under any objective, and who may look at whom in it, and why."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from itertools import cycle
 from math import ceil
 from random import Random
@@ -9,14 +9,13 @@ from typing import Any, ClassVar, Protocol
 
 import traitlets
 
-from plmlab.example import IGNORE, Example, PairExample
+from plmlab.example import IGNORE, AnyExample
 from plmlab.labs.base import Change, Computed, Lab
+from plmlab.labs.mask.kinds import Drawn, drawn
 from plmlab.labs.mask.marks import marks_of
 from plmlab.labs.mask.networks import NETWORKS, Network
-from plmlab.labs.mask.square import edited, names_of_pair, side_by_side
 from plmlab.labs.shared.masks import mask_state
 from plmlab.labs.shared.notes import empty, joined, left_out, unknown
-from plmlab.labs.shared.tokens import names_of
 from plmlab.objectives import OBJECTIVES, Objective
 from plmlab.text.vocabulary import Vocabulary
 
@@ -59,7 +58,8 @@ class MaskLab(Lab):
     """Type a sentence, pick an objective, and see who sees whom, why, and what is to be predicted.
 
     ``example`` is the objective's, the reader's edits included, ready to be fed to a model. An encoder-decoder's pair
-    is drawn as one square: the encoder's slots, then the decoder's.
+    is drawn as one square: the encoder's slots, then the decoder's. So is a text that is read from both ends: its slots
+    from the left, then those from the right.
 
     Args:
         tokenizer: turns the sentence into ids, and ids into tokens.
@@ -68,7 +68,7 @@ class MaskLab(Lab):
         second: what the decoder writes, where the objective takes two texts; the sentence itself if "".
         network: who reads: "transformer", or one that has no mask: "recurrent", "bidirectional", or "attention",
             which is recurrent and whose decoder looks at its encoder. There it is drawn who can influence whom, and no
-            cell can be set by hand.
+            cell can be set by hand. The two directions of "bidirectional" are joined below the top.
         seed: chooses the draws; "draw again" goes to the next one.
         choices: the objective's numbers, where not the defaults.
         presets: buttons of things to try.
@@ -90,7 +90,7 @@ class MaskLab(Lab):
                  network: str = "transformer", seed: int = 0, choices: Mapping[str, float | int] | None = None,
                  presets: Sequence[MaskPreset] = PRESETS, max_tokens: int = 64) -> None:
         self.tokenizer, self.seed = tokenizer, seed
-        self._example: Example | PairExample | None = None
+        self._example: AnyExample | None = None
         menu = {
             "objectives": [{"name": o.name, "title": o.title} for o in OBJECTIVES.values()],
             "networks": [{"name": name, "title": network.title} for name, network in NETWORKS.items()],
@@ -101,7 +101,7 @@ class MaskLab(Lab):
                          menu=menu, max_tokens=max_tokens)
 
     @property
-    def example(self) -> Example | PairExample:
+    def example(self) -> AnyExample:
         """The objective's Example, with the cells as the reader has set them; ValueError for a cell that no edit can
         open."""
         example = self._example
@@ -110,12 +110,7 @@ class MaskLab(Lab):
         if self.edits and not NETWORKS[self.network].by_hand:
             raise ValueError("who influences whom in a recurrent network is no mask: no cell of it can be set by hand")
         for which, query, key, look in self.edits:
-            if isinstance(example, PairExample):
-                example = edited(example, query, key, look)
-            elif which == 0:
-                example = replace(example, visible=example.visible.edited(query, key, look))
-            elif example.query_visible is not None:
-                example = replace(example, query_visible=example.query_visible.edited(query, key, look))
+            example = drawn(example).edited(which, query, key, look)
         return example
 
     def summary(self) -> str:
@@ -131,35 +126,33 @@ class MaskLab(Lab):
         texts = [list(self.tokenizer.encode(text)) for text in typed]
         if not all(texts):
             raise empty()
-        example, used = self._fitting(objective, texts)
+        made, used = self._fitting(objective, texts)
         missing = [id == self.tokenizer.vocab.unk for text in used for id in text].count(True)
         message = joined(left_out(sum(map(len, texts)) - sum(map(len, used)), self.max_tokens), unknown(missing),
-                         network.warning(example))
-        state = self._describe(objective, network, example, used)
-        return Computed({"edits": [], "state": state, "message": message}, {"_example": example})
+                         network.warning(made))
+        state = self._describe(objective, network, made, used)
+        return Computed({"edits": [], "state": state, "message": message}, {"_example": made.example})
 
-    def _fitting(self, objective: Objective, texts: list[list[int]]) -> tuple[Example | PairExample, list[list[int]]]:
+    def _fitting(self, objective: Objective, texts: list[list[int]]) -> tuple[Drawn[Any], list[list[int]]]:
         """The Example of as many tokens of the texts as can be drawn, and those tokens; the longer is cut first."""
         choices = chosen(objective, self.choices)
         used = [text[:self.max_tokens] for text in texts]
         while all(used):
             rng = Random(self.seed + self.draws)
-            example = objective.make(*used, vocab=self.tokenizer.vocab, rng=rng, **choices)
-            over = slots_of(example) - self.max_tokens
+            made = drawn(objective.make(*used, vocab=self.tokenizer.vocab, rng=rng, **choices))
+            over = made.slots - self.max_tokens
             if over <= 0:
-                return example, used
+                return made, used
             longest, shortest = max(used, key=len), min(used, key=len)
-            del longest[-min(over, max(len(longest) - len(shortest), ceil(over / len(used)))):]
+            del longest[-min(over, max(len(longest) - len(shortest), ceil(over / len(made.parts)))):]
         raise ValueError(f"max_tokens is {self.max_tokens}: too few to draw anything; give at least 8")
 
-    def _describe(self, objective: Objective, network: Network, made: Example | PairExample,
+    def _describe(self, objective: Objective, network: Network, made: Drawn[Any],
                   texts: list[list[int]]) -> dict[str, Any]:
-        question, answer = network.asks(made)
-        halves = [made.source, made.target] if isinstance(made, PairExample) else [made]
-        example = side_by_side(made) if isinstance(made, PairExample) else made
+        question, answer = network.asks.get(type(made), (objective.question, objective.answer))
+        example = made.row()
         vocab, tokens = self.tokenizer.vocab, list(self.tokenizer.tokens(example.tokens.tolist()))
         said = [[] if t == IGNORE else self.tokenizer.tokens([t]) for t in example.targets.tolist()]
-        split = len(halves[0].tokens) if len(halves) > 1 else 0
         return {
             "objective": objective.name,
             "choices": [{**asdict(choice), "value": self.choices.get(choice.name, choice.default)}
@@ -169,24 +162,19 @@ class MaskLab(Lab):
             "axes": network.axes,
             "by_hand": network.by_hand,
             "tokens": tokens,
-            "split": split,
-            "names": names_of_pair(tokens, split) if split else names_of(tokens),
-            "marks": [mark for half, text in zip(halves, cycle(texts), strict=False)
-                      for mark in marks_of(half, text, vocab)],
+            "split": made.split,
+            "headings": [side.heading for side in made.sides],
+            "never": [list(block) for block in made.never],
+            "names": made.names(tokens),
+            "marks": [mark for part, text in zip(made.parts, cycle(texts), strict=False)
+                      for mark in marks_of(part, text, vocab)],
             "positions": example.positions.tolist(),
             "segments": example.segments.tolist(),
             "targets": [word[0] if word else None for word in said],
             "masks": [mask_state(title, visible) for title, visible in network.streams(made)],
-            "question": question or objective.question,
-            "answer": answer or objective.answer,
+            "question": question,
+            "answer": answer,
         }
-
-
-def slots_of(example: Example | PairExample) -> int:
-    """How many slots an Example has, both halves of a pair together."""
-    if isinstance(example, PairExample):
-        return len(example.source.tokens) + len(example.target.tokens)
-    return len(example.tokens)
 
 
 def find_objective(name: str) -> Objective:

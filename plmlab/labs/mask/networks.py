@@ -1,124 +1,25 @@
-"""Who reads an example, and who reaches whom there: by attention, under its masks, or carried along by a state.
+"""Who reads an example in the Mask Lab: what is drawn of it, what is asked, and what to know beforehand."""
 
-A recurrent network looks at nobody, and has no mask: what it has read lives on in its state. There a pair is open where
-a change of the key can change what the network has at the query's slot; the sentence says how many steps the key has to
-survive (Hochreiter et al. 2001; Vaswani et al. 2017, table 1). Where a decoder looks at the encoder's states, that is
-one look, whatever stands between.
-"""
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-
-import torch
-
-from plmlab.example import Example, PairExample
+from plmlab.labs.mask.influence import (
+    Carried,
+    apart,
+    both_directions,
+    joined,
+    one_direction,
+    one_look,
+    one_vector,
+)
+from plmlab.labs.mask.kinds import Drawn, OneText, Pair, Streams, TwoWay
 from plmlab.labs.mask.marks import says_next
-from plmlab.labs.mask.square import blocks, side_by_side
-from plmlab.visibility import Rule, Visibility
+from plmlab.visibility import Visibility
 
-
-def one_direction(time: int) -> Visibility:
-    """From left to right: a slot has what was read up to it."""
-    everyone, place = torch.ones(time, dtype=torch.bool), torch.arange(time)
-    return Visibility((Rule(
-        "carried along by the state",
-        "{key} was read; steps of the state that it must survive to reach {query}: {steps}.",
-        everyone, everyone, place, place, unless="{key} is read later: no state that {query} has knows of it."),))
-
-
-def both_directions(time: int) -> Visibility:
-    """Two networks, the second from right to left: every slot has something of every other."""
-    everyone, place = torch.ones(time, dtype=torch.bool), torch.arange(time)
-    forward = replace(one_direction(time).rules[0], name="carried along from the left",
-                      why="{key} comes from the left; steps of the forward state that it must survive: {steps}.")
-    backward = Rule(
-        "carried along from the right",
-        "{key} comes from the right; steps of the backward state that it must survive: {steps}.",
-        everyone, everyone, -place, -place)
-    return Visibility((forward, backward))
-
-
-Made = Example | PairExample
-Streams = list[tuple[str, Visibility]]
-"""What can be drawn, by title: one square, or one for each stream of attention."""
-
-
-def masks(made: Made) -> Streams:
-    """Who may look at whom: the masks of the example itself."""
-    drawn = side_by_side(made) if isinstance(made, PairExample) else made
-    second = [] if drawn.query_visible is None else [("query stream", drawn.query_visible)]
-    return [("content stream", drawn.visible), *second]
-
-
-def one_vector(target: int, source: int) -> Visibility:
-    """Every slot of the source reaches the decoder by the encoder's last state alone (Sutskever et al. 2014)."""
-    return Visibility.full(target, source, name="through the encoder's last state",
-                           why="{key} reaches {query} only through the encoder's last state: one vector, however "
-                               "long the source is.")
-
-
-def one_look(target: int, source: int) -> Visibility:
-    """Every slot of the decoder looks at what the encoder has at each slot of the source (Bahdanau et al. 2015)."""
-    return Visibility.full(target, source, name="by one look of attention",
-                           why="{query} looks at the state that the encoder had when it had just read {key}: one look, "
-                               "and no step of a state in between, however long the two texts are.")
-
-
-def influence(made: Made, reads: Callable[[int], Visibility],
-              across: Callable[[int, int], Visibility] = one_vector) -> Streams:
-    """Who can influence whom where a recurrent network reads, which has each text as ``reads(slots)`` says.
-
-    Of a pair that is the encoder. The decoder goes from left to right, since it cannot read what it has not written;
-    what it has of the source is ``across(its slots, the source's)``. ValueError: an example with a second stream of
-    attention.
-    """
-    if isinstance(made, Example):
-        if made.query_visible is not None:
-            raise ValueError("this objective asks with a second stream of attention, which a recurrent network does "
-                             "not have: let a Transformer read it")
-        return [("influence", reads(len(made.tokens)))]
-    source, target = len(made.source.tokens), len(made.target.tokens)
-    return [("influence", blocks(reads(source), across(target, source), one_direction(target)))]
-
-
-def warning(made: Made) -> str:
-    """What to know where a network of both directions must say what it has read; "" where it need not."""
-    if isinstance(made, PairExample) or not says_next(made):
-        return ""
-    return "Read from the right too, each slot has seen the word that it must say, the next one: such a model learns " \
-           "to copy, and nothing else."
-
-
-def alone(made: Made) -> str:
-    """What to know where a network whose attention goes from one text to another reads one; "" where it reads two."""
-    if isinstance(made, PairExample):
-        return ""
-    return "This attention looks from a text that is written at a text that was read. Here is one text: the network " \
-           "reads it by its state alone."
-
-
-QUESTION = "How many steps of the state lie between the first word and the last one's slot? How many does attention " \
-           "need?"
-ANSWER = "One a word, and each may lose something; attention needs one step, however far apart two words stand " \
-         "(Vaswani et al. 2017, table 1)."
-PAIR_QUESTION = "How does the source's first word reach the decoder's last slot, and what must it survive on the " \
-                "way? And the decoder's own first word?"
-PAIR_ANSWER = "The source's by one look, and no step: that slot looks at the state which the encoder had right after " \
-              "it. The decoder's own words are carried along by its state, a step a word: attention was put between " \
-              "the two texts (Bahdanau et al. 2015), within one text it came later."
-
-Asked = tuple[str, str]
-"""A question to be guessed first, and its answer; both "" for the objective's own."""
-
-
-def steps(made: Made) -> Asked:
-    """How far apart two words stand."""
-    return QUESTION, ANSWER
-
-
-def looks(made: Made) -> Asked:
-    """The same of two texts, where the way from one to the other is a look."""
-    return (PAIR_QUESTION, PAIR_ANSWER) if isinstance(made, PairExample) else steps(made)
+Kind: TypeAlias = type[Drawn[Any]]
+Asked: TypeAlias = tuple[str, str]
+"""A question to be guessed first, and its answer."""
 
 
 @dataclass(frozen=True)
@@ -126,28 +27,63 @@ class Network:
     """Who reads an example: its title, what is drawn of it, and the words for that.
 
     ``verbs`` are for a pair that is open, and for one that is closed; ``by_hand`` says whether cells can be set, which
-    only a mask's can; ``asks`` gives what is to be guessed first, and the answer.
+    only a mask's can. By kind of example, ``asks`` has what is to be guessed first, where it is not the objective's own
+    question, and ``notes`` what to know.
     """
 
     title: str
-    streams: Callable[[Made], Streams]
+    streams: Callable[[Drawn[Any]], Streams]
     verbs: tuple[str, str]
     axes: str
     by_hand: bool
-    warning: Callable[[Made], str]
-    asks: Callable[[Made], Asked]
+    asks: Mapping[Kind, Asked] = field(default_factory=dict)
+    notes: Mapping[Kind, str] = field(default_factory=dict)
+
+    def warning(self, made: Drawn[Any]) -> str:
+        """What to know of this example in this network's hands; "" where there is nothing."""
+        return made.leak if leaks(made, self.streams(made)[0][1]) else self.notes.get(type(made), "")
 
 
+def leaks(made: Drawn[Any], visible: Visibility) -> bool:
+    """Whether a slot that must say the next one's token has it already."""
+    ahead = visible.dense().diagonal(1)
+    return any(says_next(part) and bool(ahead[start:start + len(part.tokens) - 1].any())
+               for start, part in zip((0, made.split), made.parts, strict=False))
+
+
+def influence(carried: Carried) -> Callable[[Drawn[Any]], Streams]:
+    """What is drawn of a recurrent network: who can influence whom."""
+    return lambda made: [("influence", made.influence(carried))]
+
+
+QUESTION = "How many steps of the state lie between the first word and the last one's slot? How many does attention " \
+           "need?"
+ANSWER = "One a word, and each may lose something; attention needs one step, however far apart two words stand " \
+         "(Vaswani et al. 2017, table 1)."
+STEPS: dict[Kind, Asked] = {OneText: (QUESTION, ANSWER), Pair: (QUESTION, ANSWER)}
+LOOKS: dict[Kind, Asked] = STEPS | {Pair: (
+    "How does the source's first word reach the decoder's last slot, and what must it survive on the way? And the "
+    "decoder's own first word?",
+    "The source's by one look, and no step: that slot looks at the state which the encoder had right after it. The "
+    "decoder's own words are carried along by its state, a step a word: attention was put between the two texts "
+    "(Bahdanau et al. 2015), within one text it came later.")}
+COPIES: dict[Kind, Asked] = STEPS | {TwoWay: (
+    "A slot from the left must say the next word. Which direction has read that word already, and how does the slot "
+    "come to know of it?",
+    "The one from the right. Where the two are joined below the top, the layer above reads what both have read, and "
+    "the word to be said is among it. ELMo keeps the two apart up to the top (Peters et al. 2018, §3.1).")}
+ALONE = "This attention looks from a text that is written at a text that was read. Here is one text: the network " \
+        "reads it by its state alone."
 CARRIED = ("can be influenced by", "cannot be influenced by")
 
 NETWORKS = {
-    "transformer": Network("a Transformer", masks, ("may look at", "may not look at"), "looks at", True, lambda _: "",
-                           lambda _: ("", "")),
-    "recurrent": Network("a recurrent network", lambda made: influence(made, one_direction), CARRIED,
-                         "is influenced by", False, lambda _: "", steps),
-    "bidirectional": Network("a recurrent network, both ways", lambda made: influence(made, both_directions), CARRIED,
-                             "is influenced by", False, warning, steps),
-    "attention": Network("a recurrent network with attention", lambda made: influence(made, one_direction, one_look),
-                         CARRIED, "is influenced by", False, alone, looks),
+    "transformer": Network("a Transformer", lambda made: made.streams(), ("may look at", "may not look at"),
+                           "looks at", True),
+    "recurrent": Network("a recurrent network", influence(Carried(one_direction, one_vector, apart)), CARRIED,
+                         "is influenced by", False, STEPS),
+    "bidirectional": Network("a recurrent network, both ways", influence(Carried(both_directions, one_vector, joined)),
+                             CARRIED, "is influenced by", False, COPIES),
+    "attention": Network("a recurrent network with attention", influence(Carried(one_direction, one_look, apart)),
+                         CARRIED, "is influenced by", False, LOOKS, {OneText: ALONE, TwoWay: ALONE}),
 }
 """Those that the Mask Lab offers, by name."""

@@ -10,8 +10,8 @@ import traitlets
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from plmlab.example import Example, PairExample
-from plmlab.interpret.attention_maps import attention_maps
+from plmlab.example import AnyExample, Example
+from plmlab.interpret.attention_maps import attention_maps, looking
 from plmlab.interpret.readable import as_ours, readable
 from plmlab.labs.base import Change, Computed, Lab
 from plmlab.labs.shared.notes import empty, left_out
@@ -181,11 +181,12 @@ class PositionLab(Lab):
         return variants, self._weights(example, own)[1], note
 
     def _example(self) -> tuple[Example, str]:
-        """As much of the sentence as the page and the model can hold, and a note on the rest."""
+        """As much of the sentence as the page and the model can hold, and a note on the rest. ValueError: an empty
+        sentence, a model without attention."""
         ids = self.tokenizer.encode(self.text)
         if not ids:
             raise empty()
-        room = min(self.max_tokens, readable(self.model).positions or self.max_tokens)
+        room = min(self.max_tokens, looking(self.model).positions or self.max_tokens)
         read = architecture_of(self.model).example
         added = len(_single(read(ids[:1], None, self.tokenizer.vocab)).tokens) - 1
         used = min(len(ids), room - added)
@@ -253,7 +254,7 @@ def _ours(model: Any, tokenizer: Any) -> tuple[nn.Module, Tokenizer]:
     return model, as_ours(tokenizer)
 
 
-def _single(example: Example | PairExample) -> Example:
+def _single(example: AnyExample) -> Example:
     assert isinstance(example, Example)
     return example
 

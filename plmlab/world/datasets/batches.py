@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from random import Random
-from typing import cast
+from typing import Any, cast
 
 import torch
 
 from plmlab.batches import ExampleBatches
-from plmlab.example import IGNORE, Batch, Example
+from plmlab.example import IGNORE, Batch, Example, TwoWayExample
 from plmlab.objectives import causal
 from plmlab.objectives.next_sentence import next_sentence
 from plmlab.text import Tokenizer
@@ -17,13 +17,13 @@ from plmlab.world.documents.pairs import NextSentence
 from plmlab.world.world import World
 
 
-def sentence_batches(world: World, split: str, tokenizer: Tokenizer, objective: Callable[..., Example], batch: int,
-                     seed: int) -> ExampleBatches:
+def sentence_batches(world: World, split: str, tokenizer: Tokenizer, objective: Callable[..., Example | TwoWayExample],
+                     batch: int, seed: int) -> ExampleBatches:
     """Batches of ``batch`` new sentences of a split, each made an Example by ``objective``.
 
     The tokenizer has one token a word (``world_tokenizer``), so that the world's floors are the floors of this text.
     """
-    def draw(rng: Random) -> list[Example]:
+    def draw(rng: Random) -> list[Any]:
         sentences = islice(world.text(split, seed=int(rng.random() * 2**53)), batch)
         rows = tokenizer.encode_all([" ".join(words) for words in sentences], plain=True)
         return [objective(row, vocab=tokenizer.vocab, rng=rng) for row in rows]

@@ -1,0 +1,65 @@
+"""What does the vector of an ambiguous word tell of its sense? A probe reads it off, and is asked of other sentences.
+
+A probe alone proves nothing (Hewitt and Liang 2019): it is held against the most frequent sense, a bag of words and
+untrained models.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from math import sqrt
+from statistics import mean
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from plmlab import world
+from plmlab.world.datasets.occurrences import Occurrence
+from plmlab.world.datasets.tokenizer import ids, spelling
+
+Vectors = Callable[[Sequence[Occurrence]], Float[Tensor, "row model"]]
+
+
+def bag_of_words(rows: Sequence[Occurrence]) -> Float[Tensor, "row model"]:
+    """Which tokens a sentence has, one number for each of the vocabulary: no order, and no vector of the word."""
+    bags = torch.zeros(len(rows), len(spelling()))
+    for bag, row in zip(bags, rows, strict=True):
+        bag[ids(row.words)] = 1
+    return bags
+
+
+def probe(vectors: Vectors, known: Sequence[Occurrence]) -> Any:
+    """A linear classifier of senses, learned from the vectors of these sentences."""
+    from sklearn.linear_model import LogisticRegression
+    return LogisticRegression(max_iter=2000).fit(vectors(known).numpy(), [row.sense for row in known])
+
+
+def error_by_pattern(right: Sequence[bool], rows: Sequence[Occurrence]) -> float:
+    """The standard error of a share of right answers, where the sentences of one pattern are right or wrong together:
+    that of a mean of patterns, each with the weight of its sentences."""
+    share = mean(right)
+    by_pattern: dict[str, float] = defaultdict(float)
+    for hit, row in zip(right, rows, strict=True):
+        by_pattern[row.pattern] += hit - share
+    count = len(by_pattern)
+    return sqrt(count / (count - 1) * sum(off ** 2 for off in by_pattern.values())) / len(rows)
+
+
+def most_frequent(known: Sequence[Occurrence], asked: Sequence[Occurrence]) -> list[str]:
+    """Each word's most frequent sense."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in known:
+        counts[row.word][row.sense] += 1
+    return [counts[row.word].most_common(1)[0][0] for row in asked]
+
+
+def among_its_senses(classifier: Any, vectors: Vectors, asked: Sequence[Occurrence]) -> tuple[list[bool], list[float]]:
+    """Of each sentence whether the probe is right, choosing among the word's own senses; and how often a guess is."""
+    ambiguous, places = world.full().lexicon.ambiguous, {sense: i for i, sense in enumerate(classifier.classes_)}
+    right, guess = [], []
+    for row, scores in zip(asked, classifier.decision_function(vectors(asked).numpy()), strict=True):
+        senses = [sense for sense in ambiguous[row.word] if sense in places]
+        right.append(max(senses, key=lambda sense: scores[places[sense]]) == row.sense)
+        guess.append(1 / len(senses))
+    return right, guess

@@ -1,0 +1,62 @@
+"""Ambiguous words in sentences of the full world, with their senses: to learn from, and to be asked about."""
+
+from collections import defaultdict
+from functools import cache
+from itertools import islice
+from typing import NamedTuple
+
+from plmlab.world.world import full
+
+SENTENCES, EACH = 12_000, 30
+
+
+class Occurrence(NamedTuple):
+    """An ambiguous word in a sentence: its place, its sense, the pattern of the sentence, and the side of the cue."""
+
+    words: tuple[str, ...]
+    place: int
+    sense: str
+    pattern: str
+    side: str
+
+    @property
+    def word(self) -> str:
+        """The ambiguous word."""
+        return self.words[self.place]
+
+
+@cache
+def occurrences() -> dict[str, list[Occurrence]]:
+    """Pattern → its sentences, each once, 30 at most; patterns in their order."""
+    found: dict[str, dict[tuple[str, ...], Occurrence]] = defaultdict(dict)
+    for sentence in islice(full().sentences("train", seed=21), SENTENCES):
+        word, *rest = sentence.pattern.split(".")  # such a pattern is called word.sense.side and a number
+        sense = f"{word}.{rest[0]}"
+        if len(rest) == 2 and sense in sentence.senses:
+            row = Occurrence(sentence.words, sentence.senses.index(sense), sense, sentence.pattern, rest[1][:-1])
+            found[sentence.pattern][sentence.words] = row
+    return {pattern: list(rows.values())[:EACH] for pattern, rows in sorted(found.items())}
+
+
+def other_sentences() -> tuple[list[Occurrence], list[Occurrence]]:
+    """To learn from, and to be asked about: every second sentence of each pattern."""
+    several = [rows for rows in occurrences().values() if len(rows) > 3]
+    return [row for rows in several for row in rows[1::2]], [row for rows in several for row in rows[::2]]
+
+
+def other_patterns() -> list[tuple[list[Occurrence], list[Occurrence]]]:
+    """Twice, to learn from and to be asked about: of each sense that has several patterns one is asked about, whose cue
+    is not among those learned from."""
+    turns = []
+    for turn in range(2):
+        known, asked = [], []
+        by_sense: dict[str, list[list[Occurrence]]] = defaultdict(list)
+        for rows in occurrences().values():
+            by_sense[rows[0].sense].append(rows)
+        for _, patterns in sorted(by_sense.items()):
+            kept = list(patterns)
+            if len(kept) > 1:
+                asked += kept.pop(turn)
+            known += [row for rows in kept for row in rows]
+        turns.append((known, asked))
+    return turns
