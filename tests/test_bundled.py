@@ -23,7 +23,7 @@ from plmlab.chapters.ch04 import arms as passage_arms
 from plmlab.chapters.ch04 import bundled as passage_translators
 from plmlab.chapters.ch04 import translation
 from plmlab.checkpoints import home, load, names
-from plmlab.objectives import causal, masked
+from plmlab.objectives import causal, masked, two_way
 from plmlab.pretraining.material import WORLD_HELD_OUT
 from plmlab.vectors.learning import vectors_of
 from plmlab.world.datasets.batches import sentence_batches
@@ -31,7 +31,8 @@ from plmlab.world.datasets.tokenizer import world_tokenizer
 
 VECTORS = ("skipgram-world", "skipgram-wikipedia")
 TRANSLATORS = tuple(passage_translators.BUNDLED)
-CASES = {"bert-world": (masked, 32), "gpt2-world": (causal, 64), "lstm-world": (causal, 64)}
+CASES = {"bert-world": (masked, 32), "elmo-world": (two_way, 64), "gpt2-world": (causal, 64),
+         "lstm-world": (causal, 64)}
 
 
 def test_each_has_its_case() -> None:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from plmlab.labs.curve.lab import Curve
     from plmlab.labs.gates.lab import GateLab, GatePreset
     from plmlab.labs.gradient.lab import GradientLab
+    from plmlab.labs.layer.lab import LayerLab
+    from plmlab.labs.layer.presets import LayerPreset
     from plmlab.labs.mask.lab import MaskLab, MaskPreset
     from plmlab.labs.next_token.lab import NextTokenLab
     from plmlab.labs.position.lab import PositionLab
@@ -26,6 +28,7 @@ MODULES = {
     "AttentionLab": "attention.lab", "AttentionPreset": "attention.lab", "BeamLab": "beam.lab", "Lab": "base",
     "ClozeLab": "cloze.lab",
     "Curve": "curve.lab", "GateLab": "gates.lab", "GatePreset": "gates.lab", "GradientLab": "gradient.lab",
+    "LayerLab": "layer.lab", "LayerPreset": "layer.presets",
     "MaskLab": "mask.lab", "MaskPreset": "mask.lab", "NextTokenLab": "next_token.lab", "PositionLab": "position.lab",
     "ShapeXray": "shape_xray.lab", "SoftmaxLab": "softmax.lab", "VectorLab": "vectors.lab",
     "WorldLab": "world.lab",
@@ -43,6 +46,8 @@ __all__ = [
     "GatePreset",
     "GradientLab",
     "Lab",
+    "LayerLab",
+    "LayerPreset",
     "MaskLab",
     "MaskPreset",
     "NextTokenLab",

@@ -22,6 +22,7 @@ import torch
 torch.set_num_threads(1)
 import alignment_models
 import gate_models
+import layer_models
 import vector_fixtures
 from beam_fixtures import table_lab
 from cloze_models import crossed, gpt
@@ -47,6 +48,8 @@ BEGINNINGS = {
     "Curve": ["curve()"],
     "GateLab": ["gate_models.lab()", 'gate_models.lab(drawn="forget", holds=gate_models.HOLDS)'],
     "GradientLab": ["GradientLab()", 'GradientLab("lstm")', 'GradientLab(view="cliff")'],
+    "LayerLab": ["layer_models.lab()",
+                 'layer_models.lab(shares=[0.2, 0.5, 0.3], chosen=1, score="form", places=[0, 0])'],
     "MaskLab": ['MaskLab(words(), SENTENCES[12], "masked", seed=3)', f"MaskLab(words(), {PAIR})",
                 'MaskLab(words(), SENTENCES[12], "causal", network="recurrent")',
                 'MaskLab(words(), SENTENCES[12], "two_way")'],

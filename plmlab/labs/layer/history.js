@@ -1,0 +1,32 @@
+// What was asked before, so that two states can be compared.
+
+import { pairNamed, scored } from "./told.js";
+import { el } from "../shared/dom.js";
+
+const MOST = 5;
+
+/** The history with a state in front; what was there already moves to the front. */
+export function remembered(history, state) {
+  const key = ({ texts, places }) => JSON.stringify([texts, places]);
+  return [state, ...history.filter((one) => key(one) !== key(state))].slice(0, MOST);
+}
+
+/** The states as a table, the present one first; `onBack(state)` hears which is wanted again, `may(state)` says whether
+    it can be. */
+export function historyOf({ history, onBack, may }) {
+  if (history.length < 2) return el("div");
+  const row = (state, i) => {
+    const pair = pairNamed(...state.words);
+    return el("tr", { class: i ? "" : "present" }, el("th", { scope: "row" }, pair),
+      el("td", { class: "texts-of" }, ...state.texts.flatMap((text, n) => [n ? el("br") : "", el("bdi", {}, text)])),
+      ...[...state.found].reverse().map((cosines) => el("td", {}, scored(cosines[2]))),
+      el("td", {}, i ? el("button", {
+        type: "button", class: "preset", disabled: !may(state), "data-at": `back-${i}`, "aria-label": `back to ${pair}`,
+        on: { click: () => onBack(state) },
+      }, "back") : el("span", { class: "note" }, "above")));
+  };
+  return el("table", { class: "history" }, el("caption", {}, "Asked before, cosine of both directions together"),
+    el("thead", {}, el("tr", {}, ...["words", "sentences", "layer 2", "layer 1", "layer 0", ""].map((name) =>
+      el("th", { scope: "col" }, name)))),
+    el("tbody", {}, ...history.map(row)));
+}

@@ -1,0 +1,226 @@
+// The Layer Lab: a word in two sentences, layer by layer; its neighbours under a mix of layers; and its characters.
+
+import { cosinesOf } from "./cosines.js";
+import { historyOf, remembered } from "./history.js";
+import { bySense, cosines, mixed, nearestKinds, nearness, pairsOf, questionsOf, scoresAt, storeOf, strangersAt,
+  vectorsOf }
+  from "./maths.js";
+import { neighboursOf, scoresOf } from "./neighbours.js";
+import { sentencesOf } from "./sentences.js";
+import { spellingOf } from "./spelling.js";
+import { MIX_QUESTION, codesSaid, contextFinding, mixAnswer, mixFinding, mixRest, mixSaid, quoted, restSaid, senseAnswer,
+  senseQuestion, spellingFinding } from "./told.js";
+import { scale, triangleOf } from "./triangle.js";
+import { eachFrame, el } from "../shared/dom.js";
+import { guess, lab, observe, presetButtons, setter, tell, textField } from "../shared/lab.js";
+
+const KINDS = 9;
+const SLICE = 4;
+const MIXES = [["layer 0 alone", [1, 0, 0]], ["layer 1 alone", [0, 1, 0]], ["layer 2 alone", [0, 0, 1]],
+  ["mean", [1 / 3, 1 / 3, 1 / 3]]];
+const LITTLE = [0.98, 0.02, 0];
+
+/** A place for a sentence that says what the pointer is on; at rest it says something of its own. */
+function speaker() {
+  let rest = "";
+  const node = el("p", { class: "why", role: "status", "aria-live": "polite" });
+  return { node, say: (text) => { node.textContent = text || rest; }, rest(text) {
+    rest = text;
+    node.textContent = text;
+  } };
+}
+
+export default lab({
+  title: "One word, many vectors: what is in which layer?",
+  lead: "An ELMo has three vectors of a word. Layer 0 is made of its characters and knows no sentence; layers 1 and " +
+    "2 have read the sentence, from the left and from the right. Click another word, type other sentences, drag the " +
+    "mix.",
+}, ({ model, signal, parts }) => {
+  parts.node.classList.add("layers");
+  const get = (name) => model.get(name);
+  const set = setter(model);
+  const { presets, tasks, spellings } = get("menu");
+  const store = storeOf(get("store"));
+  const view = { sense: { open: null }, mix: { open: null }, history: [], sentences: [], places: [], built: false };
+  const [context, mix, spelled] = [speaker(), speaker(), speaker()];
+  const head = () => el("h4", { class: "finding" });
+  const titles = { context: head(), mix: head(), spelled: head() };
+  const place = Object.fromEntries(["sentences", "cosines", "ask", "history", "near", "whose", "mixAsk", "spelling"]
+    .map((name) => [name, el("div", { class: `${name}-place` })]));
+
+  const first = textField(model, "the first sentence", signal);
+  const second = textField(model, "the second sentence", signal, { trait: "second" });
+  const tries = presetButtons(model, presets, (preset) => {
+    [first.value, second.value] = [preset.text, preset.second];
+    return preset;
+  });
+  parts.controls.prepend(el("div", { class: "bar" }, first, second), el("div", { class: "bar quiet" }, tries));
+
+  const pairs = pairsOf(store);
+  const questions = questionsOf(store);
+  const known = (shares) => store.points.find((point) =>
+    shares.every((share, i) => Math.abs(share - point.shares[i]) < 1e-6));
+  /** The four shares; null where the products that they follow from are not there yet. */
+  const scoresFor = (shares) => known(shares) ?? (pairs.step(0) ? scoresAt(pairs, questions, shares) : null);
+
+  const chosen = () => get("chosen");
+  const placesNow = () => view.places;
+  /** Whether the sentences that are drawn are those that were asked for; until then new places are not theirs. */
+  const answered = () => JSON.stringify(get("state").read) === JSON.stringify([get("text"), get("second")]);
+  const wordsNow = () => view.sentences.map(({ words }, i) => words[placesNow()[i]]);
+  const keepingFocus = (where, fresh) => {
+    const held = where.contains(document.activeElement) ? document.activeElement.dataset.at : null;
+    where.replaceChildren(fresh);
+    if (held) where.querySelector(`[data-at="${held}"]`)?.focus({ preventScroll: true });
+  };
+
+  const ask = (places, more = {}) => {
+    view.places = places;
+    tell(model, { places, ...more });
+    dirty.add("places");
+    flush();
+  };
+  const takeContext = () => {
+    const { sentences } = view;
+    const places = placesNow();
+    const [one, other] = wordsNow();
+    const found = cosines(sentences[0].made, places[0], sentences[1].made, places[1]);
+    titles.context.textContent = contextFinding(one, other, found);
+    keepingFocus(place.sentences, sentencesOf({ sentences, places, say: context.say,
+      onPlaces: (next, i) => ask(next, { chosen: i }) }));
+    place.cosines.replaceChildren(cosinesOf({ one, other, found, strangers: store.strangers, say: context.say }));
+    context.rest(restSaid(one, other, found, store.strangers));
+    const texts = sentences.map(({ words }) => words.join(" "));
+    view.history = remembered(view.history, { texts, places, words: [one, other], found });
+    const here = (state) => String(state.texts) === String(texts);
+    keepingFocus(place.history, historyOf({ history: view.history, may: (state) => here(state) || !get("alone"),
+      onBack: ({ texts: [text, next], places: back }) => {
+        if (here({ texts: [text, next] })) return ask(back);
+        [first.value, second.value] = [text, next];
+        return tell(model, { text, second: next, places: back });
+      } }));
+    const sense = sentences[0].senses[places[0]];
+    const alike = sense && bySense(store, sentences[0].made, places[0], { word: one, text: texts[0],
+      sense: store.senses.indexOf(sense), pattern: patternOf(texts[0]) });
+    place.ask.replaceChildren(...(alike?.same && alike.another
+      ? [guess(view.sense, senseQuestion(one, sense), senseAnswer(alike, store.strangers), `sense ${texts[0]}`)] : []));
+  };
+  /** The pattern of a sentence that is stored or asked about; −1 for another. */
+  const patternOf = (text) => [...store.known.rows, ...store.asked.rows].find(({ words }) => words.join(" ") === text)
+    ?.pattern ?? -1;
+
+  const triangle = triangleOf({ points: store.points, tasks, say: mix.say, onMix: (shares) => set({ shares }) });
+  const tally = scoresOf({ chance: store.chance, counted: store.counted, onScore: (score) => set({ score }) });
+  const mixes = el("div", { class: "presets mixes" }, ...[...MIXES, ...tasks.map(({ name, shares }) => [name, shares])]
+    .map(([name, shares]) =>
+      el("button", { type: "button", class: "preset", on: { click: () => set({ shares }) } }, name)));
+  const amounts = el("p", { class: "amounts" });
+
+  const takeNear = () => {
+    const { sentences } = view;
+    const [shares, i] = [get("shares"), chosen()];
+    const [at, words] = [placesNow()[i], sentences[i].words];
+    const scores = nearness(store.known, mixed(sentences[i].made, at, shares), shares);
+    place.near.replaceChildren(neighboursOf({ store, strangers: strangersAt(store.known, shares), say: mix.say,
+      asked: { word: words[at], sense: sentences[i].senses[at] }, near: nearestKinds(store, scores, words, KINDS) }));
+    const whose = sentences.map((sentence, n) => el("button", { type: "button", class: "preset",
+      "aria-pressed": String(n === i), "data-at": `whose-${n}`, on: { click: () => set({ chosen: n }) } },
+    quoted(sentence.words[placesNow()[n]]), ` of the ${n ? "second" : "first"} sentence`));
+    keepingFocus(place.whose, el("span", { class: "presets" }, "nearest to ", ...whose));
+  };
+  const takeMix = () => {
+    const shares = get("shares");
+    const scores = scoresFor(shares);
+    triangle.to(shares);
+    triangle.paint(get("score"));
+    tally.show(scores, get("score"));
+    titles.mix.textContent = mixFinding(shares, scores, store.chance);
+    amounts.replaceChildren("now: ", el("b", {}, mixSaid(shares)));
+    mix.rest(mixRest(scores, store.chance));
+  };
+  const takeAnswer = () => {
+    place.mixAsk.replaceChildren(guess(view.mix, MIX_QUESTION, el("span", { class: "answer" }), "mix"));
+    const details = place.mixAsk.firstChild;
+    const fill = () => {
+      const little = details.open && scoresFor(LITTLE);
+      if (!little) return;
+      details.querySelector(".answer").textContent = mixAnswer(scoresFor([1, 0, 0]), little, store.chance);
+    };
+    details.addEventListener("toggle", fill);
+    view.fill = fill;
+  };
+
+  const box = textField(model, "a word, known or not", signal, { trait: "spelled", kind: "sentence word" });
+  const words = presetButtons(model, spellings, (preset) => {
+    box.value = preset.spelled;
+    return preset;
+  });
+  const codes = el("p", { class: "note" });
+  const complaint = el("p", { class: "note complaint", role: "status", "aria-live": "polite" });
+  const takeSpelling = () => {
+    const told = get("spelling");
+    complaint.textContent = told.said ?? "";
+    if (!told.word) return;
+    titles.spelled.textContent = spellingFinding(told);
+    spelled.rest(`The ${told.filters.length} filters of ${told.all} that stand highest over their mean in the ` +
+      "vocabulary. A bar is what a filter reads where it finds most; point at it.");
+    codes.textContent = codesSaid(told);
+    place.spelling.replaceChildren(spellingOf(told, spelled.say));
+  };
+
+  const build = () => {
+    const section = (name, ...children) => el("section", { "aria-label": name }, ...children);
+    parts.body.replaceChildren(
+      section("in context", titles.context, context.node, place.sentences, place.cosines,
+        el("p", { class: "note" }, "Hatched: how near two different words are, in the mean of the stored ones. A " +
+          "cosine says little without it, for layers differ in it."), place.history, place.ask),
+      section("the mix", titles.mix, mix.node, el("div", { class: "two" },
+        el("div", {}, triangle.node, mixes, amounts, scale()),
+        el("div", {}, tally.node, place.whose, el("div", { class: "scroll" }, place.near))), place.mixAsk),
+      section("spelling", titles.spelled, spelled.node,
+        el("div", { class: "bar" }, el("label", {}, "characters of", box), words), codes, complaint, place.spelling));
+    takeAnswer();
+  };
+  const begin = () => {
+    const { sentences } = get("state");
+    if (!sentences) return false;
+    view.sentences = sentences.map((sentence) => ({ ...sentence, made: vectorsOf(sentence.vectors, store.half) }));
+    view.places = get("places");
+    if (!view.built) build();
+    view.built = true;
+    return true;
+  };
+
+  const dirty = new Set();
+  const flush = eachFrame(() => {
+    const any = (...names) => names.some((name) => dirty.has(name));
+    if ((!view.built || any("state")) && !begin()) return;
+    if (dirty.has("places") && answered()) view.places = get("places");
+    if (any("state", "places")) takeContext();
+    if (any("state", "places", "chosen", "shares")) takeNear();
+    if (any("state", "shares", "score")) takeMix();
+    if (any("state", "spelling")) takeSpelling();
+    dirty.clear();
+  });
+  for (const name of ["state", "places", "chosen", "shares", "score", "spelling"]) {
+    observe(model, [name], () => {
+      dirty.add(name);
+      flush();
+    }, signal);
+  }
+  if (begin()) {
+    takeContext();
+    takeNear();
+    takeMix();
+    takeSpelling();
+  }
+  const warm = () => {
+    if (signal.aborted) return;
+    if (!pairs.step(SLICE)) setTimeout(warm, 4);
+    else if (view.built) {
+      if (!known(get("shares"))) takeMix();
+      view.fill();
+    }
+  };
+  setTimeout(warm, 100);
+});

@@ -1,0 +1,69 @@
+// The nearest stored uses of a word, each with its sentence; and what the nearest one tells, over many that are asked.
+
+import { SCORES } from "./maths.js";
+import { NAMED, WHAT, chanceSaid, neighbourSaid, percent, scored, senseName } from "./told.js";
+import { clamp, el } from "../shared/dom.js";
+
+const HEADS = ["cosine", "word", "sense", "the nearest stored sentence of each kind"];
+const sign = (yes) => (yes === null ? "?" : yes ? "✓" : "✗");
+
+/** The list. `asked` is { word, sense }, `near` are rows with their scores; `say(text)` hears what the pointer is on.
+ */
+export function neighboursOf({ store, asked, near, strangers, say }) {
+  const rows = near.map(({ row, score, more }, i) => {
+    const { words, place, word, sense } = store.known.rows[row];
+    const name = store.senses[sense];
+    const told = { word, sense: name, score, rank: i + 1, more, strangers };
+    const [form, meaning] = [word === asked.word, asked.sense === null ? null : name === asked.sense];
+    const pieces = words.flatMap((one, at) => [at ? " " : "", at === place ? el("mark", {}, one) : one]);
+    return { told, node: el("tr", { tabindex: i ? -1 : 0, "aria-label": neighbourSaid(told, asked) },
+      el("td", { class: "cosine" }, scored(score)),
+      el("td", { class: form ? "yes" : "no" }, sign(form)),
+      el("td", { class: meaning ? "yes" : "no" }, sign(meaning), el("small", {}, ` ${senseName(name)}`)),
+      el("td", { class: "said-by" }, el("bdi", {}, ...pieces), more ? el("small", {}, ` and ${more} more`) : "")) };
+  });
+  const body = el("tbody", {}, ...rows.map(({ node }) => node));
+  const at = (event) => rows.findIndex(({ node }) => node === event.target.closest("tr"));
+  const point = (event) => { if (at(event) >= 0) say(neighbourSaid(rows[at(event)].told, asked)); };
+  body.addEventListener("pointerover", point);
+  body.addEventListener("focusin", point);
+  body.addEventListener("pointerleave", () => say(""));
+  body.addEventListener("keydown", (event) => {
+    const by = { ArrowDown: 1, ArrowUp: -1, Home: -rows.length, End: rows.length }[event.key];
+    if (!by) return;
+    const next = clamp(at(event) + by, 0, rows.length - 1);
+    rows.forEach(({ node }, i) => { node.tabIndex = i === next ? 0 : -1; });
+    rows[next].node.focus();
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  return el("table", { class: "near" },
+    el("thead", {}, el("tr", {}, ...HEADS.map((name) => el("th", { scope: "col" }, name)))), body);
+}
+
+let groups = 0;
+
+/** The four shares with their chances. `onScore(name)` hears which one the triangle shows; `show(scores, name)` draws;
+    scores that are being counted are null. */
+export function scoresOf({ chance, counted, onScore }) {
+  const group = `plm-layer-score-${groups++}`;
+  const rows = SCORES.map((name) => {
+    const input = el("input", { type: "radio", name: group, "aria-label": `colour the triangle by: ${NAMED[name]}`,
+      on: { change: () => onScore(name) } });
+    const [bar, number] = [el("i", { class: "hit" }), el("b")];
+    const tick = el("i", { class: "chance", style: `left:${100 * chance[name]}%` });
+    return { name, input, bar, number, node: el("label", {
+      class: name.endsWith("elsewhere") ? "score elsewhere" : "score", title: `chance: ${chanceSaid(name)}`,
+    }, input, el("span", { class: "what" }, WHAT[name]), el("span", { class: "track" }, bar, tick), number,
+    el("span", { class: "note" }, `of ${counted[name]}; chance ${percent(chance[name])}`)) };
+  });
+  const node = el("div", {
+    class: "scores", role: "radiogroup", "aria-label": "what the nearest stored neighbour tells",
+  }, ...rows.map((row) => row.node));
+  const show = (scores, chosen) => rows.forEach(({ name, input, bar, number }) => {
+    input.checked = name === chosen;
+    bar.style.width = scores ? `${100 * scores[name]}%` : "0";
+    number.textContent = scores ? percent(scores[name]) : "…";
+  });
+  return { node, show };
+}

@@ -1,0 +1,35 @@
+"""Pairs of sentences to try in the Layer Lab, with one ambiguous word in common."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+TEXT = "the old bank lent the grandmother some money ."
+SECOND = "the miners sat by the water on the bank ."
+SPELLED = "Whitfield"
+SPELLINGS = (SPELLED, "bankful", "unbearable", "猫")
+
+
+@dataclass(frozen=True)
+class LayerPreset:
+    """Two sentences to try, and the word that they have in common."""
+
+    title: str
+    text: str
+    second: str
+    word: str
+
+    def traits(self) -> dict[str, Any]:
+        """The lab's traits that a click on this preset sets, with their values."""
+        return {"text": self.text, "second": self.second,
+                "places": [sentence.split().index(self.word) for sentence in (self.text, self.second)]}
+
+
+OTHER = LayerPreset("two senses", TEXT, SECOND, "bank")
+SAME = LayerPreset("one sense", TEXT, "the pilots borrowed money from the bank .", "bank")
+RIGHT = LayerPreset("the same on the left", "the bank in Elmsworth closed at noon and paid no interest .",
+                    "the bank in Elmsworth is covered with reeds .", "bank")
+LEFT = LayerPreset("the same on the right", "Alice Carver keeps her money at the bank .", SECOND, "bank")
+SPRING = LayerPreset("another word", "the spring near Ostrava fills a small pond .",
+                     "the spring was warm and rainy this year .", "spring")
+OFFERED: Sequence[LayerPreset] = (OTHER, SAME, RIGHT, LEFT, SPRING)
