@@ -1,0 +1,290 @@
+"""Exercises of chapter 05: ELMo, from the spelling of a word to the senses that its vectors tell apart."""
+
+from math import log
+
+import torch
+from jaxtyping import Float, Int
+from torch import Generator, Tensor, rand, randint, randn, randperm, tensor
+
+from plmlab.chapters.ch05 import mistakes, mistakes_layers, mistakes_sides
+from plmlab.exercises.exercise import Exercise, Probes
+
+
+def spell(word: str, longest: int) -> Int[Tensor, "time"]:
+    """Spell a word as the codes that ELMo reads: ``longest`` of them, at least 3.
+
+    The first code is 259, the begin of the word. Then comes one code for each byte of the word in UTF-8: the byte
+    plus 1. An English letter is one byte, other characters are two to four. Then comes 260, the end of the word.
+    The rest is filled up with 261. If there are too many bytes, the last ones are left out, so that 259 and 260
+    still find room; a character may lose some of its bytes. The bytes of "n" and "o" are 110 and 111, so
+    that "no" with longest = 6 becomes the tensor [259, 111, 112, 260, 261, 261].
+    """
+    codes = [259, *(byte + 1 for byte in word.encode()[:longest - 2]), 260]
+    return torch.tensor(codes + [261] * (longest - len(codes)))
+
+
+def draw_words(rng: Generator) -> Probes:
+    """Inputs for 05.1: name → (word, number of codes)."""
+    letters = randint(ord("a"), ord("z") + 1, (9,), generator=rng).tolist()
+    return {
+        "a short word": ("no", 6),
+        "a longer word": ("".join(map(chr, letters)), 14),
+        "two accents": ("Été", 9),
+        "Chinese": ("北京", 12),
+        "just enough room": ("word", 6),
+        "one byte too many": ("words", 6),
+        "much too long": ("characters", 5),
+        "cut inside a character": ("naïve", 5),
+    }
+
+
+def found(
+    letters: Float[Tensor, "words places width"], filters: Float[Tensor, "value size width"],
+    bias: Float[Tensor, "value"],
+) -> Float[Tensor, "words value"]:
+    """What filters find in the letters of words: the middle of a character CNN.
+
+    letters[i, p] is the vector of letter p of word i. Filter k is a few vectors too: filters[k, 0], filters[k, 1], …,
+    as many as ``size`` says. Lay it on as many neighbouring letters. Take the inner product of each letter and
+    the vector that lies on it, and add all of these up, and bias[k] once. Do so at each place where the whole filter
+    fits on the word. Asked is, for each word and filter, the largest of these sums, or 0 if it is negative (ReLU).
+    For a word of the numbers 1, 3, −2 and the filter 1, 2 with the bias −1, the sums are 1 + 6 − 1 = 6 and
+    3 − 4 − 1 = −2, and it is 6.
+    """
+    return torch.conv1d(letters.mT, filters.mT, bias).amax(-1).relu()
+
+
+def draw_filters(rng: Generator) -> Probes:
+    """Inputs for 05.2: name → (letters [words places width], filters [value size width], bias [value])."""
+    def drawn(words: int, places: int, width: int, count: int, size: int) -> tuple[Tensor, Tensor, Tensor]:
+        shapes = (words, places, width), (count, size, width), (count,)
+        letters, filters, bias = (randn(shape, generator=rng) for shape in shapes)
+        return letters, filters, bias
+
+    letters, filters, _ = drawn(2, 6, 4, 3, 2)
+    return {
+        "one word, one filter": (tensor([[[1.0], [3.0], [-2.0]]]), tensor([[[1.0], [2.0]]]), tensor([-1.0])),
+        "three words, five filters": drawn(3, 7, 4, 5, 3),
+        "all sums are negative, but for the bias": (letters.abs(), -filters.abs(), tensor([0.5, 3.0, -2.0])),
+        "words as long as the filters": drawn(2, 4, 3, 5, 4),
+        "as many letters as numbers": drawn(3, 5, 5, 2, 2),
+        "filters as long as wide": drawn(2, 6, 3, 4, 3),
+        "filters of one letter": drawn(4, 5, 2, 3, 1),
+    }
+
+
+def both_sides(
+    tokens: Int[Tensor, "time"], start: int, end: int,
+) -> tuple[Int[Tensor, "time+1"], Int[Tensor, "time+1"], Int[Tensor, "time+1"], Int[Tensor, "time+1"]]:
+    """What two language models read and say of one text: one from the left, and one from the right.
+
+    The first begins with [START], ``start``: it reads [START] x₁ … xₙ, one token a slot. After each it says the
+    token that comes next, so that it says x₁ … xₙ [END]. The second begins at the other side with [END], ``end``: it
+    reads [END] xₙ … x₁. After each it says the token before, so that it says xₙ … x₁ [START]. Give four rows, in this
+    order: what the first reads, what it says, what the second reads, what it says. For the text [7, 8, 9], start 5
+    and end 6, they are [5, 7, 8, 9], [7, 8, 9, 6], [6, 9, 8, 7] and [9, 8, 7, 5].
+    """
+    whole = torch.tensor([start, *tokens, end])
+    turned = whole.flip(0)
+    return whole[:-1], whole[1:], turned[:-1], turned[1:]
+
+
+def draw_texts(rng: Generator) -> Probes:
+    """Inputs for 05.3: name → (text [time], [START], [END])."""
+    return {
+        "one word": (tensor([8]), 5, 6),
+        "three words": (tensor([7, 8, 9]), 5, 6),
+        "words that stand twice": (tensor([9, 7, 9, 8, 8]), 5, 6),
+        "the same from both sides": (tensor([7, 8, 8, 7]), 3, 1),
+        "0 is a word": (tensor([4, 0, 3, 0]), 2, 1),
+        "a longer text": (randint(7, 40, (9,), generator=rng), 6, 5),
+    }
+
+
+def mix(
+    layers: Float[Tensor, "layer batch time width"], w: Float[Tensor, "layer"], gamma: float,
+) -> Float[Tensor, "batch time width"]:
+    """Make one vector a slot of all layers of a model: γ Σⱼ sⱼ hⱼ with s = softmax(w) (Peters et al. 2018, eq. 1).
+
+    layers[j, i, t] is the vector that layer j has in slot t of text i. A task learns one number w[j] for each layer,
+    and one number γ, ``gamma``, for all. A softmax turns the numbers w into shares that add up to 1. Each layer is
+    multiplied with its share, and all are added up. The sum is multiplied with γ. For w = [0, 1.1] the shares are 1/4
+    and 3/4; where one layer has 4 and the other has 8, γ = 2 gives 2 · (1 + 6) = 14. Numbers w in the hundreds
+    must do no harm.
+    """
+    return gamma * torch.einsum("l, lbtw -> btw", w.softmax(0), layers)
+
+
+def draw_layers(rng: Generator) -> Probes:
+    """Inputs for 05.4: name → (layers [layer batch time width], w [layer], γ)."""
+    def drawn(layers: int, batch: int, time: int, width: int, gamma: float) -> tuple[Tensor, Tensor, float]:
+        return randn(layers, batch, time, width, generator=rng), randn(layers, generator=rng), gamma
+
+    layers, w, _ = drawn(3, 2, 4, 5, 1.0)
+    return {
+        "two layers, a number each": (tensor([4.0, 8.0]).view(2, 1, 1, 1), tensor([0.0, log(3)]), 2.0),
+        "three layers": drawn(3, 2, 5, 4, 0.5),
+        "one text, one slot": drawn(3, 1, 1, 4, 3.0),
+        "as many texts, slots and numbers as layers": drawn(3, 3, 3, 3, 1.5),
+        "w in the hundreds": (layers, 200 * w.abs(), 1.0),
+        "all w far below 0": (layers, w - 300, 2.5),
+    }
+
+
+def sense_of(
+    vectors: Float[Tensor, "query width"], known: Float[Tensor, "row width"], senses: Int[Tensor, "row"],
+) -> Int[Tensor, "query"]:
+    """Say in which sense a word stands in new sentences, by its vectors (Peters et al. 2018, §5.3).
+
+    Row i of ``known`` is the vector of the word in a sentence whose sense a person has told: it is senses[i], a number.
+    Each row of ``vectors`` is the vector of the word in a new sentence. Average the known vectors of each
+    sense. The cosine of two vectors is their inner product, divided by the length of each. A new vector gets the
+    number of the sense whose average has the highest cosine with it. If [4, 0] and [2, 2] have sense 7, and [0, 1]
+    has sense 3, the averages are [3, 1] and [0, 1]. The vector [1, 1] has the cosines 0.89 and 0.71: its sense is 7.
+    """
+    numbers = senses.unique()
+    averages = torch.stack([known[senses == number].mean(0) for number in numbers])
+    return numbers[torch.cosine_similarity(vectors[:, None], averages, dim=-1).argmax(1)]
+
+
+def draw_senses(rng: Generator) -> Probes:
+    """Inputs for 05.5: name → (vectors [query width], known [row width], senses [row])."""
+    def drawn(queries: int, width: int, **counts: int) -> tuple[Tensor, Tensor, Tensor]:
+        senses = tensor([int(number[1:]) for number, count in counts.items() for _ in range(count)])
+        lengths = 2 ** randn(len(senses), 1, generator=rng)
+        known = lengths * (1 + randn(len(senses), width, generator=rng))
+        order = randperm(len(senses), generator=rng)
+        return randn(queries, width, generator=rng), known[order], senses[order]
+
+    return {
+        "one vector": (tensor([[1.0, 1.0]]), tensor([[4.0, 0.0], [2.0, 2.0], [0.0, 1.0]]), tensor([7, 7, 3])),
+        "three senses": drawn(12, 3, s4=5, s2=1, s9=3),
+        "as many vectors as senses": drawn(4, 4, s0=2, s1=4, s2=3, s3=2),
+        "all senses just as frequent": drawn(10, 2, s8=3, s5=3, s6=3),
+        "one vector for each sense": drawn(9, 3, s3=1, s1=1, s7=1, s2=1),
+        "one sense": drawn(3, 5, s6=4),
+        "one sense is frequent": drawn(15, 6, s1=2, s5=12, s3=2),
+    }
+
+
+def word_before(
+    sentences: list[list[int]], chances: list[float], suffix: list[int], size: int,
+) -> Float[Tensor, "vocab"]:
+    """Which word stands before the end of a sentence? An exact language model from the right, by counting.
+
+    A sentence is a list of words, and a word is a number from 1 to size − 1. The language has these ``sentences`` only,
+    and sentence i has the probability chances[i]; a sentence may stand twice. The model has read from the right: it
+    knows that a sentence ends in the words ``suffix``, in the order of the text. Which word stands right before them?
+    Each word gets the probability of all sentences that end in this word and then the suffix, divided by the
+    probability of all sentences that end in the suffix. Number 0 is [START]: it stands before the first word of a
+    sentence. An empty suffix asks for the last word. At least one sentence ends in the suffix. For the sentences
+    [1, 2], [3, 2] and [2] with the probabilities 0.5, 0.3 and 0.2, the suffix [2] gives [0.2, 0.5, 0, 0.3], and []
+    gives [0, 0, 1, 0].
+    """
+    sums = torch.zeros(size)
+    for sentence, chance in zip(sentences, chances, strict=True):
+        read = [0, *sentence]
+        place = len(read) - len(suffix)
+        if read[place:] == suffix:
+            sums[read[place - 1]] += chance
+    return sums / sums.sum()
+
+
+def draw_languages(rng: Generator) -> Probes:
+    """Inputs for 05.6: name → (sentences, chances, suffix, number of words)."""
+    def drawn(count: int, longest: int, size: int) -> tuple[list[list[int]], list[float]]:
+        lengths = randint(1, longest + 1, (count,), generator=rng).tolist()
+        return ([randint(1, size, (length,), generator=rng).tolist() for length in lengths],
+                rand(count, generator=rng).add(0.1).log().softmax(0).tolist())
+
+    few, many = ([[1, 2], [3, 2], [2]], [0.5, 0.3, 0.2]), drawn(40, 4, 4)
+    return {
+        "three sentences, one word is known": (*few, [2], 4),
+        "three sentences, nothing is known": (*few, [], 4),
+        "a sentence to its beginning": (*few, [3, 2], 4),
+        "forty sentences, one word": (*many, [3], 4),
+        "forty sentences, two words": (*many, [1, 2], 4),
+        "forty sentences, nothing is known": (*many, [], 4),
+        "three words, and words that never come": ([[4, 1, 2, 3], [2, 1, 2, 3], [1, 2, 3, 1], [3, 2, 1], [1, 2, 3],
+                                                    [2, 4, 3], [5, 4, 1, 2, 3]],
+                                                   [0.1, 0.3, 0.1, 0.1, 0.15, 0.05, 0.2], [1, 2, 3], 7),
+    }
+
+
+EXERCISES = (
+    Exercise(
+        "05.1", "a word as codes", spell, draw_words,
+        mistakes=mistakes.SPELL, properties=mistakes.OF_A_WORD,
+        hints=(
+            "How many codes has \"naïve\" without its begin and end? And how many of them find room if `longest` is 5?",
+            "First the bytes. Then cut them, so that two places are free. Then add 1 to each, and put 259 before and "
+            "260 behind them. How many places are still empty now?",
+            "word.encode() gives the bytes, and a loop over them gives whole numbers. bytes[:n] are the first n, or "
+            "all if there are fewer. Lists are joined by +, and [261] * 3 is [261, 261, 261]. torch.tensor(…) makes a "
+            "tensor of a list of whole numbers.",
+        ),
+    ),
+    Exercise(
+        "05.2", "what filters find", found, draw_filters,
+        mistakes=mistakes.FOUND, properties=mistakes.OF_FOUND,
+        hints=(
+            "A word has 5 letters and a filter lies on 3. At how many places does it fit? At how many if the word has "
+            "3 letters?",
+            "Three steps: the sums [words value places], then the largest over the places, [words value], then the "
+            "ReLU. For the sums there is a loop over the places, or a convolution.",
+            "letters[:, p:p + size] is the window at place p, [words size width]; torch.einsum multiplies it with all "
+            "filters. torch.stack puts the places side by side. Or torch.conv1d(x, filters, bias) with x [words width "
+            "places] and filters [value width size]: .transpose(1, 2) swaps the last two axes. .amax(-1) is the "
+            "largest, .relu() the positive part.",
+        ),
+    ),
+    Exercise(
+        "05.3", "a text from both sides", both_sides, draw_texts,
+        mistakes=mistakes_sides.TWO_WAY, properties=mistakes_sides.OF_TWO_SIDES,
+        hints=(
+            "Write the text with both of its ends: 5 7 8 9 6. Which of these five does the first model not read? Which "
+            "does it not say?",
+            "A side reads all but the last of the five, and says all but the first. The other side does the same with "
+            "the five turned round.",
+            "torch.tensor([start, *tokens, end]) puts the ends around the text. row[:-1] is all but the last, row[1:] "
+            "all but the first. row.flip(0) turns a row round; row[::-1] works for lists only.",
+        ),
+    ),
+    Exercise(
+        "05.4", "a mix of layers", mix, draw_layers,
+        mistakes=mistakes_layers.MIX, properties=mistakes_layers.OF_A_MIX,
+        hints=(
+            "If all w are equal, what is the share of each of three layers? What does γ do that the shares cannot?",
+            "Make the shares of w, one a layer. Multiply each layer, a block [batch time width], with its share, and "
+            "add up the blocks. γ comes last.",
+            "w.softmax(0) are the shares. shares[:, None, None, None] * layers is [layer batch time width], and "
+            ".sum(0) adds up the layers. torch.einsum does both: it wants a letter for each axis, and that of the "
+            "layers stands on the left of -> only.",
+        ),
+    ),
+    Exercise(
+        "05.5", "the sense of a word", sense_of, draw_senses,
+        mistakes=mistakes_layers.SENSE, properties=mistakes_layers.OF_SENSES,
+        hints=(
+            "One sense has an average of length 10, another one of length 1. A new vector points just where the short "
+            "one points. Which has the larger inner product with it, and which the higher cosine?",
+            "Which senses are there? Make one average for each. Make a table of cosines, a row for each new vector and "
+            "a column for each sense. Find the best place in each row, and say which sense has that place.",
+            "senses.unique() are the different numbers, sorted. known[senses == 7] are the rows of sense 7, and "
+            ".mean(0) is their average. x / x.norm(dim=1, keepdim=True) scales each row to the length 1. "
+            "table.argmax(1) gives places, and numbers[places] the numbers at them.",
+        ),
+    ),
+    Exercise(
+        "05.6", "the word before", word_before, draw_languages,
+        mistakes=mistakes_sides.BEFORE, properties=mistakes_sides.OF_CHANCES,
+        hints=(
+            "The sentence [2] ends in the suffix [2]. What stands before it? And what do you get if you ask Python for "
+            "the last 0 words of a list by words[-0:]?",
+            "Begin with size zeros. Go through the sentences: does this one end in the suffix? Then add its chance "
+            "to one place. Which? At the end divide all by one number.",
+            "[0, *sentence] puts [START] before a sentence. words[len(words) - n:] are the last n words, for n = 0 "
+            "too. Two lists are equal if all their numbers are. sums[word] += chance adds; sums.sum() adds up all.",
+        ),
+    ),
+)
