@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from math import sqrt
 from statistics import mean
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from jaxtyping import Float
@@ -19,6 +19,14 @@ from plmlab.world.datasets.occurrences import Occurrence
 from plmlab.world.datasets.tokenizer import ids, spelling
 
 Vectors = Callable[[Sequence[Occurrence]], Float[Tensor, "row model"]]
+
+
+class HasPattern(Protocol):
+    """A sentence of the world, which was made by a pattern."""
+
+    @property
+    def pattern(self) -> str:
+        """The pattern's id."""
 
 
 def bag_of_words(rows: Sequence[Occurrence]) -> Float[Tensor, "row model"]:
@@ -35,9 +43,9 @@ def probe(vectors: Vectors, known: Sequence[Occurrence]) -> Any:
     return LogisticRegression(max_iter=2000).fit(vectors(known).numpy(), [row.sense for row in known])
 
 
-def error_by_pattern(right: Sequence[bool], rows: Sequence[Occurrence]) -> float:
-    """The standard error of a share of right answers, where the sentences of one pattern are right or wrong together:
-    that of a mean of patterns, each with the weight of its sentences."""
+def error_by_pattern(right: Sequence[float | bool], rows: Sequence[HasPattern]) -> float:
+    """The standard error of a mean, such as a share of right answers, where the sentences of one pattern are right or
+    wrong together: that of a mean of patterns, each with the weight of its sentences."""
     share = mean(right)
     by_pattern: dict[str, float] = defaultdict(float)
     for hit, row in zip(right, rows, strict=True):

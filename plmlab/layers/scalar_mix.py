@@ -26,13 +26,17 @@ class ScalarMix(nn.Module):
         self.weights, self.gamma = nn.Parameter(torch.zeros(layers)), nn.Parameter(torch.ones(()))
         self.shares = HookPoint()
 
+    def softmax(self) -> Float[Tensor, "layer"]:
+        """s, which adds up to 1."""
+        return self.weights.softmax(0)
+
     def forward(self, layers: Sequence[Float[Tensor, "batch time width"]],
                 real: Bool[Tensor, "batch time"] | None = None) -> Float[Tensor, "batch time width"]:
         """The mix at each slot; ``real`` says which slots are no padding. ValueError for another number of layers."""
         if len(layers) != len(self.weights):
             raise ValueError(f"{len(layers)} layers were given to a mix of {len(self.weights)}")
         stacked = torch.stack([centred(layer, real) for layer in layers] if self.normed else list(layers))
-        return self.gamma * torch.einsum("l,lbtw->btw", self.shares(self.weights.softmax(0)), stacked)
+        return self.gamma * torch.einsum("l,lbtw->btw", self.shares(self.softmax()), stacked)
 
 
 def centred(layer: Float[Tensor, "batch time width"], real: Bool[Tensor, "batch time"] | None,

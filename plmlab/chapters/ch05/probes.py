@@ -1,0 +1,143 @@
+"""Which layer tells the part of speech, and which the sense of a word (Peters et al. 2018, §5.3, tables 5 and 6)?
+
+Said before it was run. The paper: layer 1 is better at parts of speech (all words), layer 2 at senses (here with 15
+labelled sentences a sense). Each *holds* if with every seed the difference has that sign, and the mean of the
+differences is more than twice its error, by which sentences of one pattern count together; it *fails* if with every
+seed it has the other sign, as far; it is *open* otherwise. *Above CoVe* holds if, with every seed, the better layer of
+the biLM of words is above the better layer of CoVe in both (the biLM of words, since CoVe has no letters). Where a rule
+without a network is as good as the best layer, an exam asks for no understanding, whatever the layers do.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from statistics import mean
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from plmlab.chapters.ch05 import sense_probes, tag_probes
+from plmlab.chapters.ch05.pretrained import BATCH, SEEDS, STEPS, texts
+from plmlab.chapters.ch05.readers import READERS, SEEDED, TWO_SIDED, reader
+from plmlab.example import TwoWayExample
+from plmlab.recipes import Parts, spread
+from plmlab.senses import error_by_pattern
+from plmlab.world.datasets.tokenizer import spelling
+
+DECIDING = {"tags": "all", "senses": "15 labels"}
+"""The exam by which the paper's claim is judged."""
+Told = dict[str, dict[str, Any]]
+
+
+def views(layers: Sequence[Float[Tensor, "word _"]], name: str) -> dict[str, Tensor]:
+    """What a probe is shown: each layer by its number; of a biLM and of CoVe the mean of all, each brought to mean 0
+    and variance 1 first; and of the trained biLM each side of the upper layers."""
+    shown = {str(number): layer for number, layer in enumerate(layers)}
+    if name in TWO_SIDED:
+        width = layers[-1].shape[1]
+        wide = [layer.repeat(1, width // layer.shape[1]) for layer in layers]
+        shown["mean"] = torch.stack([(layer - layer.mean()) / layer.std() for layer in wide]).mean(0)
+    if name == "biLM":
+        for number, layer in enumerate(layers[1:], 1):
+            left, right = layer.chunk(2, -1)
+            shown |= {f"{number} from the left": left, f"{number} from the right": right}
+    return shown
+
+
+def read_off(folder: str, name: str, seed: int) -> dict[str, Told]:
+    """View of a reader → "tags" and "senses" → exam → the ``share`` that is right and its ``error``; and, as a view
+    called "2 − 1", the difference between the two layers."""
+    read = reader(name, folder, seed)
+    by_part = [views(read([one.words for one in part.sentences]), name) for part in tag_probes.tagged()]
+    rows = sense_probes.all_rows()
+    starts = np.cumsum([0, *(len(row.words) for row in rows)])
+    places = [int(start) + row.place for start, row in zip(starts[:-1], rows, strict=True)]
+    occurrences = views(read([row.words for row in rows]), name)
+    tags = {view: tag_probes.read_tags([part[view] for part in by_part]) for view in by_part[0]}
+    senses = {view: sense_probes.read_senses(vectors[places]) for view, vectors in occurrences.items()}
+    told = {view: {"tags": tags_told(tags[view]), "senses": senses_told(senses[view])} for view in tags}
+    if {"1", "2"} <= set(tags):
+        told["2 − 1"] = {
+            "tags": {exam: difference(upper.right, lower.right, upper.rows) for exam in tag_probes.EXAMS
+                     for upper, lower in [(tags["2"][exam], tags["1"][exam])]},
+            "senses": {exam: difference(senses["2"][exam], senses["1"][exam], sense_probes.asked(exam))
+                       for exam in sense_probes.EXAMS}}
+    return told
+
+
+def tags_told(exams: Mapping[str, tag_probes.Right]) -> dict[str, dict[str, float]]:
+    """Exam → ``share`` and ``error``."""
+    return {exam: {"share": tag_probes.share(exam, told), "error": error_by_pattern(told.right.tolist(), told.rows)}
+            for exam, told in exams.items()}
+
+
+def senses_told(exams: Mapping[str, np.ndarray]) -> dict[str, dict[str, float]]:
+    """Exam → ``share`` and ``error``."""
+    return {exam: {"share": float(right.mean()), "error": error_by_pattern(right.tolist(), sense_probes.asked(exam))}
+            for exam, right in exams.items()}
+
+
+def difference(upper: np.ndarray, lower: np.ndarray, rows: Sequence[Any]) -> dict[str, float]:
+    """The ``share`` by which one is above the other, and its ``error``, item by item."""
+    apart = upper.astype(float) - lower.astype(float)
+    return {"share": float(apart.mean()), "error": error_by_pattern(apart.tolist(), rows)}
+
+
+def read_before(seed: int) -> float:
+    """The share of the sense exam's sentences that a biLM of this chapter has read in pretraining, word by word."""
+    source, wanted = texts("words", seed), {row.words for row in sense_probes.asked("")}
+    met: set[tuple[str, ...]] = set()
+    by_ids = {tuple(spelling().encode(" ".join(words), plain=True)): words for words in wanted}
+    for step in islice(range(STEPS), STEPS):
+        for made in source.examples(step):
+            assert isinstance(made, TwoWayExample)
+            key = tuple(made.forwards.tokens[1:].tolist())
+            if key in by_ids:
+                met.add(by_ids[key])
+    return len(met) / len(wanted)
+
+
+def measure(parts: Parts) -> dict[str, Any]:
+    """``readers``: reader → view → "tags" and "senses" → exam → share, with spread, and ``error``; ``rules``: the same
+    of rules without a network, as numbers; ``asked``: how many; ``read before``: the share of the sense exam;
+    ``sentences``: how many each was pretrained on."""
+    folder = str(parts.folder)
+    seeds = {name: SEEDS if name in SEEDED else SEEDS[:1] for name in READERS}
+    runs = parts(read_off, [(folder, name, seed) for name in READERS for seed in seeds[name]])
+    told: dict[str, Any] = {}
+    for name in READERS:
+        by_seed = {seed: runs[folder, name, seed] for seed in seeds[name]}
+        told[name] = {view: {what: {exam: {
+            **spread({seed: run[view][what][exam]["share"] for seed, run in by_seed.items()}),
+            "error": mean(run[view][what][exam]["error"] for run in by_seed.values())}
+            for exam in exams} for what, exams in by_seed[SEEDS[0]][view].items()} for view in by_seed[SEEDS[0]]}
+    known, _, all_words, several = tag_probes.tagged()
+    return {"readers": told, "rules": {
+        "tags": {"by word or ending": tags_told(tag_probes.guess_tags(tag_probes.by_word_or_ending))},
+        "senses": {rule: senses_told(right) for rule, right in sense_probes.without_a_network().items()}},
+        "asked": {"labelled": len(known.words), "all": len(all_words.words),
+                  "several": sum(word in tag_probes.several() for word in several.words),
+                  "senses": len(sense_probes.asked("")), "other patterns": len(sense_probes.asked("other patterns"))},
+        "read before": parts(read_before, [(SEEDS[0],)])[SEEDS[0],], "sentences": STEPS * BATCH}
+
+
+def verdict(readers: Mapping[str, Any], what: str) -> str:
+    """What the rule above says of the layers in "tags" or "senses": holds, fails or open."""
+    told = readers["biLM"]["2 − 1"][what][DECIDING[what]]
+    sign = -1 if what == "tags" else 1
+    by_seed = [sign * value for value in told["values"]]
+    far = abs(told["mean"]) > 2 * told["error"]
+    if far and all(value > 0 for value in by_seed):
+        return "holds"
+    return "fails" if far and all(value < 0 for value in by_seed) else "open"
+
+
+def above_cove(readers: Mapping[str, Any]) -> bool:
+    """Whether, with every seed, the better layer of the biLM of words is above the better one of CoVe in both."""
+    def best(name: str, what: str) -> list[float]:
+        return [max(pair) for pair in zip(*(readers[name][layer][what][DECIDING[what]]["values"] for layer in "12"),
+                                          strict=True)]
+    return all(one > other for what in DECIDING
+               for one, other in zip(best("biLM of words", what), best("CoVe", what), strict=True))

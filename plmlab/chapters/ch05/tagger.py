@@ -1,0 +1,138 @@
+"""A task's own model, a BiLSTM, with ELMo's vector beside its word vectors: [x; ELMo] (Peters et al. 2018, §3.3).
+
+What was pretrained is read once and stays as it is; the weights of the layers, γ, and all that stands above are learned
+with the task.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, Self
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
+
+from plmlab.checkpoints import load
+from plmlab.example import IGNORE
+from plmlab.layers.cells import LSTMCell
+from plmlab.layers.recurrent import Recurrent
+from plmlab.layers.scalar_mix import ScalarMix, centred
+from plmlab.world.datasets.tokenizer import ids, spelling
+
+WIDTH, DROPOUT, UNKNOWN = 128, 0.3, 0.05
+"""The BiLSTM's width, the share of its inputs that training drops, and the share of words that training shows as
+[UNK]."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A sentence with a label for each word, IGNORE where nothing is asked; and the pretrained layers' vectors."""
+
+    words: Int[Tensor, "time"]
+    labels: Int[Tensor, "time"]
+    layers: tuple[Float[Tensor, "time width"], ...] = ()
+
+
+@dataclass(frozen=True)
+class TaggedBatch:
+    """Rows side by side, padded on the right."""
+
+    words: Int[Tensor, "batch time"]
+    targets: Int[Tensor, "batch time"]
+    layers: tuple[Float[Tensor, "batch time width"], ...]
+    lengths: Int[Tensor, "batch"]
+
+    @classmethod
+    def of(cls, rows: Sequence[Row]) -> Self:
+        """Collate."""
+        return cls(pad_sequence([row.words for row in rows], True),
+                   pad_sequence([row.labels for row in rows], True, IGNORE),
+                   tuple(pad_sequence(list(layer), True) for layer in zip(*(row.layers for row in rows), strict=True)),
+                   torch.tensor([len(row.words) for row in rows]))
+
+    @property
+    def real(self) -> Bool[Tensor, "batch time"]:
+        """The slots that are no padding."""
+        return (torch.arange(self.words.shape[1]) < self.lengths[:, None]).to(self.words.device)
+
+    def to(self, device: Any) -> Self:
+        """The same on another device."""
+        return replace(self, words=self.words.to(device), targets=self.targets.to(device),
+                       layers=tuple(layer.to(device) for layer in self.layers))
+
+
+class FixedMix(nn.Module):
+    """γ Σⱼ sⱼ hⱼ with shares s that are given and stay; γ is learned."""
+
+    def __init__(self, shares: Sequence[float]) -> None:
+        super().__init__()
+        self.gamma = nn.Parameter(torch.ones(()))
+        self.fixed = list(shares)
+
+    def forward(self, layers: Sequence[Float[Tensor, "batch time width"]], real: Bool[Tensor, "batch time"],
+                ) -> Float[Tensor, "batch time width"]:
+        """The mix at each slot, each layer brought to mean 0 and variance 1 first, as in `ScalarMix`."""
+        return self.gamma * torch.stack([share * centred(layer, real)
+                                         for share, layer in zip(self.fixed, layers, strict=True) if share]).sum(0)
+
+
+class QuickMix(ScalarMix):
+    """A `ScalarMix` with s = softmax(10 w), over layers of mean 0 and variance 1: in the few hundred updates that a
+    task has, a learning rate that is right for its other weights would hardly move w."""
+
+    pace = 10.0
+
+    def __init__(self, layers: int) -> None:
+        super().__init__(layers, normed=True)
+
+    def softmax(self) -> Float[Tensor, "layer"]:
+        """s, which adds up to 1."""
+        return (self.pace * self.weights).softmax(0)
+
+
+class Tagger(nn.Module):
+    """Word vectors, a mix of pretrained layers beside them where there is one, a BiLSTM, and a label for each word."""
+
+    def __init__(self, labels: int, mix: nn.Module | None = None, width: int = 0) -> None:
+        super().__init__()
+        self.table = nn.Embedding.from_pretrained(word_vectors().clone(), freeze=False)
+        self.mix = mix
+        self.dropout = nn.Dropout(DROPOUT)
+        self.recurrent = Recurrent(LSTMCell, self.table.embedding_dim + width, WIDTH // 2, bidirectional=True)
+        self.output = nn.Linear(WIDTH, labels)
+
+    def forward(self, batch: TaggedBatch) -> Float[Tensor, "batch time label"]:
+        """The logits of each slot's label."""
+        words = batch.words
+        if self.training:
+            words = words.masked_fill(torch.rand(words.shape) < UNKNOWN, spelling().vocab.need("unk"))
+        x = self.table(words)
+        if self.mix is not None:
+            x = torch.cat([x, self.mix(batch.layers, batch.real)], -1)
+        return self.output(self.dropout(self.recurrent(self.dropout(x), batch.lengths)[0]))
+
+    def loss(self, batch: TaggedBatch) -> Float[Tensor, ""]:
+        """Mean cross-entropy in nats a labelled word."""
+        return F.cross_entropy(self(batch).flatten(0, 1), batch.targets.flatten(), ignore_index=IGNORE)
+
+
+@cache
+def word_vectors() -> Float[Tensor, "vocab width"]:
+    """The word vectors of chapter 02 for the full world's vocabulary, brought to variance 1; zeros for words that they
+    lack."""
+    model, tokenizer = load("skipgram-world")
+    matrix = model.token.weight.detach() / model.token.weight.detach().std()
+    table = torch.zeros(len(spelling()), matrix.shape[1])
+    theirs = {word: i for i, word in enumerate(tokenizer.tokens(list(range(len(tokenizer)))))}
+    for i, word in enumerate(spelling().tokens(list(range(len(spelling()))))):
+        if word in theirs and not word.startswith("["):
+            table[i] = matrix[theirs[word]]
+    return table
+
+
+def row(words: Sequence[str], labels: Sequence[int], layers: Sequence[Float[Tensor, "time width"]] = ()) -> Row:
+    """A labelled sentence as the tagger reads it; a word that the vocabulary lacks is [UNK]."""
+    return Row(torch.tensor(ids(words)), torch.tensor(labels), tuple(layers))

@@ -1,0 +1,217 @@
+"""What ELMo's vectors are worth to a task: names, parts of speech, senses (Peters et al. 2018, §4, §5.1, §5.4).
+
+The task's model is the same in all arms, word vectors of chapter 02 under a BiLSTM; they differ in what stands beside
+the word vectors. Each arm has the learning rate that is best for it on development sentences, stops when the
+development score rises no more, and its best weights go to the exam.
+
+Said before it was run, for each task by itself. *Mix over top* and *mix over mean* (their table 2: 84.7, 85.0, 85.2):
+holds if with every seed the learned mix is better by half a point of 100 or more; fails if with every seed it is worse
+by as much; open otherwise. *Fewer labels* (their §5.4: as good with 1 % of the labels as the baseline with 10 %), for
+names: holds if with every seed ELMo with a tenth of the labels is within half a point of the word vectors with all, or
+above; fails if with every seed it is below that. *Fewer updates* (theirs: 486 epochs → 10), for names: each arm's first
+development score that is 99 % of the word vectors' best; holds if with every seed ELMo has it in a tenth of the
+updates, fails if with every seed it takes more than half of them.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from random import Random
+from typing import Any, NamedTuple
+
+import torch
+from torch import nn
+
+from plmlab.chapters.ch05.invented import WAYS, renamed
+from plmlab.chapters.ch05.labelled import Labelled, Task, Words, task_of, without_a_network
+from plmlab.chapters.ch05.pretrained import PILOTS, SEEDS
+from plmlab.chapters.ch05.readers import reader
+from plmlab.chapters.ch05.tagger import FixedMix, QuickMix, Row, TaggedBatch, Tagger, row
+from plmlab.draws import below
+from plmlab.example import IGNORE
+from plmlab.recipes import Parts, best_rates, spread
+from plmlab.train import Diverged, fit
+
+STEPS, EVERY, PATIENCE, BATCH = 1200, 10, 20, 32
+"""Updates at most, how often the development score is taken, and how many of them without a better one end a run."""
+RATES = (1e-3, 3e-3, 1e-2)
+MARGIN = 0.005
+
+
+class Arm(NamedTuple):
+    """What stands beside the word vectors: a `reader`, and the shares of its layers, None where they are learned."""
+
+    reader: str
+    shares: tuple[float, ...] | None = None
+
+
+THIRD = 1 / 3
+ARMS: dict[str, Arm | None] = {
+    "word vectors": None, "+ layer 0": Arm("biLM", (1.0, 0.0, 0.0)), "+ layer 1": Arm("biLM", (0.0, 1.0, 0.0)),
+    "+ layer 2": Arm("biLM", (0.0, 0.0, 1.0)), "+ mean": Arm("biLM", (THIRD, THIRD, THIRD)), "+ ELMo": Arm("biLM"),
+    "+ untrained": Arm("biLM, untrained"), "+ words": Arm("biLM of words"), "+ CoVe": Arm("CoVe"),
+    "+ BERT": Arm("BERT"),
+}
+COUNTS = {"names": (10, 100, 1000), "parts of speech": (8, 80), "senses": (1, 4)}
+FEW = {"names": 100, "parts of speech": 8, "senses": 1}
+"""So many labels all arms have; the `CURVES` have the other counts too, with learning rates of their own."""
+CURVES = ("word vectors", "+ layer 0", "+ layer 2", "+ ELMo", "+ untrained", "+ words", "+ BERT")
+
+
+@cache
+def layers_read(folder: str, name: str, seed: int) -> Callable[[Sequence[Words]], list[list[torch.Tensor]]]:
+    """Sentences → of each the vectors of its words, a tensor a layer, all as wide as the widest."""
+    read = reader(name, folder, seed)
+
+    def by_sentence(sentences: Sequence[Words]) -> list[list[torch.Tensor]]:
+        layers = read(sentences)
+        width = max(layer.shape[1] for layer in layers)
+        wide = [layer.repeat(1, width // layer.shape[1]) for layer in layers]
+        sizes = [len(words) for words in sentences]
+        return [list(one) for one in zip(*(layer.split(sizes) for layer in wide), strict=True)]
+    return by_sentence
+
+
+def rows_of(task: Task, arm: Arm | None, folder: str, seed: int, some: Sequence[Labelled]) -> list[Row]:
+    """Labelled sentences as the tagger reads them."""
+    vectors = [[] for _ in some] if arm is None else layers_read(folder, arm.reader, seed)([one.words for one in some])
+    number = {label: i for i, label in enumerate(task.labels)}
+    return [row(one.words, [IGNORE if label is None else number[label] for label in one.labels], layers)
+            for one, layers in zip(some, vectors, strict=True)]
+
+
+@torch.no_grad()
+def said(model: Tagger, task: Task, rows: Sequence[Row]) -> list[list[str]]:
+    """The label that the model gives to each word."""
+    told = []
+    for start in range(0, len(rows), 256):
+        batch = TaggedBatch.of(rows[start:start + 256])
+        best = model(batch).argmax(-1)
+        told += [[task.labels[i] for i in labels[:length]]
+                 for labels, length in zip(best.tolist(), batch.lengths.tolist(), strict=True)]
+    return told
+
+
+def tagger(task: Task, arm: Arm | None, width: int, layers: int, seed: int) -> Tagger:
+    """A new tagger."""
+    torch.manual_seed(seed)
+    if arm is None:
+        return Tagger(len(task.labels))
+    mix: nn.Module = QuickMix(layers) if arm.shares is None else FixedMix(arm.shares)
+    return Tagger(len(task.labels), mix, width)
+
+
+def reached(folder: str, name: str, arm_name: str, count: int, lr: float, seed: int) -> dict[str, Any]:
+    """A run: its ``score`` in the exam, the best ``development`` score and the ``updates`` to it, whether it ``ended``
+    by itself, the ``curve`` of development scores, one every ``EVERY`` updates, the ``shares`` that a mix has learned;
+    and of names the scores on persons as they are and where they are ``invented``, way → score."""
+    task, arm, model_seed = task_of(name), ARMS[arm_name], PILOTS.index(seed) if seed in PILOTS else seed
+
+    def read(some: Sequence[Labelled]) -> list[Row]:
+        return rows_of(task, arm, folder, model_seed, some)
+
+    def scored(model: Tagger, some: Sequence[Labelled], rows: Sequence[Row]) -> float:
+        return task.score(said(model, task, rows), some)
+
+    known, chosen_by, asked = read(task.known(count, seed)), task.development(count, seed), task.exam()
+    development = read(chosen_by)
+    width, layers = (known[0].layers[0].shape[1], len(known[0].layers)) if arm else (0, 0)
+
+    def batches(step: int) -> TaggedBatch:
+        rng = Random(f"{seed}:{step}")
+        return TaggedBatch.of([known[below(rng, len(known))] for _ in range(BATCH)])
+
+    model = tagger(task, arm, width, layers, seed)
+    history = fit(model, batches, steps=STEPS, lr=lr, warmup=20, decay="none", evaluate_every=EVERY,
+                  score=lambda made: scored(made, chosen_by, development), patience=PATIENCE, show=False)
+    assert history.best is not None
+    told = {"score": scored(model, asked, read(asked)), "development": history.best[1], "updates": history.best[0],
+            "ended": len(history.losses) < STEPS, "curve": [value for _, value in history.scores],
+            "shares": model.mix.softmax().tolist() if isinstance(model.mix, QuickMix) else None}
+    if name == "names":
+        told["invented"] = {way: scored(model, some, read(some)) for way in ("as it is", *WAYS)
+                            for some in [list(renamed(way))]}
+    return told
+
+
+def rate_score(folder: str, name: str, arm: str, count: int, lr: float, seed: int) -> float:
+    """The best development score with a learning rate; 0 where the run diverges."""
+    try:
+        return float(reached(folder, name, arm, count, lr, seed)["development"])
+    except Diverged:
+        return 0.0
+
+
+def rule(name: str, count: int, seed: int) -> float:
+    """The score of rules that count."""
+    return without_a_network(name, count, seed)
+
+
+def asked_for() -> list[tuple[str, str, int]]:
+    """(task, arm, count) of all runs."""
+    return [(name, arm, count) for name in COUNTS for arm in ARMS for count in COUNTS[name]
+            if arm in CURVES or count == FEW[name]]
+
+
+def measure(parts: Parts) -> dict[str, Any]:
+    """``tasks``: task → arm → count → ``lr``, the ``rates`` tried, ``score``, ``updates``, ``development`` with spread,
+    whether all ``ended``, the seeds' ``curves`` and ``shares``, and of names ``invented``; ``rules``: task → count →
+    score with spread; ``every`` says how far apart the points of a curve are."""
+    folder, asked = str(parts.folder), asked_for()
+    best = best_rates(parts, rate_score, PILOTS, {(folder, *one): RATES for one in asked})
+    runs = parts(reached, [(folder, *one, best[folder, *one][0], seed) for one in asked for seed in SEEDS])
+    counted = parts(rule, [(name, count, seed) for name in COUNTS for count in COUNTS[name] for seed in SEEDS])
+    told: dict[str, Any] = {name: {arm: {} for arm in ARMS} for name in COUNTS}
+    for name, arm, count in asked:
+        lr, scores = best[folder, name, arm, count]
+        by_seed = {seed: runs[folder, name, arm, count, lr, seed] for seed in SEEDS}
+        told[name][arm][str(count)] = {
+            "lr": lr, "rates": list(scores.items()),
+            **{what: spread({seed: run[what] for seed, run in by_seed.items()})
+               for what in ("score", "updates", "development")},
+            "ended": all(run["ended"] for run in by_seed.values()),
+            "curves": [run["curve"] for run in by_seed.values()],
+            "shares": [run["shares"] for run in by_seed.values()],
+            "invented": {way: spread({seed: run["invented"][way] for seed, run in by_seed.items()})
+                         for way in ("as it is", *WAYS) if name == "names"}}
+    rules = {name: {str(count): spread({seed: counted[name, count, seed] for seed in SEEDS})
+                    for count in COUNTS[name]} for name in COUNTS}
+    return {"every": EVERY, "steps": STEPS, "patience": PATIENCE, "tasks": told, "rules": rules}
+
+
+def said_of(differences: Sequence[float]) -> str:
+    """Of differences by seed whether something holds, fails or is open, by half a point."""
+    if all(one >= MARGIN for one in differences):
+        return "holds"
+    return "fails" if all(one <= -MARGIN for one in differences) else "open"
+
+
+def mix_over(arms: Mapping[str, Any], other: str, count: str) -> str:
+    """What the first rules above say: the learned mix over the top layer or over the mean, of one task."""
+    return said_of([one - two for one, two in zip(arms["+ ELMo"][count]["score"]["values"],
+                                                  arms[other][count]["score"]["values"], strict=True)])
+
+
+def fewer_labels(arms: Mapping[str, Any]) -> str:
+    """What the third rule says."""
+    few, whole = (str(count) for count in COUNTS["names"][-2:])
+    gaps = [one - two for one, two in zip(arms["+ ELMo"][few]["score"]["values"],
+                                          arms["word vectors"][whole]["score"]["values"], strict=True)]
+    if all(gap > -MARGIN for gap in gaps):
+        return "holds"
+    return "fails" if all(gap <= -MARGIN for gap in gaps) else "open"
+
+
+def crossings(arms: Mapping[str, Any], arm: str, every: int) -> list[int | None]:
+    """By seed, the updates to the first development score that is 99 % of the word vectors' best; None for never."""
+    whole = str(COUNTS["names"][-1])
+    goals = [0.99 * value for value in arms["word vectors"][whole]["development"]["values"]]
+    return [next(((place + 1) * every for place, score in enumerate(curve) if score >= goal), None)
+            for curve, goal in zip(arms[arm][whole]["curves"], goals, strict=True)]
+
+
+def fewer_updates(arms: Mapping[str, Any], every: int) -> str:
+    """What the fourth rule says."""
+    pairs = list(zip(crossings(arms, "+ ELMo", every), crossings(arms, "word vectors", every), strict=True))
+    if all(one is not None and two is not None and one <= two / 10 for one, two in pairs):
+        return "holds"
+    return "fails" if all(one is None or two is None or one > two / 2 for one, two in pairs) else "open"

@@ -1,0 +1,121 @@
+"""An ELMo joined below the top: what its slots see, what padding does, and its loss beside the exact floor."""
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+import torch
+from torch import Tensor
+
+from plmlab import world
+from plmlab.chapters.ch05.joined import JoinedELMo, whole
+from plmlab.example import TwoWayBatch
+from plmlab.models.elmo import BiLMState, ELMo, ELMoConfig
+from plmlab.objectives import two_way
+from plmlab.train import fit
+from plmlab.world.datasets.batches import sentence_batches
+from plmlab.world.datasets.tokenizer import small_spelling
+
+CLOSE = {"rtol": 1e-5, "atol": 1e-5}
+TEXTS = ["The cat sleeps .", "The old dogs sing .", "The boy saw the girl with the cat ."]
+
+
+def asked(*texts: str) -> TwoWayBatch:
+    rows = small_spelling().encode_all(list(texts), plain=True)
+    return TwoWayBatch.of([two_way(row, vocab=small_spelling().vocab, rng=Random(0)) for row in rows],
+                          pad=small_spelling().vocab.need("pad"))
+
+
+def built(kind: type[ELMo], skip: bool = True) -> ELMo:
+    torch.manual_seed(0)
+    model = kind(replace(ELMoConfig.tiny(len(small_spelling())), skip=skip, filters=((1, 16), (2, 32), (3, 32))))
+    model.spell(small_spelling())
+    return model.eval()
+
+
+def test_the_whole_text_of_each_row() -> None:
+    tokens, real = whole(asked(*TEXTS))
+    for row, text in enumerate(TEXTS):
+        words = ["[START]", *text.split(), "[END]"]
+        assert small_spelling().tokens(tokens[row][real[row]].tolist()) == words
+        assert int(real[row].sum()) == len(words) and real[row, :len(words)].all()
+
+
+def slots_that_change(model: ELMo) -> tuple[list[int], list[int]]:
+    """The slots of both halves whose logits change when word 3 of seven is another."""
+    with torch.no_grad():
+        one, other = (model(asked(text)) for text in (
+            "The boy saw the girl near .", "The boy hit the girl near ."))
+    left, right = ((one - other).abs().amax(-1)[0] > 1e-6).chunk(2)
+    return left.nonzero()[:, 0].tolist(), right.nonzero()[:, 0].tolist()
+
+
+def test_only_the_joined_one_sees_the_word_that_it_must_say() -> None:
+    """From the left slot 2 says word 3; from the right slot 5 has read [END] and words 7 to 4 and says word 3."""
+    left, right = slots_that_change(built(ELMo))
+    assert left == [3, 4, 5, 6, 7] and right == [5, 6, 7]
+    assert slots_that_change(built(JoinedELMo)) == (list(range(8)), list(range(8)))
+
+
+@pytest.mark.parametrize(("kind", "leaks"), [(ELMo, False), (JoinedELMo, True)])
+def test_by_gradients_too(kind: type[ELMo], leaks: bool) -> None:
+    model, words = built(kind), list[Tensor]()
+
+    def kept(module: object, inputs: object, vectors: Tensor) -> None:
+        vectors.retain_grad()
+        words.append(vectors)
+
+    model.bilm.embedded.register_forward_hook(kept)
+    batch = asked("The boy saw the girl near .")
+    slot, target = 2, int(batch.forwards.targets[0, 2])
+    model(batch)[0, slot, target].backward()
+    used = torch.cat([batch.forwards.tokens, batch.backwards.tokens], 1).unique().tolist()
+    assert words[0].grad is not None
+    assert bool(words[0].grad[0, used.index(target)].any()) is leaks
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("skip", [True, False])
+def test_padding_changes_nothing(skip: bool) -> None:
+    model = built(JoinedELMo, skip)
+    together = model(asked(*TEXTS)).chunk(2, 1)
+    for row, text in enumerate(TEXTS):
+        slots = len(text.split()) + 1
+        for ours, alone in zip(together, model(asked(text)).chunk(2, 1), strict=True):
+            torch.testing.assert_close(ours[row, :slots], alone[0], **CLOSE)
+
+
+@torch.no_grad()
+def test_it_is_torch_s_stacked_bidirectional_lstm() -> None:
+    model = built(JoinedELMo, skip=False)
+    stack = torch.nn.LSTM(32, 64, 2, proj_size=32, bidirectional=True, batch_first=True)
+    stack.load_state_dict({
+        f"{name}_l{place}{turned}": weight
+        for turned, direction in (("", model.bilm.forwards), ("_reverse", model.bilm.backwards))
+        for place, layer in enumerate(direction.layers) for name, weight in layer.cells[0].named_parameters()})
+    sentence = TEXTS[2].split()
+    words, _, top = model.layers([sentence])
+    torch.testing.assert_close(top, stack(words[..., :32])[0], **CLOSE)
+    left, right = top.chunk(2, -1)
+    by_hand = torch.cat([left[:, :-1], right.flip(1)[:, :-1]], 1)
+    torch.testing.assert_close(model.hidden_states(asked(TEXTS[2])), by_hand, **CLOSE)
+
+
+def test_no_state_goes_on() -> None:
+    model = built(JoinedELMo)
+    with pytest.raises(ValueError, match="joined directions carry no states"):
+        model.bilm.read(torch.zeros(1, 2, 32), torch.ones(1, 2, dtype=torch.bool), BiLMState())
+
+
+def test_its_loss_falls_through_the_floor_and_the_honest_one_s_does_not() -> None:
+    text = sentence_batches(world.small(), "train", small_spelling(), two_way, 32, 0)
+    exam = sentence_batches(world.small(), "train", small_spelling(), two_way, 400, 1)(0)
+    floor, lost = world.small().floor(two_way), {}
+    assert floor.exact
+    for kind in (ELMo, JoinedELMo):
+        model = built(kind)
+        fit(model, text, steps=190, lr=0.02, warmup=20, show=False)
+        with torch.no_grad():
+            lost[kind] = float(model.eval().loss(exam))
+    assert lost[JoinedELMo] < 0.8 * floor.mean
+    assert lost[ELMo] > floor.mean

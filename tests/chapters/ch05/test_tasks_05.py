@@ -1,0 +1,136 @@
+"""The tasks: what is learned, chosen and asked is apart; a run reaches what its vectors tell."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+import torch
+
+from plmlab import transfer
+from plmlab.chapters.ch05 import pretrained, tasks
+from plmlab.chapters.ch05.labelled import KINDS, keys_of, new_names, task_of, without_a_network
+from plmlab.chapters.ch05.pretrained import WordELMo, build
+from plmlab.chapters.ch05.readers import of_elmo
+from plmlab.models.seq2seq import TwoWaySeq2Seq
+from plmlab.objectives import two_way
+from plmlab.world.datasets.batches import sentence_batches
+from plmlab.world.datasets.tokenizer import ids, spelling
+
+
+@pytest.mark.parametrize(("name", "count"), [(name, count) for name in tasks.COUNTS for count in tasks.COUNTS[name]])
+def test_what_is_learned_chosen_by_and_asked_is_apart(name: str, count: int) -> None:
+    task = task_of(name)
+    known, development, asked = task.known(count, 0), task.development(count, 0), task.exam()
+    read = [{tuple(one.words) for one in part} for part in (known, development, asked)]
+    if name != "parts of speech":
+        assert not read[0] & read[1] and not read[0] & read[2] and not read[1] & read[2]
+    labels = {label for part in (known, development, asked) for one in part for label in one.labels}
+    assert labels - {None} <= set(task.labels)
+    assert task.score([[label or task.labels[0] for label in one.labels] for one in asked], asked) == 1
+    assert task.score([[task.labels[0]] * len(one.words) for one in asked], asked) < 0.5
+    assert 0 < without_a_network(name, count, 0) < 0.9
+
+
+def test_names_of_the_exam_stand_nowhere_else() -> None:
+    by_part = new_names()
+    names = {part: {one.mentions[0].entity for one in some} for part, some in by_part.items()}
+    assert not names["exam"] & names["development"]
+    labelled = {mention.entity for one in transfer.labelled("names", 0) for mention in one.mentions}
+    assert not labelled & (names["exam"] | names["development"])
+    kinds = Counter(one.mentions[0].entity.split(":")[0] for one in by_part["exam"])
+    assert set(kinds) == set(KINDS) and set(kinds.values()) == {60}
+
+
+def test_capitals_and_kinds_are_counted_by_hand() -> None:
+    assert keys_of("Ann") == ["Ann", "-Ann:A", "-nn:A", "-n:A", "-:A"] and keys_of("a") == ["a", "-a:a", "-:a"]
+
+
+def test_senses_are_asked_of_one_word_a_sentence() -> None:
+    assert all(sum(label is not None for label in one.labels) == 1 for one in task_of("senses").exam())
+
+
+def test_a_reader_that_tells_the_label_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Vectors that name each word's tag are learned from few sentences."""
+    task = task_of("parts of speech")
+    tag_of = {(tuple(one.words), place): label for part in (task.known(64, 0), task.development(64, 0), task.exam())
+              for one in part for place, label in enumerate(one.labels)}
+
+    def telling(name: str, folder: str, seed: int):
+        def read(sentences: Sequence[Sequence[str]]) -> list[torch.Tensor]:
+            tags = [tag_of[tuple(words), place] for words in sentences for place in range(len(words))]
+            right = torch.eye(len(task.labels))[[task.labels.index(tag) for tag in tags]]
+            return [torch.zeros_like(right), right, torch.zeros_like(right)]
+        return read
+
+    monkeypatch.setattr(tasks, "reader", telling)
+    monkeypatch.setattr(tasks, "STEPS", 120)
+    tasks.layers_read.cache_clear()
+    told = tasks.reached("", "parts of speech", "+ layer 1", 64, 1e-2, 0)
+    tasks.layers_read.cache_clear()
+    assert told["score"] > 0.97 and told["shares"] is None
+    assert told["updates"] <= len(told["curve"]) * tasks.EVERY
+
+
+def test_a_mix_tells_its_shares_and_names_are_asked_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = build("characters", 0).eval()
+    monkeypatch.setattr(tasks, "reader", lambda name, folder, seed: of_elmo(model))
+    monkeypatch.setattr(tasks, "STEPS", 20)
+    tasks.layers_read.cache_clear()
+    told = tasks.reached("", "names", "+ ELMo", 16, 1e-2, 0)
+    tasks.layers_read.cache_clear()
+    assert sum(told["shares"]) == pytest.approx(1) and len(told["shares"]) == 3
+    assert set(told["invented"]) == {"as it is", "alike", "at random", "small letters"}
+
+
+def arms(**scores: Sequence[float]) -> dict:
+    return {arm: {"100": {"score": {"values": list(values)}}, "1000": {"score": {"values": list(values)}}}
+            for arm, values in scores.items()}
+
+
+def test_the_rules_hold_fail_or_stay_open() -> None:
+    told = {"+ ELMo": arms(x=(0.8, 0.82, 0.81))["x"], "+ mean": arms(x=(0.79, 0.80, 0.80))["x"]}
+    assert tasks.mix_over(told, "+ mean", "100") == "holds"
+    told["+ mean"] = arms(x=(0.79, 0.82, 0.80))["x"]
+    assert tasks.mix_over(told, "+ mean", "100") == "open"
+    told["+ mean"] = arms(x=(0.89, 0.92, 0.90))["x"]
+    assert tasks.mix_over(told, "+ mean", "100") == "fails"
+    for whole, said in (((0.80, 0.82, 0.81), "holds"), ((0.9, 0.9, 0.9), "fails"), ((0.8, 0.9, 0.9), "open")):
+        assert tasks.fewer_labels(told | {"word vectors": arms(x=whole)["x"]}) == said
+
+
+def test_updates_are_counted_to_the_same_score() -> None:
+    def curve(*scores: float) -> dict:
+        return {"1000": {"development": {"values": [max(scores)]}, "curves": [list(scores)]}}
+
+    told = {"word vectors": curve(*[0.0] * 19, 0.795, 0.8), "+ ELMo": curve(0.5, 0.793, 0.9)}
+    assert tasks.crossings(told, "word vectors", 10) == [200] and tasks.crossings(told, "+ ELMo", 10) == [20]
+    assert tasks.fewer_updates(told, 10) == "holds"
+    assert tasks.fewer_updates(told | {"+ ELMo": curve(0.5, 0.5, 0.5, 0.9)}, 10) == "open"
+    assert tasks.fewer_updates(told | {"+ ELMo": curve(0.5, 0.6)}, 10) == "fails"
+
+
+@torch.no_grad()
+def test_a_model_with_a_table_reads_as_one_with_letters_does_and_new_words_as_unknown() -> None:
+    model = build("words", 0).eval()
+    assert isinstance(model, WordELMo)
+    layers = model.layers([["the", "Bankful", "."], ["the", "Xyzzy", "."]])
+    torch.testing.assert_close(layers[2][0], layers[2][1])
+    batch = sentence_batches(pretrained.world.full(), "train", spelling(), two_way, 3, 0)(0)
+    text = [word for word in spelling().tokens(batch.forwards.tokens[0, 1:].tolist()) if word != "[PAD]"]
+    own = model.layers([text])
+    torch.testing.assert_close(own[0][0, 1, :96], model.table.weight[ids(text[:1])[0]])
+    torch.testing.assert_close(model(batch)[0, 0], model.softmax(own[2][0, 0, :96]), rtol=1e-4, atol=1e-5)
+    model.train()
+    torch.manual_seed(0)
+    assert not torch.equal(model.words(batch.forwards.tokens), model.words(batch.forwards.tokens))
+
+
+def test_all_kinds_are_trained_on_as_many_sentences_and_kept(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pretrained, "STEPS", 2)
+    monkeypatch.setattr(pretrained, "BATCH", 4)
+    for kind in pretrained.KINDS:
+        assert len(pretrained.texts(kind, 0)(0).targets) == 4
+        told = pretrained.pretrain(str(tmp_path), kind, 1e-2, 0)
+        model = pretrained.pretrained(str(tmp_path), kind, 0)
+        assert told["loss"] > 0 and not model.training
+        assert isinstance(model, TwoWaySeq2Seq) == (kind == "translation")
