@@ -53,21 +53,29 @@ ARMS: dict[str, Arm | None] = {
 }
 COUNTS = {"names": (10, 100, 1000), "parts of speech": (8, 80), "senses": (1, 4)}
 FEW = {"names": 100, "parts of speech": 8, "senses": 1}
-"""So many labels all arms have; the `CURVES` have the other counts too, with learning rates of their own."""
+"""So many labels all arms have, and by so many their learning rates are chosen; the `CURVES` have the other counts too,
+with many labels learning rates of their own."""
+MANY = 10
+"""So many times more labels want learning rates of their own."""
 CURVES = ("word vectors", "+ layer 0", "+ layer 2", "+ ELMo", "+ untrained", "+ words", "+ BERT")
 
 
 @cache
 def layers_read(folder: str, name: str, seed: int) -> Callable[[Sequence[Words]], list[list[torch.Tensor]]]:
-    """Sentences → of each the vectors of its words, a tensor a layer, all as wide as the widest."""
+    """Sentences → of each the vectors of its words, a tensor a layer, all as wide as the widest. A sentence is read
+    once."""
     read = reader(name, folder, seed)
+    kept: dict[tuple[str, ...], list[torch.Tensor]] = {}
 
     def by_sentence(sentences: Sequence[Words]) -> list[list[torch.Tensor]]:
-        layers = read(sentences)
-        width = max(layer.shape[1] for layer in layers)
-        wide = [layer.repeat(1, width // layer.shape[1]) for layer in layers]
-        sizes = [len(words) for words in sentences]
-        return [list(one) for one in zip(*(layer.split(sizes) for layer in wide), strict=True)]
+        keys = [tuple(words) for words in sentences]
+        new = [key for key in dict.fromkeys(keys) if key not in kept]
+        if new:
+            layers = read(new)
+            width = max(layer.shape[1] for layer in layers)
+            wide = [layer.repeat(1, width // layer.shape[1]).split([len(key) for key in new]) for layer in layers]
+            kept.update(zip(new, (list(one) for one in zip(*wide, strict=True)), strict=True))
+        return [kept[key] for key in keys]
     return by_sentence
 
 
@@ -152,17 +160,23 @@ def asked_for() -> list[tuple[str, str, int]]:
             if arm in CURVES or count == FEW[name]]
 
 
+def piloted(name: str, arm: str, count: int) -> tuple[str, str, int]:
+    """The run whose learning rate a run has."""
+    return name, arm, count if count >= MANY * FEW[name] else FEW[name]
+
+
 def measure(parts: Parts) -> dict[str, Any]:
     """``tasks``: task → arm → count → ``lr``, the ``rates`` tried, ``score``, ``updates``, ``development`` with spread,
     whether all ``ended``, the seeds' ``curves`` and ``shares``, and of names ``invented``; ``rules``: task → count →
     score with spread; ``every`` says how far apart the points of a curve are."""
     folder, asked = str(parts.folder), asked_for()
-    best = best_rates(parts, rate_score, PILOTS, {(folder, *one): RATES for one in asked})
-    runs = parts(reached, [(folder, *one, best[folder, *one][0], seed) for one in asked for seed in SEEDS])
+    best = best_rates(parts, rate_score, PILOTS, {(folder, *piloted(*one)): RATES for one in asked})
+    rates = {one: best[folder, *piloted(*one)] for one in asked}
+    runs = parts(reached, [(folder, *one, rates[one][0], seed) for one in asked for seed in SEEDS])
     counted = parts(rule, [(name, count, seed) for name in COUNTS for count in COUNTS[name] for seed in SEEDS])
     told: dict[str, Any] = {name: {arm: {} for arm in ARMS} for name in COUNTS}
     for name, arm, count in asked:
-        lr, scores = best[folder, name, arm, count]
+        lr, scores = rates[name, arm, count]
         by_seed = {seed: runs[folder, name, arm, count, lr, seed] for seed in SEEDS}
         told[name][arm][str(count)] = {
             "lr": lr, "rates": list(scores.items()),
