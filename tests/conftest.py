@@ -60,3 +60,13 @@ def chromium() -> str:
     """Where the browser of the browser tests lies."""
     from plmlab.doctor import find_browser
     return find_browser() or ""
+
+
+@pytest.fixture(scope="module")
+def one_thread():
+    """For models that are too small for two threads, which would only wait for each other."""
+    import torch
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)

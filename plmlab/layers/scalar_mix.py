@@ -39,8 +39,8 @@ class ScalarMix(nn.Module):
         return self.gamma * torch.einsum("l,lbtw->btw", self.shares(self.softmax()), stacked)
 
 
-def centred(layer: Float[Tensor, "batch time width"], real: Bool[Tensor, "batch time"] | None,
-            ) -> Float[Tensor, "batch time width"]:
+def centred(layer: Float[Tensor, "*slots width"], real: Bool[Tensor, "*slots"] | None = None,
+            ) -> Float[Tensor, "*slots width"]:
     """A layer whose numbers at real slots have mean 0 and variance 1 together."""
     counted = layer if real is None else layer[real]
     return (layer - counted.mean()) / (counted.var(correction=0) + EPSILON).sqrt()

@@ -163,7 +163,7 @@ def turned(x: Float[Tensor, "batch time width"], real: Tensor) -> Float[Tensor, 
     return x.gather(1, moved[..., None].expand_as(x))
 
 
-def spell(model: nn.Module, tokenizer: Tokenizer, batches: Callable[[int], Batch] | None = None) -> None:
+def spell(model: nn.Module, tokenizer: Tokenizer, batches: Callable[[int], Batch]) -> None:
     """Tell an ELMo how the words of its vocabulary are spelled."""
     assert isinstance(model, ELMo)
     model.spell(tokenizer)

@@ -4,7 +4,6 @@ import json
 import math
 import statistics
 import time
-from collections.abc import Iterator
 
 import beam_fixtures
 import pytest
@@ -29,12 +28,7 @@ PROMPTS = ["", "the", "the girl", "Henry Quinn is", "the cups near the chair", "
 MADE = {"APPLE": APPLE, "GARDEN": GARDEN, "WIDER": WIDER, "LONGER": LONGER}
 
 
-@pytest.fixture(autouse=True, scope="module")
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture

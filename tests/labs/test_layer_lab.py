@@ -4,7 +4,6 @@ import json
 import statistics
 import time
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import layer_fixtures
@@ -33,12 +32,7 @@ from plmlab.world.datasets.occurrences import Occurrence
 SMALL = {"model": 4, "hidden": 6, "clip": None, "embedding": 5, "filters": ((1, 4), (2, 6)), "highways": 1}
 
 
-@pytest.fixture(autouse=True, scope="module")
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def vectors_of(told: dict[str, Any]) -> np.ndarray:

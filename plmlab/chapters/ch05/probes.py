@@ -22,6 +22,7 @@ from plmlab.chapters.ch05 import sense_probes, tag_probes
 from plmlab.chapters.ch05.pretrained import BATCH, SEEDS, STEPS, texts
 from plmlab.chapters.ch05.readers import READERS, SEEDED, TWO_SIDED, reader
 from plmlab.example import TwoWayExample
+from plmlab.layers.scalar_mix import centred
 from plmlab.recipes import Parts, spread
 from plmlab.senses import error_by_pattern
 from plmlab.world.datasets.tokenizer import spelling
@@ -38,7 +39,7 @@ def views(layers: Sequence[Float[Tensor, "word _"]], name: str) -> dict[str, Ten
     if name in TWO_SIDED:
         width = layers[-1].shape[1]
         wide = [layer.repeat(1, width // layer.shape[1]) for layer in layers]
-        shown["mean"] = torch.stack([(layer - layer.mean()) / layer.std() for layer in wide]).mean(0)
+        shown["mean"] = torch.stack([centred(layer) for layer in wide]).mean(0)
     if name == "biLM":
         for number, layer in enumerate(layers[1:], 1):
             left, right = layer.chunk(2, -1)

@@ -9,7 +9,7 @@ Two exams: other sentences of the patterns that were labelled, and sentences of 
 the most frequent sense; the words of the sentence in no order; the mean of the *other* words' vectors of chapter 02.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 
@@ -19,10 +19,9 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from plmlab import world
+from plmlab import senses, world
 from plmlab.chapters.ch05.labelled import labelled_senses
 from plmlab.checkpoints import load
-from plmlab.senses import bag_of_words
 from plmlab.world.datasets.occurrences import Occurrence, other_patterns, other_sentences
 
 EACH = (1, 4, 15)
@@ -53,15 +52,15 @@ def nearest(known: Float[Tensor, "known width"], rows: Rows, vectors: Float[Tens
             ) -> np.ndarray:
     """For each of the others whether the nearest mean among its word's senses is that of its own: 1 or 0."""
     counts = Counter(row.sense for row in rows)
-    senses = sorted(counts)
-    of = torch.tensor([senses.index(row.sense) for row in rows])
-    means = normalize(torch.stack([known[of == number].mean(0) for number in range(len(senses))]), dim=-1)
+    names = sorted(counts)
+    of = torch.tensor([names.index(row.sense) for row in rows])
+    means = normalize(torch.stack([known[of == number].mean(0) for number in range(len(names))]), dim=-1)
     right = []
     for row, near in zip(others, normalize(vectors, dim=-1) @ means.T, strict=True):
-        own = [number for number, sense in enumerate(senses) if sense in world.full().lexicon.ambiguous[row.word]]
+        own = [number for number, sense in enumerate(names) if sense in world.full().lexicon.ambiguous[row.word]]
         best = max(near[number].item() for number in own)
         tied = [number for number in own if near[number].item() > best - TIED]
-        right.append(senses[max(tied, key=lambda number: counts[senses[number]])] == row.sense)
+        right.append(names[max(tied, key=lambda number: counts[names[number]])] == row.sense)
     return np.array(right, dtype=float)
 
 
@@ -83,10 +82,8 @@ def read_senses(vectors: Float[Tensor, "row width"]) -> dict[str, np.ndarray]:
 def most_frequent() -> dict[str, np.ndarray]:
     """The same of the most frequent sense of each word, among all that could be labelled."""
     def told(rows: Rows, others: Rows) -> list[float]:
-        counts: dict[str, Counter[str]] = defaultdict(Counter)
-        for row in rows:
-            counts[row.word][row.sense] += 1
-        return [float(counts[row.word].most_common(1)[0][0] == row.sense) for row in others]
+        said = senses.most_frequent(rows, others)
+        return [float(sense == row.sense) for sense, row in zip(said, others, strict=True)]
 
     same = np.array(told(*other_sentences()))
     return dict.fromkeys(EXAMS[:-1], same) | {
@@ -99,5 +96,5 @@ def without_a_network() -> dict[str, dict[str, np.ndarray]]:
     table = model.token.weight.detach()
     around = torch.stack([table[tokenizer.encode(" ".join(row.words[:row.place] + row.words[row.place + 1:]),
                                                  plain=True)].mean(0) for row in all_rows()])
-    return {"most frequent": most_frequent(), "bag of words": read_senses(bag_of_words(all_rows())),
+    return {"most frequent": most_frequent(), "bag of words": read_senses(senses.bag_of_words(all_rows())),
             "other words' vectors": read_senses(around)}

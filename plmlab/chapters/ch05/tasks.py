@@ -149,11 +149,6 @@ def rate_score(folder: str, name: str, arm: str, count: int, lr: float, seed: in
         return 0.0
 
 
-def rule(name: str, count: int, seed: int) -> float:
-    """The score of rules that count."""
-    return without_a_network(name, count, seed)
-
-
 def asked_for() -> list[tuple[str, str, int]]:
     """(task, arm, count) of all runs."""
     return [(name, arm, count) for name in COUNTS for arm in ARMS for count in COUNTS[name]
@@ -173,7 +168,8 @@ def measure(parts: Parts) -> dict[str, Any]:
     best = best_rates(parts, rate_score, PILOTS, {(folder, *piloted(*one)): RATES for one in asked})
     rates = {one: best[folder, *piloted(*one)] for one in asked}
     runs = parts(reached, [(folder, *one, rates[one][0], seed) for one in asked for seed in SEEDS])
-    counted = parts(rule, [(name, count, seed) for name in COUNTS for count in COUNTS[name] for seed in SEEDS])
+    counted = parts(without_a_network, [
+        (name, count, seed) for name in COUNTS for count in COUNTS[name] for seed in SEEDS])
     told: dict[str, Any] = {name: {arm: {} for arm in ARMS} for name in COUNTS}
     for name, arm, count in asked:
         lr, scores = rates[name, arm, count]
