@@ -7,7 +7,7 @@ the reader's act to the painted frame, medians of 30.
 
 import statistics
 
-from labs import Desk, first_paint, open_desk
+from labs import ANSWERED, Desk, first_paint, open_desk
 
 MADE = """
 import time, torch
@@ -41,7 +41,7 @@ print(f"{len(lab.state['source'])} × {len(lab.state['now']['tokens'])} words; P
       f"tally {time.perf_counter() - start:.1f} s")
 """
 
-TIMED = """async ({ act, where, count }) => {
+TIMED = """async ({ act, where, count }) => {""" + ANSWERED + """
     const lab = [...document.querySelectorAll('.plm-lab')].at(-1), spent = [];
     const steps = lab.querySelector("[aria-label='words shown']");
     const chips = () => lab.querySelectorAll('.words.source .chip');
@@ -60,20 +60,8 @@ TIMED = """async ({ act, where, count }) => {
         },
     };
     for (let i = 0; i < count; i++) {
-        const start = performance.now();
-        const changed = new Promise((done) => {
-            const watch = new MutationObserver(() => { watch.disconnect(); done(); });
-            watch.observe(lab.querySelector(where),
-                { childList: true, subtree: true, attributes: true, characterData: true });
-        });
-        acts[act](i);
-        await changed;
-        await new Promise((done) => requestAnimationFrame(() => {
-            const channel = new MessageChannel();
-            channel.port1.onmessage = done;
-            channel.port2.postMessage(0);
-        }));
-        spent.push(performance.now() - start);
+        spent.push(await answered(lab.querySelector(where),
+            { childList: true, subtree: true, attributes: true, characterData: true }, () => acts[act](i)));
         await new Promise((done) => setTimeout(done, 150));
     }
     return spent;

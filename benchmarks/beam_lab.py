@@ -7,7 +7,7 @@ frame, medians; "pins" is Python's own share of the exact search and of the ten 
 
 import statistics
 
-from labs import Desk, first_paint, open_desk
+from labs import ANSWERED, Desk, first_paint, open_desk
 
 MADE = """
 import time, torch
@@ -39,7 +39,7 @@ print(f"{len(lab.state['columns'])} steps, {branches} branches; Python's own sha
       f"{1000 * (time.perf_counter() - start):.0f} ms")
 """
 
-TIMED = """async ({ act, count }) => {
+TIMED = """async ({ act, count }) => {""" + ANSWERED + """
     const lab = [...document.querySelectorAll('.plm-lab')].at(-1), spent = [];
     const widths = () => lab.querySelectorAll('button.width'), steps = lab.querySelector("[aria-label='steps shown']");
     const acts = {
@@ -50,20 +50,8 @@ TIMED = """async ({ act, count }) => {
         },
     };
     for (let i = 0; i < count; i++) {
-        const start = performance.now();
-        const changed = new Promise((done) => {
-            const watch = new MutationObserver(() => { watch.disconnect(); done(); });
-            watch.observe(lab.querySelector('.tree').closest('.scroll').parentNode,
-                { childList: true, subtree: true, attributes: true });
-        });
-        acts[act](i);
-        await changed;
-        await new Promise((done) => requestAnimationFrame(() => {
-            const channel = new MessageChannel();
-            channel.port1.onmessage = done;
-            channel.port2.postMessage(0);
-        }));
-        spent.push(performance.now() - start);
+        spent.push(await answered(lab.querySelector('.tree').closest('.scroll').parentNode,
+            { childList: true, subtree: true, attributes: true }, () => acts[act](i)));
         await new Promise((done) => setTimeout(done, 150));
     }
     return spent;

@@ -23,7 +23,26 @@ from plmlab.labs.picture import FLAGS, browser_path  # noqa: E402
 WARM = "from standin import words, SENTENCES\nfrom plmlab.labs import MaskLab\nMaskLab(words(), 'the cat')"
 SHOWN = "lab = MaskLab(words(), SENTENCES[{size}], 'masked', choices={{'rate': 0.15}})\nlab"
 
-TIMED = """async ({ act, where, count }) => {
+ANSWERED = """
+    const answered = async (place, watched, act) => {
+        const start = performance.now();
+        const changed = new Promise((done) => {
+            const watch = new MutationObserver(() => { watch.disconnect(); done(); });
+            watch.observe(place, watched);
+        });
+        act();
+        await changed;
+        await new Promise((done) => requestAnimationFrame(() => {
+            const channel = new MessageChannel();
+            channel.port1.onmessage = done;
+            channel.port2.postMessage(0);
+        }));
+        return performance.now() - start;
+    };
+"""
+"""JavaScript: milliseconds from an act to the painted frame, once something has changed in a place that is watched."""
+
+TIMED = """async ({ act, where, count }) => {""" + ANSWERED + """
     const lab = [...document.querySelectorAll('.plm-lab')].at(-1), spent = [];
     const acts = {
         hover: (i) => {
@@ -44,21 +63,9 @@ TIMED = """async ({ act, where, count }) => {
         },
         draw: () => [...lab.querySelectorAll('button')].find((b) => b.textContent === 'draw again').click(),
     };
-    const painted = () => new Promise((done) => requestAnimationFrame(() => {
-        const channel = new MessageChannel();
-        channel.port1.onmessage = done;
-        channel.port2.postMessage(0);
-    }));
     for (let i = 0; i < count; i++) {
-        const start = performance.now();
-        const changed = new Promise((done) => {
-            const watch = new MutationObserver(() => { watch.disconnect(); done(); });
-            watch.observe(lab.querySelector(where), { childList: true, subtree: true, attributes: true });
-        });
-        acts[act](i);
-        await changed;
-        await painted();
-        spent.push(performance.now() - start);
+        spent.push(await answered(lab.querySelector(where),
+            { childList: true, subtree: true, attributes: true }, () => acts[act](i)));
         await new Promise((done) => setTimeout(done, 60));
     }
     return spent;

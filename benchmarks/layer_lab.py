@@ -7,7 +7,7 @@ occurrences are stored and asked about. First paint, and from the reader's act t
 
 import statistics
 
-from labs import Desk, first_paint, open_desk
+from labs import ANSWERED, Desk, first_paint, open_desk
 
 MADE = """
 import time, torch
@@ -40,7 +40,7 @@ print(f"Python's own share: a sentence {spent['text']:.0f} ms, a word {spent['sp
       f"{sum(len(lab.store[part]['vectors']) for part in ('known', 'asked')) / 1e6:.2f} MB of vectors")
 """
 
-TIMED = """async ({ act, where, count, pause }) => {
+TIMED = """async ({ act, where, count, pause }) => {""" + ANSWERED + """
     const lab = [...document.querySelectorAll('.plm-lab')].at(-1), spent = [];
     const type = (label, text) => {
         const box = lab.querySelector(`[aria-label='${label}']`);
@@ -58,20 +58,8 @@ TIMED = """async ({ act, where, count, pause }) => {
         spell: (i) => type('a word, known or not', `bankful${i}`),
     };
     for (let i = 0; i < count; i++) {
-        const start = performance.now();
-        const changed = new Promise((done) => {
-            const watch = new MutationObserver(() => { watch.disconnect(); done(); });
-            watch.observe(lab.querySelector(where),
-                { childList: true, subtree: true, attributes: true, characterData: true });
-        });
-        acts[act](i);
-        await changed;
-        await new Promise((done) => requestAnimationFrame(() => {
-            const channel = new MessageChannel();
-            channel.port1.onmessage = done;
-            channel.port2.postMessage(0);
-        }));
-        spent.push(performance.now() - start);
+        spent.push(await answered(lab.querySelector(where),
+            { childList: true, subtree: true, attributes: true, characterData: true }, () => acts[act](i)));
         await new Promise((done) => setTimeout(done, pause));
     }
     return spent;

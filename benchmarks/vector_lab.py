@@ -6,7 +6,7 @@ plays: the time from a frame to the next, median and 95th of 100; else from the 
 
 import statistics
 
-from labs import Desk, first_paint, open_desk
+from labs import ANSWERED, Desk, first_paint, open_desk
 
 MADE = """
 import torch
@@ -55,22 +55,11 @@ FRAMES = """async ({ act, count }) => {
     return gaps;
 }"""
 
-SELECT = """async (count) => {
+SELECT = """async (count) => {""" + ANSWERED + """
     const lab = [...document.querySelectorAll('.plm-lab')].at(-1), spent = [];
     for (let i = 0; i < count; i++) {
-        const start = performance.now();
-        const changed = new Promise((done) => {
-            const watch = new MutationObserver(() => { watch.disconnect(); done(); });
-            watch.observe(lab.querySelector('.views > :last-child'), { childList: true });
-        });
-        lab.querySelectorAll('.near button')[i % 5].click();
-        await changed;
-        await new Promise((done) => requestAnimationFrame(() => {
-            const channel = new MessageChannel();
-            channel.port1.onmessage = done;
-            channel.port2.postMessage(0);
-        }));
-        spent.push(performance.now() - start);
+        spent.push(await answered(lab.querySelector('.views > :last-child'),
+            { childList: true }, () => lab.querySelectorAll('.near button')[i % 5].click()));
         await new Promise((done) => setTimeout(done, 250));
     }
     return spent;
