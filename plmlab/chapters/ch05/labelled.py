@@ -37,8 +37,8 @@ class Labelled(NamedTuple):
 
 class Task(NamedTuple):
     """What is asked of words: the names of the ``labels``; the sentences to learn from and those to choose by, given
-    (count, seed); those of the exam; and the ``score`` of the labels said, from 0 to 1. A count is of sentences, with
-    "senses" of sentences for each sense."""
+    (count, draw); those of the exam; and the ``score`` of the labels said, from 0 to 1. A count is of sentences: with
+    "names" of those for each of ``KINDS``, with "senses" for each sense."""
 
     labels: tuple[str, ...]
     known: Callable[[int, int], list[Labelled]]
@@ -74,6 +74,21 @@ def new_names() -> dict[str, list[Sentence]]:
             if len(some) < NAMED[part[entity]]:
                 some.append(sentence)
     return {name: [one for some in kinds.values() for one in some] for name, kinds in found.items()}
+
+
+@cache
+def known_names(draw: int) -> dict[str, list[Sentence]]:
+    """Kind → sentences of training text with one name, of this kind."""
+    found: dict[str, list[Sentence]] = {kind: [] for kind in KINDS}
+    for sentence in islice(world.full().sentences("train", seed=620 + draw), DRAWN):
+        if len(sentence.mentions) == 1 and (kind := sentence.mentions[0].entity.split(":")[0]) in found:
+            found[kind].append(sentence)
+    return found
+
+
+def labelled_names(each: int, draw: int) -> list[Labelled]:
+    """So many sentences for each kind of name, drawn anew for each ``draw``."""
+    return of_names([one for some in known_names(draw).values() for one in some[:each]])
 
 
 def of_names(rows: Sequence[Sentence]) -> list[Labelled]:
@@ -122,13 +137,12 @@ def senses() -> tuple[str, ...]:
 def task_of(name: str) -> Task:
     """A task by its name: "names", "parts of speech" or "senses"."""
     if name == "names":
-        return Task(transfer.TAGS, lambda count, seed: of_names(transfer.labelled("names", seed)[:count]),
-                    lambda count, seed: of_names(new_names()["development"]), lambda: of_names(new_names()["exam"]),
-                    names_found)
+        return Task(transfer.TAGS, labelled_names, lambda count, draw: of_names(new_names()["development"]),
+                    lambda: of_names(new_names()["exam"]), names_found)
     if name == "parts of speech":
-        return Task(universal_tags(), lambda count, seed: of_tags("train", 700 + seed, count),
-                    lambda count, seed: of_tags("train", 800 + seed, 150), lambda: of_tags("test", 900, 400), share)
-    return Task(senses(), lambda each, seed: of_senses(labelled_senses(each, seed)), other_senses,
+        return Task(universal_tags(), lambda count, draw: of_tags("train", 700 + draw, count),
+                    lambda count, draw: of_tags("train", 800 + draw, 150), lambda: of_tags("test", 900, 400), share)
+    return Task(senses(), lambda each, draw: of_senses(labelled_senses(each, draw)), other_senses,
                 lambda: of_senses(other_sentences()[1]), share)
 
 

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 import pytest
 import torch
 
-from plmlab import transfer
 from plmlab.chapters.ch05 import pretrained, tasks
-from plmlab.chapters.ch05.labelled import KINDS, keys_of, new_names, task_of, without_a_network
+from plmlab.chapters.ch05.labelled import KINDS, keys_of, known_names, new_names, task_of, without_a_network
 from plmlab.chapters.ch05.pretrained import WordELMo, build
 from plmlab.chapters.ch05.readers import of_elmo
 from plmlab.models.seq2seq import TwoWaySeq2Seq
@@ -35,7 +34,7 @@ def test_names_of_the_exam_stand_nowhere_else() -> None:
     by_part = new_names()
     names = {part: {one.mentions[0].entity for one in some} for part, some in by_part.items()}
     assert not names["exam"] & names["development"]
-    labelled = {mention.entity for one in transfer.labelled("names", 0) for mention in one.mentions}
+    labelled = {mention.entity for some in known_names(0).values() for one in some for mention in one.mentions}
     assert not labelled & (names["exam"] | names["development"])
     kinds = Counter(one.mentions[0].entity.split(":")[0] for one in by_part["exam"])
     assert set(kinds) == set(KINDS) and set(kinds.values()) == {60}
@@ -76,37 +75,43 @@ def test_a_mix_tells_its_shares_and_names_are_asked_anew(monkeypatch: pytest.Mon
     monkeypatch.setattr(tasks, "reader", lambda name, folder, seed: of_elmo(model))
     monkeypatch.setattr(tasks, "STEPS", 20)
     tasks.layers_read.cache_clear()
-    told = tasks.reached("", "names", "+ ELMo", 16, 1e-2, 0)
+    told = tasks.reached("", "names", "+ ELMo", 2, 1e-2, 0)
     tasks.layers_read.cache_clear()
     assert sum(told["shares"]) == pytest.approx(1) and len(told["shares"]) == 3
     assert set(told["invented"]) == {"as it is", "alike", "at random", "small letters"}
 
 
-def arms(**scores: Sequence[float]) -> dict:
-    return {arm: {"100": {"score": {"values": list(values)}}, "1000": {"score": {"values": list(values)}}}
-            for arm, values in scores.items()}
+def arms(*scores: float) -> dict:
+    return {count: {"score": {"values": list(scores)}} for count in ("1", "10")}
 
 
 def test_the_rules_hold_fail_or_stay_open() -> None:
-    told = {"+ ELMo": arms(x=(0.8, 0.82, 0.81))["x"], "+ mean": arms(x=(0.79, 0.80, 0.80))["x"]}
-    assert tasks.mix_over(told, "+ mean", "100") == "holds"
-    told["+ mean"] = arms(x=(0.79, 0.82, 0.80))["x"]
-    assert tasks.mix_over(told, "+ mean", "100") == "open"
-    told["+ mean"] = arms(x=(0.89, 0.92, 0.90))["x"]
-    assert tasks.mix_over(told, "+ mean", "100") == "fails"
+    told = {"+ ELMo": arms(0.8, 0.82, 0.81), "+ mean": arms(0.79, 0.80, 0.80)}
+    assert tasks.mix_over(told, "+ mean", "10") == "holds"
+    told["+ mean"] = arms(0.79, 0.82, 0.80)
+    assert tasks.mix_over(told, "+ mean", "10") == "open"
+    told["+ mean"] = arms(0.89, 0.92, 0.90)
+    assert tasks.mix_over(told, "+ mean", "10") == "fails"
     for whole, said in (((0.80, 0.82, 0.81), "holds"), ((0.9, 0.9, 0.9), "fails"), ((0.8, 0.9, 0.9), "open")):
-        assert tasks.fewer_labels(told | {"word vectors": arms(x=whole)["x"]}) == said
+        assert tasks.fewer_labels(told | {"word vectors": arms(*whole)}, "names") == said
+
+
+def test_a_models_score_is_the_mean_of_its_runs() -> None:
+    assert tasks.by_model([*range(9)])["values"] == [3, 4, 5]
 
 
 def test_updates_are_counted_to_the_same_score() -> None:
-    def curve(*scores: float) -> dict:
-        return {"1000": {"development": {"values": [max(scores)]}, "curves": [list(scores)]}}
+    def curves(*some: Sequence[float]) -> dict:
+        return {"10": {"best": [max(scores) for scores in some], "curves": [list(scores) for scores in some]}}
 
-    told = {"word vectors": curve(*[0.0] * 19, 0.795, 0.8), "+ ELMo": curve(0.5, 0.793, 0.9)}
-    assert tasks.crossings(told, "word vectors", 10) == [200] and tasks.crossings(told, "+ ELMo", 10) == [20]
-    assert tasks.fewer_updates(told, 10) == "holds"
-    assert tasks.fewer_updates(told | {"+ ELMo": curve(0.5, 0.5, 0.5, 0.9)}, 10) == "open"
-    assert tasks.fewer_updates(told | {"+ ELMo": curve(0.5, 0.6)}, 10) == "fails"
+    slow, quick = [*[0.0] * 19, 0.795, 0.8], [0.5, 0.793, 0.9]
+    told = {"word vectors": curves(slow, slow, slow), "+ ELMo": curves(quick, [0.5], quick)}
+    assert tasks.crossing(told, "names", "word vectors", 10) == 200
+    assert tasks.crossing(told, "names", "+ ELMo", 10) == 20
+    assert tasks.fewer_updates(told, "names", 10) == "holds"
+    later = [0.5, 0.5, 0.5, 0.9]
+    assert tasks.fewer_updates(told | {"+ ELMo": curves(later, later, quick)}, "names", 10) == "open"
+    assert tasks.fewer_updates(told | {"+ ELMo": curves([0.5], [0.6], quick)}, "names", 10) == "fails"
 
 
 @torch.no_grad()
