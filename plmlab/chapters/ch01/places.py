@@ -59,8 +59,10 @@ def still_to_come(rows: Sequence[Words]) -> list[int]:
 
 
 def explained(vectors: Vectors, asked: Callable[[Sequence[Words]], list[int]], to_learn: Sequence[Words],
-              exam: Sequence[Words]) -> float:
-    """The share of the variance on the exam's slots that a ridge regression explains, learned from the others."""
+              *exams: Sequence[Words]) -> list[float]:
+    """The share of the variance on the slots of each exam that a ridge regression explains, learned from the others."""
     from sklearn.linear_model import RidgeCV
-    probe = RidgeCV((0.01, 0.1, 1.0, 10.0, 100.0)).fit(vectors(to_learn).numpy(), asked(to_learn))
-    return float(probe.score(vectors(exam).numpy(), asked(exam)))
+    known = vectors(to_learn)
+    varied = known.std(0) > 0
+    probe = RidgeCV((0.01, 0.1, 1.0, 10.0, 100.0)).fit(known[:, varied].numpy(), asked(to_learn))
+    return [float(probe.score(vectors(exam)[:, varied].numpy(), asked(exam))) for exam in exams]

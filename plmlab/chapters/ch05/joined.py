@@ -1,4 +1,4 @@
-"""An ELMo whose directions are joined below the top, and what that does to its training: every slot learns to copy.
+"""An ELMo whose directions are joined below the top, and what that does to its training: every slot is told its answer.
 
 A plain stack of bidirectional LSTMs hands both directions' states to the next layer. From the second layer on, the
 LSTM that reads from the left has, at each word, read what stands to its right, the word that it must say among it.
