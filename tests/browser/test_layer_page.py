@@ -64,6 +64,9 @@ def test_the_first_state_teaches_without_a_touch(show: Show) -> None:
         expect(question.locator("p")).to_be_hidden()
         question.locator("summary").click()
         expect(question.locator("p")).to_be_visible()
+    others = sum(row.sense == "bank.money" and row.pattern != "bank.money.right1"
+                 for row in made.stored.sentences.known)
+    expect(page.locator(".ask p").first).to_contain_text(f"The same sense, {others} uses in other kinds of sentences")
     little = scores(made.stored, questions(made.stored), (0.98, 0.02, 0.0))
     expect(page.locator(".answer")).to_contain_text(f"{percent(little['sense'])} with 2 % of layer 1")
 
@@ -126,6 +129,7 @@ def test_the_mix_is_dragged_and_all_follows(show: Show) -> None:
     page.mouse.move(x + 95, y - 35)
     page.mouse.down()
     page.mouse.up()
+    expect(page.locator(".amounts")).not_to_have_text("now: layer 2 alone")
     shares = page.locator(".handle").evaluate("e => [parseFloat(e.style.left), parseFloat(e.style.top)]")
     box = page.locator(".triangle").bounding_box()
     assert shares == pytest.approx([x + 95 - box["x"], y - 35 - box["y"]], abs=1)

@@ -319,10 +319,11 @@ def test_the_sentences_that_are_offered_are_the_world_s_and_not_stored() -> None
         for text in (preset.text, preset.second):
             words = text.split()
             assert tuple(words) not in stored, text
-            assert full().parse(words).senses == tuple(found.senses(words))
-            senses.append(found.senses(words)[words.index(preset.word)])
+            parsed = full().parse(words)
+            assert (list(parsed.senses), parsed.pattern) == found.parsed(words)
+            senses.append(found.parsed(words)[0][words.index(preset.word)])
         assert None not in senses and (senses[0] == senses[1]) == (preset.title == "one sense")
-    assert found.senses(["a", "wombat"]) == [None, None]
+    assert found.parsed(["a", "wombat"]) == ([None, None], None)
     assert 200 <= len(found.asked) <= 400
     assert 4 * 5 * 96 * (len(found.known) + len(found.asked)) < 2_500_000, "bytes that are sent, of 96 numbers a state"
 

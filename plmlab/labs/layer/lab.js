@@ -101,13 +101,10 @@ export default lab({
       } }));
     const sense = sentences[0].senses[places[0]];
     const alike = sense && bySense(store, sentences[0].made, places[0], { word: one, text: texts[0],
-      sense: store.senses.indexOf(sense), pattern: patternOf(texts[0]) });
+      sense: store.senses.indexOf(sense), pattern: store.patterns.indexOf(sentences[0].pattern) });
     place.ask.replaceChildren(...(alike?.same && alike.another
       ? [guess(view.sense, senseQuestion(one, sense), senseAnswer(alike, store.strangers), `sense ${texts[0]}`)] : []));
   };
-  /** The pattern of a sentence that is stored or asked about; −1 for another. */
-  const patternOf = (text) => [...store.known.rows, ...store.asked.rows].find(({ words }) => words.join(" ") === text)
-    ?.pattern ?? -1;
 
   const triangle = triangleOf({ points: store.points, tasks, say: mix.say, onMix: (shares) => set({ shares }) });
   const tally = scoresOf({ chance: store.chance, counted: store.counted, onScore: (score) => set({ score }) });

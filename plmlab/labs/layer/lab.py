@@ -126,9 +126,10 @@ class LayerLab(Lab):
                                  f"{len(words[0])} and {len(words[1])} words")
             places, moved = self._common(words), False
         vectors = tuple(self.reader.sentence(some).float().cpu() for some in words)
-        told = [{"words": some, "senses": self.stored.sentences.senses(some),
+        told = [{"words": some, "senses": senses, "pattern": pattern,
                  "unknown": [i for i, word in enumerate(some) if word not in self._known],
-                 "vectors": packed(self.stored.scaled(found))} for some, found in zip(words, vectors, strict=True)]
+                 "vectors": packed(self.stored.scaled(found))} for some, found in zip(words, vectors, strict=True)
+                for senses, pattern in [self.stored.sentences.parsed(some)]]
         note = joined(*(left_out(left, self.max_tokens, "word") for _, left in read if left))
         state = {"sentences": told, "read": [self.text, self.second]}
         kept: dict[str, Any] = {"vectors": vectors} | ({"_wanted": words[0][places[0]]} if moved else {})

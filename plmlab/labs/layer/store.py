@@ -46,15 +46,18 @@ class Sentences:
             counts[row.word][row.sense] += 1
         return {word: senses.most_common(1)[0][0] for word, senses in counts.items()}
 
-    def senses(self, words: Sequence[str]) -> list[str | None]:
-        """The sense of each word of a sentence, None where it has only one, or where nothing is known of it."""
+    def parsed(self, words: Sequence[str]) -> tuple[list[str | None], str | None]:
+        """The sense of each word of a sentence, None where it has only one, or where nothing is known of it; and the
+        pattern of the sentence, None where that is not known."""
         if self.world is not None:
             try:
-                return list(self.world.parse(words).senses)
+                sentence = self.world.parse(words)
             except NotInGrammar:
-                return [None] * len(words)
-        told = {row.place: row.sense for row in (*self.known, *self.asked) if row.words == tuple(words)}
-        return [told.get(place) for place in range(len(words))]
+                return [None] * len(words), None
+            return list(sentence.senses), sentence.pattern
+        rows = [row for row in (*self.known, *self.asked) if row.words == tuple(words)]
+        told = {row.place: row.sense for row in rows}
+        return [told.get(place) for place in range(len(words))], rows[0].pattern if rows else None
 
 
 @dataclass(frozen=True)
