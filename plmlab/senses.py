@@ -7,7 +7,7 @@ untrained models.
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from math import sqrt
-from statistics import mean
+from operator import mul
 from typing import Any, Protocol
 
 import torch
@@ -43,15 +43,18 @@ def probe(vectors: Vectors, known: Sequence[Occurrence]) -> Any:
     return LogisticRegression(max_iter=2000).fit(vectors(known).numpy(), [row.sense for row in known])
 
 
-def error_by_pattern(right: Sequence[float | bool], rows: Sequence[HasPattern]) -> float:
+def error_by_pattern(right: Sequence[float | bool], rows: Sequence[HasPattern],
+                     weights: Sequence[float] | None = None) -> float:
     """The standard error of a mean, such as a share of right answers, where the sentences of one pattern are right or
-    wrong together: that of a mean of patterns, each with the weight of its sentences."""
-    share = mean(right)
+    wrong together: that of a mean of patterns, each with the weight of its sentences. ``weights`` are those of the
+    answers, where not all count alike."""
+    counted = [1.0] * len(rows) if weights is None else weights
+    share = sum(map(mul, counted, right)) / sum(counted)
     by_pattern: dict[str, float] = defaultdict(float)
-    for hit, row in zip(right, rows, strict=True):
-        by_pattern[row.pattern] += hit - share
+    for hit, row, weight in zip(right, rows, counted, strict=True):
+        by_pattern[row.pattern] += weight * (hit - share)
     count = len(by_pattern)
-    return sqrt(count / (count - 1) * sum(off ** 2 for off in by_pattern.values())) / len(rows)
+    return sqrt(count / (count - 1) * sum(off ** 2 for off in by_pattern.values())) / sum(counted)
 
 
 def most_frequent(known: Sequence[Occurrence], asked: Sequence[Occurrence]) -> list[str]:

@@ -63,6 +63,8 @@ def test_an_error_by_pattern_is_that_of_patterns_where_their_sentences_go_togeth
     alone = [place % 2 == 0 for place in range(200)]
     assert senses.error_by_pattern(together, rows) == pytest.approx((0.25 / 19) ** 0.5)
     assert senses.error_by_pattern(alone, rows) == 0
+    twice, weights = [*together, *together[:5]], [*[1.0] * len(together), *[0.0] * 5]
+    assert senses.error_by_pattern(twice, [*rows, *rows[:5]], weights) == pytest.approx((0.25 / 19) ** 0.5)
 
 
 def test_a_bag_has_a_one_for_each_word() -> None:

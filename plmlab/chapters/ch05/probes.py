@@ -9,7 +9,6 @@ without a network is as good as the best layer, an exam asks for no understandin
 """
 
 from collections.abc import Mapping, Sequence
-from itertools import islice
 from statistics import mean
 from typing import Any
 
@@ -61,29 +60,27 @@ def read_off(folder: str, name: str, seed: int) -> dict[str, Told]:
     told = {view: {"tags": tags_told(tags[view]), "senses": senses_told(senses[view])} for view in tags}
     if {"1", "2"} <= set(tags):
         told["2 − 1"] = {
-            "tags": {exam: difference(upper.right, lower.right, upper.rows) for exam in tag_probes.EXAMS
-                     for upper, lower in [(tags["2"][exam], tags["1"][exam])]},
-            "senses": {exam: difference(senses["2"][exam], senses["1"][exam], sense_probes.asked(exam))
+            "tags": {exam: told_of(tags["2"][exam].right - tags["1"][exam].right, *tags["2"][exam][1:])
+                     for exam in tag_probes.EXAMS},
+            "senses": {exam: told_of(senses["2"][exam] - senses["1"][exam], sense_probes.asked(exam))
                        for exam in sense_probes.EXAMS}}
     return told
 
 
+def told_of(right: np.ndarray, rows: Sequence[Any], weights: np.ndarray | None = None) -> dict[str, float]:
+    """The ``share`` that is right, or by which one is above the other, and its ``error``."""
+    return {"share": float(np.average(right, weights=weights)),
+            "error": error_by_pattern(right.tolist(), rows, None if weights is None else weights.tolist())}
+
+
 def tags_told(exams: Mapping[str, tag_probes.Right]) -> dict[str, dict[str, float]]:
     """Exam → ``share`` and ``error``."""
-    return {exam: {"share": tag_probes.share(exam, told), "error": error_by_pattern(told.right.tolist(), told.rows)}
-            for exam, told in exams.items()}
+    return {exam: told_of(*told) for exam, told in exams.items()}
 
 
 def senses_told(exams: Mapping[str, np.ndarray]) -> dict[str, dict[str, float]]:
     """Exam → ``share`` and ``error``."""
-    return {exam: {"share": float(right.mean()), "error": error_by_pattern(right.tolist(), sense_probes.asked(exam))}
-            for exam, right in exams.items()}
-
-
-def difference(upper: np.ndarray, lower: np.ndarray, rows: Sequence[Any]) -> dict[str, float]:
-    """The ``share`` by which one is above the other, and its ``error``, item by item."""
-    apart = upper.astype(float) - lower.astype(float)
-    return {"share": float(apart.mean()), "error": error_by_pattern(apart.tolist(), rows)}
+    return {exam: told_of(right, sense_probes.asked(exam)) for exam, right in exams.items()}
 
 
 def read_before(seed: int) -> float:
@@ -91,7 +88,7 @@ def read_before(seed: int) -> float:
     source, wanted = texts("words", seed), {row.words for row in sense_probes.asked("")}
     met: set[tuple[str, ...]] = set()
     by_ids = {tuple(spelling().encode(" ".join(words), plain=True)): words for words in wanted}
-    for step in islice(range(STEPS), STEPS):
+    for step in range(STEPS):
         for made in source.examples(step):
             assert isinstance(made, TwoWayExample)
             key = tuple(made.forwards.tokens[1:].tolist())
@@ -116,7 +113,8 @@ def measure(parts: Parts) -> dict[str, Any]:
             for exam in exams} for what, exams in by_seed[SEEDS[0]][view].items()} for view in by_seed[SEEDS[0]]}
     known, _, all_words, several = tag_probes.tagged()
     return {"readers": told, "rules": {
-        "tags": {"by word or ending": tags_told(tag_probes.guess_tags(tag_probes.by_word_or_ending))},
+        "tags": {"by word or ending": tags_told(tag_probes.guess_tags(tag_probes.by_word_or_ending)),
+                 "by word, endings and neighbours": tags_told(tag_probes.examined(tag_probes.by_neighbours))},
         "senses": {rule: senses_told(right) for rule, right in sense_probes.without_a_network().items()}},
         "asked": {"labelled": len(known.words), "all": len(all_words.words),
                   "several": sum(word in tag_probes.several() for word in several.words),

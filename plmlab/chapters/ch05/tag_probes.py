@@ -6,12 +6,12 @@ never had a label for, nor for any other form of them: a quarter of all words is
 asked are nouns, verbs, adjectives, adverbs and names, and each counts once, however often it stands there.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import islice
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -34,6 +34,10 @@ EXAMS = ("all", "several", "unseen")
 Tags = np.ndarray
 Guess = Callable[[Sequence[str], Tags, Sequence[str]], Tags]
 """(words, their tags, other words) → what a rule without a network says of these."""
+Tell = Callable[["Tagged", np.ndarray], Tags]
+"""(some words, which of them) → the tags that are said of these."""
+Learn = Callable[[np.ndarray, np.ndarray], Tell]
+"""(which words to learn from, which to choose by) → who tells tags."""
 
 
 class Tagged(NamedTuple):
@@ -46,10 +50,11 @@ class Tagged(NamedTuple):
 
 
 class Right(NamedTuple):
-    """Whether each asked word is right, 0 or 1, and the sentence that it stands in."""
+    """Whether each asked word is right, 0 or 1; the sentence that it stands in; and how much it counts."""
 
     right: np.ndarray
     rows: list[Sentence]
+    weights: np.ndarray
 
 
 @cache
@@ -98,36 +103,79 @@ def chosen(known: Tensor, tags: Tags, development: Tensor, later: Tags) -> float
     return max(STRENGTHS, key=lambda one: float((probe(one, known, tags, development) == later).mean()))
 
 
+def examined(learn: Learn) -> dict[str, Right]:
+    """Exam → what is right, of whoever learns from some words to tell the tags of others."""
+    known, development, asked, others = tagged()
+    told = learn(np.full(len(known.tags), True), np.full(len(development.tags), True))
+    ambiguous = np.array([word in several() for word in others.words])
+    folds = [np.array([fold(word) for word in part.words]) for part in (known, development, asked)]
+    unseen = np.empty_like(asked.tags)
+    for number in range(FOLDS):
+        new = folds[2] == number
+        unseen[new] = learn(folds[0] != number, folds[1] == number)(asked, new)
+    is_open = np.isin(asked.tags, OPEN)
+    often = Counter(word for word, one in zip(asked.words, is_open, strict=True) if one)
+    once = np.array([1 / often[word] if one else 0.0 for word, one in zip(asked.words, is_open, strict=True)])
+    everything = np.full(len(asked.tags), True)
+    return {"all": among(asked, told(asked, everything), everything, np.ones(len(asked.tags))),
+            "several": among(others, told(others, ambiguous), ambiguous, np.ones(len(others.tags))),
+            "unseen": among(asked, unseen[is_open], is_open, once)}
+
+
+def among(part: Tagged, said: Tags, which: np.ndarray, weights: np.ndarray) -> Right:
+    """What is right of what was said of some of the words."""
+    return Right((said == part.tags[which]).astype(float),
+                 [row for row, one in zip(part.rows, which, strict=True) if one], weights[which])
+
+
 def read_tags(layers: Sequence[Float[Tensor, "_ width"]]) -> dict[str, Right]:
     """Exam → what is right, given one layer's vectors of the four parts of `tagged`."""
-    known, development, asked, others = tagged()
-    strength = chosen(layers[0], known.tags, layers[1], development.tags)
-    told = {"all": Right(probe(strength, layers[0], known.tags, layers[2]) == asked.tags, asked.rows),
-            "several": among(others, probe(strength, layers[0], known.tags, layers[3]) == others.tags,
-                             np.array([word in several() for word in others.words]))}
-    folds = [np.array([fold(word) for word in part.words]) for part in (known, development, asked)]
-    unseen = np.zeros(len(asked.tags), dtype=bool)
-    for number in range(FOLDS):
-        learned, judged, new = (of != number if place == 0 else of == number for place, of in enumerate(folds))
+    known, development, *asked = tagged()
+
+    def learn(learned: np.ndarray, judged: np.ndarray) -> Tell:
         strength = chosen(layers[0][learned], known.tags[learned], layers[1][judged], development.tags[judged])
-        unseen[new] = probe(strength, layers[0][learned], known.tags[learned], layers[2][new]) == asked.tags[new]
-    return told | {"unseen": among(asked, unseen, np.isin(asked.tags, OPEN))}
+        return lambda part, which: probe(strength, layers[0][learned], known.tags[learned],
+                                         layers[2 + asked.index(part)][which])
+    return examined(learn)
 
 
 def guess_tags(rule: Guess) -> dict[str, Right]:
     """The same of a rule without a network."""
-    known, _, asked, others = tagged()
-    told = {"all": Right(rule(known.words, known.tags, asked.words) == asked.tags, asked.rows),
-            "several": among(others, rule(known.words, known.tags, others.words) == others.tags,
-                             np.array([word in several() for word in others.words]))}
-    unseen = np.zeros(len(asked.tags), dtype=bool)
-    of_known, of_asked = (np.array([fold(word) for word in part.words]) for part in (known, asked))
-    for number in range(FOLDS):
-        kept = [word for word, one in zip(known.words, of_known, strict=True) if one != number]
-        new = [word for word, one in zip(asked.words, of_asked, strict=True) if one == number]
-        unseen[of_asked == number] = (rule(kept, known.tags[of_known != number], new)
-                                      == asked.tags[of_asked == number])
-    return told | {"unseen": among(asked, unseen, np.isin(asked.tags, OPEN))}
+    known = tagged()[0]
+
+    def learn(learned: np.ndarray, judged: np.ndarray) -> Tell:
+        words = [word for word, one in zip(known.words, learned, strict=True) if one]
+        return lambda part, which: rule(words, known.tags[learned],
+                                        [word for word, one in zip(part.words, which, strict=True) if one])
+    return examined(learn)
+
+
+def by_neighbours(learned: np.ndarray, judged: np.ndarray) -> Tell:
+    """A linear probe that is shown the word, its last letters, whether it begins with a capital, and two words to each
+    side: no network at all."""
+    from sklearn.feature_extraction import DictVectorizer
+    from sklearn.linear_model import LogisticRegression
+    known, development, *_ = tagged()
+    made = DictVectorizer()
+    shown = made.fit_transform([one for one, kept in zip(signs(known), learned, strict=True) if kept])
+    fitted = [LogisticRegression(C=strength, max_iter=2000).fit(shown, known.tags[learned]) for strength in STRENGTHS]
+
+    def said(model: Any, part: Tagged, which: np.ndarray) -> Tags:
+        return model.predict(made.transform([one for one, asked in zip(signs(part), which, strict=True) if asked]))
+
+    best = max(fitted, key=lambda one: float((said(one, development, judged) == development.tags[judged]).mean()))
+    return lambda part, which: said(best, part, which)
+
+
+def signs(part: Tagged) -> list[dict[str, str]]:
+    """What stands at each word and beside it."""
+    found = []
+    for sentence in part.sentences:
+        words = ["", "", *sentence.words, "", ""]
+        for place in range(2, len(words) - 2):
+            beside = {str(off): words[place + off] for off in (-2, -1, 1, 2)}
+            found.append(beside | {f"key {i}": key for i, key in enumerate(keys_of(words[place]))})
+    return found
 
 
 def by_word_or_ending(words: Sequence[str], tags: Tags, others: Sequence[str]) -> Tags:
@@ -140,19 +188,6 @@ def by_word_or_ending(words: Sequence[str], tags: Tags, others: Sequence[str]) -
         next(counts[key] for key in keys_of(word) if key in counts) for word in others)])
 
 
-def among(part: Tagged, right: np.ndarray, which: np.ndarray) -> Right:
-    """What is right of some of the words."""
-    return Right(right[which], [row for row, one in zip(part.rows, which, strict=True) if one])
-
-
-def share(exam: str, told: Right) -> float:
-    """The share that is right; of unseen words, each counts once."""
-    if exam != "unseen":
-        return float(told.right.mean())
-    asked = tagged()[2]
-    words = [word for word, tag in zip(asked.words, asked.tags, strict=True) if tag in OPEN]
-    by_word: dict[str, list[float]] = defaultdict(list)
-    for word, right in zip(words, told.right, strict=True):
-        by_word[word].append(float(right))
-    return float(np.mean([np.mean(some) for some in by_word.values()]))
-
+def share(told: Right) -> float:
+    """The share that is right."""
+    return float(np.average(told.right, weights=told.weights))

@@ -11,9 +11,11 @@ Said before it was run, for each task by itself. *Mix over top* and *mix over me
 holds if with every model the learned mix is better by half a point of 100 or more; fails if with every model it is
 worse by as much; open otherwise. For names and parts of speech: *fewer labels* (their §5.4: as good with 1 % of the
 labels as the baseline with 10 %) holds if with every model ELMo with a tenth of the labels is within half a point of
-the word vectors with all, or above; fails if with every model it is below that. *Fewer updates* (theirs: 486 epochs →
-10): the updates to the first development score that is 99 % of the word vectors' best, the median of nine runs; holds
-if ELMo needs a tenth of them or less, fails if it needs more than half, or in most runs never comes so far.
+the word vectors with all, or above; fails if with every model it is below that.
+
+A rule for *fewer updates* (theirs: 486 epochs → 10) was withdrawn after the run. The word vectors need 60 and 80
+updates to 99 % of their best, and a curve has a point every ten, so that a tenth could not have been seen. The updates
+are told without a verdict.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -58,7 +60,7 @@ ARMS: dict[str, Arm | None] = {
     "+ untrained": Arm("biLM, untrained"), "+ words": Arm("biLM of words"), "+ CoVe": Arm("CoVe"),
     "+ BERT": Arm("BERT"),
 }
-COUNTS = {"names": (1, 3, 10), "parts of speech": (8, 80), "senses": (1, 4)}
+COUNTS = {"names": (1, 3, 10), "parts of speech": (8, 80), "senses": (1,)}
 FEW = {"names": 3, "parts of speech": 8, "senses": 1}
 """So many labels all arms have, and by so many their learning rates are chosen; the `CURVES` have the other counts too,
 with many labels learning rates of their own."""
@@ -214,7 +216,7 @@ def mix_over(arms: Mapping[str, Any], other: str, count: str) -> str:
 
 
 def tenth(name: str) -> tuple[str, str]:
-    """The counts of a task that the last rules compare: a tenth of the labels, and all."""
+    """The counts of a task that the last rule compares: a tenth of the labels, and all."""
     whole = COUNTS[name][-1]
     return str(whole // 10), str(whole)
 
@@ -236,11 +238,3 @@ def crossing(arms: Mapping[str, Any], name: str, arm: str, every: int) -> float:
     return float(median(
         next(((place + 1) * every for place, score in enumerate(curve) if score >= 0.99 * best), inf)
         for curve, best in zip(arms[arm][whole]["curves"], arms["word vectors"][whole]["best"], strict=True)))
-
-
-def fewer_updates(arms: Mapping[str, Any], name: str, every: int) -> str:
-    """What the fourth rule says of a task."""
-    one, two = crossing(arms, name, "+ ELMo", every), crossing(arms, name, "word vectors", every)
-    if one <= two / 10:
-        return "holds"
-    return "fails" if one > two / 2 else "open"

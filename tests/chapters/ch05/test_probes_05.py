@@ -25,7 +25,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def shares(told: dict[str, tag_probes.Right]) -> dict[str, float]:
-    return {exam: tag_probes.share(exam, one) for exam, one in told.items()}
+    return {exam: tag_probes.share(one) for exam, one in told.items()}
 
 
 def test_vectors_that_tell_the_tag_are_read_and_noise_is_not(short: None) -> None:
@@ -76,9 +76,15 @@ def test_what_is_asked_is_not_among_what_was_labelled(short: None, full: World) 
 def test_an_unseen_word_counts_once_however_often_it_stands_there(short: None) -> None:
     asked = tag_probes.tagged()[2]
     words = [word for word, tag in zip(asked.words, asked.tags, strict=True) if tag in tag_probes.OPEN]
-    right = np.array([word == words[0] for word in words])
-    rows = [row for row, tag in zip(asked.rows, asked.tags, strict=True) if tag in tag_probes.OPEN]
-    assert tag_probes.share("unseen", tag_probes.Right(right, rows)) == pytest.approx(1 / len(set(words)))
+    told = tag_probes.guess_tags(tag_probes.by_word_or_ending)["unseen"]
+    first = np.array([float(word == words[0]) for word in words])
+    assert tag_probes.share(told._replace(right=first)) == pytest.approx(1 / len(set(words)))
+
+
+def test_neighbours_tell_tags_that_the_word_alone_does_not(short: None) -> None:
+    alone = shares(tag_probes.guess_tags(tag_probes.by_word_or_ending))
+    beside = shares(tag_probes.examined(tag_probes.by_neighbours))
+    assert beside["several"] > alone["several"] + 0.05 and beside["all"] > 0.8
 
 
 def test_senses_are_found_where_vectors_tell_them_and_guessed_without() -> None:
@@ -146,9 +152,9 @@ def test_views_are_layers_sides_and_a_mean_of_equal_weights() -> None:
 def test_a_difference_has_the_error_of_its_patterns() -> None:
     rows = other_sentences()[1]
     upper, lower = np.ones(len(rows)), np.zeros(len(rows))
-    assert probes.difference(upper, lower, rows) == {"share": 1.0, "error": 0.0}
+    assert probes.told_of(upper - lower, rows) == {"share": 1.0, "error": 0.0}
     half = np.array([row.pattern < "m" for row in rows], dtype=float)
-    told = probes.difference(half, lower, rows)
+    told = probes.told_of(half - lower, rows)
     assert told["share"] == pytest.approx(fmean(half)) and 0.03 < told["error"] < 0.15
 
 
