@@ -135,13 +135,15 @@ def senses() -> tuple[str, ...]:
 
 
 def task_of(name: str) -> Task:
-    """A task by its name: "names", "parts of speech" or "senses"."""
+    """A task by its name: "names", "parts of speech" or "senses"; ValueError for another."""
     if name == "names":
         return Task(transfer.TAGS, labelled_names, lambda count, draw: of_names(new_names()["development"]),
                     lambda: of_names(new_names()["exam"]), names_found)
     if name == "parts of speech":
         return Task(universal_tags(), lambda count, draw: of_tags("train", 700 + draw, count),
                     lambda count, draw: of_tags("train", 800 + draw, 150), lambda: of_tags("test", 900, 400), share)
+    if name != "senses":
+        raise ValueError(f"a task is one of names, parts of speech, senses; {name!r} was given")
     return Task(senses(), lambda each, draw: of_senses(labelled_senses(each, draw)), other_senses,
                 lambda: of_senses(other_sentences()[1]), share)
 

@@ -85,7 +85,7 @@ def senses_told(exams: Mapping[str, np.ndarray]) -> dict[str, dict[str, float]]:
 
 def read_before(seed: int) -> float:
     """The share of the sense exam's sentences that a biLM of this chapter has read in pretraining, word by word."""
-    source, wanted = texts("words", seed), {row.words for row in sense_probes.asked("")}
+    source, wanted = texts("words", seed), {row.words for row in sense_probes.asked(DECIDING["senses"])}
     met: set[tuple[str, ...]] = set()
     by_ids = {tuple(spelling().encode(" ".join(words), plain=True)): words for words in wanted}
     for step in range(STEPS):
@@ -118,7 +118,8 @@ def measure(parts: Parts) -> dict[str, Any]:
         "senses": {rule: senses_told(right) for rule, right in sense_probes.without_a_network().items()}},
         "asked": {"labelled": len(known.words), "all": len(all_words.words),
                   "several": sum(word in tag_probes.several() for word in several.words),
-                  "senses": len(sense_probes.asked("")), "other patterns": len(sense_probes.asked("other patterns"))},
+                  "senses": len(sense_probes.asked(DECIDING["senses"])),
+                  "other patterns": len(sense_probes.asked("other patterns"))},
         "read before": parts(read_before, [(SEEDS[0],)])[SEEDS[0],], "sentences": STEPS * BATCH}
 
 

@@ -31,7 +31,10 @@ ROWS = 256
 
 
 def reader(name: str, folder: str, seed: int) -> Reader:
-    """A reader by its name, one of ``READERS``; models that were pretrained for this chapter lie in ``folder``."""
+    """A reader by its name, one of ``READERS``; models that were pretrained for this chapter lie in ``folder``.
+    ValueError for another name."""
+    if name not in READERS:
+        raise ValueError(f"a reader is one of {', '.join(READERS)}; {name!r} was given")
     if name == "word vectors":
         return of_table(*load("skipgram-world"))
     if name == "BERT":

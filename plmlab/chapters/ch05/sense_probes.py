@@ -74,8 +74,8 @@ def read_senses(vectors: Float[Tensor, "row width"]) -> dict[str, np.ndarray]:
     def told(rows: Rows, others: Rows) -> np.ndarray:
         return nearest(scaled[[place[row] for row in rows]], rows, scaled[[place[row] for row in others]], others)
 
-    found = {f"{each} labels": np.mean([told(labelled_senses(each, draw), asked("")) for draw in range(SHOTS)], 0)
-             for each in EACH}
+    found = {f"{each} labels": np.mean([told(labelled_senses(each, draw), asked(f"{each} labels"))
+                                        for draw in range(SHOTS)], 0) for each in EACH}
     return found | {"other patterns": np.concatenate([told(rows, others) for rows, others in other_patterns()])}
 
 

@@ -53,7 +53,7 @@ class ReadsWords(Protocol):
 class Reader:
     """An ELMo that reads sentences, with the words of its vocabulary and the ids that they have there.
 
-    ``half`` is the width of one direction's state, ``longest`` how many codes a word has, its begin and end included.
+    ``longest`` is how many codes a word has, its begin and end included.
     """
 
     model: nn.Module

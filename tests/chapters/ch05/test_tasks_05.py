@@ -10,7 +10,7 @@ import torch
 from plmlab.chapters.ch05 import pretrained, tasks
 from plmlab.chapters.ch05.labelled import KINDS, keys_of, known_names, new_names, task_of, without_a_network
 from plmlab.chapters.ch05.pretrained import WordELMo, build
-from plmlab.chapters.ch05.readers import of_elmo
+from plmlab.chapters.ch05.readers import of_elmo, reader
 from plmlab.models.seq2seq import TwoWaySeq2Seq
 from plmlab.objectives import two_way
 from plmlab.world.datasets.batches import sentence_batches
@@ -43,6 +43,13 @@ def test_names_of_the_exam_stand_nowhere_else() -> None:
 
 def test_capitals_and_kinds_are_counted_by_hand() -> None:
     assert keys_of("Ann") == ["Ann", "-Ann:A", "-nn:A", "-n:A", "-:A"] and keys_of("a") == ["a", "-a:a", "-:a"]
+
+
+def test_other_names_are_told() -> None:
+    with pytest.raises(ValueError, match="a task is one of names, parts of speech, senses; 'sense' was given"):
+        task_of("sense")
+    with pytest.raises(ValueError, match=r"a reader is one of word vectors, .*; 'bilm' was given"):
+        reader("bilm", "", 0)
 
 
 def test_senses_are_asked_of_one_word_a_sentence() -> None:
