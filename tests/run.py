@@ -21,9 +21,9 @@ PYTEST = ("pytest", "--color=no")
 PARTS: dict[str, tuple[str, ...]] = {
     "lint": ("ruff", "check", "."),
     "types": ("mypy",),
-    "units": (*PYTEST, "-n", "3", "--dist", "loadfile", "-m", "not browser and not timing",
+    "units": (*PYTEST, "-n", "2", "--dist", "loadfile", "-m", "not browser and not timing",
               "--ignore", "tests/notebooks", "tests"),
-    "notebooks": (*PYTEST, "-n", "3", "--dist", "loadfile", "--nbval", "--nbval-current-env",
+    "notebooks": (*PYTEST, "-n", "2", "--dist", "loadfile", "--nbval", "--nbval-current-env",
                   "--nbval-cell-timeout", "120", "--nbval-sanitize-with", "tests/notebooks/sanitize.cfg",
                   "tests/notebooks", "notebooks"),
     "browser": (*PYTEST, "-n", "2", "--dist", "loadfile", "-m", "browser and not timing", "tests/browser"),
