@@ -113,12 +113,19 @@ export default lab({
       el("button", { type: "button", class: "preset", on: { click: () => set({ shares }) } }, name)));
   const amounts = el("p", { class: "amounts" });
 
+  let strange = { shares: "", cosine: 0 };
+  /** How near strangers stand under a mix, kept until it is another. */
+  const strangersNow = (shares) => {
+    const key = String(shares);
+    if (strange.shares !== key) strange = { shares: key, cosine: strangersAt(store.known, shares) };
+    return strange.cosine;
+  };
   const takeNear = () => {
     const { sentences } = view;
     const [shares, i] = [get("shares"), chosen()];
     const [at, words] = [placesNow()[i], sentences[i].words];
     const scores = nearness(store.known, mixed(sentences[i].made, at, shares), shares);
-    place.near.replaceChildren(neighboursOf({ store, strangers: strangersAt(store.known, shares), say: mix.say,
+    place.near.replaceChildren(neighboursOf({ store, strangers: strangersNow(shares), say: mix.say,
       asked: { word: words[at], sense: sentences[i].senses[at] }, near: nearestKinds(store, scores, words, KINDS) }));
     const whose = sentences.map((sentence, n) => el("button", { type: "button", class: "preset",
       "aria-pressed": String(n === i), "data-at": `whose-${n}`, on: { click: () => set({ chosen: n }) } },
