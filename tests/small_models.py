@@ -9,7 +9,7 @@ from torch import nn
 
 from plmlab.example import Batch
 from plmlab.labs.attention.lab import AttentionLab
-from plmlab.layers.positions import RelativeAttention
+from plmlab.layers.relative import ShawAttention
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.models.transformer import Transformer, TransformerConfig
@@ -40,7 +40,7 @@ def gpt() -> nn.Module:
 def relative() -> nn.Module:
     model = BERT(BERTConfig(SIZE, time=20, layers=2, model=8, heads=2, inner=8))
     for layer in model.layers:
-        layer.attention = RelativeAttention(8, 2, window=2)
+        layer.attention = ShawAttention(8, 2, window=2)
     return seeded(model)
 
 

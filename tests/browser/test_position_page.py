@@ -13,7 +13,8 @@ from standin import HOSTILE
 
 from plmlab.hf import minilm
 from plmlab.labs.position.lab import KINDS, PositionLab
-from plmlab.layers.positions import RelativeAttention, sinusoid
+from plmlab.layers.positions import sinusoid
+from plmlab.layers.relative import ShawAttention
 
 pytestmark = pytest.mark.browser
 
@@ -217,7 +218,7 @@ def test_a_walk_by_keyboard_alone(show: Show) -> None:
 
 def test_a_relative_pair_takes_pythons_row(show: Show) -> None:
     page = show(lab_of("relative", length=32, window=5))
-    rows = RelativeAttention(8, 2, window=5).distance(32, 32)
+    rows = ShawAttention(8, 2, window=5).distance(32, 32)
     for query, key in ((3, 9), (20, 2), (31, 31), (10, 13)):
         over(page, query, key)
         said = page.inner_text(WHY)

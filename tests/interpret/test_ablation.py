@@ -29,7 +29,7 @@ from plmlab.interpret.ablation import Ablation, attentions_of
 from plmlab.interpret.distances import divergence
 from plmlab.interpret.forward_pass import forward_pass
 from plmlab.labs.attention.lab import ANIMAL, AttentionLab, default_model
-from plmlab.layers.positions import RelativeAttention
+from plmlab.layers.relative import ShawAttention
 from plmlab.models.bert import BERT, BERTPretraining
 from plmlab.models.gpt import GPT2
 
@@ -55,7 +55,7 @@ def by_hand(attention: nn.Module, x: torch.Tensor, head: int, causal: bool = Fal
     for i in range(len(x)):
         for j in range(len(x)):
             key = k[j]
-            if isinstance(attention, RelativeAttention):
+            if isinstance(attention, ShawAttention):
                 far = max(-attention.window, min(attention.window, j - i)) + attention.window
                 key = key + attention.key_distance.weight[far]
             scores[i, j] = sum(float(a) * float(b) for a, b in zip(q[i], key, strict=True)) / sqrt(width)
@@ -79,7 +79,7 @@ def test_a_cell_is_recomputed_by_hand(make, is_causal: bool) -> None:
     for name, table in wanted.items():
         torch.testing.assert_close(found[name], table, msg=lambda text, name=name: f"{name}: {text}", **CLOSE)
     torch.testing.assert_close(weights_of(lab)[1, 1].float(), wanted["weights"], **CLOSE)
-    if not isinstance(layer.attention, RelativeAttention):
+    if not isinstance(layer.attention, ShawAttention):
         torch.testing.assert_close(found["q"] @ found["k"].T * lab.detail["scale"], found["scores"], **CLOSE)
         torch.testing.assert_close(found["weights"] @ found["v"], found["mixed"], **CLOSE)
 

@@ -8,7 +8,8 @@ import torch
 from plotly.colors import sequential
 
 from plmlab.labs.position.lab import quantised
-from plmlab.layers.positions import RelativeAttention, sinusoid
+from plmlab.layers.positions import sinusoid
+from plmlab.layers.relative import ShawAttention
 
 FILE = Path(__file__).with_name("position_fixtures.json")
 
@@ -40,7 +41,7 @@ def clocks() -> list[dict[str, Any]]:
 def distances() -> list[dict[str, Any]]:
     """The rows of a relative attention's table."""
     return [{"length": length, "window": window,
-             "rows": RelativeAttention(8, 2, window=window).distance(length, length).flatten().tolist()}
+             "rows": ShawAttention(8, 2, window=window).distance(length, length).flatten().tolist()}
             for length, window in ((6, 2), (5, 9), (9, 1))]
 
 

@@ -12,7 +12,7 @@ from torch import nn
 
 from plmlab.labs.shape_xray.lab import Pass, ShapeXray, follow, small_attention, split_by_view, word_vectors
 from plmlab.layers.attention import MultiHeadAttention
-from plmlab.layers.positions import RelativeAttention
+from plmlab.layers.relative import ShawAttention
 from plmlab.visibility import AttentionMask
 
 SIZES = [(1, 8, 2), (5, 8, 2), (6, 8, 2), (7, 12, 3), (8, 16, 4), (3, 4, 1)]
@@ -187,8 +187,8 @@ def test_a_module_of_the_readers_own() -> None:
 def test_what_cannot_be_drawn_is_refused_in_words() -> None:
     with pytest.raises(ValueError, match="at most 16"):
         ShapeXray(attention=MultiHeadAttention(32, 4))
-    with pytest.raises(ValueError, match="RelativeAttention has others"):
-        ShapeXray(attention=RelativeAttention(8, 2, window=2))
+    with pytest.raises(ValueError, match="ShawAttention has others"):
+        ShapeXray(attention=ShawAttention(8, 2, window=2))
     wrong = ShapeXray("a b", read=lambda text: (text.split(), torch.zeros(2, 6)))
     assert "(2, 6)" in wrong.message and "(2, 8)" in wrong.message and wrong.stale
     broken = small_attention()

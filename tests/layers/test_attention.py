@@ -8,7 +8,7 @@ from torch import Tensor
 
 from plmlab.interpret import intervene, switch_off, watch
 from plmlab.layers.attention import Cache, MultiHeadAttention, masked_softmax, scaled_dot_product
-from plmlab.layers.positions import RelativeAttention
+from plmlab.layers.relative import ShawAttention
 from plmlab.visibility import AttentionMask
 
 B, H, T, D = 3, 4, 7, 12
@@ -124,7 +124,7 @@ def test_scores_are_divided_by_the_root_of_the_width() -> None:
     torch.testing.assert_close(scaled_dot_product(q, k), torch.tensor([[5.0, 4.0]]))
 
 
-@pytest.mark.parametrize("kind", [MultiHeadAttention, RelativeAttention])
+@pytest.mark.parametrize("kind", [MultiHeadAttention, ShawAttention])
 @pytest.mark.parametrize("cuts", [[1] * 7, [3, 4], [2, 1, 4], [7]])
 def test_cache_is_no_cache(kind: type[MultiHeadAttention], cuts: list[int]) -> None:
     module, x, cache = attention(kind), tensor(B, T, D), Cache()

@@ -5,7 +5,7 @@ They are the beginnings of ALBERT and of Transformer-XL: whatever the course can
 
 from torch import nn
 
-from plmlab.layers.positions import RelativeAttention
+from plmlab.layers.relative import ShawAttention
 from plmlab.models.architectures import DECODER, ENCODER
 from plmlab.models.bert import BERT, BERTConfig, BERTPretraining
 from plmlab.models.gpt import GPT2, Embeddings, GPTConfig
@@ -38,4 +38,4 @@ class TokensOnly(Embeddings):
 @model("relative-gpt2", GPTConfig, DECODER, Pretraining("relative-gpt2", causal, Tokenizer.bpe, stream=True))
 class RelativeGPT2(GPT2):
     embeddings_class = TokensOnly
-    attention_class = RelativeAttention
+    attention_class = ShawAttention
