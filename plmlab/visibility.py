@@ -1,7 +1,7 @@
 """Who may look at whom, and why: the attention mask as a union of named rules."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, Self
 
 import torch
@@ -59,6 +59,33 @@ class OneSided(Rule):
 
 
 @dataclass(frozen=True)
+class Stretch(Rule):
+    """A rule that lets each query look at a stretch of keys of its own, from ``first`` to ``last``."""
+
+    first: Int[Tensor, "query"] = field(kw_only=True)
+    last: Int[Tensor, "query"] = field(kw_only=True)
+
+    @classmethod
+    def of(cls, name: str, why: str, first: Int[Tensor, "query"], last: Int[Tensor, "query"]) -> Self:
+        """For as many keys as queries; an end beyond the text's is the text's."""
+        everyone = torch.ones(len(first), dtype=torch.bool)
+        return cls(name, why, everyone, everyone, torch.zeros_like(first), torch.zeros_like(first), first=first,
+                   last=last)
+
+    def covers(self) -> Bool[Tensor, "query key"]:
+        """The pairs of a query and a key in its stretch."""
+        keys = torch.arange(len(self.keys))
+        return super().covers() & (keys >= self.first[:, None]) & (keys <= self.last[:, None])
+
+
+def _later(time: int) -> OneSided:
+    """The rule that what comes later may not be seen."""
+    everyone, zero = torch.ones(time, dtype=torch.bool), torch.zeros(time, dtype=torch.long)
+    return OneSided("what comes later", "", everyone, everyone, zero, zero + 1, side=1,
+                    unless="{key} comes later: to see it would be to see the answer.")
+
+
+@dataclass(frozen=True)
 class Visibility:
     """Who may look at whom in one example: True = may look.
 
@@ -102,6 +129,26 @@ class Visibility:
             unless=f"{{key}} stands {{steps}} {where} {{query}}: further than its reach goes.",
         ) for where, side in (("before", -1), ("behind", 1)))
         return cls((before, behind), otherwise="{query} is the word to be said.")
+
+    @classmethod
+    def segmented(cls, time: int, segment: int, memory: int) -> Self:
+        """Every slot sees its own segment up to itself, and the last ``memory`` slots before that segment, as in
+        Transformer-XL."""
+        place = torch.arange(time)
+        begins = place // segment * segment
+        return cls((
+            Stretch.of("in its segment", "{key} was read before, in the same segment.", begins, place),
+            Stretch.of("in the memory", "{key} stands in a segment before, and is remembered.", begins - memory,
+                       begins - 1),
+            _later(time),
+        ), otherwise="{key} was read too long ago: the memory of {query} holds it no more.")
+
+    @classmethod
+    def last(cls, time: int, count: int) -> Self:
+        """Every slot sees the last ``count`` slots, itself among them: the same length for all."""
+        place = torch.arange(time)
+        return cls((Stretch.of("among the last", "{key} was read {steps} slots before.", place - count + 1, place),
+                    _later(time)), otherwise="{key} was read too long ago.")
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -165,6 +212,11 @@ class AttentionMask:
     causal: bool = False
     keys: Bool[Tensor, "batch key"] | None = None
     pairs: Bool[Tensor, "batch query key"] | None = None
+
+    @property
+    def only_causal(self) -> bool:
+        """Whether nothing but a key's place decides who may look at it."""
+        return self.causal and self.keys is None and self.pairs is None
 
     @classmethod
     def of(cls, visible: Sequence[Visibility]) -> Self:

@@ -44,11 +44,13 @@ class OurModel:
         return architecture_of(self.model).name
 
     def example(self, tokenizer: AnyTokenizer, text: str, second: str | None = None) -> AnyExample:
-        """What the model reads of a text, or of two, with nothing hidden, as its file registers it; ValueError where it
-        reads another number."""
+        """What the model reads of a text, or of two, with nothing hidden, as its file registers it, all in one pass;
+        ValueError where it reads another number."""
         words = as_ours(tokenizer)
-        return architecture_of(self.model).example(
+        example = architecture_of(self.model).example(
             words.encode(text), None if second is None else words.encode(second), words.vocab)
+        at_once = getattr(self.model, "at_once", None)
+        return at_once(example) if at_once else example
 
     def __call__(self, batch: AnyBatch) -> Any:
         """One pass over a batch on the model's device: the model's own output."""

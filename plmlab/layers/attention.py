@@ -128,10 +128,9 @@ def fused_attention(
 ) -> Float[Tensor, "batch head query width"]:
     """PyTorch's own kernel, which never writes the weights down; a mask is built only where one is needed."""
     query, key = q.shape[2], k.shape[2]
-    only_causal = may_look.causal and may_look.keys is None and may_look.pairs is None
-    if only_causal and query == key:
+    if may_look.only_causal and query == key:
         return F.scaled_dot_product_attention(q, k, v, dropout_p=dropout, is_causal=query > 1)
-    mask = None if only_causal and query == 1 else may_look.dense(query, key)
+    mask = None if may_look.only_causal and query == 1 else may_look.dense(query, key)
     if mask is not None:
         mask = mask.to(q.device)
     return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout)

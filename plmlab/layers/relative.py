@@ -1,11 +1,14 @@
 """How far apart two tokens stand (相对位置编码), put into the scores: Shaw et al. (2018), Transformer-XL (2019)."""
 
 import torch
-from einops import einsum
+import torch.nn.functional as F
+from einops import einsum, rearrange
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from plmlab.layers.attention import MultiHeadAttention
+from plmlab.layers.hooks import HookPoint
+from plmlab.layers.positions import Sinusoidal
 from plmlab.visibility import AttentionMask
 
 
@@ -47,3 +50,61 @@ class ShawAttention(MultiHeadAttention):
         a = self.value_distance(self.distance(q.shape[2], k.shape[2]))
         by_place = einsum(weights, a, "batch head query key, query key width -> batch head query width")
         return weights @ v + by_place
+
+
+def relative_shift(by_distance: Float[Tensor, "*batch query distance"], keys: int,
+                   ) -> Float[Tensor, "*batch query key"]:
+    """From a column for each distance to a column for each key (Dai et al. 2019, appendix B).
+
+    The columns are distances i − j, the farthest key of the last query first; the queries are the last of ``keys``.
+    Row i must move left by ``query − 1 − i`` columns. One column of zeros before all, and the same numbers read off in
+    rows of another length, do that without an index. Where a key would lie behind the last distance, a number of the
+    next row stands: such cells must be masked.
+    """
+    *batch, query, distance = by_distance.shape
+    padded = F.pad(by_distance, (1, 0)).reshape(*batch, distance + 1, query)
+    return padded[..., 1:, :].reshape(by_distance.shape)[..., :keys]
+
+
+class TransformerXLAttention(MultiHeadAttention):
+    """Relative attention of Transformer-XL (Dai et al. 2019, §3.3): a score is the sum of four terms.
+
+    (a) qᵀk, content; (b) qᵀW_{k,R}R_{i−j}, where this query looks; (c) uᵀk, which keys all look at; (d)
+    vᵀW_{k,R}R_{i−j}, where all look. R is the sinusoid of the distance, and is not learned; u is ``content_bias``, v
+    ``position_bias``. No projection has a bias. Each term, divided by √d_k, is a hook point; while none is watched,
+    they are computed two by two (equation 4). Distances beyond ``clamp`` count as ``clamp``.
+
+    Where it differs from the paper: u and v are each layer's own, as in the authors' TensorFlow runs on
+    WikiText-103 (untie_r); R's dimensions stand sine beside cosine, theirs all sines first; there is no dropout on R.
+    """
+
+    def __init__(self, model: int, heads: int, *, dropout: float = 0.0) -> None:
+        super().__init__(model, heads, dropout=dropout, bias=False)
+        self.clamp: int | None = None
+        self.sinusoid = Sinusoidal(model)
+        self.r = nn.Linear(model, model, bias=False)
+        self.content_bias = nn.Parameter(0.02 * torch.randn(heads, model // heads))
+        self.position_bias = nn.Parameter(0.02 * torch.randn(heads, model // heads))
+        self.content, self.content_position = HookPoint(), HookPoint()
+        self.global_content, self.global_position = HookPoint(), HookPoint()
+
+    def score(
+        self, q: Float[Tensor, "batch head query width"], k: Float[Tensor, "batch head key width"],
+    ) -> Float[Tensor, "batch head query key"]:
+        """The sum of the four terms, divided by √d_k; the queries are the last of the keys."""
+        key, root = k.shape[2], q.shape[3] ** 0.5
+        u, v, r = self.content_bias[:, None], self.position_bias[:, None], self.places(key)
+        if not any(term.open for term in (self.content, self.content_position, self.global_content,
+                                          self.global_position)):
+            return ((q + u) @ k.mT + relative_shift((q + v) @ r.mT, key)) / root
+        return (self.content(q @ k.mT / root)
+                + self.content_position(relative_shift(q @ r.mT, key) / root)
+                + self.global_content(u.expand_as(q) @ k.mT / root)
+                + self.global_position(relative_shift(v.expand_as(q) @ r.mT, key) / root))
+
+    def places(self, key: int) -> Float[Tensor, "head key width"]:
+        """W_{k,R}R of the distances key − 1 … 0."""
+        farthest = key if self.clamp is None else self.clamp
+        distances = torch.arange(key - 1, -1, -1, device=self.r.weight.device).clamp(max=farthest)
+        return rearrange(self.r(self.sinusoid(distances[None])), "1 key (head width) -> head key width",
+                         head=self.heads)

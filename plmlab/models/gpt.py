@@ -1,7 +1,7 @@
 """GPT (Radford et al. 2018) and GPT-2 (2019): a Transformer's layers under a causal mask, saying what comes next."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import torch
 from jaxtyping import Float, Int
@@ -81,15 +81,17 @@ class Embeddings(nn.Module):
 class GPT(nn.Module):
     """GPT-1: the norm after each sublayer, none at the end; the output shares the embedding's weights.
 
-    A variant names other classes for the embeddings, the layers, their residual or their attention.
+    A variant names other classes for the embeddings, the layers, their residual or their attention; its config may be
+    one of its own that tells the same sizes.
     """
 
+    config: GPTConfig
     embeddings_class: type[Embeddings] = Embeddings
     layer_class: type[TransformerLayer] = TransformerLayer
     residual_class: type[Residual] = PostNorm
     attention_class: type[MultiHeadAttention] = MultiHeadAttention
 
-    def __init__(self, config: GPTConfig) -> None:
+    def __init__(self, config: Any) -> None:
         super().__init__()
         self.config = config
         self.embeddings = self.embeddings_class(config)

@@ -1,12 +1,13 @@
 """The causal language model: say what comes next (因果语言模型)."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from random import Random
 
 import torch
 
 from plmlab.example import Example
-from plmlab.objectives.registry import objective
+from plmlab.objectives.registry import Choice, objective
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.visibility import Visibility
 
@@ -31,3 +32,23 @@ def causal(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Example:
         visible=Visibility.causal(len(read)),
         targets=torch.tensor([*tokens, vocab.need("end")]),
     )
+
+
+@objective(
+    title="causal language model, segment by segment (Transformer-XL)",
+    chinese="分段的因果语言模型",
+    paper="Dai et al. 2019, §3.2",
+    choices=(Choice("segment", "slots a segment", 4.0, 1.0, 64.0, 1.0),
+             Choice("memory", "slots remembered", 4.0, 0.0, 256.0, 1.0)),
+    question="Which slot looks furthest back, and which slot of a segment sees least?",
+    answer="The last slot of a segment sees furthest: its whole segment and the whole memory. The first sees least of "
+           "the segment, and as much of the memory. With same-length evaluation all see equally many.",
+)
+def segmented(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, segment: float = 4.0, memory: float = 4.0,
+              ) -> Example:
+    """As ``causal``, but each slot sees its own segment up to itself, and the last ``memory`` slots before it.
+
+    A layer looks no further; what lies beyond can reach it through the layers below. Nothing is drawn from ``rng``.
+    """
+    example = causal(tokens, vocab=vocab, rng=rng)
+    return replace(example, visible=Visibility.segmented(len(example.tokens), int(segment), int(memory)))

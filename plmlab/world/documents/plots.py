@@ -41,6 +41,18 @@ class Beat:
 
 
 @dataclass(frozen=True)
+class Thread:
+    """One thread of a plot: its sentences, those that the answer needs, the question and the answer. Threads of one
+    ``kind`` are answered alike, by words of the same classes."""
+
+    plot: Plot
+    kind: str
+    told: tuple[Sentence, ...]
+    question: Sentence
+    answer: Sentence
+
+
+@dataclass(frozen=True)
 class Drawn:
     """A plot with everything filled in."""
 
@@ -51,15 +63,15 @@ class Drawn:
     options: tuple[tuple[str, ...], ...]     # the answers of all threads, in the order of the threads
 
 
-def read_plots(lexicon: Lexicon, folder: Path = TABLES) -> list[Plot]:
-    """The plots of story_plots.tsv and story_beats.tsv.
+def read_plots(lexicon: Lexicon, folder: Path = TABLES, name: str = "story") -> list[Plot]:
+    """The plots of story_plots.tsv and story_beats.tsv, or of the two tables of another ``name``.
 
     Raises:
         TableError: a duplicate, an unknown plot, step, class or variable, a plot that lacks a step; it names the rows.
     """
-    rows = read_table("story_plots.tsv", required=("plot", "own", "late", "uses"), folder=folder)
+    rows = read_table(f"{name}_plots.tsv", required=("plot", "own", "late", "uses"), folder=folder)
     unique(rows, "plot")
-    beats = read_table("story_beats.tsv", required=("plot", "step", "english", "chinese"), folder=folder)
+    beats = read_table(f"{name}_beats.tsv", required=("plot", "step", "english", "chinese"), folder=folder)
     unique(beats, "plot", "english")
     known = {row["plot"] for row in rows}
     for beat in beats:
@@ -108,11 +120,32 @@ def draw_plot(plot: Plot, cast: Cast, rng: Random) -> Drawn:
     beats = [beat for step in TOLD for beat in _told(plot, step, threads, asked, cast, rng)]
     question, *_ = plot.beats["question"]
     answer, *_ = plot.beats["answer"]
-    cast.taken.update(form for bound in threads for thing in bound.values() if isinstance(thing, Word)
-                      for form in thing.forms.values())
+    _take(threads, cast)
     return Drawn(plot, tuple(beats), say(question, threads[asked], cast.lexicon),
                  say(answer, threads[asked], cast.lexicon),
                  tuple(say(answer, bound, cast.lexicon).words for bound in threads))
+
+
+def draw_threads(plot: Plot, cast: Cast, rng: Random, count: int = THREADS) -> list[Thread]:
+    """Threads of a plot, each told from end to end and asked for.
+
+    The plot's words are added to ``cast.taken``.
+
+    Raises:
+        TableError: the cast has not enough players.
+    """
+    threads = _threads(plot, cast, rng)[:count]
+    drawn = [_thread(plot, bound, cast, rng) for bound in threads]
+    _take(threads, cast)
+    return drawn
+
+
+def _thread(plot: Plot, bound: Bindings, cast: Cast, rng: Random) -> Thread:
+    question, answer = plot.beats["question"][0], plot.beats["answer"][0]
+    classes = [",".join(role.domain) for role in (*plot.own, *plot.shared) if role.name in answer.variables]
+    return Thread(plot, f"{answer.row['english']} of {' '.join(classes)}",
+                  tuple(_said(plot, step, bound, cast, rng) for step in plot.uses),
+                  say(question, bound, cast.lexicon), say(answer, bound, cast.lexicon))
 
 
 def _threads(plot: Plot, cast: Cast, rng: Random) -> list[Bindings]:
@@ -144,8 +177,17 @@ def _told(plot: Plot, step: str, threads: list[Bindings], asked: int, cast: Cast
     for place, bound in enumerate(threads):
         if step == "late" and place != asked and not plot.late_for_all:
             continue
-        template = pick(rng, _open(plot.beats[step], bound, cast))
-        filled = cast.fill(roles_of(template, bound), rng, bound)
-        if filled is None:
-            raise TableError(f"nobody is left to play in '{template.id}' ({template.row.place})")
-        yield Beat(step, say(template, filled, cast.lexicon), place == asked and step in plot.uses)
+        yield Beat(step, _said(plot, step, bound, cast, rng), place == asked and step in plot.uses)
+
+
+def _said(plot: Plot, step: str, bound: Bindings, cast: Cast, rng: Random) -> Sentence:
+    template = pick(rng, _open(plot.beats[step], bound, cast))
+    filled = cast.fill(roles_of(template, bound), rng, bound)
+    if filled is None:
+        raise TableError(f"nobody is left to play in '{template.id}' ({template.row.place})")
+    return say(template, filled, cast.lexicon)
+
+
+def _take(threads: list[Bindings], cast: Cast) -> None:
+    cast.taken.update(form for bound in threads for thing in bound.values() if isinstance(thing, Word)
+                      for form in thing.forms.values())

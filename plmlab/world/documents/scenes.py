@@ -87,9 +87,10 @@ def _scene(row: Row, lexicon: Lexicon) -> Scene:
 
 
 class Scenery:
-    """Draws scenes for one story; no scene comes again before its deck is through."""
+    """Draws scenes for one story; no scene comes again before its deck is through. Some have an aside, if there are
+    any."""
 
-    def __init__(self, scenes: dict[str, list[Scene]], cast: Cast, asides: "Asides", rng: Random):
+    def __init__(self, scenes: dict[str, list[Scene]], cast: Cast, asides: "Asides | None", rng: Random):
         self.scenes = {time: [scene for scene in group if not scene.uses(cast.taken)
                               and all(cast.pool(role) for role in scene.roles())] for time, group in scenes.items()}
         self.cast = cast
@@ -122,7 +123,7 @@ class Scenery:
         while True:
             for time in DAY[first:]:
                 scene = self.scene(time)
-                if time == "day" and self.rng.random() < 0.4:
+                if self.asides and time == "day" and self.rng.random() < 0.4:
                     scene = [*scene, *self.asides.draw(self.cast.taken)]
                 yield scene
             first = False

@@ -89,14 +89,14 @@ class Storyteller:
     def _stories(self, rng: Random, least: int, most: int) -> Iterator[Story]:
         while True:
             for plot in shuffled(rng, self.plots):
-                people = self._people(rng)
-                cast = self._cast(people, rng)
+                people = self.people(rng)
+                cast = self.cast(people, rng)
                 drawn = draw_plot(plot, cast, rng)
                 scenery = Scenery(self.scenes, cast, Asides(self.patterns, cast, self.facts, rng), rng)
                 yield self._arranged(drawn, people, scenery, least + below(rng, most - least + 1), rng)
 
-    def _people(self, rng: Random) -> list[Entity]:
-        """Four people with four given names, none of them held out."""
+    def people(self, rng: Random) -> list[Entity]:
+        """Four people with four given names, none of them held out. StoryError where the world has too few."""
         chosen: dict[str, Entity] = {}
         for person in shuffled(rng, self.facts.kind("person")):
             if person.key not in self.held.entities and person.words[0] not in chosen:
@@ -105,7 +105,8 @@ class Storyteller:
                 return list(chosen.values())
         raise StoryError(f"a story needs {PEOPLE} people with different given names, and this world has {len(chosen)}")
 
-    def _cast(self, people: list[Entity], rng: Random) -> Cast:
+    def cast(self, people: list[Entity], rng: Random) -> Cast:
+        """These people by their given names, their town and café, and the towns, films and books they speak of."""
         open_ones: dict[str, list[Entity]] = {
             kind: [entity for entity in self.facts.kind(kind) if entity.key not in self.held.entities]
             for kind in ("town", "cafe", "film", "book")}

@@ -1,0 +1,93 @@
+"""Texts that ask again: every question against the text itself, read with a regular expression."""
+
+import re
+from collections import Counter
+from itertools import islice
+
+import pytest
+
+from plmlab import world
+from plmlab.world.datasets.recalls import Recall, RecallText, RecallTexts
+
+DEEDS = {"find": "found", "lose": "lost", "buy": "bought", "sell": "sold", "hide": "hid", "steal": "stole",
+         "paint": "painted", "carry": "carried"}
+TOLD = re.compile(rf"(\w+) ({'|'.join(DEEDS.values())}) the (\w+) \.")
+ASKED = re.compile(rf"what did (\w+) ({'|'.join(DEEDS)}) \? the (\w+) \.")
+
+
+def drawn(count: int = 40, seed: int = 3, **how: object) -> list[RecallText]:
+    return list(islice(RecallTexts(world.small(), **how).texts(seed), count))
+
+
+def test_questions_are_answered_as_the_text_told() -> None:
+    asked = 0
+    for text in drawn():
+        whole = " ".join(text.words)
+        facts = {(who, deed): thing for who, deed, thing in TOLD.findall(whole)}
+        assert len(facts) == 8 and len(set(facts.values())) == 8
+        for who, deed, thing in ASKED.findall(whole):
+            assert facts[who, DEEDS[deed]] == thing
+            asked += 1
+    assert asked == pytest.approx(sum(len(text.recalls) for text in drawn()), abs=40), "one may be cut off a text"
+
+
+def test_every_slot_that_is_told_is_where_it_stands() -> None:
+    for text in drawn():
+        for recall in text.recalls:
+            answer = slice(recall.start, recall.start + len(recall.answer))
+            assert text.words[answer] == recall.answer and text.words[recall.start - 1] == "?"
+            before = last_told(text, recall)
+            assert recall.told in (before, before + 1), "the thing itself, or the full stop behind it"
+            assert recall.distance == recall.start - recall.told > 0
+
+
+def last_told(text: RecallText, recall: Recall) -> int:
+    """The last slot before the question that holds the thing."""
+    *_, last = (slot for slot in range(recall.start) if text.words[slot] == recall.answer[-1])
+    return last
+
+
+def test_options_are_what_was_told() -> None:
+    for text in drawn(10):
+        told = {thing for _, _, thing in TOLD.findall(" ".join(text.words))}
+        for recall in text.recalls:
+            assert {option[-1] for option in recall.options} == told and recall.answer in recall.options
+
+
+def test_distances_reach_from_least_to_most_and_not_much_further() -> None:
+    distances = [recall.distance for text in drawn(200, distances=(10, 100)) for recall in text.recalls]
+    assert min(distances) >= 10
+    tenths = Counter(min(distance, 100) // 20 for distance in distances)
+    assert all(tenths[tenth] > 50 for tenth in range(1, 5))
+    assert sum(distance > 130 for distance in distances) < len(distances) / 50
+
+
+def test_plots_of_stories_are_told_in_three_threads() -> None:
+    for text in drawn(words=320, distances=(8, 250), plots=["keep", "word"], threads=3, scenes=0.2):
+        whole = " ".join(text.words)
+        for recall in text.recalls:
+            assert len(recall.options) == 3 and recall.plot in ("keep", "word")
+            assert all(text.words.index(option[-1]) < whole.split().index("?") for option in recall.options), "told before"
+
+
+def test_same_seed_same_texts_and_nothing_that_is_held_out() -> None:
+    assert drawn(5) == drawn(5) and drawn(5) != drawn(5, seed=4)
+    small = world.small()
+    held = {small.facts[key].words for key in small.held.entities}
+    for text in drawn(20):
+        assert len(text.words) == 160
+        for words in held:
+            assert not any(text.words[i:i + len(words)] == words for i in range(160))
+
+
+@pytest.mark.parametrize(("how", "told"), [
+    ({"plots": ["fly"]}, r"plots=\['fly'\] was given; the plots are found, lost, .* keep, carry"),
+    ({"plots": []}, r"plots=\[\] was given"),
+    ({"threads": 4}, "a plot has 3 threads: give 1 to 3"),
+    ({"distances": (0, 5)}, "give at least 1, and less than the text has words"),
+    ({"distances": (9, 5)}, "give at least 1"),
+    ({"words": 50}, r"distances=\(1, 128\) in texts of 50 words"),
+])
+def test_what_no_text_can_have_is_refused(how: dict[str, object], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        RecallTexts(world.small(), **how)
