@@ -7,11 +7,14 @@ import { bytesOf } from "../../plmlab/labs/shared/bytes.js";
 import * as maths from "../../plmlab/labs/position/maths.js";
 import * as clocks from "../../plmlab/labs/position/clocks.js";
 import * as views from "../../plmlab/labs/position/views.js";
+import * as compared from "../../plmlab/labs/position/compared.js";
+import * as tokenMap from "../../plmlab/labs/position/token_map.js";
 import * as sentence from "../../plmlab/labs/position/sentence.js";
 import * as positionLab from "../../plmlab/labs/position/lab.js";
 
 const fixtures = JSON.parse(readFileSync(new URL("position_fixtures.json", import.meta.url), "utf8"));
-const js = { bytesOf, ...plot, ...heat, ...maths, ...clocks, ...views, ...sentence, ...positionLab };
+const js = { bytesOf, ...plot, ...heat, ...maths, ...clocks, ...views, ...sentence, ...tokenMap, ...compared,
+  ...positionLab };
 
 const close = (a, b, tolerance) => assert.ok(Math.abs(a - b) <= tolerance, `${a} is not ${b}`);
 const cells = (length) => Array.from({ length: length * length }, (_, i) => [Math.floor(i / length), i % length]);
@@ -265,4 +268,45 @@ test("a slider holds the value that was set, and each kind has its own", () => {
   assert.ok(of("sinusoidal").find((d) => d.trait === "base").values.includes(77));
   assert.equal(last("sinusoidal", "back"), 40);
   assert.deepEqual(of("sentence"), []);
+  traits.moved = 10;
+  assert.equal(last("compared", "moved"), 50);
+});
+
+test("scores and changes are written as they are: 0 is nothing at all", () => {
+  assert.deepEqual([1.006, -0.25, -0.004, 0].map(js.fixed), ["1.01", "−0.25", "0.00", "0.00"]);
+  assert.deepEqual([0, 1e-7, 0.0123, 3.7578].map((value) => js.changeSaid(value, 1e-5)),
+    ["0", "< 0.00001", "0.0123", "3.76"]);
+});
+
+test("a pair keeps inside the sentence, and its key does not come later", () => {
+  assert.deepEqual(js.pairOf({ query: 9, key: 8 }, 14), { row: 9, column: 8 });
+  assert.deepEqual(js.pairOf({ query: 9, key: 8 }, 5), { row: 4, column: 4 });
+  assert.deepEqual(js.pairOf({ query: 2, key: 8 }, 14), { row: 2, column: 2 });
+  assert.equal(js.pairSaid({ row: 4, column: 1 }, 0), "{query}, at place 4, looks at {key}, at place 1: 3 places back");
+  assert.equal(js.pairSaid({ row: 4, column: 3 }, 10),
+    "{query}, at place 14, looks at {key}, at place 13: still one place back");
+  assert.equal(js.pairSaid({ row: 4, column: 4 }, 0), "{query}, at place 4, looks at {key}, at place 4: one place");
+});
+
+test("the scores that Python sends come apart: ways before, ways after, terms", () => {
+  const { before, after, terms } = js.sorted(Float32Array.from({ length: (2 * 3 + 4) * 4 }, (_, i) => i), 3, 2);
+  assert.deepEqual([before, after, terms].map((lists) => lists.map(([first]) => first)),
+    [[0, 4, 8], [12, 16, 20], [24, 28, 32, 36]]);
+  assert.deepEqual([...after[1]], [16, 17, 18, 19]);
+});
+
+test("terms are stacked on either side of zero, and what is left of the one over the other is their sum", () => {
+  assert.deepEqual(js.stacked([2, -1, 0.5, -3]), [[0, 2], [-1, 0], [2, 2.5], [-4, -1]]);
+  assert.deepEqual(js.stacked([0, -1]), [[0, 0], [-1, 0]]);
+});
+
+test("cards fit their room", () => {
+  for (const count of [1, 14, 30, 62]) {
+    for (const room of [340, 400, 640, 820, 1084]) {
+      const { abreast, width, cell } = js.cardsLayout(count, 80, room);
+      assert.ok(80 + abreast * width + (abreast - 1) * 18 <= room, `${count} in ${room}`);
+      assert.ok(cell === 3 || cell * count + 16 <= width);
+    }
+  }
+  assert.deepEqual([340, 640, 924].map((room) => js.cardsLayout(14, 80, room).abreast), [1, 2, 4]);
 });

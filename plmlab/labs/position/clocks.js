@@ -13,7 +13,8 @@ const TURN = 2 * Math.PI;
 const WORDS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 
 const inWords = (count) => WORDS[count] ?? count.toLocaleString("en");
-const capital = (text) => text[0].toUpperCase() + text.slice(1);
+/** With a capital letter. */
+export const capital = (text) => text[0].toUpperCase() + text.slice(1);
 const degrees = (angle) => (angle * 360) / TURN;
 const inDegrees = (angle) => (degrees(angle) < 1e-6 && angle > 0 ? "under 0.000001°" : `${short(degrees(angle))}°`);
 

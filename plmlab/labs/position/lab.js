@@ -1,29 +1,31 @@
 // The Position Lab: the switch between its kinds, their sliders, and what is drawn anew when one of them moves.
 
 import { clocksView } from "./clocks.js";
+import { comparedView } from "./compared.js";
 import { allDots, bulk, unpacked } from "./maths.js";
 import { sentenceControls, sentenceView } from "./sentence.js";
 import { encodingView, learned, relativeView, sinusoidal } from "./views.js";
 import { bytesOf } from "../shared/bytes.js";
 import { eachFrame, el, resized } from "../shared/dom.js";
 import { diverging } from "../shared/heat.js";
-import { lab, observe, setter } from "../shared/lab.js";
+import { lab, observe, setter, tell, textField } from "../shared/lab.js";
 
 const KIND_NAMES = {
   sinusoidal: "sinusoidal", learned: "learned", relative: "relative", sentence: "in a real sentence",
+  compared: "side by side",
 };
 const WIDTHS = [4, 8, 16, 32, 64, 128, 256, 512];
 const LENGTHS = [8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512];
 const BASES = [10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000];
-const NUMBERS = ["width", "length", "base", "window", "position", "back", "dimension"];
-const REDRAW = ["kind", "width", "length", "base", "window", "state", "learned", "table"];
+const NUMBERS = ["width", "length", "base", "window", "position", "back", "dimension", "query", "key"];
+const REDRAW = ["kind", "width", "length", "base", "window", "state", "learned", "table", "comparison", "scores"];
 
 const upTo = (count, first = 0) => Array.from({ length: count - first }, (_, i) => first + i);
 
 /** The values of a slider, and one more among them where it is set. */
 export const stopsWith = (values, value) => [...new Set([...values, value])].sort((a, b) => a - b);
 
-/** The sliders of a kind, [{ trait, title, values }]. */
+/** The sliders of a kind, [{ trait, title, values, asks }]; one that asks Python needs a kernel. */
 export function dialsOf(get) {
   const { positions = 2, low = [] } = get("learned");
   const of = (trait, title, values) => ({ trait, title, values: stopsWith(values, get(trait)) });
@@ -37,12 +39,14 @@ export function dialsOf(get) {
       position(Math.min(get("length"), positions)), dimension(low.length)],
     relative: [length, of("window", "window k", upTo(33, 1)), { ...position(get("length")), title: "query" }],
     sentence: [],
+    compared: [{ trait: "moved", title: "places moved", values: upTo(51), asks: true }],
   }[get("kind")];
 }
 
 /** A slider over a list of values, evenly spaced; what is set beyond the last shows as the last. */
-function dial(title, send) {
-  const [input, number] = [el("input", { type: "range", min: 0, step: 1, "aria-label": title }), el("output")];
+function dial(title, disabled, send) {
+  const input = el("input", { type: "range", min: 0, step: 1, "aria-label": title, disabled });
+  const number = el("output");
   let stops = [];
   const show = (value) => {
     const text = value.toLocaleString("en");
@@ -61,6 +65,8 @@ function dial(title, send) {
   };
   return { node: el("label", { class: "slider" }, title, input, number), set };
 }
+
+const nothing = { node: "", point() {} };
 
 /** Views one below the other, pointed together. */
 const together = (...views) => ({
@@ -87,14 +93,17 @@ function kindSwitch(model, choose, signal) {
 
 export default lab({
   title: "Where does a word stand?",
-  lead: "Attention sees a set of words. Their order must be told: three ways to tell it, and a model not told.",
+  lead: "Attention sees a set of words. Their order must be told: three ways to tell it, a model not told, " +
+    "and all ways side by side.",
 }, ({ model, signal, parts }) => {
   parts.node.classList.add("places");
   const views = Object.fromEntries(Object.keys(KIND_NAMES).map((kind) => [kind, { open: false }]));
+  Object.assign(views.compared, { revealed: false, after: false });
   const choose = setter(model);
   const dials = el("div", { class: "bar quiet dials" });
-  const sentence = el("div", {}, ...sentenceControls(model, signal));
-  parts.controls.prepend(kindSwitch(model, choose, signal), dials, sentence);
+  const { shuffle, picks } = sentenceControls(model, signal);
+  const sentence = el("div", { class: "bar" }, textField(model, "your sentence", signal), shuffle);
+  parts.controls.prepend(kindSwitch(model, choose, signal), sentence, dials, picks);
 
   const kept = {};
   const table = () => {
@@ -112,19 +121,24 @@ export default lab({
     sinusoidal: (context) => together(clocksView(traits(), context), encodingView(sinusoidal(traits()), context)),
     learned: (context) => encodingView(learned(traits(), table()), context),
     relative: (context) => relativeView(traits(), context),
-    sentence: (context) => (get("state").tokens ? sentenceView(get("state"), context) : { node: "", point() {} }),
+    sentence: (context) => (get("state").tokens ? sentenceView(get("state"), context) : nothing),
+    compared: (context) => (get("comparison").tokens
+      ? comparedView(get("comparison"), new Float32Array(bytesOf(get("scores"))), context) : nothing),
   };
 
-  let now = { point() {} };
+  let now = nothing;
   let shown = { kind: null, dials: [] };
   const turn = () => {
     const wanted = dialsOf(get);
     if (shown.kind !== get("kind")) {
-      const made = wanted.map(({ trait, title }) => dial(title, (value) => choose({ [trait]: value })));
+      const ask = (traits) => tell(model, traits);
+      const made = wanted.map(({ trait, title, asks }) =>
+        dial(title, asks && get("alone"), (value) => (asks ? ask : choose)({ [trait]: value })));
       shown = { kind: get("kind"), dials: made };
       dials.replaceChildren(...shown.dials.map(({ node }) => node));
       dials.hidden = !wanted.length;
-      sentence.hidden = shown.kind !== "sentence";
+      sentence.hidden = !["sentence", "compared"].includes(shown.kind);
+      for (const node of [shuffle, picks]) node.hidden = shown.kind !== "sentence";
     }
     wanted.forEach(({ trait, values }, i) => shown.dials[i].set(get(trait), values));
   };
@@ -139,7 +153,8 @@ export default lab({
     if (walked) parts.body.querySelector(".cross").focus({ preventScroll: true });
   };
   observe(model, REDRAW, eachFrame(draw), signal);
-  observe(model, ["position", "back", "dimension"], eachFrame(() => {
+  observe(model, ["moved"], () => Object.assign(views.compared, { revealed: true, after: true }), signal);
+  observe(model, ["position", "back", "dimension", "query", "key", "moved"], eachFrame(() => {
     turn();
     now.point(traits());
   }), signal);

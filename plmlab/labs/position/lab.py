@@ -14,6 +14,7 @@ from plmlab.example import AnyExample, Example
 from plmlab.interpret.attention_maps import attention_maps, looking
 from plmlab.interpret.readable import as_ours, readable
 from plmlab.labs.base import Change, Computed, Lab
+from plmlab.labs.position.comparison import Comparison, RandomHead
 from plmlab.labs.shared.notes import empty, left_out
 from plmlab.labs.shared.tokens import names_of
 from plmlab.layers.positions import Learned
@@ -23,10 +24,12 @@ from plmlab.text.tokenizers import Tokenizer
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-KINDS = ("sinusoidal", "learned", "relative", "sentence")
+KINDS = ("sinusoidal", "learned", "relative", "sentence", "compared")
 SENTENCE = "The old baker told the ferryman a long story about the bear."
 LONGEST = 512
 """The most positions, and the most dimensions, that are drawn."""
+FARTHEST = 50
+"""The most places by which the sentence is moved."""
 
 Weights = Float[Tensor, "layer head query key"]
 
@@ -82,7 +85,7 @@ def quantised(table: Float[Tensor, "time model"]) -> tuple[bytes, dict[str, list
 
 
 class PositionLab(Lab):
-    """Sinusoidal, learned and relative positions to turn by hand; and a real model that loses its own.
+    """Sinusoidal, learned and relative positions to turn by hand; a real model that loses its own; all ways compared.
 
     Args:
         model: whose learned positions are drawn, and who reads the sentence: a BERT or a GPT, of plmlab or of
@@ -90,17 +93,18 @@ class PositionLab(Lab):
         tokenizer: the model's own.
         text: the sentence to begin with.
         seed: chooses the shuffle of the positions; "shuffle again" goes to the next one.
-        traits: what the reader can set: ``kind`` (sinusoidal, learned, relative, or sentence), ``width``
+        traits: what the reader can set: ``kind`` (sinusoidal, learned, relative, sentence, or compared), ``width``
             (dimensions, even), ``length`` (positions), ``base``, ``window``, ``dimension`` and ``position``
             (where the crosshair stands), ``back`` (how far before it the second hand of the clocks stands),
             ``shuffles``, ``layer`` (None: the layer and the head that look most at the previous token) and
-            ``head`` (None: the mean over the heads).
+            ``head`` (None: the mean over the heads); where the ways are compared, ``moved`` (by how many places the
+            sentence is) and the pair ``query`` and ``key`` (places in the sentence; a later key counts as the query).
     """
 
     title = "Position Lab"
     module = "position/lab.js"
     styles = ("position/lab.css",)
-    inputs: ClassVar = ("text", "shuffles", "layer", "head", "max_tokens")
+    inputs: ClassVar = ("text", "shuffles", "layer", "head", "max_tokens", "moved")
 
     kind = traitlets.Enum(KINDS, "sinusoidal").tag(sync=True)
     width = traitlets.Int(64).tag(sync=True)
@@ -113,6 +117,11 @@ class PositionLab(Lab):
     shuffles = traitlets.Int(0).tag(sync=True)
     layer = traitlets.Int(None, allow_none=True).tag(sync=True)
     head = traitlets.Int(None, allow_none=True).tag(sync=True)
+    moved = traitlets.Int(10).tag(sync=True)
+    query = traitlets.Int(9).tag(sync=True)
+    key = traitlets.Int(8).tag(sync=True)
+    comparison = traitlets.Dict().tag(sync=True)
+    scores = traitlets.Bytes().tag(sync=True)
     learned = traitlets.Dict().tag(sync=True)
     table = traitlets.Bytes().tag(sync=True)
 
@@ -122,6 +131,8 @@ class PositionLab(Lab):
         self.model, self.tokenizer = _ours(model, tokenizer)
         self.seed = seed
         self.variants: tuple[PositionVariant, ...] = ()
+        self.random_head = RandomHead()
+        self._note = ""
         self._read: dict[tuple[object, ...], tuple[Weights, list[str]]] = {}
         table = learned_table(self.model)
         if table is not None:
@@ -129,12 +140,12 @@ class PositionLab(Lab):
             traits["learned"] = {"name": _name(model), "positions": min(len(table), LONGEST), **scales}
         super().__init__(text=text, **traits)
 
-    @traitlets.validate("width", "length", "base", "window", "dimension", "position", "back")
+    @traitlets.validate("width", "length", "base", "window", "dimension", "position", "back", "moved", "query", "key")
     def _check(self, proposal: Any) -> Any:
         """A TraitError for a number that no picture can be drawn of."""
         name, value = proposal["trait"].name, proposal["value"]
         low, high = {"width": (2, LONGEST), "length": (2, LONGEST), "base": (1.5, 1e9), "window": (1, 64),
-                     "back": (1, LONGEST - 1)}.get(name, (0, LONGEST - 1))
+                     "back": (1, LONGEST - 1), "moved": (0, FARTHEST)}.get(name, (0, LONGEST - 1))
         if not low <= value <= high:
             raise traitlets.TraitError(f"{name} must be between {low:,} and {high:,}; {value:,} was given")
         if name == "width" and value % 2:
@@ -153,6 +164,8 @@ class PositionLab(Lab):
         """The size of what is drawn, or the finding about the sentence."""
         if self.kind == "sentence":
             return self.state.get("finding", self.message)
+        if self.kind == "compared":
+            return self.comparison.get("finding", self.message)
         size = f"{self.length} positions"
         return {
             "sinusoidal": f"sinusoidal positions, {size} of {self.width} dimensions, base {self.base:,.0f}",
@@ -161,16 +174,23 @@ class PositionLab(Lab):
         }[self.kind]
 
     def compute(self, change: Change) -> Computed:
-        """The sentence read in all variants, and the maps of the layer and head in sight."""
-        variants, tokens, note = self._variants()
-        return Computed({"state": self._describe(variants, tokens), "message": note}, {"variants": variants})
+        """The sentence read in all variants, and the maps of the layer and head in sight; and all ways compared. Where
+        the sentence is only moved, the model reads nothing anew."""
+        variants, state, note = self.variants, self.state, self._note
+        if change.drawn - {"moved"}:
+            variants, tokens, note = self._variants()
+            state = self._describe(variants, tokens)
+        example = self._example()[0]
+        words = self._words(example) or list(range(len(example.tokens)))
+        compared = Comparison.of(self.random_head, example.tokens[words].tolist(),
+                                 [state["tokens"][slot] for slot in words], self.moved, self.tokenizer.vocab.unk)
+        return Computed({"state": state, "message": note, "comparison": compared.state, "scores": compared.scores},
+                        {"variants": variants, "_note": note})
 
     def _variants(self) -> tuple[tuple[PositionVariant, ...], list[str], str]:
         """The sentence read three ways, its tokens, and a note on what was left out."""
         example, note = self._example()
-        own, vocab = example.positions[0], self.tokenizer.vocab
-        edges = {vocab.cls, vocab.sep, vocab.start, vocab.end}
-        words = [slot for slot, token in enumerate(example.tokens.tolist()) if token not in edges]
+        own, words = example.positions[0], self._words(example)
         told = {"as the model reads": own,
                 "positions shuffled": shuffled(own, words, Random(self.seed + self.shuffles)),
                 "all at position 0": torch.zeros_like(own)}
@@ -193,6 +213,12 @@ class PositionLab(Lab):
         if used < 1:
             raise ValueError(f"max_tokens is {self.max_tokens}: too few to draw anything; give at least 8")
         return _single(read(ids[:used], None, self.tokenizer.vocab)), left_out(len(ids) - used, room)
+
+    def _words(self, example: Example) -> list[int]:
+        """The slots of an example but for those that a model puts round every text."""
+        vocab = self.tokenizer.vocab
+        edges = {vocab.cls, vocab.sep, vocab.start, vocab.end}
+        return [slot for slot, token in enumerate(example.tokens.tolist()) if token not in edges]
 
     def _weights(self, example: Example, positions: Int[Tensor, "time"]) -> tuple[Weights, list[str]]:
         """The model's attention under these positions, and the tokens; what was just read is not read again."""

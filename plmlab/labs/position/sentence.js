@@ -1,13 +1,12 @@
 // A real model's attention on the reader's sentence: as it reads, with shuffled positions, and with all the same.
 
-import { clamp, el, ruler, svg } from "../shared/dom.js";
-import { heatMap, pixels, ramp, scaleBar, sequential } from "../shared/heat.js";
-import { fill, guess, observe, tell, textField, written } from "../shared/lab.js";
+import { tokenMap } from "./token_map.js";
+import { clamp, el, ruler } from "../shared/dom.js";
+import { pixels, ramp, scaleBar, sequential } from "../shared/heat.js";
+import { fill, guess, observe, tell, written } from "../shared/lab.js";
 
 const GAP_OF_MAPS = 14;
-const EDGE = 8;
 const WIDEST_MAP = 400;
-const BOLD = 1.15; // how much wider bold type runs
 const ASK_SENTENCE = {
   question: "All tokens stand at position 0. Can the model still tell “dog bites man” from “man bites dog”?",
   answer: "No. Without positions the words are a bag: in another order every token gets the same vector and the same " +
@@ -25,21 +24,10 @@ export function mapsLayout(count, label, room) {
   return { cell, abreast, tokens: cell < 10 ? Math.ceil(12 / cell) : 1, positions: Math.ceil(14 / cell) };
 }
 
-/** Whether a label is written where each `every`th has room; the marked one always is, those beside it give way. */
-export const isWritten = (i, every, marked) => i === marked || (i % every === 0 && Math.abs(i - marked) >= every);
-
-/** As much of a text as is `room` px wide, the rest an ellipsis. */
-export function trimmed(text, room, measure) {
-  if (measure(text) <= room) return text;
-  const letters = [...text];
-  while (letters.length && measure(`${letters.join("")}…`) > room) letters.pop();
-  return `${letters.join("")}…`;
-}
-
 const headName = ({ layer, head }) => `layer ${layer}, ${head === null ? "mean of heads" : `head ${head}`}`;
 const share = (value) => (value === null ? "–" : value.toFixed(2));
 
-/** The sentence, its layer and head, and things to try. */
+/** The button for another shuffle; and the layer, the head, and things to try. */
 export function sentenceControls(model, signal) {
   const disabled = model.get("alone");
   const button = (text, click, more = {}) => el("button", { type: "button", disabled, ...more, on: { click } }, text);
@@ -68,47 +56,10 @@ export function sentenceControls(model, signal) {
   };
   observe(model, ["state"], follow, signal);
   follow();
-  return [
-    el("div", { class: "bar" }, textField(model, "your sentence", signal),
-      button("shuffle again", () => tell(model, { shuffles: model.get("shuffles") + 1 }))),
-    el("div", { class: "bar quiet" }, el("span", { class: "picks" }, layers, heads), presets),
-  ];
-}
-
-/** A square of cells with the tokens on its sides and the positions that they were told. */
-function mapOf(reading, { state, at, label, measure, head, withRows, paint, onCell }) {
-  const { tokens } = state;
-  const count = tokens.length;
-  const size = at.cell * count;
-  const left = withRows ? label : EDGE;
-  const top = 20 + head;
-  const map = heatMap({ rows: count, columns: count, width: size, height: size, onCell,
-    label: `attention, ${reading.title}: a row a query, a column a key` });
-  Object.assign(map.node.style, { left: `${left}px`, top: `${top}px` });
-  paint(map, reading);
-  const middle = (i) => (i + 0.5) * at.cell;
-  const rows = !withRows ? [] : tokens.map((token, i) =>
-    svg("text", { x: left - 7, y: top + middle(i) + 4, "text-anchor": "end" }, trimmed(token, label - 12, measure)));
-  const keys = tokens.map((token, i) =>
-    svg("text", { transform: `translate(${left + middle(i) + 4} ${top - 6}) rotate(-90)` },
-      trimmed(token, head - 26, measure)));
-  const told = reading.positions.map((position, i) =>
-    svg("text", { x: left + middle(i), y: 32, "text-anchor": "middle" }, String(position)));
-  const wide = Math.max(size, measure(reading.title) * BOLD);
-  const drawing = svg("svg", { class: "plot-of", width: left + wide + EDGE, height: top + size + EDGE,
-    "aria-hidden": "true", style: `font-size:${clamp(at.cell, 10, 12)}px` },
-  svg("text", { class: "map-title", x: left, y: 12 }, reading.title),
-  ...told, ...keys, ...rows);
-  const follow = (labels, every, marked, name) => labels.forEach((text, i) => {
-    text.classList.toggle(name, i === marked);
-    text.style.visibility = isWritten(i, every, marked) ? "" : "hidden";
-  });
-  const mark = ({ row, column }) => {
-    follow(rows, at.tokens, row, "is-query");
-    follow(keys, at.tokens, column, "is-key");
-    follow(told, at.positions, column, "is-key");
+  return {
+    shuffle: button("shuffle again", () => tell(model, { shuffles: model.get("shuffles") + 1 })),
+    picks: el("div", { class: "bar quiet" }, el("span", { class: "picks" }, layers, heads), presets),
   };
-  return { map, mark, node: el("div", { class: "map-figure" }, drawing, map.node) };
 }
 
 const HEADS = ["weight on the token before", "weight on the position before", "weight that moved"];
@@ -152,8 +103,12 @@ export function sentenceView(state, { room, lab, view }) {
       mark(cell);
     }
   };
-  const maps = variants.map((reading, i) => mapOf(reading,
-    { state, at, label, measure, head, withRows: i % at.abreast === 0, paint, onCell: go }));
+  const maps = variants.map((reading, i) => {
+    const made = tokenMap({ tokens, at, label, measure, head, withRows: i % at.abreast === 0, title: reading.title,
+      told: reading.positions, name: `attention, ${reading.title}: a row a query, a column a key`, onCell: go });
+    paint(made.map, reading);
+    return made;
+  });
   const node = el("div", { class: "sentence-view" }, el("h4", { class: "finding" }, state.finding), why,
     el("div", { class: "maps scroll" }, ...maps.map((map) => map.node)),
     el("div", { class: `below${room < 760 ? " stacked" : ""}` },

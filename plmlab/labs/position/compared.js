@@ -1,0 +1,246 @@
+// All ways of telling places side by side: one random head's scores, before the sentence is moved and after.
+
+import { capital } from "./clocks.js";
+import { tokenMap } from "./token_map.js";
+import { clamp, el, ruler, svg } from "../shared/dom.js";
+import { pixels, ramp, scaleBar } from "../shared/heat.js";
+import { fill, guess, written } from "../shared/lab.js";
+import { linear, short } from "../shared/plot.js";
+
+const GAP = 18;
+const LEAST = 120;
+const BAR = { height: 46, top: 6, thick: 22 };
+const TERMS = [
+  ["a", "content, q·k", "rule-0"], ["b", "where this query looks, q·WR", "rule-3"],
+  ["c", "which key all look at, u·k", "rule-2"], ["d", "where all look, v·WR", "rule-4"],
+];
+const HONEST = "One head for all ways, drawn by lot: the token vectors, what makes queries and keys of them, and " +
+  "whatever a way would have learned. Nobody trained it, so the sizes mean nothing; what counts is which of them a " +
+  "move changes.";
+const BEYOND = "That a score can be computed does not mean that a trained model knows what to make of it.";
+const FACTS = ["way of telling places", "what is learned of n places, h heads, d dimensions",
+  "numbers at BERT-base’s size", "beyond what training saw"];
+
+/** A score in two digits, with a true minus. */
+export const fixed = (value) => (Math.abs(value) < 0.005 ? "0.00" : value.toFixed(2).replace("-", "−"));
+
+/** The largest change of a map: 0 only where nothing changes at all; below `rounded` it is a matter of rounding. */
+export const changeSaid = (largest, rounded) =>
+  (largest === 0 ? "0" : largest <= rounded ? `< ${rounded.toFixed(5)}` : short(largest, 3));
+
+/** The cell of a pair in a sentence of `count` tokens; a key that comes later counts as the query. */
+export function pairOf({ query, key }, count) {
+  const row = Math.min(query, count - 1);
+  return { row, column: Math.min(key, row) };
+}
+
+/** The scores as Python sent them: `before` and `after` have one list a way, `terms` one a term. */
+export function sorted(scores, ways, count) {
+  const size = count ** 2;
+  const all = Array.from({ length: 2 * ways + TERMS.length }, (_, i) => scores.subarray(i * size, (i + 1) * size));
+  return { before: all.slice(0, ways), after: all.slice(ways, 2 * ways), terms: all.slice(2 * ways) };
+}
+
+/** Where the parts of a sum stand: those above zero run right from it, one after the other, the others left. */
+export function stacked(values) {
+  const ends = { plus: 0, minus: 0 };
+  return values.map((value) => {
+    const side = value < 0 ? "minus" : "plus";
+    const from = ends[side];
+    ends[side] += value;
+    return [Math.min(from, ends[side]), Math.max(from, ends[side])];
+  });
+}
+
+/** How the cards stand in `room` px: how many abreast, how wide each, and the side of a cell. */
+export function cardsLayout(count, label, room) {
+  const abreast = room >= 820 ? 4 : room >= 400 ? 2 : 1;
+  const share = Math.floor((room - label - (abreast - 1) * GAP) / abreast);
+  const width = Math.max(share, LEAST); // a lab is drawn before it has room
+  const cell = clamp(Math.floor((width - 16) / count), 3, 20);
+  return { abreast, width, cell, tokens: cell < 10 ? Math.ceil(12 / cell) : 1 };
+}
+
+/** What is said of a pair: its two places, and that they are as far apart as ever. */
+export function pairSaid({ row, column }, moved) {
+  const back = row - column;
+  const apart = back === 0 ? "one place" : back === 1 ? "one place back" : `${back} places back`;
+  const still = moved ? "still " : "";
+  return `{query}, at place ${row + moved}, looks at {key}, at place ${column + moved}: ${still}${apart}`;
+}
+
+/** The sentence as chips, each with its place. */
+function chipsOf({ tokens, moved }) {
+  const others = el("span", { class: "placed others" }, el("span", { class: "chip" }, `${moved} others`),
+    el("i", {}, `0 … ${moved - 1}`));
+  const chips = tokens.map((token) => el("bdi", { class: `chip${token === "[UNK]" ? " unknown" : ""}` }, token));
+  const places = tokens.map(() => el("i", {}));
+  const node = el("div", { class: "told-places" }, others,
+    ...tokens.map((_, i) => el("span", { class: "placed" }, chips[i], places[i])));
+  const point = ({ row, column }, by) => {
+    others.hidden = !by;
+    places.forEach((place, i) => { place.textContent = i + by; });
+    chips.forEach((chip, i) => {
+      chip.classList.toggle("is-query", i === row);
+      chip.classList.toggle("is-key", i === column);
+    });
+  };
+  return { node, point };
+}
+
+/** The four terms of a pair, stacked; their sum is the score. The axis is the same for all pairs. */
+function termsOf(terms, count, width) {
+  const most = (sign) => Math.max(...Array.from({ length: count ** 2 }, (_, i) =>
+    terms.reduce((sum, term) => sum + Math.max(sign * term[i], 0), 0)));
+  const x = linear(-most(-1), most(1), 2, width - 2);
+  const marks = svg("g", {});
+  const drawing = svg("svg", { class: "plot-of", width, height: BAR.height, "aria-hidden": "true" },
+    marks, svg("path", { class: "zero", d: `M${x(0)} 0V${BAR.top + BAR.thick + 6}` }),
+    svg("text", { x: x(0), y: BAR.height - 2, "text-anchor": "middle" }, "0"),
+    svg("text", { x: 0, y: BAR.height - 2 }, short(-most(-1), 2)),
+    svg("text", { x: width, y: BAR.height - 2, "text-anchor": "end" }, short(most(1), 2)));
+  const cells = TERMS.map(() => el("td", {}));
+  const sum = el("td", {});
+  const line = (name, letter, said, cell) => el("tr", {}, el("th", { scope: "row" },
+    el("i", { class: `swatch ${name}`, "aria-hidden": "true" }, letter), said), cell);
+  const table = el("table", { class: "terms" }, el("tbody", {},
+    ...TERMS.map(([letter, said, name], i) => line(name, letter, said, cells[i])),
+    line("sum", "", "sum: the score", sum)));
+  const point = ({ row, column }) => {
+    const values = terms.map((term) => term[row * count + column]);
+    const total = values.reduce((a, b) => a + b, 0);
+    marks.replaceChildren(...stacked(values).flatMap(([from, to], i) => [
+      svg("rect", { class: TERMS[i][2], x: x(from), y: BAR.top, width: x(to) - x(from), height: BAR.thick }),
+      ...(x(to) - x(from) < 11 ? [] : [svg("text", { class: "letter", x: x((from + to) / 2), y: BAR.top + 15,
+        "text-anchor": "middle" }, TERMS[i][0])])]),
+    svg("path", { class: "sum", d: `M${x(total)} ${BAR.top - 5}V${BAR.top + BAR.thick + 5}` }));
+    cells.forEach((cell, i) => { cell.textContent = fixed(values[i]); });
+    sum.textContent = fixed(total);
+  };
+  const node = el("section", { class: "way" }, el("h5", {}, "Four terms of this pair"),
+    el("p", { class: "source" }, "Transformer-XL, stacked from 0"), drawing, table);
+  return { node, point };
+}
+
+/** The colours of a map; a key that comes later is left to the hatching. */
+function coloured(values, { count, limit, colours }) {
+  const bytes = pixels(count ** 2, (i) => values[i], -limit, limit, colours);
+  const cells = new Uint32Array(bytes.buffer);
+  for (let i = 0; i < cells.length; i++) if (i % count > Math.floor(i / count)) cells[i] = 0;
+  return bytes;
+}
+
+/** A way: its map, the score of the pair, and what a move does to it. */
+function cardOf(way, found, { tokens, limit, rounded, colours, ...figure }) {
+  const count = tokens.length;
+  const { map, mark, node: drawing } = tokenMap({ tokens, ...figure,
+    name: `scores, ${way.name}: a row a query, a column a key` });
+  const [pair, most] = [el("p", { class: "pair" }), el("p", { class: "most" })];
+  const why = el("p", { class: "because" }, way.error ? `It fails: ${way.error}.` : way.why);
+  const node = el("section", { class: "way" }, el("h5", {}, capital(way.name)),
+    el("p", { class: "source" }, way.source), drawing, pair, most, el("p", { class: "how" }, way.how), why);
+  const score = (values, drawn, at) => (drawn ? fixed(values[at.row * count + at.column]) : "–");
+  let shown = null;
+  const point = (at, { revealed, after }, said) => {
+    if (shown !== after) {
+      shown = after;
+      map.node.classList.toggle("blank", !way.drawn[Number(after)]);
+      map.paint(coloured(after ? found.after : found.before, { count, limit, colours }));
+    }
+    const [before, behind] = [score(found.before, way.drawn[0], at), score(found.after, way.drawn[1], at)];
+    pair.replaceChildren("this pair ", el("b", {}, before), ...(revealed ? [" → ", el("b", {}, behind)] : []));
+    const changes = way.largest === null || way.largest > rounded;
+    most.replaceChildren("largest change ", el("b", { class: revealed && changes ? "changes" : "" },
+      !revealed ? "?" : way.largest === null ? "it fails" : changeSaid(way.largest, rounded)));
+    why.hidden = !revealed && way.drawn[0];
+    map.point(at, `${said}; the score is ${after ? behind : before}`);
+    mark(at);
+  };
+  return { node, point };
+}
+
+/** What each way has to learn, and where it ends. */
+function factsOf(ways) {
+  const row = ({ name, learned, numbers, beyond }) => el("tr", {}, el("th", { scope: "row" }, capital(name)),
+    ...[learned, numbers.toLocaleString("en"), beyond].map((text) => el("td", {}, text)));
+  return el("table", { class: "facts-of-ways" },
+    el("thead", {}, el("tr", {}, ...FACTS.map((text) => el("th", { scope: "col" }, text)))),
+    el("tbody", {}, ...ways.map(row)));
+}
+
+let switches = 0;
+
+/** Which of the two the maps show: the sentence where it stands, or moved. */
+function flipOf({ tokens, moved }, view, flip) {
+  const name = `plm-moved-${switches++}`;
+  const last = tokens.length - 1;
+  const radios = [["where it stands", 0], [`moved by ${moved}`, moved]].map(([text, by], i) => el("label", {},
+    el("input", { type: "radio", class: "flip", name, on: { change: () => flip(Boolean(i)) } }),
+    `${text}, places ${by} … ${by + last}`));
+  const follow = () => radios.forEach(({ firstChild: radio }, i) => { radio.checked = view.after === Boolean(i); });
+  return { node: el("div", { class: "bar quiet flips", role: "radiogroup", "aria-label": "the maps show the sentence" },
+    "the maps show the sentence", ...radios), follow };
+}
+
+/** All of it. `scores` are Python's, `choose` sets traits; `view` keeps whether the move was seen, and whether it is
+    what the maps show. */
+export function comparedView(state, scores, { room, stops, lab, choose, view }) {
+  const { tokens, ways, moved, limit, rounded } = state;
+  const count = tokens.length;
+  const measure = ruler(lab, "12px");
+  const widest = Math.ceil(Math.max(...tokens.map(measure)));
+  const label = clamp(widest + 14, 40, 92);
+  const at = cardsLayout(count, label, room);
+  const found = sorted(scores, ways.length, count);
+  const why = el("p", { class: "why", role: "status", "aria-live": "polite" });
+  const finding = el("h4", { class: "finding" });
+  const chips = chipsOf(state);
+  const rounding = el("p", { class: "note" },
+    `The largest change is that of any score in a map; one of < ${rounded.toFixed(5)} is rounding and no more.`);
+  let pair = { row: 0, column: 0 };
+  const onCell = ({ row, column }) => {
+    const to = { query: row, key: Math.min(column, row) };
+    if (to.query === pair.row && to.key === pair.column) point(to);
+    else choose(to);
+  };
+  const figure = { tokens, limit, rounded, colours: ramp(stops), at, label, measure, onCell,
+    head: clamp(widest + 12, 30, 84) };
+  const cards = ways.map((way, i) => cardOf(way, { before: found.before[i], after: found.after[i] },
+    { ...figure, withRows: i % at.abreast === 0 }));
+  const terms = termsOf(found.terms, count, at.width - 16);
+  const shown = [...cards, terms];
+  const columns = Array.from({ length: at.abreast }, (_, i) => `${at.width + (i ? 0 : label)}px`).join(" ");
+  shown.forEach(({ node }, i) => node.classList.toggle("first", i % at.abreast === 0));
+
+  const point = (traits) => {
+    pair = pairOf(traits, count);
+    const by = view.after ? moved : 0;
+    const said = written(fill(pairSaid(pair, by), { query: tokens[pair.row], key: tokens[pair.column] }));
+    why.replaceChildren(...said);
+    finding.textContent = view.revealed ? state.finding
+      : "The same words and the same head: each way of telling places gives other scores";
+    for (const each of shown) each.point(pair, view, why.textContent);
+    chips.point(pair, by);
+    rounding.hidden = !view.revealed;
+    flip.follow();
+  };
+  const turn = (after) => {
+    Object.assign(view, { after, revealed: view.revealed || after });
+    point({ query: pair.row, key: pair.column });
+  };
+  const flip = flipOf(state, view, turn);
+  const ask = guess(view, state.question, state.answer, true);
+  ask.addEventListener("toggle", () => { if (ask.open && !view.revealed) turn(true); });
+  const node = el("div", { class: "compared" }, finding, el("p", { class: "note" }, HONEST), ask, flip.node, chips.node,
+    ...(state.note ? [el("p", { class: "note" }, state.note)] : []),
+    el("div", { class: `pair-told${room < 760 ? " stacked" : ""}` },
+      el("div", {}, why, el("p", { class: "axes" }, el("b", { class: "query" }, "query"), " ↓ looks at ",
+        el("b", { class: "key" }, "key"), " →; hatched: a key that comes later, at which this head may not look")),
+      scaleBar(stops, [`≤ −${limit}`, "0", `≥ ${limit}`], "score before softmax, one scale for all")),
+    el("div", { class: "ways", style: `--label:${label}px;column-gap:${GAP}px;grid-template-columns:${columns}` },
+      ...shown.map((each) => each.node)),
+    rounding,
+    el("h4", { class: "finding" }, "What each way has to learn, and where it ends"),
+    el("div", { class: "facts-scroll" }, factsOf(ways)), el("p", { class: "note" }, BEYOND));
+  return { node, point };
+}
