@@ -28,8 +28,8 @@ class Recall:
             it was last asked.
         start: the slot of the answer's first word.
         answer: its words.
-        options: all answers of its kind that were told, the right one among them: what a reader has to choose from who
-            remembers all, and has forgotten which was which.
+        options: what a reader may choose from who remembers nothing: with one thread of a plot all answers of that
+            kind, with several the answers of these threads. The right one is among them.
     """
 
     plot: str
@@ -141,8 +141,9 @@ class _Writing:
         """Ask and answer."""
         thread = self.threads[number]
         self.say(thread.question)
-        options = dict.fromkeys(other.answer.words for other in self.threads if other.kind == thread.kind)
-        self.recalls.append(Recall(thread.plot.name, told, len(self.words), thread.answer.words, tuple(options)))
+        rivals = tuple(other.answer.words for other in self.threads if other.plot == thread.plot)
+        self.recalls.append(Recall(thread.plot.name, told, len(self.words), thread.answer.words,
+                                   thread.options if len(rivals) == 1 else rivals))
         self.words += [*thread.answer.words, "."]
         self.wait(len(self.words) - 2, number)
 

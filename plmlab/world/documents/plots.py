@@ -42,14 +42,14 @@ class Beat:
 
 @dataclass(frozen=True)
 class Thread:
-    """One thread of a plot: its sentences, those that the answer needs, the question and the answer. Threads of one
-    ``kind`` are answered alike, by words of the same classes."""
+    """One thread of a plot: its sentences, those that the answer needs, the question and the answer. ``options`` are
+    the answers that the question lets one expect before anything is told."""
 
     plot: Plot
-    kind: str
     told: tuple[Sentence, ...]
     question: Sentence
     answer: Sentence
+    options: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -142,10 +142,11 @@ def draw_threads(plot: Plot, cast: Cast, rng: Random, count: int = THREADS) -> l
 
 def _thread(plot: Plot, bound: Bindings, cast: Cast, rng: Random) -> Thread:
     question, answer = plot.beats["question"][0], plot.beats["answer"][0]
-    classes = [",".join(role.domain) for role in (*plot.own, *plot.shared) if role.name in answer.variables]
-    return Thread(plot, f"{answer.row['english']} of {' '.join(classes)}",
-                  tuple(_said(plot, step, bound, cast, rng) for step in plot.uses),
-                  say(question, bound, cast.lexicon), say(answer, bound, cast.lexicon))
+    others = (bound | {role.name: thing} for role in (*plot.own, *plot.shared) if role.name in answer.variables
+              for thing in (bound[role.name], *cast.pool(role)))
+    return Thread(plot, tuple(_said(plot, step, bound, cast, rng) for step in plot.uses),
+                  say(question, bound, cast.lexicon), say(answer, bound, cast.lexicon),
+                  tuple(dict.fromkeys(say(answer, other, cast.lexicon).words for other in others)))
 
 
 def _threads(plot: Plot, cast: Cast, rng: Random) -> list[Bindings]:
