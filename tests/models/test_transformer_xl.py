@@ -300,22 +300,20 @@ def test_what_is_saved_is_what_is_loaded(tmp_path: Path) -> None:
 
 def test_it_learns_what_only_its_memory_can_tell() -> None:
     """Five tokens and the same again, in segments of four: what comes next stands always before the segment."""
-    generator, chance, reached = torch.Generator().manual_seed(0), math.log(4), {}
-
-    def drawn(texts: int) -> Batch:
-        return Batch.causal(torch.randint(7, 11, (texts, 5), generator=generator).repeat(1, 2)[:, :9])
-
+    chance, reached = math.log(4), {}
     for memory in (0, 4):
+        generator = torch.Generator().manual_seed(0)
+
+        def drawn(texts: int, generator: torch.Generator = generator) -> Batch:
+            return Batch.causal(torch.randint(7, 11, (texts, 5), generator=generator).repeat(1, 2)[:, :9])
+
         torch.manual_seed(0)
         model = TransformerXL(replace(SMALL, memory=memory, layers=1, model=32, heads=2))
-        for layer in model.layers:
-            for weight in layer.attention.parameters():
-                torch.nn.init.normal_(weight, std=0.3)
-        fit(model, lambda _: drawn(32), steps=100, lr=0.02, show=False)
+        fit(model, lambda _, drawn=drawn: drawn(32), steps=300, lr=0.01, show=False)
         batch = drawn(100)
         told = model(batch)[:, 4:].flatten(0, 1)
         reached[memory] = F.cross_entropy(told, batch.targets[:, 4:].flatten()).item()
-    assert reached[4] < 0.5 * chance < 0.95 * chance < reached[0]
+    assert reached[4] < 0.6 * chance < 0.95 * chance < reached[0]
 
 
 def test_the_published_size() -> None:
