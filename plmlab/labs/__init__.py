@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from plmlab.labs.layer.lab import LayerLab
     from plmlab.labs.layer.presets import LayerPreset
     from plmlab.labs.mask.lab import MaskLab, MaskPreset
+    from plmlab.labs.memory.lab import MemoryLab
+    from plmlab.labs.memory.presets import MemoryPreset
     from plmlab.labs.next_token.lab import NextTokenLab
     from plmlab.labs.position.lab import PositionLab
     from plmlab.labs.shape_xray.lab import ShapeXray
@@ -29,7 +31,8 @@ MODULES = {
     "ClozeLab": "cloze.lab",
     "Curve": "curve.lab", "GateLab": "gates.lab", "GatePreset": "gates.lab", "GradientLab": "gradient.lab",
     "LayerLab": "layer.lab", "LayerPreset": "layer.presets",
-    "MaskLab": "mask.lab", "MaskPreset": "mask.lab", "NextTokenLab": "next_token.lab", "PositionLab": "position.lab",
+    "MaskLab": "mask.lab", "MaskPreset": "mask.lab", "MemoryLab": "memory.lab", "MemoryPreset": "memory.presets",
+    "NextTokenLab": "next_token.lab", "PositionLab": "position.lab",
     "ShapeXray": "shape_xray.lab", "SoftmaxLab": "softmax.lab", "VectorLab": "vectors.lab",
     "WorldLab": "world.lab",
 }
@@ -50,6 +53,8 @@ __all__ = [
     "LayerPreset",
     "MaskLab",
     "MaskPreset",
+    "MemoryLab",
+    "MemoryPreset",
     "NextTokenLab",
     "PositionLab",
     "ShapeXray",

@@ -23,6 +23,7 @@ torch.set_num_threads(1)
 import alignment_models
 import gate_models
 import layer_models
+import memory_models
 import vector_fixtures
 from beam_fixtures import table_lab
 from cloze_models import crossed, gpt
@@ -53,9 +54,11 @@ BEGINNINGS = {
     "MaskLab": ['MaskLab(words(), SENTENCES[12], "masked", seed=3)', f"MaskLab(words(), {PAIR})",
                 'MaskLab(words(), SENTENCES[12], "causal", network="recurrent")',
                 'MaskLab(words(), SENTENCES[12], "two_way")'],
+    "MemoryLab": ["memory_models.lab()",
+                  'memory_models.lab(cuts=[[0, 9]], without="unshifted", layer=1, head=1, key=8)'],
     "NextTokenLab": ['NextTokenLab(seeded(GPT2), WORDS, "Henry Quinn is older than", world=SMALL)'],
     "PositionLab": [f'PositionLab(*minilm(), kind="{kind}")'
-                    for kind in ("sinusoidal", "learned", "relative", "sentence")],
+                    for kind in ("sinusoidal", "learned", "relative", "sentence", "compared")],
     "ShapeXray": ["ShapeXray()", "ShapeXray(wrong=True)"],
     "SoftmaxLab": ["SoftmaxLab()"],
     "VectorLab": ["vector_fixtures.lab()", "vector_fixtures.lab(axes=vector_fixtures.AXES, update=100)"],

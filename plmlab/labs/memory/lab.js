@@ -1,0 +1,189 @@
+// The Memory Lab: a text read segment by segment, how far a slot can hear, and what it loses where memory is cut.
+
+import { longMap } from "./map.js";
+import { MEAN, MOST, looked, scoreScale } from "./numbers.js";
+import { answerPanel, scorePanel, waysPanel } from "./panels.js";
+import { ribbon } from "./ribbon.js";
+import {
+  CLICKS, answerSaid, changeSaid, cutsWith, isChanged, reachSaid, reasonSaid, tallySaid, weightSaid,
+} from "./told.js";
+import { eachFrame, el, resized } from "../shared/dom.js";
+import { guess, lab, observe, presetButtons, setter, slider, tell, textField, written } from "../shared/lab.js";
+
+const SIDE_BY_SIDE = 860;
+const FARTHEST = 200;
+
+/** A slider that follows its trait. */
+function lengthSlider(model, trait, title, low, choose, signal) {
+  const disabled = Boolean(model.get("alone"));
+  const node = slider({ title, low, high: FARTHEST, step: 1, value: model.get(trait), disabled },
+    (value) => choose({ [trait]: value }));
+  const [input, output] = [node.querySelector("input"), node.querySelector("output")];
+  observe(model, [trait], () => {
+    input.value = model.get(trait);
+    output.textContent = String(model.get(trait));
+  }, signal);
+  return node;
+}
+
+function select(model, trait, label, titles, choose, signal) {
+  const node = el("select", { "aria-label": label, on: { change: () => choose({ [trait]: Number(node.value) }) } },
+    ...titles.map(([value, title]) => el("option", { value }, title)));
+  const follow = () => { node.value = String(model.get(trait)); };
+  observe(model, [trait], follow, signal);
+  follow();
+  return el("label", {}, label, node);
+}
+
+let groups = 0;
+
+function clickSwitch(model, choose, signal) {
+  const name = `plm-memory-click-${groups++}`;
+  const inputs = Object.entries(CLICKS).map(([value, title]) => [el("input", { type: "radio", name, value,
+    disabled: Boolean(model.get("alone")), on: { change: () => choose({ click: value }) } }), title]);
+  const follow = () => inputs.forEach(([input]) => { input.checked = input.value === model.get("click"); });
+  observe(model, ["click"], follow, signal);
+  follow();
+  return el("div", { class: "bar quiet clicks", role: "radiogroup", "aria-label": "what a click does" },
+    "a click on a word, or Enter, ", ...inputs.map(([input, title]) => el("label", {}, input, title)));
+}
+
+export default lab({
+  title: "What does a Transformer-XL remember?",
+  lead: "It reads a text in segments, and each layer keeps what it read of the last slots. How far does that reach, " +
+    "by which path came the answer, and what is lost where the memory is cut?",
+}, ({ model, signal, parts }) => {
+  parts.node.classList.add("memory");
+  const get = (name) => model.get(name);
+  const { presets, layers, heads, tally } = get("menu");
+  const disabled = Boolean(get("alone"));
+  const choose = setter(model);
+  const view = { open: null };
+  const layerTitles = [[MOST, "the layer that looks most"],
+    ...Array.from({ length: layers }, (_, i) => [i, `layer ${i}`])];
+  const headTitles = [[MEAN, "mean of all"], ...Array.from({ length: heads }, (_, i) => [i, String(i)])];
+  parts.controls.prepend(
+    el("div", { class: "bar" }, textField(model, "the text", signal)),
+    ...(presets.length ? [el("div", { class: "bar quiet" }, presetButtons(model, presets))] : []),
+    el("div", { class: "bar quiet choices" },
+      lengthSlider(model, "segment", "slots a segment", 1, choose, signal),
+      lengthSlider(model, "memory", "slots remembered", 0, choose, signal),
+      select(model, "head", "head", headTitles, choose, signal)),
+    clickSwitch(model, choose, signal));
+
+  let now = null;
+  let pointed = null;
+  const home = () => {
+    const { fact, slot } = now.state;
+    const key = get("key");
+    const last = now.state.tokens.length - 1;
+    return { row: now.row, slot: key >= 0 && key <= last ? key : fact ?? slot };
+  };
+  const told = ({ row, slot }, kind) => {
+    const { state, map, look } = now;
+    const here = kind === "ribbon" ? { kind } : map.rows[row];
+    const head = get("head");
+    const whose = head === MEAN ? "mean of all heads" : `head ${head}`;
+    const every = Array.from({ length: layers }, (_, layer) => layer);
+    const seen = here.kind === "looked" ? [here.layer] : every;
+    const looks = state.zones[slot] === "forgotten" ? []
+      : seen.map((layer) => [layer, look.weight(here.way ?? 0, layer, head, slot)]);
+    const first = here.kind === "heard" ? reachSaid(state, here.layer, slot) : reasonSaid(state, slot);
+    return here.kind === "heard" ? first : [...first, ...weightSaid(state, slot, looks, whose)];
+  };
+  const show = (cell, kind) => {
+    now.why.replaceChildren(...written(told(cell, kind)));
+    now.map.point(cell.row, cell.slot, now.why.textContent);
+    now.ribbon.point(cell.slot);
+    score(cell.slot);
+  };
+  const point = (cell, kind = "map") => {
+    pointed = { cell, kind };
+    pointing();
+  };
+  const pointing = eachFrame(() => {
+    if (now) show(pointed?.cell ?? home(), pointed?.kind);
+  });
+  const leave = () => {
+    pointed = null;
+    pointing();
+  };
+  const walk = (cell) => {
+    now.row = cell.row;
+    point(cell);
+    if (get("key") !== cell.slot) choose({ key: cell.slot });
+  };
+  const act = (slot) => {
+    if (disabled) {
+      choose({ key: slot });
+      return;
+    }
+    const click = get("click");
+    if (click === "ask") tell(model, { slot, key: -1 });
+    else tell(model, { cuts: cutsWith(get("cuts"), click, slot, now.state.segment), key: slot });
+  };
+  const keepingFocus = (draw) => {
+    const focused = parts.body.contains(document.activeElement) ? document.activeElement : null;
+    const [at, walked] = [focused?.dataset.at, focused?.matches(".cross")];
+    draw();
+    const again = walked ? ".cross" : at === undefined ? null : `[data-at="${at}"]`;
+    if (again) (parts.body.querySelector(again) ?? parts.body.querySelector(".cross")).focus({ preventScroll: true });
+  };
+  const score = (slot) => {
+    const { state, look, changed } = now;
+    const { layer, head } = look.most(get("layer"), get("head"), slot);
+    if (now.scored === `${slot} ${layer} ${head}`) return;
+    now.scored = `${slot} ${layer} ${head}`;
+    const scale = scoreScale(state.tokens.map((_, key) => look.terms(0, layer, head, key)).filter(Boolean));
+    const fresh = scorePanel({ terms: look.terms(0, layer, head, slot),
+      after: changed ? look.terms(1, layer, head, slot) : null,
+      weight: look.weight(0, layer, head, slot), weightAfter: look.weight(1, layer, head, slot),
+      most: scale, title: `How “${state.names[state.slot]}” scores “${state.names[slot]}”`,
+      controls: now.scoreControls });
+    const meant = get("layer") !== MOST && get("head") !== MEAN;
+    now.scoreNote.textContent = !meant && look.terms(0, layer, head, slot)
+      ? `layer ${layer}, head ${head}: it looks most at this slot` : "";
+    now.score.replaceChildren(...fresh.childNodes);
+  };
+  const draw = () => {
+    const state = get("state");
+    if (!state.tokens) return;
+    const room = parts.body.clientWidth;
+    const look = looked(state, layers, heads);
+    const why = el("p", { class: "why", role: "status", "aria-live": "polite" });
+    const scoreNote = el("span", { class: "which-head" });
+    const layerSelect = el("select", { "aria-label": "layer of the score", "data-at": "layer",
+      on: { change: () => choose({ layer: Number(layerSelect.value) }) } },
+    ...layerTitles.map(([value, title]) => el("option", { value }, title)));
+    layerSelect.value = String(get("layer"));
+    const stood = now?.map.rows[now.row] ?? { kind: "zone" };
+    now = { state, look, why, changed: isChanged(state), score: el("div", { class: "score" }), scoreNote,
+      scoreControls: el("div", { class: "bar quiet" }, layerSelect, scoreNote) };
+    now.map = longMap({ state, look, layers, head: get("head"), room, onPoint: point, onWalk: walk,
+      onLeave: leave, onAct: act });
+    now.row = now.map.rows.findIndex(({ kind, layer }) => kind === stood.kind && layer === stood.layer);
+    now.ribbon = ribbon({ state, narrow: room < SIDE_BY_SIDE, onLeave: leave, onAct: act,
+      onPoint: (slot) => point({ row: now.row, slot }, "ribbon") });
+    const ask = state.guess ? [guess(view, state.guess.question, [state.guess.answer, el("span", { class: "tries" },
+      el("button", { type: "button", class: "preset", disabled, "data-at": "try",
+        on: { click: () => tell(model, { memory: state.guess.memory }) } },
+      `remember ${state.guess.memory} ${state.guess.memory === 1 ? "slot" : "slots"}`))])] : [];
+    const all = tallySaid(tally);
+    keepingFocus(() => parts.body.replaceChildren(
+      el("h4", { class: "finding", role: "status", "aria-live": "polite" }, answerSaid(state)), why,
+      now.map.node, now.ribbon.node,
+      el("div", { class: room >= SIDE_BY_SIDE ? "below" : "below stacked" },
+        el("div", {}, answerPanel({ state, changeSaid: changeSaid(state, get("cuts")), disabled,
+          idle: get("cuts").length > 0 && !now.changed,
+          undo: () => tell(model, { cuts: [], without: "" }) }), ...ask),
+        el("div", {}, waysPanel({ state, disabled, choose: (without) => tell(model, { without }) }), now.score)),
+      ...(all ? [el("p", { class: "note tally" }, all)] : [])));
+    pointed = null;
+    now.ribbon.reveal();
+    show(home());
+  };
+  observe(model, ["state", "head", "layer"], eachFrame(draw), signal);
+  observe(model, ["key"], pointing, signal);
+  resized(parts.body, draw, signal);
+  draw();
+});

@@ -1,0 +1,188 @@
+// The long picture of the Memory Lab: a column a slot. What each layer can have heard of, what became of each slot,
+// where each layer looks, and what the loss of a slot does.
+
+import { runs } from "./numbers.js";
+import { ZONES, isChanged, isCut } from "./told.js";
+import { clamp, el, svg } from "../shared/dom.js";
+import { ramp, scaleBar, sequential, walk } from "../shared/heat.js";
+
+const LABEL = 178;
+const [HEARD, BAND, LOOKED, EFFECT, GAP, HEAD] = [15, 20, 13, 54, 9, 25];
+const NARROWEST = 3.4;
+const INSET = 0.35;
+const SEEN = 0.004;
+
+let patterns = 0;
+
+/** The rows from above: { kind, layer, way, title, top, height }. Weights have a second row a layer where something is
+    changed. */
+export function rowsOf(layers, changed) {
+  const found = [];
+  let top = HEAD;
+  const add = (kind, height, title, more = {}) => {
+    found.push({ kind, title, top, height, ...more });
+    top += height + 2;
+  };
+  for (let layer = layers - 1; layer >= 0; layer--) add("heard", HEARD, `layer ${layer} can have heard`, { layer });
+  add("zone", BAND, "what became of it");
+  top += GAP;
+  for (let layer = layers - 1; layer >= 0; layer--) {
+    add("looked", LOOKED, `layer ${layer} looks${changed ? ", as it is" : ""}`, { layer, way: 0 });
+    if (changed) add("looked", LOOKED, "as changed", { layer, way: 1 });
+  }
+  top += GAP;
+  add("effect", EFFECT, "the word, this slot cut");
+  return { rows: found, height: top };
+}
+
+/** How far up the scale of colours a weight stands, from 0 to 1: its root, the same in every state, so that small
+    weights are seen and pictures can be compared. */
+export const shade = (weight) => Math.sqrt(clamp(weight, 0, 1));
+
+const rect = (x, y, width, height, more) => svg("rect", { x, y, width: Math.max(width, 0.5), height, ...more });
+
+/** Cells of a row of slots, one a stretch of equal values; `paint(value)` gives the attributes of one. */
+const cells = (values, at, { top, height }, paint, inset = 0) => runs(values).map(({ from, to, value }) =>
+  rect(at(from) + inset, top, at(to) - at(from) - 2 * inset, height, paint(value)));
+
+/** What a layer can have heard of; what it can't any more where something is cut is outlined. */
+function heardMarks(row, { state, at, hatched }) {
+  const within = (level) => level >= 0 && level <= row.layer + 1;
+  const found = state.reach.level.map((level, slot) =>
+    (!within(level) ? "never" : within(state.reach.cut[slot]) ? "heard" : "lost"));
+  return cells(found, at, row, (value) => (value === "heard" ? { class: value } : { class: value, style: hatched }));
+}
+
+/** What became of each slot, with its name where there is room, and what is cut out. */
+function zoneMarks(row, { state, at, hatched }) {
+  const names = runs(state.zones).filter(({ from, to, value }) => at(to) - at(from) > 7 * ZONES[value].length)
+    .map(({ from, to, value }) => svg("text", { class: `zone-name ${value}`, x: (at(from) + at(to)) / 2,
+      y: row.top + 14, "text-anchor": "middle" }, ZONES[value]));
+  const cut = runs(state.tokens.map((_, slot) => isCut(state, slot))).filter(({ value }) => value)
+    .map(({ from, to }) => rect(at(from), row.top - 2, at(to) - at(from), row.height + 4, { class: "cut-out" }));
+  return [...cells(state.zones, at, row, (zone) =>
+    ({ class: `zone ${zone}`, style: zone === "forgotten" ? hatched : null }), INSET), ...names, ...cut];
+}
+
+/** Where a layer looks; `colour(weight)` on one scale for all rows. */
+function lookedMarks(row, { state, at, hatched, weights, colour }) {
+  const shown = weights(row).map((weight, slot) =>
+    (slot > state.slot || state.zones[slot] === "forgotten" ? null : weight));
+  return cells(shown, at, row, (weight) =>
+    (weight === null ? { class: "never", style: hatched } : { fill: colour(weight) }));
+}
+
+/** Bars from the probability of the word to what it is without a slot. */
+function effectMarks({ top, height }, { state, at, width, pitch }) {
+  const y = (p) => top + height - 2 - p * (height - 4);
+  const { p } = state.answers[0];
+  return [svg("path", { class: "rule", d: `M0 ${y(0)}H${width}M0 ${y(1)}H${width}` }),
+    svg("path", { class: "level", d: `M${at(state.oldest)} ${y(p)}H${at(state.slot)}` }),
+    ...state.effects.slots.filter(([, , then]) => Math.abs(then - p) > SEEN).map(([first, end, then]) =>
+      rect(at(first), Math.min(y(p), y(then)), at(end) - at(first) - (pitch > 3 ? 0.6 : 0), Math.abs(y(p) - y(then)),
+        { class: then < p ? "falls" : "rises" }))];
+}
+
+const MARKS = { heard: heardMarks, zone: zoneMarks, looked: lookedMarks, effect: effectMarks };
+
+/** The lines that go through all rows: where segments begin, where the gradient stops, where the word was read last. */
+function lines({ state, at, width }, height) {
+  const starts = [];
+  for (let slot = state.segment; slot < state.tokens.length; slot += state.segment) {
+    starts.push(`M${at(slot)} ${HEAD - 3}V${height}`);
+  }
+  const stop = at(state.begin);
+  const right = stop > width / 2;
+  const gradient = state.begin ? [svg("path", { class: "gradient-stop", d: `M${stop} 2V${height}` }),
+    svg("text", { class: "gradient-name", x: stop + (right ? -6 : 6), y: 10, "text-anchor": right ? "end" : "start" },
+    right ? "no gradient passes this line, but numbers do ▸" : "◂ no gradient passes this line, but numbers do")] : [];
+  const fact = state.fact === null ? [] : [svg("path", { class: "fact-mark",
+    d: `M${at(state.fact + 0.5)} ${HEAD - 3}l-4.5 -8h9z` })];
+  return [svg("path", { class: "starts", d: starts.join("") }), ...gradient, ...fact];
+}
+
+/** What the marks mean. */
+const keys = (state) => el("div", { class: "map-foot" }, el("div", { class: "map-keys" },
+  el("span", {}, el("i", { class: "heard" }), "can have heard of it"),
+  el("span", {}, el("i", { class: "never" }), "cannot"),
+  ...(state.fact === null ? [] : [el("span", {}, el("i", { class: "fact-key" }, "▼"),
+    `“${state.word}” was read last here`)]),
+  el("span", {}, el("i", { class: "falls" }), "falls to there without it"),
+  el("span", {}, el("i", { class: "rises" }), "rises")),
+scaleBar(sequential(), ["0", "¼", "1"], "attention weight"));
+
+/**
+ * The picture. `look` has the weights, `head` whose they are; `onPoint({ row, slot })` hears where the pointer goes,
+ * `onWalk({ row, slot })` where the keys go, `onLeave()` when the pointer leaves, `onAct(slot)` a click or Enter.
+ * `point(row, slot, said)` moves the crosshair.
+ */
+export function longMap({ state, look, layers, head, room, onPoint, onWalk, onLeave, onAct }) {
+  const count = state.tokens.length;
+  const { rows, height } = rowsOf(layers, isChanged(state));
+  const pitch = Math.max((room - LABEL - 12) / count, NARROWEST);
+  const width = pitch * count;
+  const at = (slot) => slot * pitch;
+  const hatch = `plm-memory-${patterns++}`;
+  const weights = ({ layer, way }) => state.tokens.map((_, slot) => look.weight(way, layer, head, slot));
+  const colours = ramp(sequential());
+  const colour = (value) => {
+    const i = 4 * Math.round(255 * shade(value));
+    return `rgb(${colours[i]},${colours[i + 1]},${colours[i + 2]})`;
+  };
+  const figure = { state, at, width, pitch, weights, colour, hatched: `fill:url(#${hatch})` };
+  const marks = rows.flatMap((row) => MARKS[row.kind](row, figure));
+  const column = svg("rect", { class: "pointed", width: Math.max(pitch, 2), y: HEAD - 2, height: height - HEAD + 2 });
+  const canvas = svg("svg", { width: width + 2, height, "aria-hidden": "true" },
+    svg("defs", {}, svg("pattern", { id: hatch, width: 5, height: 5, patternUnits: "userSpaceOnUse",
+      patternTransform: "rotate(45)" }, svg("path", { class: "hatching", d: "M0.5 0V5" }))),
+    ...marks, ...lines(figure, height),
+    rect(at(state.slot) - 0.5, HEAD - 2, pitch + 1, height - HEAD + 2, { class: "asked-slot" }), column);
+  const cross = el("div", { class: "cross", role: "gridcell", tabindex: "0" });
+  const line = el("div", { role: "row" }, cross);
+  const field = el("div", { class: "field", role: "grid", "aria-label": "the slots of the text: a row a layer",
+    "aria-rowcount": rows.length, "aria-colcount": count, style: `width:${width}px;height:${height}px` }, canvas, line);
+  const names = rows.map(({ title, top, height: tall }) =>
+    el("span", { class: "row-name", style: `top:${top}px;height:${tall}px` }, title));
+  const effect = rows.at(-1);
+  const axis = [["1", effect.top], ["0", effect.top + effect.height - 13]].map(([text, top]) =>
+    el("span", { class: "row-name axis", style: `top:${top}px` }, text));
+  let now = { row: 0, slot: 0 };
+  const under = (event) => {
+    const box = canvas.getBoundingClientRect();
+    const y = event.clientY - box.top;
+    const row = rows.findLastIndex(({ top }) => y >= top);
+    return { row: Math.max(row, 0), slot: clamp(Math.floor((event.clientX - box.left) / pitch), 0, count - 1) };
+  };
+  field.addEventListener("pointermove", (event) => onPoint(under(event)));
+  field.addEventListener("pointerleave", onLeave);
+  field.addEventListener("click", (event) => {
+    cross.focus({ preventScroll: true });
+    onAct(under(event).slot);
+  });
+  cross.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" || event.key === " ") onAct(now.slot);
+    else {
+      const far = event.ctrlKey || event.metaKey;
+      const to = walk(event.key, { row: now.row, column: now.slot }, rows.length, count, far);
+      if (!to) return;
+      onWalk({ row: to.row, slot: to.column });
+      cross.scrollIntoView({ block: "nearest", inline: "nearest" });
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  const point = (row, slot, said) => {
+    now = { row: clamp(row, 0, rows.length - 1), slot };
+    const { top, height: tall } = rows[now.row];
+    const wide = Math.max(pitch, 7);
+    column.setAttribute("x", at(slot) + pitch / 2 - Math.max(pitch, 2) / 2);
+    cross.style.cssText = `left:${at(slot + 0.5) - wide / 2}px;top:${top - 1}px;width:${wide}px;height:${tall + 2}px`;
+    cross.setAttribute("aria-label", said);
+    cross.setAttribute("aria-colindex", slot + 1);
+    line.setAttribute("aria-rowindex", now.row + 1);
+  };
+  const node = el("div", { class: "long" }, el("div", { class: "scroll" },
+    el("div", { class: "long-grid", style: `grid-template-columns:${LABEL}px ${width + 2}px` },
+      el("div", { class: "row-names", style: `height:${height}px` }, ...names, ...axis), field)), keys(state));
+  return { node, point, rows };
+}

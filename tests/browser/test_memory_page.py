@@ -1,0 +1,214 @@
+"""The Memory Lab in a browser: its pictures by mouse and keyboard, cuts from page to kernel and back."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from memory_models import ASKED, TEXT, TOLD, lab, random_model
+from playwright.sync_api import Locator, Page, expect
+from servers import Desk
+from standin import HOSTILE
+
+from plmlab.labs import MemoryLab
+
+pytestmark = pytest.mark.browser
+
+Show = Callable[..., Page]
+WHY = ".why"
+
+
+def telling(**more: object) -> MemoryLab:
+    """The fact stands in the memory."""
+    return lab(TEXT, model=random_model(memory=18), **more)
+
+
+def chip(page: Page, slot: int) -> Locator:
+    return page.locator(".chips .chip").nth(slot)
+
+
+def walked_to(page: Page, row: int) -> None:
+    """Put the crosshair on a row, in the column where it stands."""
+    page.focus(".cross")
+    for _ in range(12):
+        page.keyboard.press("ArrowUp")
+    for _ in range(row):
+        page.keyboard.press("ArrowDown")
+
+
+def test_the_first_state_shows_the_fact_the_question_and_what_is_forgotten(show: Show) -> None:
+    made = telling()
+    page = show(made)
+    expect(page.locator(".chip.asked")).to_have_text("?")
+    expect(page.locator(".chip.fact")).to_have_text("crane")
+    assert "memory" in chip(page, TOLD).get_attribute("class") and "forgotten" in chip(page, 2).get_attribute("class")
+    expect(page.locator(".band-name b")).to_have_text(["forgotten", *["in the memory"] * 3, "own segment"])
+    expect(page.locator(".stop")).to_contain_text("the gradient stops here")
+    expect(page.locator(WHY)).to_contain_text("“crane (slot 10)” stands in a segment before, and is remembered.")
+    expect(page.locator(WHY)).to_contain_text("It stands 14 slots before.")
+    p = made.state["answers"][0]["p"]
+    expect(page.locator(".finding")).to_have_text(re.compile(rf"^The model gives “crane” {f'{p:.4f}'.rstrip('0')[:4]}"))
+    expect(page.locator(".zone-name")).to_have_text(["forgotten", "in the memory", "later"])
+    widths = [box.bounding_box()["width"] for box in page.locator("rect.heard").all()]
+    assert widths[0] == pytest.approx(25 / 19 * widths[1], rel=0.01), "a layer more, and all of the text is in reach"
+
+
+def test_the_pictures_by_keyboard_alone(show: Show) -> None:
+    page = show(telling())
+    stops = []
+    while ".cross" not in (stops or [""])[-1]:
+        page.keyboard.press("Tab")
+        stops.append(page.evaluate("(e => `${e.tagName}.${e.className}`)(document.activeElement)"))
+        assert len(stops) < 40, stops
+    walked_to(page, 0)
+    expect(page.locator(WHY)).to_have_text("Layer 1 of “?” can have heard of “crane (slot 10)”: “?” looks at “crane "
+                                           "(slot 10)” in layer 0.")
+    page.keyboard.press("Home")
+    expect(page.locator(WHY)).to_contain_text("Layer 1 of “?” can have heard of “the (slot 0)”: “?” looks at “word "
+                                              "(slot 6)” in layer 1, where “word (slot 6)” had looked at “the")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(WHY)).to_contain_text("cannot have heard of “the (slot 0)”")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(WHY)).to_contain_text("was read too long ago")
+    page.keyboard.press("End")
+    expect(page.locator(WHY)).to_contain_text("comes later")
+    expect(page.locator(".chip.pointed")).to_have_count(1)
+    assert page.evaluate("document.querySelector('.plm-lab .chip.pointed').title") == "slot 26"
+    quiet = """() => [...document.querySelectorAll('.plm-lab :is(button, input, select, summary, [tabindex])')]
+        .filter(e => e.dataset.lmSuppressShortcuts !== 'true').length"""
+    assert page.evaluate(quiet) == 0
+
+
+def test_the_pointer_tells_in_every_view(show: Show) -> None:
+    page = show(telling())
+    home = page.inner_text(WHY)
+    chip(page, 20).hover()
+    expect(page.locator(WHY)).to_contain_text("“secret (slot 20)”")
+    expect(page.locator(".score h4")).to_have_text("How “?” scores “secret (slot 20)”")
+    expect(chip(page, 20)).to_have_class(re.compile("pointed"))
+    box = page.locator(".field").bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 8.5 / 27, box["y"] + 22)
+    expect(page.locator(WHY)).to_contain_text("“Helen (slot 8)”")
+    expect(chip(page, 8)).to_have_class(re.compile("pointed"))
+    page.mouse.move(2, 2)
+    expect(page.locator(WHY)).to_have_text(home)
+
+
+def test_one_score_is_shown_with_its_terms(show: Show) -> None:
+    made = telling(layer=1, head=2)
+    page = show(made)
+    amounts = [float(said.replace("−", "-")) for said in page.locator(".score .amount").all_text_contents()]
+    assert sum(amounts[:4]) == pytest.approx(amounts[4], abs=0.03)
+    page.get_by_label("layer of the score").select_option("layer 0")
+    expect(page.locator(".which-head")).to_have_text("")
+    page.get_by_label("head", exact=True).select_option("mean of all")
+    expect(page.locator(".which-head")).to_contain_text("layer 0, head")
+    chip(page, 1).hover()
+    expect(page.locator(".score .note")).to_contain_text("neither read nor remembered")
+
+
+def test_a_saved_page_shows_what_was_cut_and_cuts_nothing_itself(show: Show) -> None:
+    made = telling(without="global_content")
+    made.cuts = [[0, TOLD + 1]]
+    page = show(made)
+    expect(page.locator(".answer h5")).to_have_text(
+        ["as it is", "all before slot 11 dropped; without (c), what all look at"])
+    expect(page.locator(".way input:checked")).to_have_value("global_content")
+    expect(page.locator(".chip.cut")).to_have_count(5)
+    expect(page.locator("rect.lost").first).to_be_visible()
+    assert page.locator(".field rect.cut-out").count() == 1
+    expect(page.locator(".alone")).to_be_visible()
+    assert page.locator(".way input:enabled, .presets button:enabled, .clicks input:enabled").count() == 0
+    chip(page, 20).click()
+    expect(page.locator(".chip.asked")).to_have_text("?")
+    page.mouse.move(2, 2)
+    expect(page.locator(".chip.pointed")).to_have_text("secret")
+
+
+def test_where_not_all_bands_fit_the_asked_one_is_in_sight(show: Show) -> None:
+    made = lab(" ".join([TEXT] * 7))
+    made.set_state({"segment": 4, "slot": 100, "cuts": [[150, 151]]})
+    page = show(made)
+    band, box = (page.locator(one).bounding_box() for one in (".chip.asked", ".ribbon"))
+    assert box["height"] < 700 and box["y"] <= band["y"] <= box["y"] + box["height"]
+    expect(page.locator(".pair .nothing")).to_contain_text("What you cut is forgotten already, or comes later")
+    expect(page.get_by_role("button", name="mend everything")).to_have_count(1)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_a_person_types_is_text(show: Show, name: str) -> None:
+    made = telling()
+    made.text = HOSTILE[name]
+    page = show(made)
+    assert page.locator(".plm-lab img, .plm-lab script").count() == 0
+    assert page.input_value(".sentence") == HOSTILE[name]
+    page.focus(".cross")
+    page.keyboard.press("Home")
+    expect(page.locator(WHY)).to_contain_text("“")
+
+
+@pytest.mark.parametrize("width", [420, 700, 960, 1280])
+def test_nothing_overflows(show: Show, page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    for text in (TEXT, " ".join([TEXT] * 8), "crane"):
+        made = lab(text, model=random_model(segment=40, memory=60))
+        made.set_state({"cuts": [[0, 40]], "without": "unshifted"})
+        show(made, "dark" if width == 700 else "light")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, text
+        cut = page.evaluate("""() => {
+            const lab = document.querySelector('.plm-lab').getBoundingClientRect();
+            return [...document.querySelectorAll('.plm-lab :is(.why, .bar, .band, .ask, .answers, .ways, .score > *)')]
+                .filter((e) => e.getBoundingClientRect().right > lab.right).map((e) => e.className); }""")
+        assert cut == [], text
+
+
+CELL = """
+import torch
+torch.set_num_threads(1)
+import memory_models
+lab = memory_models.lab(memory_models.TEXT, model=memory_models.random_model(memory=18))
+lab
+"""
+TOLD_BY_KERNEL = "print(lab.slot, lab.cuts, repr(lab.without), lab.memory, lab.text[:9])"
+
+
+def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
+    page = jupyter.run(CELL, TOLD_BY_KERNEL, until=".plm-lab .long")
+    finding = page.locator(".finding")
+    expect(finding).to_contain_text("The model gives “crane”")
+    page.get_by_label("cuts all before it").check()
+    chip(page, 11).click()
+    expect(page.locator(".chip.cut")).to_have_count(5)
+    expect(page.locator(".answer h5").nth(1)).to_have_text("all before slot 11 dropped")
+    page.focus(".cross")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(page.locator(".answer h5").nth(1)).to_have_text("all before slot 12 dropped")
+    assert page.evaluate("document.activeElement.className") == "cross", "the focus stays"
+    page.locator(".way input").nth(5).focus()
+    page.keyboard.press("Space")
+    expect(page.locator(".answer h5").nth(1)).to_contain_text("distances not shifted by the memory")
+    jupyter.run_cell(1, until=r"24 \[\[0, 12\]\] 'unshifted' 18 the cat s")
+    page.get_by_role("button", name="mend everything").press("Enter")
+    expect(page.locator(".chip.cut")).to_have_count(0)
+    page.get_by_label("asks there").check()
+    chip(page, 9).click()
+    expect(page.locator(".chip.asked")).to_have_text("was")
+    expect(page.locator(".answers h4")).to_have_text("What comes after “was (slot 9)”?")
+    page.focus("input[aria-label='slots remembered']")
+    page.keyboard.press("Home")
+    expect(page.locator(".band-name b").first).to_have_text("forgotten")
+    page.keyboard.press("End")
+    expect(page.locator(".chip.forgotten")).to_have_count(0)
+    jupyter.run_cell(1, until=r"9 \[\] '' 200 the cat s")
+    page.fill(".sentence", "")
+    expect(page.locator(".message")).to_contain_text("The text is empty")
+    for text in HOSTILE.values():
+        page.fill(".sentence", text)
+        expect(page.locator(".message.error")).to_have_count(0)
+        assert page.locator(".plm-lab img, .plm-lab script").count() == 0
+    page.click("button.preset:text-is('fact in the memory')")
+    expect(page.locator(".chip.asked")).to_have_text("?")
+    expect(page.locator(".chips .chip")).to_have_count(ASKED + 2)
+    page.locator(".ask summary").press("Enter")
+    page.get_by_role("button", name=re.compile("^remember 13 slots")).click()
+    expect(page.locator(".chip.forgotten")).to_have_count(TOLD + 1)
