@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from plmlab.example import Batch, Example, PairBatch, PairExample
 from plmlab.interpret.ablation import attentions_of
-from plmlab.interpret.readable import ReadableModel, Words, as_ours, inference, readable
+from plmlab.interpret.readable import ReadableModel, Words, as_ours, in_one_pass, inference, readable
 from plmlab.interpret.watching import Seen, watch
 from plmlab.visibility import Visibility
 
@@ -45,6 +45,8 @@ def attention_maps(model: nn.Module, words: Words, text: Text, second: str | Non
     """
     reads = looking(model)
     given = _example(reads, words, text, second) if isinstance(text, str) else text
+    if isinstance(given, Example):
+        given = in_one_pass(model, given)
     batch, visible = _batch(given), _visible(given)
     sides = [batch] if isinstance(batch, Batch) else [batch.source, batch.target]
     for side in sides:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from plmlab.example import Batch
 from plmlab.hf import convert
 from plmlab.hf.readable import is_theirs
-from plmlab.interpret.readable import as_ours, inference, readable
+from plmlab.interpret.readable import as_ours, in_one_pass, inference, readable
 from plmlab.interpret.watching import watch
 from plmlab.text.tokenizers import Tokenizer
 
@@ -68,7 +68,7 @@ def residual_stream(model: LanguageModel, ids: Sequence[int]) -> ResidualStream:
     window = tuple(ids[-getattr(model.config, "time", len(ids)):])
     tokens = torch.tensor([window], device=next(module.parameters()).device)
     with inference(module), watch(module, "embedded", "*layers.*.hidden") as seen:
-        last = model.hidden_states(Batch.continuing(tokens, 0))[0, -1]
+        last = model.hidden_states(in_one_pass(module, Batch.continuing(tokens, 0)))[0, -1]
         logits = model.token_logits(last).float().cpu()
     return ResidualStream(window, torch.stack([hidden[0] for hidden in seen.hidden()]), logits)
 

@@ -2,15 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import torch
 from torch import Tensor, nn
 
-from plmlab.example import AnyBatch, AnyExample, Batch
+from plmlab.example import AnyBatch, AnyExample, Batch, Example
 from plmlab.hf.readable import HFModel, is_theirs
 from plmlab.models.registry import architecture_of
 from plmlab.text.tokenizers import Tokenizer
+from plmlab.visibility import AttentionMask
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -44,13 +46,11 @@ class OurModel:
         return architecture_of(self.model).name
 
     def example(self, tokenizer: AnyTokenizer, text: str, second: str | None = None) -> AnyExample:
-        """What the model reads of a text, or of two, with nothing hidden, as its file registers it, all in one pass;
-        ValueError where it reads another number."""
+        """What the model reads of a text, or of two, with nothing hidden, as its file registers it; ValueError where it
+        reads another number."""
         words = as_ours(tokenizer)
-        example = architecture_of(self.model).example(
+        return architecture_of(self.model).example(
             words.encode(text), None if second is None else words.encode(second), words.vocab)
-        at_once = getattr(self.model, "at_once", None)
-        return at_once(example) if at_once else example
 
     def __call__(self, batch: AnyBatch) -> Any:
         """One pass over a batch on the model's device: the model's own output."""
@@ -72,6 +72,21 @@ def readable(model: nn.Module) -> ReadableModel:
 def as_ours(tokenizer: Any) -> Tokenizer:
     """A tokenizer of ours, made of one of ``transformers`` where need be."""
     return tokenizer if isinstance(tokenizer, Tokenizer) else Tokenizer.from_hf(tokenizer)
+
+
+Given = TypeVar("Given", Example, Batch)
+
+
+def in_one_pass(model: nn.Module, given: Given) -> Given:
+    """A text as a model must be given it so that one pass shows all of it. One that reads segment by segment (it has a
+    ``visibility``) gets the mask that this comes to, which leaves all numbers as they are. Of other models, and of a
+    text with a mask of its own, nothing changes."""
+    visibility = getattr(model, "visibility", None)
+    plain = given.visible.pattern == "causal" if isinstance(given, Example) else given.visible.only_causal
+    if visibility is None or not plain:
+        return given
+    visible = visibility(given.tokens.shape[-1])
+    return replace(given, visible=visible if isinstance(given, Example) else AttentionMask.of([visible]))
 
 
 @contextmanager

@@ -11,6 +11,9 @@ from plmlab.layers.hooks import HookPoint
 from plmlab.layers.positions import Sinusoidal
 from plmlab.visibility import AttentionMask
 
+TERMS = ("content", "content_position", "global_content", "global_position")
+"""The hook points of the terms (a), (b), (c) and (d) of a Transformer-XL's score."""
+
 
 class ShawAttention(MultiHeadAttention):
     """Relative positions in keys and values (Shaw et al. 2018, eqs. 3–5).
@@ -94,8 +97,7 @@ class TransformerXLAttention(MultiHeadAttention):
         """The sum of the four terms, divided by √d_k; the queries are the last of the keys."""
         key, root = k.shape[2], q.shape[3] ** 0.5
         u, v, r = self.content_bias[:, None], self.position_bias[:, None], self.places(key)
-        if not any(term.open for term in (self.content, self.content_position, self.global_content,
-                                          self.global_position)):
+        if not any(getattr(self, term).open for term in TERMS):
             return ((q + u) @ k.mT + relative_shift((q + v) @ r.mT, key)) / root
         return (self.content(q @ k.mT / root)
                 + self.content_position(relative_shift(q @ r.mT, key) / root)

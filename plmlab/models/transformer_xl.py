@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from plmlab.example import Batch, Example
+from plmlab.example import Batch
 from plmlab.layers.relative import TransformerXLAttention
 from plmlab.layers.transformer import LayerShape, TransformerLayer
 from plmlab.models.architectures import DECODER
@@ -165,7 +165,7 @@ class TransformerXL(GPT):
         """What the last layer makes of each slot.
 
         ``memories``, one a layer, are what was read before, and then hold this batch too; without, nothing was. A batch
-        with a mask of its own (`at_once`) is read in one pass, and nothing is remembered. ValueError where that mask
+        with a mask of its own (`visibility`) is read in one pass, and nothing is remembered. ValueError where that mask
         lets a slot look ahead.
         """
         if not batch.visible.only_causal:
@@ -190,16 +190,15 @@ class TransformerXL(GPT):
         segment = Batch.continuing(tokens, before)
         if not self.config.same_length:
             return segment
-        distance = torch.arange(before, before + tokens.shape[1])[:, None] - torch.arange(before + tokens.shape[1])
-        return replace(segment, visible=AttentionMask(pairs=((distance >= 0) & (distance < self.config.memory))[None]))
+        last = Visibility.last(before + tokens.shape[1], self.config.memory).dense()[before:]
+        return replace(segment, visible=AttentionMask(pairs=last[None]))
 
-    def at_once(self, example: Example) -> Example:
-        """The same text to be read in one pass: its mask lets each slot look where segments and memory let it, so that
-        all vectors are the same. (Gradients are not: here they flow into what is remembered.)"""
-        time = len(example.tokens)
-        visible = (Visibility.last(time, self.config.memory) if self.config.same_length
-                   else Visibility.segmented(time, self.config.segment, self.config.memory))
-        return replace(example, visible=visible)
+    def visibility(self, time: int) -> Visibility:
+        """Who may look at whom in a text of so many slots: what segments and memory come to. In one pass under this
+        mask all vectors are the same. (Gradients are not: there they flow into what is remembered.)"""
+        if self.config.same_length:
+            return Visibility.last(time, self.config.memory)
+        return Visibility.segmented(time, self.config.segment, self.config.memory)
 
     def start(self) -> TransformerXLState:  # type: ignore[override]
         """The state of having read nothing."""

@@ -14,7 +14,9 @@ from torch.nn import functional as F
 from plmlab.checkpoints import load, save
 from plmlab.decode import AutoregressiveModel, DecodingState, Rereading, beam_search, sample
 from plmlab.example import Batch
-from plmlab.interpret import watch
+from plmlab.interpret import readable, watch
+from plmlab.interpret.attention_maps import attention_maps
+from plmlab.interpret.logit_lens import residual_stream
 from plmlab.models.transformer_xl import TransformerXL, TransformerXLConfig
 from plmlab.objectives import causal, masked
 from plmlab.text.tokenizers import Tokenizer
@@ -258,7 +260,7 @@ def test_remembering_is_the_same_weights_with_other_lengths() -> None:
 def test_at_once_is_the_same_in_one_pass_and_says_why(changes: dict[str, Any]) -> None:
     model = made(**changes)
     example = causal(text(18, 1)[0].tolist(), vocab=Vocabulary(VOCAB), rng=Random(0))
-    once = model.at_once(example)
+    once = readable.in_one_pass(model, example)
     segment, memory, time = model.config.segment, model.config.memory, len(example.tokens)
     begins = [0] * time if model.config.same_length else segments(time, segment)
     mask = looks(begins, time, memory) if model.config.same_length else looks(begins, memory)
@@ -267,6 +269,20 @@ def test_at_once_is_the_same_in_one_pass_and_says_why(changes: dict[str, Any]) -
     for query, key in ((time - 1, 0), (2, 5), (7, 6), (7, 7)):
         reason = once.visible.reason(query, key)
         assert ("may look at" in reason) == bool(mask[query, key]) and "{" not in reason
+
+
+@torch.no_grad()
+def test_whoever_looks_in_sees_all_segments() -> None:
+    """Maps of what a lab made an Example of, and the residual stream, of a text of five segments."""
+    model, tokens = made(), text(18, 1)[0].tolist()
+    example = causal(tokens, vocab=Vocabulary(VOCAB), rng=Random(0))
+    [found] = attention_maps(model, [str(i) for i in range(19)], example)
+    assert torch.equal(found.visible.dense(), looks(segments(19, 4), 6))
+    for weights in found.weights:
+        assert weights.shape == (3, 19, 19) and not weights[:, ~found.visible.dense()].any()
+    stream = residual_stream(model, tokens)
+    assert stream.hidden.shape == (4, 18, 12)
+    same(stream.hidden[-1][None], model.hidden_states(Batch.continuing(torch.tensor([tokens]), 0)))
 
 
 def test_a_batch_that_looks_ahead_is_refused() -> None:

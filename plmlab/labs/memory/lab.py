@@ -25,7 +25,6 @@ from plmlab.labs.memory.reading import (
     read,
     read_again,
     remembering_model,
-    visibility,
 )
 from plmlab.labs.shared.notes import empty, joined, left_out, unknown
 from plmlab.labs.shared.tokens import labels, names_of
@@ -150,7 +149,7 @@ class MemoryLab(Lab):
         return read(self._remembering(segment, memory), ids, ways)
 
     def _visibility(self, ids: tuple[int, ...], segment: int, memory: int) -> tuple[Visibility, Tensor, Tensor]:
-        visible = visibility(self._remembering(segment, memory), ids)
+        visible = self._remembering(segment, memory).visibility(len(ids))
         return visible, visible.dense(), visible.causes()
 
     def _state(self, ids: tuple[int, ...], tokens: list[str], slot: int, segment: int, memory: int,

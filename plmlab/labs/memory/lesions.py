@@ -7,9 +7,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from plmlab.layers.hooks import Change
+from plmlab.layers.relative import TERMS
 
-TERMS = ("content", "content_position", "global_content", "global_position")
-"""The hook points of the terms (a), (b), (c) and (d) of a score."""
 POSITIONS = ("content_position", "global_position")
 """Those of them that hang on distances."""
 

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from plmlab.example import Batch, Example
+from plmlab.example import Batch
 from plmlab.interpret.logit_lens import language_model
 from plmlab.interpret.readable import inference
 from plmlab.interpret.watching import intervene, watch
@@ -28,8 +28,8 @@ class RememberingModel(Protocol):
     def remembering(self, **changes: Any) -> "RememberingModel":
         """The same weights with another segment or memory."""
 
-    def at_once(self, example: Example) -> Example:
-        """The text with the mask that segments and memory come to."""
+    def visibility(self, time: int) -> Visibility:
+        """Who may look at whom, and why, in a text of so many slots that is read in segments."""
 
     def start(self) -> Any:
         """A state with a memory for each layer."""
@@ -73,7 +73,7 @@ def read(model: RememberingModel, ids: Sequence[int], ways: Sequence[str] = ("",
     It is read in one pass, under the mask that segments and memory come to: that gives the same numbers as segment by
     segment, and sooner. Where nothing is changed, terms are computed two by two.
     """
-    mask = AttentionMask(pairs=visibility(model, ids).dense()[None])
+    mask = AttentionMask(pairs=model.visibility(len(ids)).dense()[None])
     parts = [_passed(model, ids, some, mask) for some in ([way for way in ways if not way],
                                                           [way for way in ways if way]) if some]
     inputs, hidden = (torch.cat(found, -3) for found in zip(*parts, strict=True))
@@ -97,14 +97,6 @@ def at_once(model: RememberingModel, ids: Sequence[int], segment: int, memory: i
     """What the last layer makes of the last slot where the text is read with another segment and memory."""
     mask = AttentionMask(pairs=Visibility.segmented(len(ids), segment, memory).dense()[None])
     return _passed(model, ids, ("",), mask)[1][0, -1]
-
-
-def visibility(model: RememberingModel, ids: Sequence[int]) -> Visibility:
-    """Who may look at whom, and why, where the model reads a text in its segments."""
-    tokens = torch.tensor(ids)
-    example = Example(tokens, torch.arange(len(ids))[None], torch.zeros_like(tokens), Visibility.causal(len(ids)),
-                      tokens)
-    return model.at_once(example).visible
 
 
 @dataclass(frozen=True)

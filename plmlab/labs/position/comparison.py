@@ -13,7 +13,7 @@ from plmlab.labs.position.ways import alibi, alibi_slopes, bucket, rotated
 from plmlab.labs.shared.notes import unknown
 from plmlab.layers.attention import scaled_dot_product
 from plmlab.layers.positions import Learned, sinusoid
-from plmlab.layers.relative import ShawAttention, TransformerXLAttention
+from plmlab.layers.relative import TERMS, ShawAttention, TransformerXLAttention
 
 WIDTH = 32
 """Of the token vectors and of the one head."""
@@ -31,8 +31,6 @@ LIMIT = 4
 """Where the colours of all maps end, whatever is typed."""
 CHANGED = 1e-5
 """A score that moves by less has not changed: it was rounded another way."""
-TERMS = ("content", "content_position", "global_content", "global_position")
-"""The hook points of Transformer-XL's four terms, (a) to (d)."""
 
 Vectors = Float[Tensor, "time width"]
 Scores = Float[Tensor, "query key"]

@@ -18,12 +18,13 @@ from plmlab.world.world import World
 
 Words = tuple[str, ...]
 
+
 @dataclass(frozen=True)
 class Recall:
     """A question inside a text.
 
     Attributes:
-        plot: a row of story_plots.tsv.
+        plot: a row of recall_plots.tsv or story_plots.tsv.
         told: the slot of the last word that said it: of the first sentence that the answer needs, or of the answer when
             it was last asked.
         start: the slot of the answer's first word.
