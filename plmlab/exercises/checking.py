@@ -148,17 +148,16 @@ def ran_out(outcome: Run) -> bool:
 
 
 def fault(exercise: Exercise, args: tuple[Any, ...], mine: Run) -> str:
-    """What is wrong with what one call gave back, in words; "" for nothing."""
+    """What is wrong with what one call gave back, in words; "" for nothing. Numbers that are right can still lack a
+    property, such as a gradient."""
     right = run(exercise.solution, args).value
     value = shaped(mine.value, right)
     if complaint := misfit(value, right):
         return complaint
-    if not same(value, right):
-        for breach, holds in exercise.properties.items():
-            if not holds(value, *args):
-                return breach
-        return difference(value, right)
-    return ""
+    for breach, holds in exercise.properties.items():
+        if not holds(value, *args):
+            return breach
+    return "" if same(value, right) else difference(value, right)
 
 
 def spoilt(exercise: Exercise, mine: Run) -> str:
