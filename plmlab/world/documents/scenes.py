@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from random import Random
 
@@ -47,8 +48,13 @@ class Scene:
 
     def uses(self, words: set[str]) -> bool:
         """Whether one of these words stands in its English templates."""
-        return any(word.partition("/")[0] in words for template in self.sentences
-                   for word in template.row.words("english"))
+        return not self.words.isdisjoint(words)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words of its English templates."""
+        return frozenset(word.partition("/")[0] for template in self.sentences
+                         for word in template.row.words("english"))
 
 
 def read_scenes(lexicon: Lexicon, folder: Path = TABLES) -> dict[str, list[Scene]]:
