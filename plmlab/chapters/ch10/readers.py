@@ -1,0 +1,69 @@
+"""Rivals of a Transformer-XL, each with one thing changed: other positions, and a memory that is taught."""
+
+from dataclasses import replace
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from plmlab.example import Batch
+from plmlab.layers.attention import MultiHeadAttention
+from plmlab.layers.positions import Sinusoidal
+from plmlab.models.transformer_xl import Memory, ScaledTokens, TransformerXL, TransformerXLConfig
+from plmlab.visibility import AttentionMask
+
+
+class PlacedTokens(ScaledTokens):
+    """A token's vector times √d, plus the sinusoid of its position (Vaswani et al. 2017, §3.5)."""
+
+    def __init__(self, config: TransformerXLConfig) -> None:
+        super().__init__(config)
+        self.sinusoid = Sinusoidal(config.model)
+
+    def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
+        """The vector that each slot starts with."""
+        return super().forward(batch) + self.sinusoid(batch.positions[:, 0])
+
+
+class UnplacedTransformerXL(TransformerXL):
+    """A memory without any positions: only the causal mask tells earlier from later."""
+
+    attention_class = MultiHeadAttention  # type: ignore[assignment]
+
+
+class AbsoluteTransformerXL(TransformerXL):
+    """A memory under absolute positions that begin anew in each segment: of a remembered slot and of one that is read
+    now, both the third of their segment, the positions are the same (Dai et al. 2019, §3.3)."""
+
+    embeddings_class = PlacedTokens
+    attention_class = MultiHeadAttention  # type: ignore[assignment]
+
+    def following(self, tokens: Int[Tensor, "batch time"], before: int) -> Batch:
+        """A segment that follows ``before`` remembered slots, with its mask; its positions begin at 0."""
+        return replace(super().following(tokens, before), positions=Batch.continuing(tokens, 0).positions)
+
+
+class CountingTransformerXL(AbsoluteTransformerXL):
+    """The same with absolute positions that count on, from the first word of the text to its last."""
+
+    def hidden_states(self, batch: Batch, memories: list[Memory] | None = None,  # type: ignore[override]
+                      ) -> Float[Tensor, "batch time model"]:
+        """What the last layer makes of each slot of a text from its beginning."""
+        memories = self.start().memories
+        read, begin = [], 0
+        for tokens in batch.tokens.split(self.config.segment, dim=1):
+            segment = self.following(tokens, memories[0].time)
+            read.append(self.read(replace(segment, positions=segment.positions + begin), memories))
+            begin += tokens.shape[1]
+        return torch.cat(read, dim=1)
+
+
+class TaughtTransformerXL(TransformerXL):
+    """A memory that is taught: the text is read in one pass under the mask that segments and memory come to. All
+    vectors are the same, but what a slot needed flows back, as a gradient, into the slots that it remembers."""
+
+    def hidden_states(self, batch: Batch, memories: list[Memory] | None = None,  # type: ignore[override]
+                      ) -> Float[Tensor, "batch time model"]:
+        """What the last layer makes of each slot."""
+        looks = self.visibility(batch.size[1]).dense().to(batch.tokens.device)
+        return super().hidden_states(replace(batch, visible=AttentionMask(pairs=looks[None])))

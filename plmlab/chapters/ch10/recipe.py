@@ -1,0 +1,13 @@
+"""What chapter 10 records: how far back a Transformer-XL answers, its rivals, real text, and stories as an exam."""
+
+from typing import Any
+
+from plmlab.chapters.ch10 import distances, effective_length, stories, wikipedia
+from plmlab.recipes import Parts
+
+
+def main(parts: Parts) -> dict[str, Any]:
+    """``distances``, ``effective length``, ``wikipedia``, ``stories``: what their modules' ``measure``
+    say."""
+    return {"distances": distances.measure(parts), "effective length": effective_length.measure(parts),
+            "wikipedia": wikipedia.measure(parts), "stories": stories.measure(parts)}

@@ -1,0 +1,117 @@
+"""Stories of the world as an exam: one question, asked once, some hundred words after the fact, with three threads.
+
+A model learns from the chapter's texts and, as often, from texts in which three threads of story plots are told and
+asked again. (Of stories themselves one learns nothing of this: one word in 500 is an answer.) In
+the exam an answer is right where its words are likelier than those of the two other threads, which are as many; stories
+whose answers differ in length are left out. A reader who can't tell the threads apart is right once in three.
+"""
+
+from functools import cache, partial
+from itertools import chain, islice
+from statistics import fmean
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from plmlab import world
+from plmlab.chapters.ch10 import recalling
+from plmlab.chapters.ch10.arms import HEADS, LAYERS, MEMORY, SEEDS, SEGMENT, TEXTS, WIDTH
+from plmlab.example import Batch
+from plmlab.models.transformer_xl import TransformerXL, TransformerXLConfig
+from plmlab.recipes import Parts, best_rates, spread
+from plmlab.text.tokenizers import Tokenizer
+from plmlab.train import Diverged, fit
+from plmlab.world.datasets.recalls import RecallText, RecallTexts
+from plmlab.world.datasets.tokenizer import world_tokenizer
+from plmlab.world.documents.stories import Storyteller
+
+UPDATES, PILOT_UPDATES = 2400, 600
+PILOTS, RATES = (9,), (3e-3, 5e-3, 1e-2)
+THREADS = 3
+STORIES, LENGTHS, LONG = 200, (500, 900), 1024
+"""How many stories are asked, how many words they have, and a memory that holds any of them."""
+
+
+@cache
+def spelling() -> Tokenizer:
+    """One token for each English word that the small world's stories may use."""
+    return world_tokenizer(world.small(), ["english"], ["stories"])
+
+
+@cache
+def threads(seed: int, count: int, farthest: int) -> tuple[RecallText, ...]:
+    """Texts in which three threads of a story plot are told, and asked again; the plots take turns."""
+    small = world.small()
+    plots = Storyteller(small.facts, small.held, small.folder).plots
+    writers = [RecallTexts(small, recalling.WORDS, (1, farthest), [plot.name], THREADS).texts(seed) for plot in plots]
+    return tuple(islice(chain.from_iterable(zip(*writers, strict=True)), count))
+
+
+@cache
+def read() -> Int[Tensor, "text word"]:
+    """All texts to train on: deeds, and as many with threads."""
+    each = recalling.READ // len(recalling.WITHIN)
+    some = chain(recalling.texts("train"), *(threads(0, each, farthest) for farthest in recalling.WITHIN))
+    return torch.tensor(spelling().encode_all([" ".join(text.words) for text in some], plain=True))
+
+
+def learned(updates: int, lr: float, seed: int) -> TransformerXL:
+    """A Transformer-XL after so many updates."""
+    torch.manual_seed(seed)
+    model = TransformerXL(TransformerXLConfig(len(spelling()), SEGMENT, MEMORY, LAYERS, WIDTH, HEADS, 4 * WIDTH,
+                                              dropout=0.0))
+    fit(model, partial(recalling.drawn, read(), seed, count=TEXTS), steps=updates, lr=lr, warmup=50, show=False)
+    return model.eval()
+
+
+@torch.no_grad()
+def price(model: TransformerXL, words: tuple[str, ...], answer: tuple[str, ...]) -> float:
+    """What an answer costs after some words, in nats."""
+    ids = torch.tensor([spelling().encode(" ".join((*words, *answer)), plain=True)])
+    logits: Float[Tensor, "time vocab"] = model(Batch.continuing(ids[:, :-1], 0))[0, -len(answer):]
+    return float(-logits.log_softmax(-1).gather(-1, ids[0, -len(answer):, None]).sum())
+
+
+def right(model: TransformerXL, words: tuple[str, ...], options: tuple[tuple[str, ...], ...],
+          answer: tuple[str, ...]) -> float:
+    """1 where the right answer is the likeliest of the options."""
+    return float(min(options, key=lambda option: price(model, words, option)) == answer)
+
+
+def on_threads(model: TransformerXL, some: tuple[RecallText, ...]) -> float:
+    """The share of right answers in texts with threads, where the fact is in sight of the memory."""
+    return fmean(right(model, text.words[:recall.start], recall.options, recall.answer)
+                 for text in some for recall in text.recalls if recall.distance < MEMORY)
+
+
+def rate_score(lr: float, seed: int) -> float:
+    """How good a rate is: the share of right answers in other texts with threads."""
+    try:
+        return on_threads(learned(PILOT_UPDATES, lr, seed), threads(1, 100, recalling.FARTHEST))
+    except Diverged:
+        return 0.0
+
+
+def asked(lr: float, seed: int) -> dict[str, float]:
+    """The share of right answers: in new texts with ``threads``, in ``stories`` with the memory of training, with a
+    ``long memory``, and with ``no story`` at all."""
+    model = learned(UPDATES, lr, seed)
+    told = {"threads": on_threads(model, threads(2, 100, recalling.FARTHEST))}
+    exam = list(islice((story for story in world.small().stories(seed, LENGTHS)
+                        if len({len(option) for option in story.options}) == 1), STORIES))
+    for name, memory in (("stories", MEMORY), ("long memory", LONG)):
+        reader = model.remembering(memory=memory)
+        told[name] = fmean(right(reader, (*story.words, *story.question), story.options, story.answer)
+                           for story in exam)
+    return told | {"no story": fmean(right(model, story.question, story.options, story.answer) for story in exam)}
+
+
+def measure(parts: Parts) -> dict[str, Any]:
+    """``lr``, ``rates``, how many ``stories`` were asked, and the spread of each share of `asked`."""
+    ((lr, scores),) = best_rates(parts, rate_score, PILOTS, {(): RATES}).values()
+    runs = parts(asked, [(lr, seed) for seed in SEEDS])
+    names = runs[lr, SEEDS[0]]
+    return {"lr": lr, "rates": list(scores.items()), "updates": UPDATES, "asked": STORIES, "words": len(spelling()),
+            "right": {name: spread({seed: runs[lr, seed][name] for seed in SEEDS}) for name in names}}

@@ -1,0 +1,115 @@
+"""Real text: the Wikipedia sample, read with a memory, without one, and in a window as long as both.
+
+Each arm reads the same pieces in the same order, as often. Nobody knows the floor of this text.
+"""
+
+import math
+from functools import cache, partial
+from itertools import chain
+from typing import Any
+
+import torch
+from jaxtyping import Int
+from torch import Tensor
+from torch.nn import functional as F
+
+from plmlab.chapters.ch10 import recalling
+from plmlab.chapters.ch10.arms import Arm
+from plmlab.chapters.ch10.readers import AbsoluteTransformerXL
+from plmlab.models.transformer_xl import TransformerXL, TransformerXLConfig
+from plmlab.recipes import Parts, best_rates, spread
+from plmlab.text import articles
+from plmlab.text.tokenizers import Tokenizer
+from plmlab.train import Diverged, fit
+
+SEGMENT, MEMORY, WINDOW, TIME = 32, 96, 128, 256
+"""Pieces of a segment, of the memory and of the window, and of a text of a batch."""
+PIECES, LAYERS, WIDTH, HEADS = 2000, 2, 96, 4
+TEXTS, UPDATES, PILOT_UPDATES = 16, 500, 200
+ASKED = 80
+"""So many texts of `TIME` pieces are asked, for choices and in the exam."""
+SEEDS, PILOTS, RATES = (0, 1, 2), (9,), (1e-3, 3e-3, 1e-2)
+ARMS = {
+    "memory": Arm(TransformerXL, SEGMENT, MEMORY), "none": Arm(TransformerXL, SEGMENT, 0),
+    "window": Arm(TransformerXL, WINDOW, 0), "absolute window": Arm(AbsoluteTransformerXL, WINDOW, 0),
+}
+
+
+@cache
+def parted() -> dict[str, list[str]]:
+    """The paragraphs of the sample: of ten articles eight are read, one is for choices ("development"), one is the
+    "exam"."""
+    found: dict[str, list[str]] = {"read": [], "development": [], "exam": []}
+    for number, article in enumerate(articles()):
+        found[{8: "development", 9: "exam"}.get(number % 10, "read")] += article.paragraphs
+    return found
+
+
+@cache
+def tokenizer() -> Tokenizer:
+    """Byte-pair pieces of what is read."""
+    return Tokenizer.bpe(parted()["read"], PIECES)
+
+
+@cache
+def rows(part: str) -> Int[Tensor, "text piece"]:
+    """A part as one stream, cut into texts of `TIME` pieces and one more; of what is not read, the first `ASKED`."""
+    stream = list(chain.from_iterable(tokenizer().encode_all(parted()[part], plain=True)))
+    whole = torch.tensor(stream[:len(stream) // (TIME + 1) * (TIME + 1)]).view(-1, TIME + 1)
+    return whole if part == "read" else whole[:ASKED]
+
+
+def learned(name: str, updates: int, lr: float, seed: int) -> tuple[TransformerXL, float]:
+    """An arm after so many updates, and the seconds of an update."""
+    arm = ARMS[name]
+    torch.manual_seed(seed)
+    model = arm.model(TransformerXLConfig(len(tokenizer()), arm.segment, arm.memory, LAYERS, WIDTH, HEADS, 4 * WIDTH,
+                                          dropout=0.0))
+    history = fit(model, partial(recalling.drawn, rows("read"), seed, count=TEXTS), steps=updates, lr=lr, warmup=50,
+                  show=False)
+    return model, history.seconds / updates
+
+
+def price(logits: Tensor, part: str) -> float:
+    """The mean price of a piece, in nats; the first `WINDOW` of each text are read in, and not asked."""
+    targets = rows(part)[:, 1:]
+    return float(F.cross_entropy(logits[:, WINDOW:].flatten(0, 1), targets[:, WINDOW:].flatten()))
+
+
+def rate_score(name: str, lr: float, seed: int) -> float:
+    """How good a rate is: minus the price of a piece in the articles to choose by, after `PILOT_UPDATES`."""
+    try:
+        model, _ = learned(name, PILOT_UPDATES, lr, seed)
+    except Diverged:
+        return -1e9
+    return -price(recalling.in_order(model, rows("development")), "development")
+
+
+def reading(name: str, lr: float, seed: int) -> dict[str, float]:
+    """An arm's price of a piece "in order", as it is trained to read, and by "windows" of `WINDOW` pieces, each one
+    with all those before it; with the memory "emptied" before each segment, and twice as long ("longer"); and the
+    ``seconds`` of an update."""
+    model, seconds = learned(name, UPDATES, lr, seed)
+    told = {"in order": price(recalling.in_order(model, rows("exam")), "exam"), "seconds": seconds}
+    if ARMS[name].memory:
+        for way, memory in (("emptied", 0), ("longer", 2 * MEMORY)):
+            other = model.remembering(memory=memory)
+            told[way] = price(recalling.in_order(other, rows("exam")), "exam")
+    elif ARMS[name].segment == WINDOW:
+        told["windows"] = price(recalling.by_windows(model, WINDOW, rows("exam")), "exam")
+    return told
+
+
+def measure(parts: Parts) -> dict[str, Any]:
+    """How many pieces are ``read`` and ``asked``, and arm → ``lr``, ``rates`` and the spread of each price in nats a
+    piece."""
+    best = best_rates(parts, rate_score, PILOTS, {(name,): RATES for name in ARMS})
+    runs = parts(reading, [(name, best[name,][0], seed) for name in ARMS for seed in SEEDS])
+    told = {}
+    for name in ARMS:
+        lr, scores = best[name,]
+        done = {seed: runs[name, lr, seed] for seed in SEEDS}
+        told[name] = {"lr": lr, "rates": list(scores.items()), **{
+            way: spread({seed: run[way] for seed, run in done.items()}) for way in done[SEEDS[0]]}}
+    return {"pieces": PIECES, "read": rows("read").numel(), "asked": ASKED * (TIME - WINDOW), "updates": UPDATES,
+            "floor of knowing nothing": math.log(PIECES), "arms": told}

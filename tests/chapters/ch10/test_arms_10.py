@@ -1,0 +1,159 @@
+"""The arms of chapter 10: each builds and reads, what sets them apart is what is said, and what is kept comes back."""
+
+from collections.abc import Iterator
+from math import log
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from plmlab.chapters.ch10 import arms, recalling
+from plmlab.example import Batch
+from plmlab.train import Diverged, History
+
+RELATIVE = ("memory", "none", "window", "taught")
+ABSOLUTE = ("absolute window", "absolute", "counting", "no positions")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_texts() -> Iterator[None]:
+    """Fifty texts to train on, and ten in the exam."""
+    caches = (recalling.texts, recalling.spelling, recalling.read)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recalling, "READ", 50)
+        patch.setattr(recalling, "EXAM", 10)
+        for cache in caches:
+            cache.cache_clear()
+        yield
+    for cache in caches:
+        cache.cache_clear()
+
+
+@pytest.mark.parametrize("name", arms.ARMS)
+@torch.no_grad()
+def test_every_arm_reads_a_text_and_names_its_loss(name: str) -> None:
+    model = arms.new(name, 0).eval()
+    rows = recalling.read()[:3]
+    batch, size = recalling.next_words(rows), len(recalling.spelling())
+    logits = model(batch)
+    assert rows.shape == (3, 160) and logits.shape == (3, 159, size)
+    asked = [float(logits[row, slot].log_softmax(0)[rows[row, slot + 1]]) for row in range(3) for slot in range(159)]
+    assert float(model.loss(batch)) == pytest.approx(-sum(asked) / len(asked), abs=1e-4)
+    assert 0.5 * log(size) < float(model.loss(batch)) < 3 * log(size)
+    changed = rows.clone()
+    changed[:, 90] = changed[:, 91]
+    other = model(recalling.next_words(changed))
+    assert torch.equal(other[:, :90], logits[:, :90]) and not torch.equal(other[:, 90], logits[:, 90])
+
+
+def heard(name: str, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The slots that one layer of an arm hears in the last slot of a text of 160."""
+    monkeypatch.setattr(arms, "LAYERS", 1)
+    model = arms.new(name, 0).eval()
+    texts: Tensor = recalling.read()[:1].repeat(161, 1)
+    texts[range(160), range(160)] = (texts[0] + 1) % len(recalling.spelling())
+    with torch.no_grad():
+        logits = model(Batch.continuing(texts, 0))[:, -1]
+    return [slot for slot in range(160) if (logits[slot] - logits[160]).abs().max() > 1e-6]
+
+
+@pytest.mark.parametrize("name", arms.ARMS)
+def test_a_window_is_as_long_as_segment_and_memory(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert arms.WINDOW == arms.SEGMENT + arms.MEMORY == 80
+    assert heard(name, monkeypatch) == list(range(144 if name == "none" else 80, 160))
+
+
+def test_rates_are_taken_from_arms_that_have_their_own() -> None:
+    assert set(arms.LIKE) | set(arms.LIKE.values()) <= set(arms.ARMS)
+    assert not set(arms.LIKE) & set(arms.LIKE.values())
+    assert not set(arms.SEEDS) & set(arms.PILOTS) and arms.LIVE < arms.UPDATES
+
+
+def test_one_thing_is_changed() -> None:
+    """With one seed arms of one kind begin with the same weights; relative positions take W_R, u and v more, and
+    projections without biases."""
+    built = {name: arms.new(name, 5) for name in arms.ARMS}
+    for kind in (RELATIVE, ABSOLUTE):
+        first, *others = (built[name].state_dict() for name in kind)
+        for other in others:
+            assert first.keys() == other.keys() and all(torch.equal(first[name], other[name]) for name in first)
+    assert not torch.equal(arms.new("memory", 6).embeddings.token.weight, built["memory"].embeddings.token.weight)
+    relative, absolute = (dict(built[name].named_parameters()) for name in ("memory", "absolute"))
+    ends = {name.split("attention.")[-1] for name in set(relative) - set(absolute)}
+    assert ends == {"r.weight", "content_bias", "position_bias"}
+    assert {name.split("attention.")[-1] for name in set(absolute) - set(relative)} == {
+        f"{part}.bias" for part in ("q", "k", "v", "out")}
+
+
+def test_parameters_by_hand() -> None:
+    """Of width 64: a layer's feed-forward is 4 times as wide, and has two norms."""
+    rest = len(recalling.spelling()) * 64 + 2 * (2 * 64 * 256 + 256 + 64 + 4 * 64)
+    for names, attention in ((RELATIVE, 5 * 64 * 64 + 2 * 64), (ABSOLUTE, 4 * (64 * 64 + 64))):
+        for name in names:
+            assert sum(weight.numel() for weight in arms.new(name, 0).parameters()) == rest + 2 * attention
+
+
+def test_what_is_trained_is_told_and_what_is_kept_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arms, "EVERY", 1)
+    monkeypatch.setattr(arms, "WATCHED", 3)
+    folder = str(tmp_path / "new")
+    told = arms.train(folder, "counting", 2, 1e-3, 4)
+    model, history = arms.learn("counting", 2, 1e-3, 4, show=False)
+    again = arms.trained(folder, "counting", 2, 4)
+    assert type(again) is arms.ARMS["counting"].model and not again.training and len(history.losses) == 2
+    weights = model.state_dict()
+    assert all(torch.equal(weight, weights[name]) for name, weight in again.state_dict().items())
+    assert not torch.equal(again.embeddings.token.weight, arms.new("counting", 4).embeddings.token.weight)
+    exam = arms.said(again, "exam")._asdict()
+    assert {key: told[key] for key in exam} == exam and told["seconds"] > 0
+    (_, one), (step, last) = told["history"]
+    watched = arms.said(again, "development", 3).answers
+    assert step == 2 and last == pytest.approx(-watched, abs=1e-6) and one != last
+    assert last != pytest.approx(-arms.said(again, "development").answers, abs=1e-6)
+
+
+def test_what_was_not_kept_is_not_found(tmp_path: Path) -> None:
+    asked = {arms.kept(str(tmp_path), name, updates, seed)
+             for name in arms.ARMS for updates in (400, 1200) for seed in (0, 1)}
+    assert len(asked) == 4 * len(arms.ARMS)
+    with pytest.raises(FileNotFoundError):
+        arms.trained(str(tmp_path), "memory", 2, 0)
+
+
+def test_a_rate_is_judged_by_answers_in_the_texts_to_choose_by(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = arms.new("memory", 8).eval()
+    monkeypatch.setattr(arms, "learn", lambda *_, **__: (model, History(1)))
+    some = recalling.texts("development")
+    with torch.no_grad():
+        logits = model(recalling.next_words(recalling.ids(some))).log_softmax(-1)
+    words = recalling.ids(some)
+    prices = [-float(logits[row, recall.start, words[row, recall.start + 1]])
+              for row, text in enumerate(some) for recall in text.recalls]
+    assert {len(recall.answer) for text in some for recall in text.recalls} == {2}
+    assert arms.rate_score("memory", 1, 1e-3, 8) == pytest.approx(-sum(prices) / len(prices), abs=1e-4)
+
+    def diverges(*_: Any, **__: Any) -> None:
+        raise Diverged("not a number", 3, History(1))
+    monkeypatch.setattr(arms, "learn", diverges)
+    assert arms.rate_score("memory", 1, 1e-3, 8) == -1e9
+
+
+def test_seeds_draw_other_batches_and_arms_of_a_seed_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: dict[tuple[str, int], list[Tensor]] = {}
+
+    def kept(name: str, seed: int) -> Any:
+        def looks(model: Any, batches: Any, *, steps: int, **_: Any) -> History:
+            read[name, seed] = [batches(step).tokens for step in range(steps)]
+            return History(steps)
+        return looks
+    for name, seed in (("memory", 0), ("window", 0), ("absolute", 0), ("memory", 1)):
+        monkeypatch.setattr(arms, "fit", kept(name, seed))
+        arms.learn(name, 3, 1e-3, seed)
+    first = read["memory", 0]
+    assert {len(batch) for batch in first} == {arms.TEXTS} and first[0].shape[1] == 159
+    assert len(torch.cat(first).unique(dim=0)) > 40
+    for other in (read["window", 0], read["absolute", 0]):
+        assert all(torch.equal(a, b) for a, b in zip(first, other, strict=True))
+    assert not any(torch.equal(a, b) for a, b in zip(first, read["memory", 1], strict=True))

@@ -1,0 +1,261 @@
+"""The solutions of chapter 10 against independent ones; and other right ways are not refused."""
+
+from itertools import pairwise
+from math import exp, log, sqrt
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from plmlab.chapters.ch10 import exercises as right
+from plmlab.chapters.ch10.effective_length import LEAST, effective_lengths
+from plmlab.exercises import check
+from plmlab.layers.relative import TransformerXLAttention
+from plmlab.layers.relative import relative_shift as shifted
+from plmlab.models.transformer_xl import Memory
+from plmlab.visibility import Visibility
+
+
+def draw(*shape: int) -> torch.Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(sum(shape)))
+
+
+# The solutions
+
+@pytest.mark.parametrize("longest", [0, 1, 3, 4, 9])
+def test_what_is_remembered_is_what_the_model_remembers(longest: int) -> None:
+    """Over segments of several lengths; the last is longer than the memory."""
+    theirs, mine = Memory(longest), torch.zeros(2, 0, 6)
+    for new in (1, 3, 2, 4):
+        h = draw(2, new, 6)
+        extended, after = right.remember(mine, h, longest)
+        assert torch.equal(extended, torch.cat([mine, h], 1))
+        assert torch.equal(extended, theirs.extend(h)) and torch.equal(after, theirs.states)
+        mine = after
+
+
+def test_a_gradient_flows_into_the_segment_and_not_into_the_memory() -> None:
+    memory, h = draw(2, 3, 4).requires_grad_(), draw(2, 2, 4).requires_grad_()
+    extended, after = right.remember(memory, h, 4)
+    flows = torch.autograd.grad(extended.square().sum(), (memory, h), allow_unused=True)
+    assert flows[0] is None and torch.equal(flows[1], 2 * h) and not after.requires_grad
+
+
+def scores_by_hand(q, k, r, u, v):
+    """Cell by cell, as the docstring says it."""
+    (heads, queries, width), keys = q.shape, k.shape[1]
+    out = torch.zeros(heads, queries, keys)
+    for head in range(heads):
+        for row in range(queries):
+            i = keys - queries + row
+            for j in range(i + 1):
+                distance = r[head, keys - 1 - (i - j)]
+                terms = (q[head, row] @ k[head, j], q[head, row] @ distance, u[head] @ k[head, j], v[head] @ distance)
+                out[head, row, j] = sum(terms) / sqrt(width)
+    return out
+
+
+SIZES = pytest.mark.parametrize(("query", "key"), [(1, 1), (1, 5), (4, 4), (3, 7), (6, 8)])
+
+
+@SIZES
+def test_the_scores_are_the_four_terms(query: int, key: int) -> None:
+    given = draw(3, query, 5), draw(3, key, 5), draw(3, key, 5) + 1, draw(3, 5), draw(3, 5) - 1
+    torch.testing.assert_close(right.scores(*given), scores_by_hand(*given))
+
+
+@SIZES
+@torch.no_grad()
+def test_the_scores_are_the_layers(query: int, key: int) -> None:
+    layer = TransformerXLAttention(12, 3)
+    for number, parameter in enumerate(layer.parameters()):
+        parameter.copy_(0.5 * draw(*parameter.shape) + number / 10)
+    q, k = draw(1, 3, query, 4), draw(1, 3, key, 4)
+    mine = right.scores(q[0], k[0], layer.places(key), layer.content_bias, layer.position_bias)
+    torch.testing.assert_close(mine, layer.score(q, k)[0].tril(key - query))
+
+
+@SIZES
+def test_the_shift_is_a_gather_and_the_layers(query: int, key: int) -> None:
+    table = draw(query, key)
+    mine = right.relative_shift(table)
+    torch.testing.assert_close(mine, shift_by_gather(table))
+    torch.testing.assert_close(mine, shifted(table, key).tril(key - query))
+
+
+@pytest.mark.parametrize(("segment", "memory"), [(4, 3), (4, 4), (3, 7), (5, 0), (1, 2), (6, 1), (7, 12)])
+def test_the_farthest_slot_is_that_of_the_mask_taken_to_a_power(segment: int, memory: int) -> None:
+    time = 40
+    looks = Visibility.segmented(time, segment, memory).dense().float()
+    heard = torch.eye(time)
+    for layers in range(5):
+        first = heard.argmax(-1).tolist()
+        assert [right.farthest(slot, layers, segment, memory) for slot in range(time)] == first
+        heard = ((heard @ looks) > 0).float()
+
+
+def test_the_gain_of_a_context_that_halves_the_perplexity_is_a_half() -> None:
+    """The third target is the hardest, for 8 is the least that any pays. The other two do not count."""
+    short, long = torch.tensor([[2.0, 16.0, 8.0], [4.0, 3.0, 32.0]]).log(), torch.tensor([1.0, 1.0, 4.0]).log()
+    assert right.relative_gain(short, long, 0.33) == pytest.approx(0.5)
+    assert right.relative_gain(short, long, 1.0) == pytest.approx(1 - (1 * 1 * 4 / (2 * 3 * 8)) ** (1 / 3))
+    assert right.relative_gain(short, long + log(100), 1.0) == 0
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 1.0])
+def test_an_effective_length_ends_where_the_gain_is_too_small(share: float) -> None:
+    contexts, rng = (16, 32, 48, 64), torch.Generator().manual_seed(1)
+    told = {name: {context: 3 - 0.004 * context * pull + 0.05 * torch.randn(40, generator=rng) for context in contexts}
+            for name, pull in (("far", 3.0), ("near", 0.5), ("deaf", 0.0))}
+    found = effective_lengths(told, share)
+    for name, mine in told.items():
+        small = [short for short, long in pairwise(contexts) if right.relative_gain(
+            torch.stack([one[short] for one in told.values()]), mine[long], share) < LEAST]
+        assert found[name] == (small or contexts[-1:])[0]
+    assert len(set(found.values())) > 1
+
+
+@pytest.mark.parametrize(("query", "memory"), [(1, 1), (4, 1), (1, 5), (3, 3), (6, 2), (2, 9)])
+def test_the_mask_of_the_same_length_is_that_of_the_last_slots(query: int, memory: int) -> None:
+    mask = right.same_length(query, memory)
+    assert torch.equal(mask, Visibility.last(memory + query, memory).dense()[memory:])
+    assert [row.nonzero().flatten().tolist() for row in mask] == [
+        list(range(i + 1, i + memory + 1)) for i in range(query)]
+
+
+# Other right ways
+
+def remember_as_the_authors(memory, h, longest):
+    with torch.no_grad():
+        end = memory.size(1) + h.size(1)
+        kept = torch.cat([memory, h], dim=1)[:, max(0, end - longest):end].detach()
+        before = memory.clone()
+    return torch.cat([before, h], dim=1), kept
+
+
+def remember_by_cases(memory, h, longest):
+    extended = torch.hstack([memory.data, h])
+    return [extended, extended[:, -longest:].detach() if longest else h[:, :0].detach()]
+
+
+def scores_term_by_term(q, k, r, u, v):
+    u, v = u.unsqueeze(1).expand_as(q), v.unsqueeze(1).expand_as(q)
+    by_key = [torch.einsum("hqw,hkw->hqk", x, k).tril(k.shape[1] - q.shape[1]) for x in (q, u)]
+    by_distance = [torch.stack(list(map(right.relative_shift, x @ r.transpose(1, 2)))) for x in (q, v)]
+    return sum(by_key + by_distance) / sqrt(q.shape[-1])
+
+
+def scores_by_a_row_for_each_pair(q, k, r, u, v):
+    i, j = torch.arange(k.shape[1] - q.shape[1], k.shape[1])[:, None], torch.arange(k.shape[1])
+    pairs = r.flip(1)[:, (i - j).abs()]
+    by_distance = ((q + v[:, None])[:, :, None] * pairs).sum(-1)
+    return torch.where(j <= i, ((q + u[:, None]) @ k.mT + by_distance) / q.shape[-1] ** 0.5, 0)
+
+
+def shift_by_gather(by_distance):
+    query, key = by_distance.shape
+    columns = torch.arange(key) + torch.arange(query - 1, -1, -1)[:, None]
+    return by_distance.gather(1, columns.clamp(max=key - 1)).masked_fill(columns >= key, 0)
+
+
+def shift_row_by_row(by_distance):
+    query, key = by_distance.shape
+    out = torch.zeros(query, key)
+    for i in range(query):
+        out[i, :key - query + i + 1] = by_distance[i, query - 1 - i:]
+    return out
+
+
+def shift_as_the_authors(by_distance):
+    query, key = by_distance.shape
+    padded = F.pad(by_distance, (1, 0)).view(key + 1, query)
+    return padded[1:].view_as(by_distance) * torch.tril(torch.ones(query, key), key - query)
+
+
+def farthest_by_recursion(slot, layers, segment, memory):
+    if layers == 0 or slot < 0:
+        return max(slot, 0)
+    return farthest_by_recursion(slot - slot % segment - memory, layers - 1, segment, memory)
+
+
+def farthest_by_sets(slot, layers, segment, memory):
+    heard = {slot}
+    for _ in range(layers):
+        heard = {j for i in heard for j in range(max(0, i // segment * segment - memory), i + 1)}
+    return torch.tensor(min(heard))
+
+
+def gain_by_sorting(short, long, share):
+    baseline = [min(column) for column in zip(*short.tolist(), strict=True)]
+    hard = sorted(range(len(baseline)), key=lambda t: -baseline[t])[:max(1, round(share * len(baseline)))]
+    before = sum(baseline[t] for t in hard) / len(hard)
+    after = sum(min(baseline[t], float(long[t])) for t in hard) / len(hard)
+    return (exp(before) - exp(after)) / exp(before)
+
+
+def gain_as_a_tensor(short, long, share):
+    baseline, _ = short.min(dim=0)
+    _, hard = baseline.sort(descending=True)
+    hard = hard[:max(1, round(share * baseline.numel()))]
+    saved = (baseline - long).clamp(min=0)[hard].mean()
+    return 1 - torch.exp(-saved)
+
+
+def length_by_comparing(query, memory):
+    i, j = torch.arange(query)[:, None] + memory, torch.arange(query + memory)
+    return (j <= i) & (i - j < memory)
+
+
+def length_in_loops(query, memory):
+    mask = torch.zeros(query, memory + query, dtype=torch.bool)
+    for i in range(query):
+        mask[i, i + 1:i + memory + 1] = True
+    return mask
+
+
+@pytest.mark.parametrize(("number", "answer"), [
+    ("10.1", remember_as_the_authors), ("10.1", remember_by_cases),
+    ("10.2", scores_by_hand), ("10.2", scores_term_by_term), ("10.2", scores_by_a_row_for_each_pair),
+    ("10.3", shift_by_gather), ("10.3", shift_row_by_row), ("10.3", shift_as_the_authors),
+    ("10.4", farthest_by_recursion), ("10.4", farthest_by_sets),
+    ("10.5", gain_by_sorting), ("10.5", gain_as_a_tensor),
+    ("10.6", length_by_comparing), ("10.6", length_in_loops),
+])
+def test_another_right_way_is_right(number: str, answer) -> None:
+    assert check(number, answer).ok, check(number, answer)
+
+
+# Wrong in other words
+
+def remember_in_place(memory, h, longest):
+    extended = torch.cat([memory.detach(), h], 1)
+    kept = extended[:, max(0, extended.shape[1] - longest):].detach()
+    if kept.shape == memory.shape:
+        memory.data.copy_(kept)
+    return extended, kept
+
+
+@pytest.mark.parametrize(("number", "answer", "words"), [
+    ("10.1", remember_in_place, "`memory` is changed in place"),
+    ("10.1", lambda memory, h, longest: torch.cat([memory.detach(), h], 1), "2 things were expected"),
+    ("10.1", lambda *args: (1 + right.remember(*args)[0], right.remember(*args)[1]), "is not the memory and, "),
+    ("10.1", lambda *args: (right.remember(*args)[0], 1 + right.remember(*args)[1]), "is not the last slots"),
+    ("10.2", lambda q, k, r, u, v: right.scores(q, k, r, u, 2 * v), "he last query is wrong already"),
+    ("10.2", lambda *args: right.scores(*args) * torch.arange(1, args[0].shape[1] + 1)[:, None] / args[0].shape[1],
+     "he last query is right, and another is wrong"),
+    ("10.2", lambda *args: right.scores(*args).clamp(max=-1e9), "has a score other than 0"),
+    ("10.3", lambda x: right.relative_shift(x) + 1e4 * torch.ones_like(x).triu(x.shape[1] - x.shape[0] + 1),
+     " key that comes later than the query is not 0"),
+    ("10.3", lambda x: right.relative_shift(2 * x), "he last row has changed"),
+    ("10.3", lambda x: torch.cat([right.relative_shift(x)[:-1] * 3, x[-1:]]), "a number that is not its own"),
+    ("10.4", lambda slot, layers, segment, memory: slot, "ours is"),
+    ("10.5", lambda short, long, share: 0.25, "ours is 0.25"),
+    ("10.6", lambda query, memory: right.same_length(query, memory).float(), "holds float32 numbers"),
+    ("10.6", lambda query, memory: torch.ones(query, memory + query).bool(), "a slot that comes after it"),
+    ("10.6", lambda query, memory: torch.ones(query, memory + query).bool().triu(memory).tril(memory),
+     "ot every query sees `memory` slots"),
+    ("10.6", lambda query, memory: torch.zeros(query, memory + query).bool(), "query does not see itself"),
+])
+def test_what_is_wrong_is_said(number: str, answer, words: str) -> None:
+    feedback = check(number, answer)
+    assert feedback.verdict == "wrong" and words in repr(feedback), feedback

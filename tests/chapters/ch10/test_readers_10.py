@@ -1,0 +1,194 @@
+"""The rivals of a Transformer-XL: by one pass over the whole text, with masks and positions made by hand."""
+
+import math
+from dataclasses import replace
+from typing import TypeVar
+
+import pytest
+import torch
+from torch import Tensor
+
+from plmlab.chapters.ch10.readers import (
+    AbsoluteTransformerXL,
+    CountingTransformerXL,
+    TaughtTransformerXL,
+    UnplacedTransformerXL,
+)
+from plmlab.example import Batch
+from plmlab.interpret import watch
+from plmlab.models.transformer_xl import TransformerXL, TransformerXLConfig
+from plmlab.visibility import AttentionMask
+
+VOCAB, SEGMENT = 60, 4
+SMALL = TransformerXLConfig(VOCAB, segment=SEGMENT, memory=6, layers=3, model=12, heads=3, inner=20, dropout=0.0)
+Reader = TypeVar("Reader", bound=TransformerXL)
+
+
+def made(cls: type[Reader], **changes: object) -> Reader:
+    """In float64, every weight large enough to matter."""
+    torch.manual_seed(3)
+    model = cls(replace(SMALL, **changes)).double().eval()
+    for name, weight in model.named_parameters():
+        torch.nn.init.normal_(weight, mean=float(name.endswith("norm.weight")), std=0.3)
+    return model
+
+
+def text(time: int, batch: int = 2) -> Tensor:
+    return torch.randint(7, VOCAB, (batch, time), generator=torch.Generator().manual_seed(time))
+
+
+def reads(model: TransformerXL, tokens: Tensor) -> Tensor:
+    return model(Batch.continuing(tokens, 0))
+
+
+def same(a: Tensor, b: Tensor, atol: float = 1e-10) -> None:
+    torch.testing.assert_close(a, b, rtol=0, atol=atol)
+
+
+def place(position: int) -> list[float]:
+    """Its sinusoid."""
+    angles = [position / 10_000 ** (even / 12) for even in range(0, 12, 2)]
+    return [wave for angle in angles for wave in (math.sin(angle), math.cos(angle))]
+
+
+def looks(time: int, memory: int = 6) -> Tensor:
+    """Who may look at whom: at none behind, at none further than a memory before the beginning of the own segment."""
+    return torch.tensor([[j <= i and j >= i // SEGMENT * SEGMENT - memory for j in range(time)] for i in range(time)])
+
+
+def in_one_pass(model: TransformerXL, tokens: Tensor, mask: Tensor, positions: list[int]) -> Tensor:
+    """The logits of the same layers over the whole text at once, with no memory at all."""
+    x = model.embeddings.token.weight[tokens] * math.sqrt(12)
+    x = x + torch.tensor([place(position) for position in positions]).double()
+    for layer in model.layers:
+        x = layer(x, AttentionMask(pairs=mask.expand(len(x), -1, -1)))
+    return x @ model.embeddings.token.weight.T
+
+
+def differ(a: Tensor, b: Tensor) -> bool:
+    """Whether no vector of the one is the other's."""
+    return bool(((a - b).abs().amax(-1) > 1e-6).all())
+
+
+# Absolute positions
+
+@torch.no_grad()
+def test_a_remembered_slot_and_one_that_is_read_now_have_the_same_position() -> None:
+    """One word all over: what the lowest layer reads tells slots of a segment apart, and not segments."""
+    tokens = torch.full((1, 11), 9)
+    starts = {}
+    for cls in (AbsoluteTransformerXL, CountingTransformerXL, TransformerXL, UnplacedTransformerXL):
+        model = made(cls)
+        with watch(model, "embedded") as seen:
+            reads(model, tokens)
+        starts[cls] = torch.cat(seen.calls("embedded"), 1)[0] - model.embeddings.token.weight[9] * math.sqrt(12)
+    same(starts[AbsoluteTransformerXL], torch.tensor([place(slot % 4) for slot in range(11)]).double(), 1e-6)
+    same(starts[CountingTransformerXL], torch.tensor([place(slot) for slot in range(11)]).double(), 1e-6)
+    assert not starts[TransformerXL].any() and not starts[UnplacedTransformerXL].any()
+
+
+@pytest.mark.parametrize("memory", [0, 3, 6, 30])
+@pytest.mark.parametrize("time", [1, 4, 5, 19])
+@torch.no_grad()
+def test_absolute_positions_are_one_pass_under_a_mask(time: int, memory: int) -> None:
+    """Those that begin anew count modulo the segment, those that count on from the first word to the last."""
+    anew, on = (made(cls, memory=memory) for cls in (AbsoluteTransformerXL, CountingTransformerXL))
+    tokens, mask = text(time), looks(time, memory)
+    assert anew.state_dict().keys() == on.state_dict().keys()
+    on.load_state_dict(anew.state_dict())
+    assert torch.equal(mask, on.visibility(time).dense())
+    again = in_one_pass(on, tokens, mask, [slot % SEGMENT for slot in range(time)])
+    further = in_one_pass(on, tokens, mask, list(range(time)))
+    same(reads(anew, tokens), again, 1e-6)
+    same(reads(on, tokens), further, 1e-6)
+    assert torch.allclose(again[:, :4], further[:, :4]) and (time < 5 or differ(again[:, 4:], further[:, 4:]))
+
+
+@torch.no_grad()
+def test_who_counts_may_look_equally_far_everywhere() -> None:
+    model, tokens = made(CountingTransformerXL, same_length=True), text(19)
+    mask = torch.tensor([[0 <= i - j < 6 for j in range(19)] for i in range(19)])
+    same(reads(model, tokens), in_one_pass(model, tokens, mask, list(range(19))), 1e-6)
+
+
+@torch.no_grad()
+def test_who_counts_begins_each_text_anew() -> None:
+    model, tokens = made(CountingTransformerXL), text(9)
+    first = reads(model, tokens)
+    same(reads(model, tokens), first)
+    same(reads(model, tokens[1:]), first[1:])
+
+
+# No positions
+
+@pytest.mark.parametrize(("cls", "layers", "told_apart"), [
+    (UnplacedTransformerXL, 1, False), (UnplacedTransformerXL, 2, True), (TransformerXL, 1, True),
+    (AbsoluteTransformerXL, 1, True), (CountingTransformerXL, 1, True),
+])
+@torch.no_grad()
+def test_without_positions_one_layer_does_not_hear_the_order_of_what_it_remembers(
+        cls: type[TransformerXL], layers: int, told_apart: bool) -> None:
+    """Two words of the first segment change places; from the second on all see both of them. Two layers hear it: a
+    slot between the two saw the one and not the other."""
+    model, tokens = made(cls, layers=layers), text(8)
+    turned = tokens[:, [0, 3, 2, 1, *range(4, 8)]]
+    assert (tokens[:, 1] != tokens[:, 3]).all()
+    before, after = reads(model, tokens)[:, 4:], reads(model, turned)[:, 4:]
+    if told_apart:
+        assert differ(before, after)
+    else:
+        same(before, after)
+        turned[:, 1] = (tokens[:, 1] - 6) % (VOCAB - 7) + 7
+        assert differ(before, reads(model, turned)[:, 4:]), "but it hears which words they are"
+
+
+# A memory that is taught
+
+@pytest.mark.parametrize("changes", [{}, {"memory": 0}, {"memory": 30}, {"same_length": True}, {"clamp": 2}])
+@pytest.mark.parametrize("time", [3, 4, 19])
+@torch.no_grad()
+def test_a_taught_memory_reads_the_same(time: int, changes: dict[str, object]) -> None:
+    plain, taught, tokens = made(TransformerXL, **changes), made(TaughtTransformerXL, **changes), text(time)
+    taught.load_state_dict(plain.state_dict())
+    same(reads(taught, tokens), reads(plain, tokens))
+    other = made(TransformerXL, memory=2)
+    assert time < 5 or changes.get("memory") == 2 or not torch.allclose(reads(taught, tokens), reads(other, tokens))
+
+
+def flows(model: TransformerXL, tokens: Tensor) -> Tensor:
+    """How much the last segment's vectors move each word of a text of different words; [word model]."""
+    read = model.hidden_states(Batch.continuing(tokens, 0))[:, -SEGMENT:]
+    [found] = torch.autograd.grad(read.square().sum(), model.embeddings.token.weight)
+    return found[tokens[0]]
+
+
+def test_what_a_later_segment_needs_flows_into_the_taught_memory_alone() -> None:
+    tokens = torch.arange(10, 22)[None]
+    plain, taught = (flows(made(cls), tokens).abs().amax(-1) for cls in (TransformerXL, TaughtTransformerXL))
+    assert not plain[:8].any() and plain[8:].min() > 1e-6 and taught.min() > 1e-6
+
+
+def test_one_layer_is_taught_no_further_back_than_it_looks() -> None:
+    """The segment begins at 8, and the memory holds six slots before it."""
+    moved = flows(made(TaughtTransformerXL, layers=1), torch.arange(10, 22)[None]).abs().amax(-1)
+    assert not moved[:2].any() and moved[2:].min() > 1e-6
+
+
+def test_the_taught_gradient_is_the_whole_one() -> None:
+    """By differences: how the last segment's vectors change with a word of the first. The other's gradient is not."""
+    tokens, step = torch.arange(10, 22)[None], 1e-5
+    model, plain = made(TaughtTransformerXL), made(TransformerXL)
+    found = flows(model, tokens)
+    weight = model.embeddings.token.weight
+
+    @torch.no_grad()
+    def loss_at(change: float, slot: int, column: int) -> float:
+        weight[tokens[0, slot], column] += change
+        read = float(model.hidden_states(Batch.continuing(tokens, 0))[:, -SEGMENT:].square().sum())
+        weight[tokens[0, slot], column] -= change
+        return read
+
+    for slot, column in ((3, 0), (6, 5), (9, 7)):
+        slope = (loss_at(step, slot, column) - loss_at(-step, slot, column)) / (2 * step)
+        assert float(found[slot, column]) == pytest.approx(slope, rel=1e-5, abs=1e-7)
+        assert (float(flows(plain, tokens)[slot, column]) == 0) == (slot < 8)

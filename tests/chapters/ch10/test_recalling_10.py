@@ -1,0 +1,248 @@
+"""The long texts of chapter 10, and what is told of readers: by hand, by brute force, by readers who are known."""
+
+import math
+from collections import Counter
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from plmlab.chapters.ch10 import recalling
+from plmlab.example import Batch
+from plmlab.models.transformer_xl import TransformerXL, TransformerXLConfig
+from plmlab.text.words import word_tokenizer
+from plmlab.visibility import Visibility
+from plmlab.world.datasets.recalls import Recall, RecallText
+
+TOLD = "Ann played chess . Bob found it . what has Ann played ? the chess . Ann played what ? the chess ."
+GAMES = (("the", "chess"), ("the", "golf"))
+TWICE = RecallText(tuple(TOLD.split()), (Recall("played", 2, 13, GAMES[0], GAMES),
+                                         Recall("played", 14, 20, GAMES[0], GAMES)))
+"""The answers' things must be said by slots 13 and 20."""
+ALONE = RecallText(("Ann", "drank", "tea", ".", "Ann", "drank", "?", "tea", "."),
+                   (Recall("drank", 2, 7, ("tea",), (("tea",), ("milk",), ("wine",))),))
+
+
+def model_of(**lengths: int) -> TransformerXL:
+    torch.manual_seed(1)
+    model = TransformerXL(TransformerXLConfig(30, layers=2, model=8, heads=2, inner=12, dropout=0.0, **lengths))
+    for weight in model.parameters():
+        nn.init.normal_(weight, std=0.5)
+    return model.double().eval()
+
+
+def rows_of(count: int, time: int) -> Tensor:
+    return torch.randint(30, (count, time), generator=torch.Generator().manual_seed(time))
+
+
+# The texts
+
+def test_no_text_of_the_exam_was_read_or_chosen_by() -> None:
+    """Nor does any begin as one of those: after ten words some do."""
+    parts = {part: [text.words for text in recalling.texts(part)] for part in ("train", "development", "exam")}
+    assert [len(set(parts[part])) for part in ("development", "exam")] == [300, 300] and len(parts["train"]) == 4100
+    assert {len(words) for texts in parts.values() for words in texts} == {160}
+    for one, other in (("exam", "train"), ("exam", "development"), ("development", "train")):
+        assert not set(parts[one]) & set(parts[other])
+        assert not {words[:40] for words in parts[one]} & {words[:40] for words in parts[other]}
+    assert len({words[:10] for words in parts["exam"]} & {words[:10] for words in parts["train"]}) < 30
+
+
+def test_every_word_of_the_exam_was_read() -> None:
+    unknown = recalling.spelling().vocab.need("unk")
+    for part in ("development", "exam"):
+        rows = recalling.ids(recalling.texts(part))
+        assert rows.shape == (300, 160) and not (rows == unknown).any()
+    assert recalling.spelling().tokens(rows[7].tolist()) == list(recalling.texts("exam")[7].words)
+    assert recalling.spelling().encode("xylophones", plain=True) == [unknown]
+
+
+def test_questions_by_hand() -> None:
+    first, second, third = recalling.questions([TWICE, ALONE])
+    assert (first.row, first.slot, first.seen, first.back) == (0, 13, 2, 11)
+    assert (second.row, second.slot, second.seen, second.back) == (0, 20, 14, 6)
+    assert (third.row, third.slot, third.seen, third.back) == (1, 6, 2, 4)
+    assert first.things == {"chess", "golf"} and third.things == {"tea", "milk", "wine"}
+
+
+def test_a_question_of_the_exam_points_at_its_answer_and_at_where_it_stood_last() -> None:
+    exam, asked = recalling.texts("exam"), list(recalling.questions(recalling.texts("exam")))
+    answers = [(row, recall.answer[-1]) for row, text in enumerate(exam) for recall in text.recalls]
+    assert len(asked) == len(answers) > 2000
+    for question, (row, thing) in zip(asked, answers, strict=True):
+        words = exam[row].words
+        assert question.row == row and thing in question.things
+        assert words[question.slot + 1] == words[question.seen] == thing
+        assert thing not in words[question.seen + 1:question.slot + 1] and question.back > 0
+
+
+def test_distances_are_told_in_steps_by_hand() -> None:
+    """100 comes after 16 and 32, not between them, and what is farther than 128 is not told."""
+    backs = {1: 1.0, 16: 0.0, 17: 1.0, 32: 0.5, 33: 0.25, 100: 0.75, 128: 0.0, 129: 1.0, 150: 1.0}
+    asked = [recalling.Question(0, 5 + back, 5, frozenset()) for back in reversed(backs)]
+    told = recalling.by_distance(asked, list(reversed(backs.values())))
+    assert told == {"16": 0.5, "32": 0.75, "48": 0.25, "112": 0.75, "128": 0.0}
+    assert list(told) == ["16", "32", "48", "112", "128"]
+
+
+# Batches
+
+def test_every_row_comes_once_before_any_comes_again() -> None:
+    rows = rows_of(24, 5)
+    rows[:, 0] = torch.arange(24)
+
+    def numbers(turn: int, seed: int = 3) -> list[int]:
+        return [int(row[0]) for step in range(6) for row in recalling.drawn(rows, seed, 6 * turn + step, 4).tokens]
+
+    turns = [numbers(turn) for turn in range(3)]
+    assert all(sorted(turn) == list(range(24)) for turn in turns)
+    assert turns == [numbers(turn) for turn in range(3)], "same seed, same batches"
+    assert len({tuple(turn) for turn in [*turns, numbers(0, seed=4), list(range(24))]}) == 5
+
+
+def test_of_what_makes_no_whole_batch_none_comes_twice_in_a_turn() -> None:
+    rows = torch.arange(23)[:, None].repeat(1, 3)
+    for turn in range(4):
+        batches = [recalling.drawn(rows, 0, 4 * turn + step, 5) for step in range(4)]
+        assert len({int(row[0]) for batch in batches for row in batch.tokens}) == 20
+
+
+def test_a_batch_asks_each_slot_for_the_next_word() -> None:
+    rows = rows_of(8, 6)
+    batch = recalling.drawn(rows, 0, 1, 4)
+    whole = torch.cat([batch.tokens, batch.targets[:, -1:]], 1)
+    assert torch.equal(batch.tokens[:, 1:], batch.targets[:, :-1])
+    assert all((rows == row).all(1).any() for row in whole) and batch.visible.only_causal
+
+
+# Ways to read
+
+@pytest.mark.parametrize(("segment", "memory"), [(4, 0), (4, 5), (50, 0)])
+@torch.no_grad()
+def test_in_order_is_reading_each_text_for_itself(segment: int, memory: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And without a memory each segment for itself. The last word is never read."""
+    monkeypatch.setattr(recalling, "AT_ONCE", 2)
+    model, rows = model_of(segment=segment, memory=memory), rows_of(5, 14)
+    logits = recalling.in_order(model, rows)
+    assert logits.shape == (5, 13, 30)
+    for row, found in zip(rows, logits, strict=True):
+        state = model.start()
+        for begin in range(0, 13, segment):
+            part = row[None, begin:min(13, begin + segment)]
+            torch.testing.assert_close(model.step(part, state if memory else model.start())[0],
+                                       found[min(13, begin + segment) - 1], rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("window", [1, 4, 13])
+@torch.no_grad()
+def test_by_windows_each_slot_reads_exactly_the_last_words(window: int) -> None:
+    """Itself among them; a window less, or a window more, gives others."""
+    model, rows = model_of(segment=20, memory=0), rows_of(3, 14)
+    logits = recalling.by_windows(model, window, rows)
+    assert logits.shape == (3, 13, 30)
+
+    def read(width: int) -> Tensor:
+        return torch.stack([model(Batch.continuing(rows[:, max(0, slot + 1 - width):slot + 1], 0))[:, -1]
+                            for slot in range(13)], 1)
+
+    torch.testing.assert_close(logits, read(window), rtol=0, atol=1e-10)
+    assert not torch.allclose(logits, read(window + 1), atol=1e-3) or window == 13
+    assert window == 1 or not torch.allclose(logits, read(window - 1), atol=1e-3)
+
+
+class Earliest(nn.Module):
+    """Says the first word that it was given."""
+
+    def forward(self, batch: Batch) -> Tensor:
+        return F.one_hot(batch.tokens[:, :1].expand_as(batch.tokens), 30).float()
+
+
+def test_the_first_word_of_a_window_is_the_oldest_in_sight() -> None:
+    rows = torch.arange(14)[None]
+    assert recalling.by_windows(Earliest(), 5, rows).argmax(-1).tolist() == [[0] * 5 + list(range(1, 9))]
+    assert recalling.in_order(Earliest(), rows).argmax(-1).tolist() == [[0] * 13]
+
+
+# What is said
+
+def spelt(monkeypatch: pytest.MonkeyPatch) -> int:
+    words = word_tokenizer(sorted({*TWICE.words, *ALONE.words, "golf", "milk", "wine"}))
+    monkeypatch.setattr(recalling, "spelling", lambda: words)
+    return len(words)
+
+
+def test_what_is_said_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All words cost ln V, but for the answers: that of slot 13 is right at ½, that of 20 is wrong at ⅛."""
+    size = spelt(monkeypatch)
+    chess, golf = (recalling.spelling().id(word) for word in ("chess", "golf"))
+    chances = torch.full((1, len(TWICE.words) - 1, size), 1 / size)
+    chances[0, 13], chances[0, 20] = 0.5 / (size - 1), 0.125 / (size - 2)
+    chances[0, 13, chess], chances[0, 20, chess], chances[0, 20, golf] = 0.5, 0.125, 0.75
+    told = recalling.said(chances.log(), [TWICE])
+    assert told.right == {"16": 0.5} and told.answers == pytest.approx((math.log(2) + math.log(8)) / 2, abs=1e-5)
+    others = (len(TWICE.words) - 3) * math.log(size)
+    assert told.all == pytest.approx((others + math.log(16)) / (len(TWICE.words) - 1), abs=1e-5)
+
+
+class Knowing(nn.Module):
+    """Knows the next word, but for texts that begin with ``ignored``."""
+
+    def __init__(self, ignored: int) -> None:
+        super().__init__()
+        self.ignored = ignored
+
+    def forward(self, batch: Batch) -> Tensor:
+        said = torch.where(batch.tokens[:, :1] == self.ignored, batch.tokens, batch.targets)
+        return 50 * F.one_hot(said, len(recalling.spelling())).float()
+
+
+def test_who_knows_the_next_word_is_right_and_who_repeats_the_last_is_not() -> None:
+    some = recalling.texts("exam")[:60]
+    known = recalling.said(recalling.in_order(Knowing(-1), recalling.ids(some)), some)
+    assert set(known.right.values()) == {1.0} and known.answers == known.all == pytest.approx(0, abs=1e-6)
+    name, count = Counter(text.words[0] for text in some).most_common()[-1]
+    ignored = recalling.said(recalling.in_order(Knowing(recalling.spelling().id(name)), recalling.ids(some)), some)
+    wrong = {row for row, text in enumerate(some) if text.words[0] == name}
+    assert len(wrong) == count and ignored.all == pytest.approx(50 * count / 60, rel=0.1)
+    for most, share in ignored.right.items():
+        rows = [question.row for question in recalling.questions(some)
+                if int(most) - 16 < question.back <= int(most)]
+        assert share == pytest.approx(sum(row not in wrong for row in rows) / len(rows))
+
+
+# A reader without a network
+
+def guessed(words: tuple[str, ...], slot: int, looks: Tensor, things: frozenset[str]) -> str:
+    """From the slot backwards; where nothing was found, what stands most often in the texts to train on."""
+    for at in range(slot, -1, -1):
+        if words[at] in things and bool(looks[slot, at]):
+            return words[at]
+    often = dict.fromkeys(sorted(things), 0)
+    for text in recalling.texts("train"):
+        for word in text.words:
+            if word in often:
+                often[word] += 1
+    return max(often, key=lambda thing: often[thing])
+
+
+@pytest.mark.parametrize("looks", [torch.zeros(160, 160, dtype=torch.bool), Visibility.causal(160).dense(),
+                                   Visibility.segmented(160, 16, 64).dense(), Visibility.last(160, 24).dense()])
+def test_the_rule_is_that_of_brute_force(looks: Tensor) -> None:
+    some = recalling.texts("exam")[:4]
+    found: dict[int, list[bool]] = {}
+    for question in recalling.questions(some):
+        words = some[question.row].words
+        said = guessed(words, question.slot, looks, question.things)
+        found.setdefault(math.ceil(question.back / 16) * 16, []).append(said == words[question.slot + 1])
+    assert recalling.rule(looks, some) == {
+        str(most): pytest.approx(sum(hits) / len(hits)) for most, hits in sorted(found.items()) if most <= 128}
+
+
+def test_who_sees_all_is_nearly_always_right_and_who_sees_nothing_is_at_chance() -> None:
+    """Not always: between question and answer a scene may tell of another thing of that kind."""
+    exam = recalling.texts("exam")
+    everything = recalling.rule(Visibility.causal(160).dense(), exam)
+    nothing = recalling.rule(torch.zeros(160, 160, dtype=torch.bool), exam)
+    assert min(everything.values()) > 0.9 and everything["16"] == 1
+    assert max(nothing.values()) < 0.35 and set(nothing) == set(everything)

@@ -1,0 +1,196 @@
+"""Stories as an exam: who knows the answer, who knows nothing, and what is asked of whom."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from statistics import fmean
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from plmlab import world
+from plmlab.chapters.ch10 import recalling, stories
+from plmlab.example import Batch
+from plmlab.models.transformer_xl import TransformerXL, TransformerXLConfig
+from plmlab.world.datasets.recalls import Recall, RecallText
+from plmlab.world.documents.stories import Story
+
+OPTIONS = (("the", "cup"), ("her", "coat"), ("the", "key"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_texts() -> Iterator[None]:
+    """Fifty texts of each kind to train on."""
+    caches = (recalling.texts, recalling.spelling, recalling.read, stories.threads, stories.read)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recalling, "READ", 50)
+        patch.setattr(recalling, "WITHIN", (8, 128))
+        for cache in caches:
+            cache.cache_clear()
+        yield
+    for cache in caches:
+        cache.cache_clear()
+
+
+@pytest.fixture(scope="module")
+def exam() -> list[Story]:
+    return [story for seed in range(3) for story in islice(world.small().stories(seed, stories.LENGTHS), 40)]
+
+
+def small(**lengths: int) -> TransformerXLConfig:
+    return TransformerXLConfig(len(stories.spelling()), layers=1, model=8, heads=2, inner=8, dropout=0.0, **lengths)
+
+
+class Knowing(TransformerXL):
+    """Expects these words, wherever they come; with ``sure=0`` all words are equally likely, below it all others."""
+
+    def __init__(self, words: tuple[str, ...], sure: float) -> None:
+        super().__init__(small(memory=64))
+        self.sure, self.expected = sure, torch.tensor(stories.spelling().encode(" ".join(words), plain=True))
+
+    def forward(self, batch: Batch, caches: None = None) -> Tensor:
+        """Slot t says word t + 1."""
+        logits = torch.zeros(*batch.tokens.shape, self.config.vocab)
+        said = self.expected[1:batch.tokens.shape[1] + 1]
+        logits[:, :len(said)] = self.sure * F.one_hot(said, self.config.vocab).float()
+        return logits
+
+
+def judged(story: Story, sure: float) -> float:
+    words = (*story.words, *story.question)
+    return stories.right(Knowing((*words, *story.answer), sure), words, story.options, story.answer)
+
+
+# Right and wrong
+
+def test_who_knows_the_answer_is_right_and_who_is_contrary_never(exam: list[Story]) -> None:
+    """Where answers are of one length; one of fewer words costs less, which is no knowledge."""
+    even = [story for story in exam[:40] if len({len(option) for option in story.options}) == 1]
+    assert len(even) > 30 and all(story.answer in story.options for story in exam)
+    assert {judged(story, 20.0) for story in even} == {1.0}
+    assert {judged(story, -20.0) for story in even} == {0.0}
+
+
+def test_who_prices_all_alike_takes_the_first_and_so_is_right_once_in_three(exam: list[Story],
+                                                                          monkeypatch: pytest.MonkeyPatch) -> None:
+    """`min` keeps the first of equals; which of the options is right was drawn."""
+    for answer, share in zip(OPTIONS, (1.0, 0.0, 0.0), strict=True):
+        assert stories.right(Knowing(("a",), 0.0), ("what", "?"), OPTIONS, answer) == share
+    monkeypatch.setattr(stories, "price", lambda *_: 1.0)
+    model = Knowing(("a",), 0.0)
+    assert {len(set(story.options)) for story in exam} == {3}
+    share = fmean(stories.right(model, (), story.options, story.answer) for story in exam)
+    assert share == pytest.approx(1 / 3, abs=0.13), "three deviations of 120 stories"
+    asked = [recall for text in stories.threads(5, 100, 128) for recall in text.recalls]
+    share = fmean(stories.right(model, (), recall.options, recall.answer) for recall in asked)
+    assert len(asked) > 250 and share == pytest.approx(1 / 3, abs=0.1)
+
+
+# Prices
+
+@torch.no_grad()
+def test_the_price_is_that_of_word_after_word(exam: list[Story]) -> None:
+    """Read on from a state, one word at a time; each text, of which the memory holds all, for itself."""
+    torch.manual_seed(0)
+    model = TransformerXL(small(segment=16, memory=1024)).eval()
+    for weight in model.parameters():
+        nn.init.normal_(weight, std=0.4)
+    story = exam[0]
+    for words, answer in (((*story.words, *story.question), story.answer), (story.question, story.options[1]),
+                          (("the",), ("cup", "is", "in", "the", "garden"))):
+        state, told, price = model.start(), words, 0.0
+        for word in answer:
+            ids = torch.tensor([stories.spelling().encode(" ".join(told), plain=True)])
+            price -= float(model.step(ids, state)[0].log_softmax(0)[stories.spelling().id(word)])
+            told = (word,)
+        assert stories.price(model, words, answer) == pytest.approx(price, abs=1e-3)
+
+
+def test_prices_by_hand() -> None:
+    """Each word of the answer counts, and none before."""
+    words, size = ("where", "is", "the", "cup", "?"), len(stories.spelling())
+    total = math.exp(3) + size - 1
+    for answer, known in ((("the", "cup"), 2), (("the", "key"), 1), (("her", "coat"), 0)):
+        price = stories.price(Knowing((*words, "the", "cup"), 3.0), words, answer)
+        assert price == pytest.approx(2 * math.log(total) - 3 * known, abs=1e-4)
+    assert stories.price(Knowing(("a",), 0.0), words, ("key",)) == pytest.approx(math.log(size), abs=1e-5)
+
+
+# Words
+
+def test_every_word_has_one_token(exam: list[Story]) -> None:
+    unknown = stories.spelling().vocab.need("unk")
+    texts = [text.words for text in (*recalling.texts("train"), *recalling.texts("exam")[:30],
+                                     *stories.threads(2, 40, 128))]
+    texts += [(*story.words, *story.question, *(word for option in story.options for word in option)) for story in exam]
+    for words in texts:
+        ids = stories.spelling().encode(" ".join(words), plain=True)
+        assert len(ids) == len(words) and unknown not in ids
+    assert stories.spelling().encode("the xylophone", plain=True)[1] == unknown
+    rows = stories.read()
+    assert rows.shape == (100, 160) and not (rows == unknown).any()
+    assert rows[:50].tolist() == [stories.spelling().encode(" ".join(text.words), plain=True)
+                                  for text in recalling.texts("train")]
+
+
+def test_a_story_with_its_question_fits_into_the_long_memory_and_not_into_that_of_training(exam: list[Story]) -> None:
+    lengths = [len(story.words) + len(story.question) + len(story.answer) for story in exam]
+    assert max(lengths) < stories.LONG and min(map(len, (story.words for story in exam))) >= 500
+    assert all(len(story.words) - sum(len(sentence.words) for sentence in story.sentences[:story.needed[0] + 1])
+               > stories.MEMORY for story in exam), "the fact was told long before"
+
+
+# Texts with threads
+
+def test_plots_take_turns_and_parts_differ() -> None:
+    read, chosen, asked = (stories.threads(seed, 40, 128) for seed in (0, 1, 2))
+    plots = [[{recall.plot for recall in text.recalls} for text in texts] for texts in (read, chosen, asked)]
+    for found in plots:
+        assert all(len(names) <= 1 for names in found) and len(set().union(*found)) == 10
+        assert all(len(set().union(*found[i::10])) == 1 for i in range(10))
+    assert len({text.words for texts in (read, chosen, asked) for text in texts}) == 120
+    assert {story.plot for story in islice(world.small().stories(9, (500, 900)), 20)} == set().union(*plots[0])
+
+
+def test_only_what_is_in_sight_of_the_memory_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Told in slots 2, 30 and 90; asked in slots 65, 94 and 99: 63, 64 and 9 words later."""
+    words = tuple(f"w{slot}" for slot in range(160))
+    recalls = tuple(Recall("keep", told, start, OPTIONS[row], OPTIONS)
+                    for row, (told, start) in enumerate(((2, 65), (30, 94), (90, 99))))
+    seen = []
+
+    def right(model: TransformerXL, words: tuple[str, ...], options: object, answer: tuple[str, ...]) -> float:
+        seen.append((words, options, answer))
+        return float(answer == OPTIONS[2])
+    monkeypatch.setattr(stories, "right", right)
+    assert stories.on_threads(Knowing(("a",), 0.0), (RecallText(words, recalls),)) == 0.5
+    assert seen == [(words[:65], OPTIONS, OPTIONS[0]), (words[:99], OPTIONS, OPTIONS[2])]
+
+
+# What is asked
+
+@dataclass
+class Asked:
+    """Counts what is asked with which memory; right with the long one alone."""
+
+    seen: list[tuple[int, int]]
+
+    def __call__(self, model: TransformerXL, words: tuple[str, ...], options: object, answer: object) -> float:
+        self.seen.append((model.config.memory, len(words)))
+        return float(model.config.memory == stories.LONG)
+
+
+def test_stories_are_asked_with_two_memories_and_without_the_story(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, model = Asked([]), TransformerXL(small(segment=16, memory=64)).eval()
+    for name, value in (("STORIES", 6), ("right", asked), ("on_threads", lambda *_: 0.7),
+                        ("learned", lambda updates, lr, seed: model if updates == stories.UPDATES else None)):
+        monkeypatch.setattr(stories, name, value)
+    assert stories.asked(1e-3, 2) == {"threads": 0.7, "stories": 0.0, "long memory": 1.0, "no story": 0.0}
+    exam = list(islice(world.small().stories(2, (500, 900)), 6))
+    whole, alone = [[len(story.words) * told + len(story.question) for story in exam] for told in (1, 0)]
+    assert asked.seen == [(memory, length) for memory, lengths in ((64, whole), (1024, whole), (64, alone))
+                          for length in lengths]
+    assert model.config.memory == 64
