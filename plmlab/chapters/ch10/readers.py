@@ -48,7 +48,9 @@ class CountingTransformerXL(AbsoluteTransformerXL):
 
     def hidden_states(self, batch: Batch, memories: list[Memory] | None = None,  # type: ignore[override]
                       ) -> Float[Tensor, "batch time model"]:
-        """What the last layer makes of each slot of a text from its beginning."""
+        """What the last layer makes of each slot of a text from its beginning. ValueError where ``memories`` are given:
+        they don't tell how many words were read."""
+        refuse(memories)
         memories = self.start().memories
         read, begin = [], 0
         for tokens in batch.tokens.split(self.config.segment, dim=1):
@@ -64,6 +66,14 @@ class TaughtTransformerXL(TransformerXL):
 
     def hidden_states(self, batch: Batch, memories: list[Memory] | None = None,  # type: ignore[override]
                       ) -> Float[Tensor, "batch time model"]:
-        """What the last layer makes of each slot."""
+        """What the last layer makes of each slot of a text from its beginning. ValueError where ``memories`` are given:
+        no gradient flows into them."""
+        refuse(memories)
         looks = self.visibility(batch.size[1]).dense().to(batch.tokens.device)
         return super().hidden_states(replace(batch, visible=AttentionMask(pairs=looks[None])))
+
+
+def refuse(memories: object) -> None:
+    """ValueError for memories, where a model can only read whole texts."""
+    if memories is not None:
+        raise ValueError("this model reads a text from its beginning, in one call; it can't go on from memories")

@@ -2,12 +2,15 @@
 
 from typing import Any
 
-from plmlab.chapters.ch10 import distances, effective_length, stories, wikipedia
+from plmlab.chapters.ch10 import distances, effective_length, longer, stories, wikipedia
 from plmlab.recipes import Parts
 
 
 def main(parts: Parts) -> dict[str, Any]:
-    """``distances``, ``effective length``, ``wikipedia``, ``stories``: what their modules' ``measure``
+    """``distances``, ``longer``, ``effective length``, ``wikipedia``, ``stories``: what their modules' ``measure``
     say."""
-    return {"distances": distances.measure(parts), "effective length": effective_length.measure(parts),
-            "wikipedia": wikipedia.measure(parts), "stories": stories.measure(parts)}
+    told = distances.measure(parts)
+    rates = {name: told["arms"][name]["lr"] for name in longer.AGAIN}
+    return {"distances": told, "longer": longer.measure(parts, rates),
+            "effective length": effective_length.measure(parts), "wikipedia": wikipedia.measure(parts),
+            "stories": stories.measure(parts)}

@@ -1,6 +1,5 @@
 """The arms of chapter 10: each builds and reads, what sets them apart is what is said, and what is kept comes back."""
 
-from collections.abc import Iterator
 from math import log
 from pathlib import Path
 from typing import Any
@@ -16,19 +15,7 @@ from plmlab.train import Diverged, History
 RELATIVE = ("memory", "none", "window", "taught")
 ABSOLUTE = ("absolute window", "absolute", "counting", "no positions")
 
-
-@pytest.fixture(scope="module", autouse=True)
-def few_texts() -> Iterator[None]:
-    """Fifty texts to train on, and ten in the exam."""
-    caches = (recalling.texts, recalling.spelling, recalling.read)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(recalling, "READ", 50)
-        patch.setattr(recalling, "EXAM", 10)
-        for cache in caches:
-            cache.cache_clear()
-        yield
-    for cache in caches:
-        cache.cache_clear()
+pytestmark = pytest.mark.usefixtures("few_texts")
 
 
 @pytest.mark.parametrize("name", arms.ARMS)

@@ -192,3 +192,10 @@ def test_the_taught_gradient_is_the_whole_one() -> None:
         slope = (loss_at(step, slot, column) - loss_at(-step, slot, column)) / (2 * step)
         assert float(found[slot, column]) == pytest.approx(slope, rel=1e-5, abs=1e-7)
         assert (float(flows(plain, tokens)[slot, column]) == 0) == (slot < 8)
+
+
+@pytest.mark.parametrize("cls", [CountingTransformerXL, TaughtTransformerXL])
+def test_who_reads_whole_texts_only_says_so(cls: type[TransformerXL]) -> None:
+    model = made(cls)
+    with pytest.raises(ValueError, match="from its beginning"):
+        model.hidden_states(Batch.continuing(text(4), 0), model.start().memories)

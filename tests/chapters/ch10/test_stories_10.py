@@ -1,7 +1,6 @@
 """Stories as an exam: who knows the answer, who knows nothing, and what is asked of whom."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from statistics import fmean
@@ -20,19 +19,7 @@ from plmlab.world.documents.stories import Story
 
 OPTIONS = (("the", "cup"), ("her", "coat"), ("the", "key"))
 
-
-@pytest.fixture(scope="module", autouse=True)
-def few_texts() -> Iterator[None]:
-    """Fifty texts of each kind to train on."""
-    caches = (recalling.texts, recalling.spelling, recalling.read, stories.threads, stories.read)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(recalling, "READ", 50)
-        patch.setattr(recalling, "WITHIN", (8, 128))
-        for cache in caches:
-            cache.cache_clear()
-        yield
-    for cache in caches:
-        cache.cache_clear()
+pytestmark = pytest.mark.usefixtures("few_texts")
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,39 @@
+"""Three times as many updates for four of the arms: does what they were found to be hold for those who are at rest?"""
+
+from typing import Any
+
+import torch
+
+from plmlab.chapters.ch10 import recalling
+from plmlab.chapters.ch10.arms import ARMS, EVERY, SEEDS, UPDATES, WATCHED, WINDOW, learn, said
+from plmlab.chapters.ch10.distances import spreads
+from plmlab.recipes import Parts
+
+AGAIN = ("memory", "window", "absolute window", "absolute")
+LONGER = 3 * UPDATES
+
+
+def longer(name: str, lr: float, seed: int) -> dict[str, Any]:
+    """What an arm says in the exam after `LONGER` updates: ``in order``, and by ``windows`` if it is one; and its
+    ``history`` (number of updates, the price of an answer)."""
+    model, history = learn(name, LONGER, lr, seed, show=False, evaluate_every=EVERY,
+                           score=lambda model: -said(model, "development", WATCHED).answers)
+    exam = recalling.texts("exam")
+    told: dict[str, Any] = {"in order": said(model, "exam")._asdict()}
+    if ARMS[name].segment == WINDOW:
+        with torch.no_grad():
+            told["windows"] = recalling.said(recalling.by_windows(model, WINDOW, recalling.ids(exam)), exam)._asdict()
+    return told | {"history": [[step, -score] for step, score in history.scores]}
+
+
+def measure(parts: Parts, rates: dict[str, float]) -> dict[str, Any]:
+    """``updates``; and arm → ``lr``, the spread of what it says, and its ``history`` by seed; ``rates`` of the shorter
+    runs, arm → rate."""
+    runs = parts(longer, [(name, rates[name], seed) for name in AGAIN for seed in SEEDS])
+
+    def told(name: str) -> dict[str, Any]:
+        done = {seed: runs[name, rates[name], seed] for seed in SEEDS}
+        return {"lr": rates[name],
+                **spreads({seed: {way: run[way] for way in run if way != "history"} for seed, run in done.items()}),
+                "history": {str(seed): run["history"] for seed, run in done.items()}}
+    return {"updates": LONGER, "arms": {name: told(name) for name in AGAIN}}

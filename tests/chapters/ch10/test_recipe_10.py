@@ -1,0 +1,100 @@
+"""The recipe of chapter 10 on the smallest of scales: each experiment tells what the notebook reads."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from plmlab.chapters.ch10 import arms, distances, effective_length, longer, recalling, recipe, stories, wikipedia
+from plmlab.recipes import Parts
+
+pytestmark = pytest.mark.usefixtures("few_texts")
+SEEDS = (0, 1)
+
+
+@pytest.fixture(autouse=True)
+def small_scale(monkeypatch: pytest.MonkeyPatch, best_at: Callable[[float], Any]) -> None:
+    """Two updates and two seeds; the best rate is known."""
+    monkeypatch.setattr(arms, "TEXTS", 2)
+    for module in (arms, longer):
+        monkeypatch.setattr(module, "WATCHED", 2)
+        monkeypatch.setattr(module, "EVERY", 1)
+    for module in (distances, longer, effective_length, wikipedia, stories):
+        monkeypatch.setattr(module, "SEEDS", SEEDS)
+    for module in (distances, effective_length):
+        monkeypatch.setattr(module, "UPDATES", 2)
+    for module in (distances, wikipedia, stories):
+        monkeypatch.setattr(module, "rate_score", best_at(5e-3 if module is not wikipedia else 3e-3))
+    monkeypatch.setattr(longer, "LONGER", 3)
+    monkeypatch.setattr(distances, "LIVE", 1)
+
+
+def test_distances_and_the_lengths_of_their_arms(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(distances, "ARMS", {name: arms.ARMS[name] for name in ("memory", "none", "window", "counting")})
+    monkeypatch.setattr(distances, "MEMORIES", (64, 144))
+    for name, value in (("TEXTS", 1), ("STEP", 72), ("SHARES", (0.1,)), ("GROUP", {
+            "longer memory": "memory", "none": "none", "window": "window"})):
+        monkeypatch.setattr(effective_length, name, value)
+    told = distances.measure(parts)
+    assert 0.05 < told["chance"] < 0.2 and told["questions"] > 50
+    for name, arm in told["arms"].items():
+        assert arm["lr"] == 5e-3 and arm["updates"] == (1 if name == "live" else 2)
+        assert arm["answers"]["seeds"] == [0, 1] and arm["answers"]["low"] > 0.5
+        assert [step for step, _ in arm["history"]["1"]][-1] == arm["updates"]
+        assert all(price > 0 for _, price in arm["history"]["1"])
+    assert told["arms"]["none"]["like"] == "memory" and told["arms"]["memory"]["like"] == "memory"
+    assert {name: sorted(ways) for name, ways in told["otherwise"].items()} == {
+        "memory": ["clamped", "halves", "memory 144", "memory 64"], "window": ["windows"], "counting": ["halves"]}
+    as_trained = told["otherwise"]["memory"][f"memory {arms.MEMORY}"]
+    assert as_trained["answers"]["values"] == pytest.approx(told["arms"]["memory"]["answers"]["values"])
+    assert set(told["rule"]) == {"memory", "none", "window", "sliding"}
+    assert told["rule"]["memory"]["16"] > told["rule"]["none"]["32"]
+
+    lengths = effective_length.measure(parts)
+    assert lengths["direct"] == {"longer memory": 144, "none": 16, "window": 80}
+    for kind in ("trained", "untrained"):
+        assert all(found["values"][0] in (72, 144) for found in lengths[kind]["0.1"].values())
+
+
+def test_longer_runs(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(longer, "AGAIN", ("memory", "window"))
+    told = longer.measure(parts, {"memory": 1e-3, "window": 2e-3})
+    assert told["updates"] == 3 and {name: arm["lr"] for name, arm in told["arms"].items()} == {
+        "memory": 1e-3, "window": 2e-3}
+    model, _ = arms.learn("memory", 3, 1e-3, 1, show=False)
+    assert told["arms"]["memory"]["in order"]["all"]["values"][1] == pytest.approx(arms.said(model, "exam").all)
+    assert "windows" in told["arms"]["window"] and "windows" not in told["arms"]["memory"]
+    assert [step for step, _ in told["arms"]["window"]["history"]["0"]] == [1, 2, 3]
+
+
+def test_wikipedia(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = {part: wikipedia.rows(part)[:4] for part in ("read", "development", "exam")}
+    monkeypatch.setattr(wikipedia, "rows", rows.__getitem__)
+    for name, value in (("UPDATES", 1), ("TEXTS", 2), ("LAYERS", 1), ("WIDTH", 8), ("HEADS", 2)):
+        monkeypatch.setattr(wikipedia, name, value)
+    told = wikipedia.measure(parts)
+    assert told["floor of knowing nothing"] == pytest.approx(7.601, abs=1e-3) and told["read"] == 4 * 257
+    assert {name: set(arm) - {"lr", "rates", "in order", "seconds"} for name, arm in told["arms"].items()} == {
+        "memory": {"emptied", "longer"}, "none": set(), "window": {"windows"}, "absolute window": {"windows"}}
+    assert all(6 < arm["in order"]["mean"] < 10 for arm in told["arms"].values())
+
+
+def test_stories(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stories, "UPDATES", 1)
+    monkeypatch.setattr(stories, "STORIES", 3)
+    told = stories.measure(parts)
+    assert told["lr"] == 5e-3 and set(told["right"]) == {"threads", "stories", "long memory", "no story"}
+    assert all(0 <= share["low"] <= share["high"] <= 1 for share in told["right"].values())
+
+
+def test_the_recipe_is_its_parts(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = {}
+    for module in (distances, effective_length, wikipedia, stories):
+        monkeypatch.setattr(module, "measure", lambda _, name=module.__name__: {
+            "arms": {arm: {"lr": rate} for rate, arm in enumerate(arms.ARMS)}, "name": name})
+    monkeypatch.setattr(longer, "measure", lambda _, rates: given.update(rates) or {"name": longer.__name__})
+    told = recipe.main(parts)
+    assert {key: value["name"].split(".")[-1] for key, value in told.items()} == {
+        "distances": "distances", "longer": "longer", "effective length": "effective_length", "wikipedia": "wikipedia",
+        "stories": "stories"}
+    assert given == {name: rate for rate, name in enumerate(arms.ARMS) if name in longer.AGAIN}
