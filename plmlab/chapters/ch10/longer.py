@@ -1,4 +1,4 @@
-"""Three times as many updates for four of the arms: does what they were found to be hold for those who are at rest?"""
+"""Three times as many updates, so that who learns slowly comes to rest."""
 
 from typing import Any
 
@@ -6,16 +6,18 @@ import torch
 
 from plmlab.chapters.ch10 import recalling
 from plmlab.chapters.ch10.arms import ARMS, EVERY, SEEDS, UPDATES, WATCHED, WINDOW, learn, said
-from plmlab.chapters.ch10.distances import spreads
+from plmlab.chapters.ch10.distances import halves, spreads
+from plmlab.chapters.ch10.readers import CountingTransformerXL
 from plmlab.recipes import Parts
 
-AGAIN = ("memory", "window", "absolute window", "absolute")
+AGAIN = tuple(name for name in ARMS if name != "taught")
 LONGER = 3 * UPDATES
 
 
 def longer(name: str, lr: float, seed: int) -> dict[str, Any]:
-    """What an arm says in the exam after `LONGER` updates: ``in order``, and by ``windows`` if it is one; and its
-    ``history`` (number of updates, the price of an answer)."""
+    """What an arm says in the exam after `LONGER` updates: ``in order``, and by ``windows`` if it is one; the
+    ``halves`` of texts twice as long, if it counts their words; its ``history`` (number of updates, the price of an
+    answer)."""
     model, history = learn(name, LONGER, lr, seed, show=False, evaluate_every=EVERY,
                            score=lambda model: -said(model, "development", WATCHED).answers)
     exam = recalling.texts("exam")
@@ -23,6 +25,8 @@ def longer(name: str, lr: float, seed: int) -> dict[str, Any]:
     if ARMS[name].segment == WINDOW:
         with torch.no_grad():
             told["windows"] = recalling.said(recalling.by_windows(model, WINDOW, recalling.ids(exam)), exam)._asdict()
+    if issubclass(ARMS[name].model, CountingTransformerXL):
+        told["halves"] = halves(model)
     return told | {"history": [[step, -score] for step, score in history.scores]}
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from plmlab.chapters.ch10 import arms, distances, effective_length, longer, recalling, recipe, stories, wikipedia
+from plmlab.chapters.ch10 import arms, distances, effective_length, longer, recipe, stories, wikipedia
 from plmlab.recipes import Parts
 
 pytestmark = pytest.mark.usefixtures("few_texts")
@@ -57,13 +57,14 @@ def test_distances_and_the_lengths_of_their_arms(parts: Parts, monkeypatch: pyte
 
 
 def test_longer_runs(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(longer, "AGAIN", ("memory", "window"))
-    told = longer.measure(parts, {"memory": 1e-3, "window": 2e-3})
-    assert told["updates"] == 3 and {name: arm["lr"] for name, arm in told["arms"].items()} == {
-        "memory": 1e-3, "window": 2e-3}
+    rates = {"memory": 1e-3, "window": 2e-3, "counting": 1e-3}
+    monkeypatch.setattr(longer, "AGAIN", tuple(rates))
+    told = longer.measure(parts, rates)
+    assert told["updates"] == 3 and {name: arm["lr"] for name, arm in told["arms"].items()} == rates
     model, _ = arms.learn("memory", 3, 1e-3, 1, show=False)
     assert told["arms"]["memory"]["in order"]["all"]["values"][1] == pytest.approx(arms.said(model, "exam").all)
-    assert "windows" in told["arms"]["window"] and "windows" not in told["arms"]["memory"]
+    assert {name: set(arm) - {"lr", "in order", "history"} for name, arm in told["arms"].items()} == {
+        "memory": set(), "window": {"windows"}, "counting": {"halves"}}
     assert [step for step, _ in told["arms"]["window"]["history"]["0"]] == [1, 2, 3]
 
 
