@@ -11,8 +11,8 @@ from servers import Desk
 from standin import HOSTILE
 
 from plmlab.hf import minilm
-from plmlab.labs.position.comparison import WAYS
 from plmlab.labs.position.lab import PositionLab
+from plmlab.labs.position.ways import WAYS
 
 pytestmark = pytest.mark.browser
 

@@ -11,8 +11,9 @@ from torch import Tensor
 from transformers import AutoTokenizer, T5Config, T5ForConditionalGeneration
 
 from plmlab.hf import minilm
-from plmlab.labs.position.comparison import ROWS, SLOPE, WAYS, WIDTH, WINDOW, Comparison, RandomHead
+from plmlab.labs.position.comparison import Comparison
 from plmlab.labs.position.lab import PositionLab
+from plmlab.labs.position.ways import ROWS, SLOPE, WAYS, WIDTH, WINDOW, RandomHead
 from plmlab.layers.positions import Learned
 from plmlab.layers.relative import ShawAttention, TransformerXLAttention
 from plmlab.models.bert import BERTConfig

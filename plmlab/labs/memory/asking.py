@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-from plmlab.labs.memory.reading import Stretch
+from plmlab.labs.memory.reading import Sight
 
 QUESTION_MARKS = ("?", "？", "؟")
 ENDS = (*QUESTION_MARKS, ".", "!", "。", "！")
+SENTENCE = 8
+"""So many slots before a fact are remembered with it: the sentence that it ends."""
 SURE, LOST = 0.5, 0.1
 """From the first on a model knows a word; below the second it does not."""
 
@@ -32,27 +34,23 @@ def read_last(ids: Sequence[int], slot: int, word: int) -> int | None:
     return next((place for place in range(slot, -1, -1) if ids[place] == word), None)
 
 
-def where(fact: int | None, at: Stretch) -> str:
+def where(fact: int | None, at: Sight) -> str:
     """"segment", "memory" or "beyond" for where a fact stands when a slot is asked; "" where there is none."""
     if fact is None:
         return ""
     return "segment" if fact >= at.begin else "memory" if fact >= at.oldest else "beyond"
 
 
-def other_memory(fact: int | None, at: Stretch) -> int:
+def other_memory(fact: int | None, at: Sight) -> int:
     """Another length of the memory that decides: one that just loses the fact, or, where it is lost, one that would
     still hold it; 0 where the fact stands in the segment, or nowhere."""
     place = where(fact, at)
     if fact is None or place == "segment":
         return 0
-    return at.begin - fact - 1 if place == "memory" else at.begin - max(0, fact - ROOM)
+    return at.begin - fact - 1 if place == "memory" else at.begin - max(0, fact - SENTENCE)
 
 
-ROOM = 8
-"""So many slots before a fact are remembered with it: the sentence that it ends."""
-
-
-def question(word: str, fact: int | None, at: Stretch, memory: int, other: int, now: float, then: float,
+def question(word: str, fact: int | None, at: Sight, memory: int, other: int, now: float, then: float,
              likeliest: str) -> dict[str, Any]:
     """What to guess, and the answer: ``now`` and ``then`` are the probabilities of ``word`` with the memory as it is
     and with the ``other`` length, where ``likeliest`` comes first."""

@@ -11,15 +11,14 @@ from torch import Tensor, nn
 
 from plmlab.labs.base import Change, Computed, Lab
 from plmlab.labs.memory.asking import asked, other_memory, question, read_last
-from plmlab.labs.memory.lesions import WAYS, WITHOUT
+from plmlab.labs.memory.lesions import WAYS, WITHOUT, blinded
 from plmlab.labs.memory.presets import MemoryPreset, ask_all, tally, texts_to_try
 from plmlab.labs.memory.reach import reach
 from plmlab.labs.memory.reading import (
     Looked,
     Reading,
     RememberingModel,
-    Stretch,
-    at_once,
+    Sight,
     groups,
     look,
     read,
@@ -154,7 +153,7 @@ class MemoryLab(Lab):
 
     def _state(self, ids: tuple[int, ...], tokens: list[str], slot: int, segment: int, memory: int,
                cuts: list[tuple[int, int]]) -> dict[str, Any]:
-        model, at = self._remembering(segment, memory), Stretch.before(slot, segment, memory)
+        model, at = self._remembering(segment, memory), Sight.before(slot, segment, memory)
         whole = self._read(ids, segment, memory, WAYS)
         visible, looks, causes = self._rules(ids, segment, memory)
         mask = at.mask(cuts)
@@ -166,8 +165,7 @@ class MemoryLab(Lab):
         of_ways = model.token_logits(whole.hidden[:, slot])
         fact = read_last(ids, slot, word)
         changed = looks.clone()
-        changed[at.begin:slot + 1, at.oldest:slot + 1] &= ~mask | torch.eye(len(ids), dtype=torch.bool)[
-            at.begin:slot + 1, at.oldest:slot + 1]
+        changed[at.begin:slot + 1, at.oldest:slot + 1] &= ~blinded(mask, slot + 1 - at.begin)
         name = labels(self.tokenizer, [word])[0]
         now, then = (reach(mask_of, slot, len(model.layers)) for mask_of in (looks, changed))
         row = causes[slot].tolist()
@@ -193,7 +191,7 @@ class MemoryLab(Lab):
                 "likeliest": [list(pair) for pair in zip(labels(self.tokenizer, top.indices.tolist()),
                                                         top.values.tolist(), strict=True)]}
 
-    def _effects(self, model: RememberingModel, ids: tuple[int, ...], at: Stretch,
+    def _effects(self, model: RememberingModel, ids: tuple[int, ...], at: Sight,
                  inputs: Float[Tensor, "layer 1 time model"], word: int) -> dict[str, Any]:
         """The word's probability with some slots cut out, as [first slot, end, probability]: ``slots``, one by one or
         some neighbours together, and ``segments``, those before the asked slot's."""
@@ -212,12 +210,12 @@ class MemoryLab(Lab):
         told = [[first, end, p] for (first, end), p in zip(cuts, chances, strict=True)]
         return {"slots": told[:len(slots)], "segments": told[len(slots):]}
 
-    def _guess(self, ids: tuple[int, ...], at: Stretch, segment: int, memory: int, word: int, name: str,
+    def _guess(self, ids: tuple[int, ...], at: Sight, segment: int, memory: int, word: int, name: str,
                fact: int | None, now: float) -> dict[str, Any] | None:
         other = other_memory(fact, at)
         if other == memory or at.begin == 0 or getattr(self.model.config, "same_length", False):
             return None
-        logits = self.model.token_logits(at_once(self.model, ids[:at.slot + 1], segment, other))
+        logits = self.model.token_logits(self._read(ids, segment, other, ("",)).hidden[0, at.slot])
         likeliest = labels(self.tokenizer, [int(logits.argmax())])[0]
         return question(name, fact, at, memory, other, now, float(logits.softmax(-1)[word]), likeliest)
 
@@ -233,7 +231,7 @@ def _cut(told: Any) -> tuple[int, int]:
     return first, end
 
 
-def _zone(key: int, seen: bool, at: Stretch) -> str:
+def _zone(key: int, seen: bool, at: Sight) -> str:
     """What has become of a slot when ``at.slot`` is asked."""
     if key > at.slot:
         return "later"

@@ -59,11 +59,15 @@ def _in_rows(rows: Mapping[int, Change]) -> Change:
     return change
 
 
+def blinded(cut: Bool[Tensor, "*batch key"], queries: int) -> Bool[Tensor, "*batch query key"]:
+    """The pairs that a cut closes: no query looks at the keys that are cut, itself excepted. The queries are the last
+    of the keys."""
+    key = cut.shape[-1]
+    return cut[..., None, :] & ~torch.eye(key, dtype=torch.bool, device=cut.device)[key - queries:]
+
+
 def blind(cut: Bool[Tensor, "batch key"]) -> Change:
-    """An intervention on scores: in each row no query looks at the keys that are cut, itself excepted. The queries are
-    the last of the keys."""
+    """An intervention on scores: in each row the keys that are cut are `blinded`."""
     def change(scores: Float[Tensor, "batch head query key"]) -> Float[Tensor, "batch head query key"]:
-        query, key = scores.shape[-2:]
-        itself = torch.eye(key, dtype=torch.bool, device=scores.device)[key - query:]
-        return scores.masked_fill(cut[:, None, None, :] & ~itself, float("-inf"))
+        return scores.masked_fill(blinded(cut, scores.shape[2])[:, None], float("-inf"))
     return change

@@ -1,9 +1,10 @@
 // What stands beneath the pictures of the Memory Lab: the answer before and after, and one score in its four terms.
 
 import { waterfall } from "./numbers.js";
-import { TERMS, WAYS, isChanged } from "./told.js";
+import { WAYS, isChanged } from "./told.js";
 import { clamp, el, svg } from "../shared/dom.js";
 import { chance } from "../shared/softmax.js";
+import { TERMS } from "../shared/terms.js";
 
 const wide = (p) => `${(100 * p).toFixed(2)}%`;
 const signed = (value) => `${value <= -0.005 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from plmlab.labs.memory.asking import asks_from, where
-from plmlab.labs.memory.reading import RememberingModel, Stretch, read, read_again
+from plmlab.labs.memory.reading import RememberingModel, Sight, read, read_again
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.world.datasets.recalls import RecallText
 
@@ -68,7 +68,7 @@ def ask_all(model: RememberingModel, tokenizer: Tokenizer, texts: Sequence[Recal
         found = read(model, ids)
         for recall in text.recalls:
             end = recall.start + len(recall.answer)
-            at = Stretch.before(end - 2, model.config.segment, model.config.memory)
+            at = Sight.before(end - 2, model.config.segment, model.config.memory)
             place, right = where(recall.told, at), _first(model, found.hidden[:, at.slot]) == ids[end - 1]
             once, cut_right = ids[:end - 1].count(ids[end - 1]) == 1, None
             whole = asks_from(text.words, recall.start) >= at.begin

@@ -93,14 +93,8 @@ def _passed(model: RememberingModel, ids: Sequence[int], ways: Sequence[str], ma
     return torch.stack([seen[name] for name in seen][:len(model.layers)]), hidden
 
 
-def at_once(model: RememberingModel, ids: Sequence[int], segment: int, memory: int) -> Float[Tensor, "model"]:
-    """What the last layer makes of the last slot where the text is read with another segment and memory."""
-    mask = AttentionMask(pairs=Visibility.segmented(len(ids), segment, memory).dense()[None])
-    return _passed(model, ids, ("",), mask)[1][0, -1]
-
-
 @dataclass(frozen=True)
-class Stretch:
+class Sight:
     """The part of a text that is read where a slot is asked: its segment up to itself, and the memory before it.
 
     Slots are counted in the text: the memory is ``oldest`` … ``begin`` − 1, the segment ``begin`` … ``slot``.
@@ -111,7 +105,7 @@ class Stretch:
     slot: int
 
     @classmethod
-    def before(cls, slot: int, segment: int, memory: int) -> "Stretch":
+    def before(cls, slot: int, segment: int, memory: int) -> "Sight":
         """Where a slot stands in a text that is read ``segment`` slots at once."""
         begin = slot // segment * segment
         return cls(max(0, begin - memory), begin, slot)
@@ -130,7 +124,7 @@ class Stretch:
         return found
 
 
-def read_again(model: RememberingModel, ids: Sequence[int], at: Stretch,
+def read_again(model: RememberingModel, ids: Sequence[int], at: Sight,
                inputs: Float[Tensor, "layer #row time model"], cut: Bool[Tensor, "row key"],
                changes: Mapping[str, Change] | None = None) -> Float[Tensor, "row model"]:
     """What the last layer makes of the slot ``at.slot`` when its segment is read once more, a row each: nobody in the
@@ -160,7 +154,7 @@ class Looked:
     terms: Float[Tensor, "term layer row head key"]
 
 
-def look(model: RememberingModel, ids: Sequence[int], at: Stretch, inputs: Float[Tensor, "layer row time model"],
+def look(model: RememberingModel, ids: Sequence[int], at: Sight, inputs: Float[Tensor, "layer row time model"],
          cut: Bool[Tensor, "row key"], ways: Sequence[str]) -> Looked:
     """Read the segment of a slot once more in several ``ways``, a row each, and record where the slot looked."""
     with watch(cast(nn.Module, model), "layers.*.attention.weights",

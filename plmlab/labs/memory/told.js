@@ -2,20 +2,12 @@
 
 import { fill } from "../shared/lab.js";
 import { chance } from "../shared/softmax.js";
+import { TERMS } from "../shared/terms.js";
 
 export const ZONES = { forgotten: "forgotten", memory: "in the memory", segment: "own segment", later: "later" };
-export const TERMS = [
-  { key: "content", letter: "a", title: "what the query seeks in this key" },
-  { key: "content_position", letter: "b", title: "what the query seeks at this distance" },
-  { key: "global_content", letter: "c", title: "what all seek in this key" },
-  { key: "global_position", letter: "d", title: "what all seek at this distance" },
-];
 export const WAYS = {
   "": "as it is",
-  content: "without (a), the content",
-  content_position: "without (b), where this query looks",
-  global_content: "without (c), what all look at",
-  global_position: "without (d), where all look",
+  ...Object.fromEntries(TERMS.map(({ key, letter, title }) => [key, `without (${letter}), ${title}`])),
   unshifted: "distances not shifted by the memory",
 };
 export const CLICKS = {

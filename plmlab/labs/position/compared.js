@@ -6,14 +6,12 @@ import { clamp, el, ruler, svg } from "../shared/dom.js";
 import { pixels, ramp, scaleBar } from "../shared/heat.js";
 import { fill, guess, written } from "../shared/lab.js";
 import { linear, short } from "../shared/plot.js";
+import { TERMS } from "../shared/terms.js";
 
 const GAP = 18;
 const LEAST = 120;
 const BAR = { height: 46, top: 6, thick: 22 };
-const TERMS = [
-  ["a", "content, q·k", "rule-0"], ["b", "where this query looks, q·WR", "rule-3"],
-  ["c", "which key all look at, u·k", "rule-2"], ["d", "where all look, v·WR", "rule-4"],
-];
+const TERM_RULES = ["rule-0", "rule-3", "rule-2", "rule-4"];
 const HONEST = "One head for all ways, drawn by lot: the token vectors, what makes queries and keys of them, and " +
   "whatever a way would have learned. Nobody trained it, so the sizes mean nothing; what counts is which of them a " +
   "move changes.";
@@ -104,15 +102,15 @@ function termsOf(terms, count, width) {
   const line = (name, letter, said, cell) => el("tr", {}, el("th", { scope: "row" },
     el("i", { class: `swatch ${name}`, "aria-hidden": "true" }, letter), said), cell);
   const table = el("table", { class: "terms" }, el("tbody", {},
-    ...TERMS.map(([letter, said, name], i) => line(name, letter, said, cells[i])),
+    ...TERMS.map(({ letter, title, product }, i) => line(TERM_RULES[i], letter, `${title}, ${product}`, cells[i])),
     line("sum", "", "sum: the score", sum)));
   const point = ({ row, column }) => {
     const values = terms.map((term) => term[row * count + column]);
     const total = values.reduce((a, b) => a + b, 0);
     marks.replaceChildren(...stacked(values).flatMap(([from, to], i) => [
-      svg("rect", { class: TERMS[i][2], x: x(from), y: BAR.top, width: x(to) - x(from), height: BAR.thick }),
+      svg("rect", { class: TERM_RULES[i], x: x(from), y: BAR.top, width: x(to) - x(from), height: BAR.thick }),
       ...(x(to) - x(from) < 11 ? [] : [svg("text", { class: "letter", x: x((from + to) / 2), y: BAR.top + 15,
-        "text-anchor": "middle" }, TERMS[i][0])])]),
+        "text-anchor": "middle" }, TERMS[i].letter)])]),
     svg("path", { class: "sum", d: `M${x(total)} ${BAR.top - 5}V${BAR.top + BAR.thick + 5}` }));
     cells.forEach((cell, i) => { cell.textContent = fixed(values[i]); });
     sum.textContent = fixed(total);
