@@ -50,6 +50,7 @@ def reading(seen: int, rounds: int) -> None:
     model, gpt = remembering(NEW, seen).eval(), window(seen).eval()
     state = model.start()
     model.step(ids[:, :seen], state)
+    words = NEW if seen < 1000 else 4
 
     def with_memory() -> None:
         model.hidden_states(Batch.continuing(ids[:, seen:], 0), state.memories)
@@ -58,7 +59,6 @@ def reading(seen: int, rounds: int) -> None:
         for end in range(seen + 1, seen + 1 + words):
             gpt.hidden_states(Batch.continuing(ids[:, end - seen:end], 0))
 
-    words = NEW if seen < 1000 else 4
     times = race({"memory": with_memory, "window, moved": moved}, rounds=max(3, rounds // 3), warm_up=1)
     slow = {"memory": times["memory"], "window, moved": [turn * NEW / words for turn in times["window, moved"]]}
     print(f"\n{seen:,} slots seen\n\n" + table(slow, NEW))

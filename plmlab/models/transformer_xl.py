@@ -166,9 +166,12 @@ class TransformerXL(GPT):
 
         ``memories``, one a layer, are what was read before, and then hold this batch too; without, nothing was. A batch
         with a mask of its own (`visibility`) is read in one pass, and nothing is remembered. ValueError where that mask
-        lets a slot look ahead.
+        lets a slot look ahead, and for such a batch with ``memories``.
         """
         if not batch.visible.only_causal:
+            if memories is not None:
+                raise ValueError("a batch with a mask of its own is read in one pass, without memories; give it no "
+                                 "mask, or no memories")
             looks = batch.visible.dense(batch.size[1], batch.size[1])
             if looks is None or bool(looks.triu(1).any()):
                 raise ValueError("a Transformer-XL reads texts from left to right, and this batch lets a slot look "

@@ -294,6 +294,13 @@ def test_a_batch_that_looks_ahead_is_refused() -> None:
         model(replace(Batch.continuing(text(5), 0), visible=AttentionMask()))
 
 
+def test_memories_beside_a_mask_of_its_own_are_refused() -> None:
+    model, batch = made(), replace(Batch.continuing(text(5), 0), visible=AttentionMask(pairs=looks([0] * 5, 2)[None]))
+    model.hidden_states(batch)
+    with pytest.raises(ValueError, match="read in one pass, without memories; give it no mask, or no memories"):
+        model.hidden_states(batch, model.start().memories)
+
+
 @pytest.mark.parametrize(("changes", "told"), [
     ({"segment": 0}, "segment is 0; give a whole number, 1 or more"),
     ({"memory": -3}, "memory is -3; give a whole number, 0 or more"),

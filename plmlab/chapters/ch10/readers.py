@@ -31,31 +31,42 @@ class UnplacedTransformerXL(TransformerXL):
     attention_class = MultiHeadAttention  # type: ignore[assignment]
 
 
-class AbsoluteTransformerXL(TransformerXL):
-    """A memory under absolute positions that begin anew in each segment: of a remembered slot and of one that is read
-    now, both the third of their segment, the positions are the same (Dai et al. 2019, §3.3)."""
+class PlacedTransformerXL(TransformerXL):
+    """A memory under absolute positions: those that a batch has."""
 
     embeddings_class = PlacedTokens
     attention_class = MultiHeadAttention  # type: ignore[assignment]
+
+
+class AbsoluteTransformerXL(PlacedTransformerXL):
+    """Absolute positions that begin anew in each segment: of a remembered slot and of one that is read now, both the
+    third of their segment, the positions are the same (Dai et al. 2019, §3.3)."""
+
+    def hidden_states(self, batch: Batch, memories: list[Memory] | None = None,  # type: ignore[override]
+                      ) -> Float[Tensor, "batch time model"]:
+        """What the last layer makes of each slot."""
+        return super().hidden_states(replace(batch, positions=batch.positions % self.config.segment), memories)
 
     def following(self, tokens: Int[Tensor, "batch time"], before: int) -> Batch:
         """A segment that follows ``before`` remembered slots, with its mask; its positions begin at 0."""
         return replace(super().following(tokens, before), positions=Batch.continuing(tokens, 0).positions)
 
 
-class CountingTransformerXL(AbsoluteTransformerXL):
-    """The same with absolute positions that count on, from the first word of the text to its last."""
+class CountingTransformerXL(PlacedTransformerXL):
+    """Absolute positions that count on, from the first word of the text to its last."""
 
     def hidden_states(self, batch: Batch, memories: list[Memory] | None = None,  # type: ignore[override]
                       ) -> Float[Tensor, "batch time model"]:
         """What the last layer makes of each slot of a text from its beginning. ValueError where ``memories`` are given:
         they don't tell how many words were read."""
         refuse(memories)
+        if not batch.visible.only_causal:
+            return super().hidden_states(batch)
         memories = self.start().memories
         read, begin = [], 0
         for tokens in batch.tokens.split(self.config.segment, dim=1):
             segment = self.following(tokens, memories[0].time)
-            read.append(self.read(replace(segment, positions=segment.positions + begin), memories))
+            read.append(self.read(replace(segment, positions=Batch.continuing(tokens, begin).positions), memories))
             begin += tokens.shape[1]
         return torch.cat(read, dim=1)
 
@@ -69,8 +80,10 @@ class TaughtTransformerXL(TransformerXL):
         """What the last layer makes of each slot of a text from its beginning. ValueError where ``memories`` are given:
         no gradient flows into them."""
         refuse(memories)
-        looks = self.visibility(batch.size[1]).dense().to(batch.tokens.device)
-        return super().hidden_states(replace(batch, visible=AttentionMask(pairs=looks[None])))
+        if batch.visible.only_causal:
+            looks = self.visibility(batch.size[1]).dense().to(batch.tokens.device)
+            batch = replace(batch, visible=AttentionMask(pairs=looks[None]))
+        return super().hidden_states(batch)
 
 
 def refuse(memories: object) -> None:

@@ -25,8 +25,8 @@ class Recall:
 
     Attributes:
         plot: a row of recall_plots.tsv or story_plots.tsv.
-        told: the slot of the last word that said it: of the first sentence that the answer needs, or of the answer when
-            it was last asked.
+        told: the slot where it was said last: of the full stop of the first sentence that the answer needs, or, where
+            it was asked before, of the answer's last word then.
         start: the slot of the answer's first word.
         answer: its words.
         options: what a reader may choose from who remembers nothing: with one thread of a plot all answers of that
@@ -41,7 +41,7 @@ class Recall:
 
     @property
     def distance(self) -> int:
-        """How many words further on the answer is asked for than it was told."""
+        """From ``told`` to ``start``, in slots."""
         return self.start - self.told
 
 

@@ -119,6 +119,20 @@ def test_who_counts_begins_each_text_anew() -> None:
     same(reads(model, tokens[1:]), first[1:])
 
 
+@pytest.mark.parametrize("memory", [0, 3, 6, 30])
+@pytest.mark.parametrize("cls", [AbsoluteTransformerXL, CountingTransformerXL, UnplacedTransformerXL,
+                                 TaughtTransformerXL])
+@torch.no_grad()
+def test_a_text_is_read_in_one_pass_under_the_mask_that_the_memory_comes_to(cls: type[TransformerXL], memory: int,
+                                                                           ) -> None:
+    """As all that look inside do (`in_one_pass`); another mask gives other numbers."""
+    model, batch = made(cls, memory=memory), Batch.continuing(text(19), 0)
+    whole = model(batch)
+    same(model(replace(batch, visible=AttentionMask(pairs=looks(19, memory)[None]))), whole, 1e-6)
+    other = model(replace(batch, visible=AttentionMask(pairs=looks(19, memory + 1 if memory < 30 else 2)[None])))
+    assert not torch.allclose(other, whole, atol=1e-4)
+
+
 # No positions
 
 @pytest.mark.parametrize(("cls", "layers", "told_apart"), [
