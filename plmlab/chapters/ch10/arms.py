@@ -51,11 +51,13 @@ ARMS = {
     "window": Arm(TransformerXL, WINDOW, 0),
     "absolute window": Arm(AbsoluteTransformerXL, WINDOW, 0),
     "absolute": Arm(AbsoluteTransformerXL, SEGMENT, MEMORY),
+    "absolute, none": Arm(AbsoluteTransformerXL, SEGMENT, 0),
     "counting": Arm(CountingTransformerXL, SEGMENT, MEMORY),
     "no positions": Arm(UnplacedTransformerXL, SEGMENT, MEMORY),
     "taught": Arm(TaughtTransformerXL, SEGMENT, MEMORY),
 }
-LIKE = {"none": "memory", "window": "memory", "taught": "memory", "counting": "absolute", "no positions": "absolute"}
+LIKE = {"none": "memory", "window": "memory", "taught": "memory", "absolute, none": "absolute",
+        "counting": "absolute", "no positions": "absolute"}
 """The arms that take the rate of another."""
 
 

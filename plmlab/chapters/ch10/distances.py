@@ -23,6 +23,7 @@ from plmlab.chapters.ch10.arms import (
     train,
     trained,
 )
+from plmlab.layers.relative import TransformerXLAttention
 from plmlab.models.transformer_xl import TransformerXL
 from plmlab.recipes import Parts, best_rates, spread
 from plmlab.visibility import Visibility
@@ -72,7 +73,7 @@ def otherwise(folder: str, name: str, seed: int) -> Told:
     rows, told = recalling.ids(exam), {}
     if not ARMS[name].memory and ARMS[name].segment == WINDOW:
         told["windows"] = recalling.said(recalling.by_windows(model, WINDOW, rows), exam)._asdict()
-    if type(model).__name__ in ("TransformerXL", "TaughtTransformerXL") and ARMS[name].memory:
+    if issubclass(model.attention_class, TransformerXLAttention) and ARMS[name].memory:
         for memory in MEMORIES:
             told[f"memory {memory}"] = said_with(model, memory=memory)
         told["clamped"] = said_with(model, memory=MEMORIES[-1], clamp=WINDOW)
@@ -91,9 +92,7 @@ def halves(model: TransformerXL) -> Told:
     """In texts that are twice as long: the share of right answers of those in sight of the memory, and the price of a
     word, in the ``first`` half and in the ``second``."""
     some = recalling.texts("exam", TWICE)[:100]
-    logits = recalling.in_order(model, recalling.ids(some))
-    prices = -logits.log_softmax(-1).gather(-1, recalling.ids(some)[:, 1:, None])[..., 0]
-    hits = logits.argmax(-1) == recalling.ids(some)[:, 1:]
+    prices, hits = recalling.outcomes(recalling.in_order(model, recalling.ids(some)), some)
     near = [question for question in recalling.questions(some) if question.back <= MEMORY]
 
     def told(begin: int) -> dict[str, float]:

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from plmlab.chapters.ch10 import recalling
 from plmlab.chapters.ch10.arms import ARMS, SEEDS, UPDATES, new, trained
+from plmlab.chapters.ch10.exercises import relative_gain
 from plmlab.example import Batch
 from plmlab.models.transformer_xl import TransformerXL
 from plmlab.recipes import Parts, spread
@@ -25,9 +26,11 @@ SHARES = (0.1, 0.5, 1.0)
 LEAST = 0.01
 """A step more must gain so much."""
 TEXTS = 60
-GROUP = {"memory": "memory", "longer memory": "memory", "none": "none", "window": "window",
-         "absolute window": "absolute window"}
-"""Whose lengths are told, and the arm that it is; the longer memory is `LONGEST` slots, at evaluation only."""
+GROUP: dict[str, tuple[str, dict[str, int]]] = {
+    "memory": ("memory", {}), "longer memory": ("memory", {"memory": LONGEST}), "none": ("none", {}),
+    "window": ("window", {}), "absolute window": ("absolute window", {}),
+}
+"""Whose lengths are told: the arm that it is, and what is changed of its lengths when it is asked."""
 
 
 @torch.no_grad()
@@ -50,10 +53,7 @@ def effective_lengths(told: Mapping[str, Mapping[int, Float[Tensor, "time"]]], s
     for name in told:
         found[name] = contexts[-1]
         for short, long in pairwise(contexts):
-            baseline = torch.stack([one[short] for one in told.values()]).amin(0)
-            hard = baseline.topk(max(1, round(share * len(baseline)))).indices
-            before, after = baseline[hard].mean(), torch.minimum(baseline, told[name][long])[hard].mean()
-            if 1 - (after - before).exp() < LEAST:
+            if relative_gain(torch.stack([one[short] for one in told.values()]), told[name][long], share) < LEAST:
                 found[name] = short
                 break
     return found
@@ -63,18 +63,16 @@ def lengths(folder: str, learned: bool, seed: int) -> dict[str, dict[str, int]]:
     """Share r → model → its length, among the models of one seed; if they have not ``learned``, with random weights."""
     rows = recalling.ids(recalling.texts("exam")[:TEXTS])
     told = {}
-    for name, arm in GROUP.items():
-        model = trained(folder, arm, UPDATES, seed) if learned else new(arm, seed).eval()
-        if name == "longer memory":
-            model = model.remembering(memory=LONGEST)
+    for name, (arm, changes) in GROUP.items():
+        model = (trained(folder, arm, UPDATES, seed) if learned else new(arm, seed).eval()).remembering(**changes)
         told[name] = {context: prices(model, rows, context) for context in range(STEP, LONGEST + 1, STEP)}
     return {str(share): effective_lengths(told, share) for share in SHARES}
 
 
 def direct(name: str) -> int:
     """How many slots the last slot of a segment sees at once, itself among them."""
-    arm = ARMS[GROUP[name]]
-    return LONGEST if name == "longer memory" else arm.segment + arm.memory
+    arm, changes = GROUP[name]
+    return min(LONGEST, ARMS[arm].segment + changes.get("memory", ARMS[arm].memory))
 
 
 def measure(parts: Parts) -> dict[str, Any]:

@@ -130,11 +130,17 @@ class Said(NamedTuple):
 
 
 @torch.no_grad()
+def outcomes(logits: Float[Tensor, "text slot vocab"], some: Sequence[RecallText],
+             ) -> tuple[Float[Tensor, "text slot"], Bool[Tensor, "text slot"]]:
+    """What the next word of each slot costs, in nats, and whether it is the likeliest."""
+    targets = ids(some)[:, 1:]
+    prices = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="none").view(targets.shape)
+    return prices, logits.argmax(-1) == targets
+
+
 def said(logits: Float[Tensor, "text slot vocab"], some: Sequence[RecallText]) -> Said:
     """What logits of each slot's next word come to."""
-    asked, targets = list(questions(some)), ids(some)[:, 1:]
-    prices = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="none").view(targets.shape)
-    hits = logits.argmax(-1) == targets
+    asked, (prices, hits) = list(questions(some)), outcomes(logits, some)
     return Said(by_distance(asked, [float(hits[question.row, question.slot]) for question in asked]),
                 fmean(float(prices[question.row, question.slot]) for question in asked), float(prices.mean()))
 

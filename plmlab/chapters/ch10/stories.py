@@ -3,11 +3,14 @@
 A model learns from the chapter's texts and, as often, from texts in which three threads of story plots are told and
 asked again. (Of stories themselves one learns nothing of this: one word in 500 is an answer.) In
 the exam an answer is right where its words are likelier than those of the two other threads, which are as many; stories
-whose answers differ in length are left out. A reader who can't tell the threads apart is right once in three.
+whose answers differ in length are left out. A reader who can't tell the threads apart is right once in three; one who
+only compares words, one time in two (`by_words`).
 """
 
+from collections import Counter
 from functools import cache, partial
 from itertools import chain, islice
+from math import fsum
 from statistics import fmean
 from typing import Any
 
@@ -25,13 +28,15 @@ from plmlab.text.tokenizers import Tokenizer
 from plmlab.train import Diverged, fit
 from plmlab.world.datasets.recalls import RecallText, RecallTexts
 from plmlab.world.datasets.tokenizer import world_tokenizer
-from plmlab.world.documents.stories import Storyteller
+from plmlab.world.documents.stories import Story, Storyteller
 
 UPDATES, PILOT_UPDATES = 2400, 600
 PILOTS, RATES = (9,), (3e-3, 5e-3, 1e-2)
 THREADS = 3
 STORIES, LENGTHS, LONG = 200, (500, 900), 1024
 """How many stories are asked, how many words they have, and a memory that holds any of them."""
+AROUND = 12
+"""Words on each side of a mention that `by_words` looks at."""
 
 
 @cache
@@ -94,24 +99,48 @@ def rate_score(lr: float, seed: int) -> float:
         return 0.0
 
 
+def exam() -> tuple[Story, ...]:
+    """The stories that are asked."""
+    return tuple(islice((story for story in world.small().stories(0, LENGTHS)
+                         if len({len(option) for option in story.options}) == 1), STORIES))
+
+
+def mentions(story: Story, option: tuple[str, ...]) -> list[int]:
+    """The slots of a story where an answer's last word stands."""
+    return [slot for slot, word in enumerate(story.words) if word == option[-1]]
+
+
+def by_words(story: Story) -> tuple[str, ...]:
+    """The answer of a reader without a network: the option with a mention around which most words of the question
+    stand; each word counts for the less, the oftener the story has it."""
+    often, asked = Counter(story.words), set(story.question)
+
+    def match(option: tuple[str, ...]) -> float:
+        around = (story.words[max(0, slot - AROUND):slot + AROUND] for slot in mentions(story, option))
+        return max((fsum(1 / often[word] for word in words if word in asked) for words in around), default=0.0)
+    return max(story.options, key=match)
+
+
 def asked(lr: float, seed: int) -> dict[str, float]:
     """The share of right answers: in new texts with ``threads``, in ``stories`` with the memory of training, with a
     ``long memory``, and with ``no story`` at all."""
     model = learned(UPDATES, lr, seed)
-    told = {"threads": on_threads(model, threads(2, 100, recalling.FARTHEST))}
-    exam = list(islice((story for story in world.small().stories(seed, LENGTHS)
-                        if len({len(option) for option in story.options}) == 1), STORIES))
+    told, some = {"threads": on_threads(model, threads(2, 100, recalling.FARTHEST))}, exam()
     for name, memory in (("stories", MEMORY), ("long memory", LONG)):
         reader = model.remembering(memory=memory)
         told[name] = fmean(right(reader, (*story.words, *story.question), story.options, story.answer)
-                           for story in exam)
-    return told | {"no story": fmean(right(model, story.question, story.options, story.answer) for story in exam)}
+                           for story in some)
+    return told | {"no story": fmean(right(model, story.question, story.options, story.answer) for story in some)}
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """``lr``, ``rates``, how many ``stories`` were asked, and the spread of each share of `asked`."""
+    """``lr``, ``rates``, how many stories were ``asked``, in which share of them the answer stands ``in sight`` of the
+    memory of training, the share that is right ``by words``, and the spread of each share of `asked`."""
     ((lr, scores),) = best_rates(parts, rate_score, PILOTS, {(): RATES}).values()
     runs = parts(asked, [(lr, seed) for seed in SEEDS])
-    names = runs[lr, SEEDS[0]]
+    names, some = runs[lr, SEEDS[0]], exam()
+    in_sight = [mentions(story, story.answer)[-1] >= len(story.words) + len(story.question) - MEMORY for story in some]
     return {"lr": lr, "rates": list(scores.items()), "updates": UPDATES, "asked": STORIES, "words": len(spelling()),
+            "in sight": fmean(map(float, in_sight)),
+            "by words": fmean(float(by_words(story) == story.answer) for story in some),
             "right": {name: spread({seed: runs[lr, seed][name] for seed in SEEDS}) for name in names}}

@@ -1,13 +1,16 @@
 """Real text: the Wikipedia sample, read with a memory, without one, and in a window as long as both.
 
-Each arm reads the same pieces in the same order, as often. Nobody knows the floor of this text.
+Each arm reads the same pieces in the same order, as often. Nobody knows the floor of this text; beside them stands a
+reader who counts (Kneser–Ney), which two layers do not overtake in the updates that there is time for.
 """
 
 import math
 from functools import cache, partial
 from itertools import chain
+from statistics import fmean
 from typing import Any
 
+import numpy as np
 import torch
 from jaxtyping import Int
 from torch import Tensor
@@ -15,7 +18,7 @@ from torch.nn import functional as F
 
 from plmlab.chapters.ch10 import recalling
 from plmlab.chapters.ch10.arms import Arm
-from plmlab.chapters.ch10.readers import AbsoluteTransformerXL
+from plmlab.models.ngram import ModifiedKneserNey
 from plmlab.models.transformer_xl import TransformerXL, TransformerXLConfig
 from plmlab.recipes import Parts, best_rates, spread
 from plmlab.text import articles
@@ -31,8 +34,11 @@ ASKED = 80
 SEEDS, PILOTS, RATES = (0, 1, 2), (9,), (1e-3, 3e-3, 1e-2)
 ARMS = {
     "memory": Arm(TransformerXL, SEGMENT, MEMORY), "none": Arm(TransformerXL, SEGMENT, 0),
-    "window": Arm(TransformerXL, WINDOW, 0), "absolute window": Arm(AbsoluteTransformerXL, WINDOW, 0),
+    "window": Arm(TransformerXL, WINDOW, 0),
 }
+"""All take the rate that the first likes best."""
+ORDERS = (1, 2, 3)
+"""Of the n-grams that are counted."""
 
 
 @cache
@@ -76,10 +82,18 @@ def price(logits: Tensor, part: str) -> float:
     return float(F.cross_entropy(logits[:, WINDOW:].flatten(0, 1), targets[:, WINDOW:].flatten()))
 
 
-def rate_score(name: str, lr: float, seed: int) -> float:
+def by_counting(order: int) -> float:
+    """The mean price of a piece of the exam for who has counted the n-grams of what is read."""
+    counted = ModifiedKneserNey(rows("read").tolist(), order, tokenizer().vocab)
+    prices = [-math.log(counted.chances(tuple(row[end - order + 1:end]), np.array([row[end]]))[0])
+              for row in rows("exam").tolist() for end in range(WINDOW + 1, len(row))]
+    return fmean(prices)
+
+
+def rate_score(lr: float, seed: int) -> float:
     """How good a rate is: minus the price of a piece in the articles to choose by, after `PILOT_UPDATES`."""
     try:
-        model, _ = learned(name, PILOT_UPDATES, lr, seed)
+        model, _ = learned("memory", PILOT_UPDATES, lr, seed)
     except Diverged:
         return -1e9
     return -price(recalling.in_order(model, rows("development")), "development")
@@ -101,15 +115,15 @@ def reading(name: str, lr: float, seed: int) -> dict[str, float]:
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """How many pieces are ``read`` and ``asked``, and arm → ``lr``, ``rates`` and the spread of each price in nats a
-    piece."""
-    best = best_rates(parts, rate_score, PILOTS, {(name,): RATES for name in ARMS})
-    runs = parts(reading, [(name, best[name,][0], seed) for name in ARMS for seed in SEEDS])
+    """How many pieces are ``read`` and ``asked``, ``lr`` and ``rates``; n → the price of a piece ``by counting``; and
+    arm → the spread of each price in nats a piece."""
+    ((lr, scores),) = best_rates(parts, rate_score, PILOTS, {(): RATES}).values()
+    runs = parts(reading, [(name, lr, seed) for name in ARMS for seed in SEEDS])
+    counting = parts(by_counting, [(order,) for order in ORDERS])
     told = {}
     for name in ARMS:
-        lr, scores = best[name,]
         done = {seed: runs[name, lr, seed] for seed in SEEDS}
-        told[name] = {"lr": lr, "rates": list(scores.items()), **{
-            way: spread({seed: run[way] for seed, run in done.items()}) for way in done[SEEDS[0]]}}
+        told[name] = {way: spread({seed: run[way] for seed, run in done.items()}) for way in done[SEEDS[0]]}
     return {"pieces": PIECES, "read": rows("read").numel(), "asked": ASKED * (TIME - WINDOW), "updates": UPDATES,
-            "floor of knowing nothing": math.log(PIECES), "arms": told}
+            "lr": lr, "rates": list(scores.items()),
+            "by counting": {str(order): counting[order,] for order in ORDERS}, "arms": told}

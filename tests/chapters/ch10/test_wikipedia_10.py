@@ -71,7 +71,7 @@ def test_the_first_128_are_not_asked(slots: tuple[int, ...], asked: int, monkeyp
 
 def test_a_window_is_as_long_as_segment_and_memory() -> None:
     held = {name: arm.segment + arm.memory for name, arm in wikipedia.ARMS.items()}
-    assert held == {"memory": 128, "none": 32, "window": 128, "absolute window": 128} and wikipedia.WINDOW == 128
+    assert held == {"memory": 128, "none": 32, "window": 128} and wikipedia.WINDOW == 128
     for name, arm in wikipedia.ARMS.items():
         model = arm.model(TransformerXLConfig(9, arm.segment, arm.memory, 1, 8, 2, 8))
         assert int(model.visibility(256).dense()[-1].sum()) == held[name]
@@ -94,3 +94,14 @@ def test_a_text_is_read_in_order_by_windows_and_with_other_memories(monkeypatch:
             emptied = told["emptied"]
         if name == "none":
             assert told["in order"] == pytest.approx(emptied, abs=1e-6)
+
+
+def test_who_counts_pays_as_much_as_another_count_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of single pieces: the share of the read text, but for what the discount moves; of pairs it costs less."""
+    some = {part: wikipedia.rows(part)[:120 if part == "read" else 5] for part in ("read", "development", "exam")}
+    monkeypatch.setattr(wikipedia, "rows", some.__getitem__)
+    often = torch.bincount(some["read"].flatten(), minlength=wikipedia.PIECES) + 0.5
+    asked = some["exam"][:, wikipedia.WINDOW + 1:]
+    share = -(often / often.sum()).log()[asked].mean()
+    one, two = wikipedia.by_counting(1), wikipedia.by_counting(2)
+    assert one == pytest.approx(float(share), abs=0.05) and two < one - 0.3

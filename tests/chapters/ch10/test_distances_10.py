@@ -1,0 +1,60 @@
+"""Read otherwise than trained: whom an arm can look at, halves of long texts, other memories, by hand."""
+
+import pytest
+import torch
+
+from plmlab.chapters.ch10 import arms, distances, recalling
+from plmlab.models.transformer_xl import TransformerXL
+
+pytestmark = pytest.mark.usefixtures("few_texts")
+
+
+@pytest.fixture
+def model() -> TransformerXL:
+    """Every weight large enough to matter."""
+    made = arms.new("memory", 3).eval()
+    for name, weight in made.named_parameters():
+        torch.nn.init.normal_(weight, mean=float(name.endswith("norm.weight")), std=0.3)
+    return made
+
+
+@pytest.mark.parametrize(("name", "oldest"), [
+    ("memory", lambda slot: slot // 16 * 16 - 64), ("none", lambda slot: slot // 16 * 16),
+    ("window", lambda slot: slot // 80 * 80), ("sliding", lambda slot: slot - 79),
+])
+def test_whom_a_slot_can_look_at(name: str, oldest: object) -> None:
+    looks = distances.looks(name)
+    assert looks.shape == (160, 160)
+    for slot in (0, 15, 16, 79, 80, 97, 159):
+        assert looks[slot].nonzero().flatten().tolist() == list(range(max(0, oldest(slot)), slot + 1))  # type: ignore[operator]
+
+
+@torch.no_grad()
+def test_halves_count_near_questions_and_all_words_of_each_half(model: TransformerXL) -> None:
+    told = distances.halves(model)
+    some = recalling.texts("exam", 320)[:100]
+    logits = torch.cat([model(recalling.next_words(recalling.ids([text]))) for text in some])
+    for half, slots in (("first", range(160)), ("second", range(160, 320))):
+        hits, prices = [], []
+        for row, text in enumerate(some):
+            words, chances = recalling.spelling().encode(" ".join(text.words), plain=True), logits[row].log_softmax(-1)
+            prices += [-float(chances[slot, words[slot + 1]]) for slot in slots if slot < 319]
+            hits += [float(int(chances[q.slot].argmax()) == words[q.slot + 1])
+                     for q in recalling.questions([text]) if q.slot in slots and q.slot - q.seen <= 64]
+        assert told[half]["right"] == pytest.approx(sum(hits) / len(hits))
+        assert told[half]["all"] == pytest.approx(sum(prices) / len(prices), rel=1e-4)
+
+
+@torch.no_grad()
+def test_other_lengths_are_those_of_a_model_made_with_them(model: TransformerXL) -> None:
+    found = []
+    for changes in ({}, {"memory": 0}, {"memory": 144}, {"memory": 144, "clamp": 80}):
+        other = arms.new("memory", 3).remembering(**changes).eval()
+        other.load_state_dict(model.state_dict())
+        exam = recalling.texts("exam")
+        told = distances.said_with(model, **changes)
+        expected = recalling.said(other(recalling.next_words(recalling.ids(exam))), exam)
+        assert told["right"] == expected.right and told["all"] == pytest.approx(expected.all)
+        assert told["answers"] == pytest.approx(expected.answers)
+        found.append(told["all"])
+    assert len(set(found)) == 4
