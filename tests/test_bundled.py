@@ -22,6 +22,9 @@ from plmlab.chapters.ch03.noisy_translation import (
 from plmlab.chapters.ch04 import arms as passage_arms
 from plmlab.chapters.ch04 import bundled as passage_translators
 from plmlab.chapters.ch04 import translation
+from plmlab.chapters.ch10 import bundled as remembering
+from plmlab.chapters.ch10 import recalling
+from plmlab.chapters.ch10.arms import said
 from plmlab.checkpoints import home, load, names
 from plmlab.objectives import causal, masked, two_way
 from plmlab.pretraining.material import WORLD_HELD_OUT
@@ -36,7 +39,7 @@ CASES = {"bert-world": (masked, 32), "elmo-world": (two_way, 64), "gpt2-world": 
 
 
 def test_each_has_its_case() -> None:
-    assert set(names()) == {*CASES, *VECTORS, *TRANSLATORS, bundled.NAME}
+    assert set(names()) == {*CASES, *VECTORS, *TRANSLATORS, bundled.NAME, remembering.NAME}
 
 
 def told(name: str, figure: str) -> float:
@@ -88,6 +91,17 @@ def test_a_translator_of_passages_does_what_its_readme_tells(name: str) -> None:
     lost = told(name, "30 words: loss, nats a word")
     assert translation.loss(model, some, arm) == pytest.approx(lost, rel=2e-2, abs=1e-3)
     assert tokenizer.fingerprint == translation.spelling().fingerprint
+
+
+def test_the_transformer_xl_answers_as_its_readme_tells() -> None:
+    model, tokenizer = load(remembering.NAME)
+    exam = said(model, "exam")
+    assert tokenizer.fingerprint == recalling.spelling().fingerprint
+    for figure, found in (("nats an answer", exam.answers), ("nats a word", exam.all)):
+        assert found == pytest.approx(told(remembering.NAME, figure), abs=6e-4)
+    for most, share in exam.right.items():
+        figure = f"right answers, read {int(most) - recalling.BIN + 1} to {most} slots back"
+        assert share == pytest.approx(told(remembering.NAME, figure), abs=6e-3)
 
 
 @pytest.mark.parametrize("name", CASES)
