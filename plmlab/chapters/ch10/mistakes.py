@@ -82,7 +82,7 @@ OF_A_MEMORY: Properties = {
         lambda out, memory, h, _: torch.allclose(out[0], joined(memory, h)),
     "a gradient flows back into the memory: .detach() it before the two are joined": lambda out, memory, h, _:
         torch.allclose(out[0], joined(memory, h)) and (h.requires_grad or not out[0].requires_grad),
-    "no gradient flows back into the segment: only the memory's slots are without one": lambda out, memory, h, _:
+    "in yours no gradient flows back into the segment: only the memory's slots are to be without one": lambda out, memory, h, _:
         torch.allclose(out[0], joined(memory, h)) and (out[0].requires_grad or not h.requires_grad),
     "the next memory is not the last slots of the two": lambda out, memory, h, longest:
         torch.allclose(out[1], last(joined(memory, h), longest)),
@@ -149,6 +149,8 @@ REACH: Mistakes = {
     "there is a layer too many: the embedding is none, there a slot knows itself only":
         stepping(lambda slot, segment, memory: begin(slot, segment) - memory, more=1),
     "only one layer is counted": lambda slot, layers, *rest: right_step(slot, 1, *rest),
+    "slot // segment is the number of the segment; it begins at that number · segment":
+        stepping(lambda slot, segment, memory: slot // segment - memory),
     "segments are counted up, not down: the segment begins at slot // segment · segment":
         stepping(lambda slot, segment, memory: -begin(-slot, segment) - memory),
     "segments are counted to the nearest: // counts down, round does not":
@@ -228,6 +230,7 @@ GAIN: Mistakes = {
     "the baseline is the largest price of any system; it is the smallest": against(lambda short: short.amax(0)),
     "the baseline is the system that is best in the mean; each target has the smallest price of all systems":
         against(lambda short: short[short.mean(1).argmin()]),
+    "the smallest price is looked for from 0 on, which is below every price": against(lambda short: 0 * short[0]),
     "the easiest targets are chosen; those with the largest baselines count":
         over(lambda baseline, short, long, number: baseline.topk(number, largest=False).indices),
     "the targets are chosen by their price with the longer context; the baselines say what is hard":
@@ -244,6 +247,11 @@ GAIN: Mistakes = {
     "the number of targets is rounded up": so_many(ceil),
     "no target is left where the share is small, and the mean of none is NaN: one counts at least": so_many(round),
     "a longer context may cost more than the baseline: take the lesser of the two": uncapped,
+    "the lesser of the two means is taken; take the lesser price of each target, and then the mean":
+        lambda short, long, share: max(0.0, uncapped(short, long, share)),
+    "the hardest targets are taken of the short context and of the longer one apart; they are the same targets":
+        lambda short, long, share: gain(*(prices.topk(count(share, len(long))).values
+                                          for prices in (short.amin(0), torch.minimum(short.amin(0), long)))),
     "this is the difference of the mean prices; asked is what it takes off the perplexity":
         compared(lambda before, after: before.mean() - after.mean()),
     "this is the share of the price that is saved; asked is the share of the perplexity":
@@ -286,7 +294,7 @@ LENGTH: Mistakes = {
         lambda query, memory: band(query, memory, 0, memory),
     "a query sees memory − 1 slots; itself is the last of `memory`":
         lambda query, memory: band(query, memory, 2, memory),
-    "a query does not see itself, but as many slots before it":
+    "in yours a query sees `memory` slots before it, and not itself; it is the last of those that it sees":
         lambda query, memory: band(query, memory, 0, memory - 1),
     "a query does not see itself: it is the last of the slots that it sees":
         lambda query, memory: band(query, memory, 1, memory - 1),

@@ -138,7 +138,7 @@ def along_the_queries(q: Tensor, k: Tensor, r: Tensor, u: Tensor, v: Tensor) -> 
 
 
 SCORES: Mistakes = {
-    "u and v have changed places: u goes with the keys, v with the distances":
+    "the vectors u and v have changed places: u goes with the keys, v with the distances":
         lambda q, k, r, u, v: right(q, k, r, v, u),
     "u is added to the keys and v to the distances; both stand in the place of a query": lambda q, k, r, u, v: earlier(
         (q @ (k + u[:, None]).mT + placed(q @ (r + v[:, None]).mT)) / sqrt(q.shape[2])),
@@ -185,6 +185,12 @@ SCORES: Mistakes = {
         lambda q, k, r, u, v: earlier(content(q, k, u) + position(q, r, v) / sqrt(q.shape[2])),
     "only the keys' part is divided: the sum is":
         lambda q, k, r, u, v: earlier(content(q, k, u) / sqrt(q.shape[2]) + position(q, r, v)),
+    "the own slot is 0 too, which does not come later: the mask is one column too long":
+        masked(lambda x: x.tril(x.shape[-1] - x.shape[-2] - 1)),
+    "the first product is shifted too; its columns are keys already":
+        lambda q, k, r, u, v: earlier((placed(content(q, k, u)) + position(q, r, v)) / sqrt(q.shape[2])),
+    "only term (d) is shifted; the columns of (b) are distances too": lambda q, k, r, u, v: earlier(
+        (content(q, k, u) + q @ r.mT + placed((v[:, None] @ r.mT).expand(-1, q.shape[1], -1))) / sqrt(q.shape[2])),
     "a later key still has a score; it is 0 there": masked(lambda x: x),
     "a later key still has a score, by a distance that has lost its sign; it is 0 there": masked(lambda x: x, by_size),
     "a later key still has a score, with numbers of the next row: the reshape leaves them there, and it is 0":

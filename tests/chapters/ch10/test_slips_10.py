@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 from torch.nn import functional as F
 
 from plmlab.exercises import check
@@ -147,6 +148,19 @@ def mask(compare):
     return lambda query, memory: compare(torch.arange(query)[:, None], torch.arange(memory + query), memory)
 
 
+def of_the_means(short: Tensor, long: Tensor, share: float) -> float:
+    baseline = short.amin(0)
+    hard = baseline.topk(max(1, round(share * len(baseline)))).indices
+    f = baseline[hard].mean()
+    return 1 - (torch.minimum(long[hard].mean(), f) - f).exp().item()
+
+
+def sorted_apart(short: Tensor, long: Tensor, share: float) -> float:
+    number = max(1, round(share * len(long)))
+    f, after = (prices.sort().values[-number:].mean() for prices in (short.amin(0), torch.minimum(long, short.amin(0))))
+    return 1 - (after - f).exp().item()
+
+
 @pytest.mark.parametrize(("number", "answer", "words"), [
     ("10.1", remember(lambda x, h, longest: x[:, -longest:]), "longest memory of 0 keeps everything"),
     ("10.1", remember(lambda x, h, longest: x[:, x.size(1) - longest:]), "the cut begins below 0"),
@@ -163,7 +177,7 @@ def mask(compare):
     ("10.1", lambda memory, h, longest: remember()(memory, h, longest)[::-1], "he next memory comes first"),
     ("10.1", rolling, "`memory` is changed in place"),
     ("10.2", scores(lambda q, k, u: ac(q, k, u), lambda q, r, v: (q + v[:, None]) @ r.mT), "othing is shifted"),
-    ("10.2", lambda q, k, r, u, v: scores(ac, bd)(q, k, r, v, u), " and v have changed places"),
+    ("10.2", lambda q, k, r, u, v: scores(ac, bd)(q, k, r, v, u), "vectors u and v have changed places"),
     ("10.2", scores(lambda q, k, u: q @ (k + u[:, None]).mT, bd), " is added to the keys;"),
     ("10.2", scores(lambda q, k, u: q @ (k + u[:, None]).mT,
                     lambda q, r, v: shift(q @ (r + v[:, None]).mT)), " is added to the keys and v to the distances"),
@@ -231,13 +245,17 @@ def mask(compare):
     ("10.5", gain(measure=lambda f, after: f.mean().exp() - after.mean().exp()), "difference of the perplexities"),
     ("10.5", gain(measure=lambda f, after: 1 - after.mean() / f.mean()), "share of the price"),
     ("10.5", gain(measure=lambda f, after: 1 - 2 ** (after.mean() - f.mean())), "taken for bits"),
+    ("10.5", lambda short, long, share: gain()(torch.cat([torch.zeros(1, len(long)), short]), long, share),
+     "from 0 on"),
+    ("10.5", of_the_means, "he lesser of the two means"),
+    ("10.5", sorted_apart, "of the longer one apart"),
     ("10.6", mask(lambda i, j, memory: (j <= i + memory) & (j >= i)), "sees memory + 1 slots"),
     ("10.6", mask(lambda i, j, memory: (j <= i) & (j > i - memory)), "uery i is taken for key i; the memory"),
     ("10.6", mask(lambda i, j, memory: j <= i), "and sees all up to it"),
     ("10.6", mask(lambda i, j, memory: j > i), "sees what comes after it"),
     ("10.6", mask(lambda i, j, memory: j <= i + memory), "ll of the memory is seen"),
     ("10.6", mask(lambda i, j, memory: (j < i + memory) & (j > i)), "t is the last of the slots that it sees"),
-    ("10.6", mask(lambda i, j, memory: (j < i + memory) & (j >= i)), "but as many slots before it"),
+    ("10.6", mask(lambda i, j, memory: (j < i + memory) & (j >= i)), "before it, and not itself"),
     ("10.6", mask(lambda i, j, memory: (j > i + memory) | (j <= i)), "True marks what is blocked"),
     ("10.6", lambda query, memory: torch.ones(query, query, dtype=torch.bool).tril(), "has the shape"),
 ])
