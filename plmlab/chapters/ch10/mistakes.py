@@ -82,7 +82,8 @@ OF_A_MEMORY: Properties = {
         lambda out, memory, h, _: torch.allclose(out[0], joined(memory, h)),
     "a gradient flows back into the memory: .detach() it before the two are joined": lambda out, memory, h, _:
         torch.allclose(out[0], joined(memory, h)) and (h.requires_grad or not out[0].requires_grad),
-    "in yours no gradient flows back into the segment: only the memory's slots are to be without one": lambda out, memory, h, _:
+    "in yours no gradient flows back into the segment: only the memory's slots are to be without one":
+        lambda out, memory, h, _:
         torch.allclose(out[0], joined(memory, h)) and (out[0].requires_grad or not h.requires_grad),
     "the next memory is not the last slots of the two": lambda out, memory, h, longest:
         torch.allclose(out[1], last(joined(memory, h), longest)),

@@ -13,4 +13,4 @@ def main(parts: Parts) -> dict[str, Any]:
     rates = {name: told["arms"][name]["lr"] for name in longer.AGAIN}
     return {"distances": told, "longer": longer.measure(parts, rates),
             "effective length": effective_length.measure(parts), "wikipedia": wikipedia.measure(parts),
-            "stories": stories.measure(parts)}
+            "stories": stories.measure(parts, rates["memory"])}

@@ -23,7 +23,7 @@ def small_scale(monkeypatch: pytest.MonkeyPatch, best_at: Callable[[float], Any]
         monkeypatch.setattr(module, "SEEDS", SEEDS)
     for module in (distances, effective_length):
         monkeypatch.setattr(module, "UPDATES", 2)
-    for module in (distances, wikipedia, stories):
+    for module in (distances, wikipedia):
         monkeypatch.setattr(module, "rate_score", best_at(5e-3 if module is not wikipedia else 3e-3))
     monkeypatch.setattr(longer, "LONGER", 3)
     monkeypatch.setattr(distances, "LIVE", 1)
@@ -84,7 +84,7 @@ def test_wikipedia(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_stories(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stories, "UPDATES", 1)
     monkeypatch.setattr(stories, "STORIES", 3)
-    told = stories.measure(parts)
+    told = stories.measure(parts, 5e-3)
     assert told["lr"] == 5e-3 and set(told["right"]) == {"threads", "stories", "long memory", "no story"}
     assert all(0 <= share["low"] <= share["high"] <= 1 for share in told["right"].values())
     assert 0 <= told["in sight"] <= 1 and told["by words"] in (0, pytest.approx(1 / 3), pytest.approx(2 / 3), 1)
@@ -92,12 +92,14 @@ def test_stories(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_recipe_is_its_parts(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     given = {}
-    for module in (distances, effective_length, wikipedia, stories):
+    for module in (distances, effective_length, wikipedia):
         monkeypatch.setattr(module, "measure", lambda _, name=module.__name__: {
             "arms": {arm: {"lr": rate} for rate, arm in enumerate(arms.ARMS)}, "name": name})
+    monkeypatch.setattr(stories, "measure", lambda _, lr: {"name": stories.__name__, "lr": lr})
     monkeypatch.setattr(longer, "measure", lambda _, rates: given.update(rates) or {"name": longer.__name__})
     told = recipe.main(parts)
     assert {key: value["name"].split(".")[-1] for key, value in told.items()} == {
         "distances": "distances", "longer": "longer", "effective length": "effective_length", "wikipedia": "wikipedia",
         "stories": "stories"}
+    assert told["stories"]["lr"] == list(arms.ARMS).index("memory")
     assert given == {name: rate for rate, name in enumerate(arms.ARMS) if name in longer.AGAIN}
