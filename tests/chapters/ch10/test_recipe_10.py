@@ -84,6 +84,8 @@ def test_wikipedia(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_stories(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stories, "UPDATES", 1)
     monkeypatch.setattr(stories, "STORIES", 3)
+    threads = stories.threads
+    monkeypatch.setattr(stories, "threads", lambda seed, count, farthest: threads(seed, min(count, 4), farthest))
     told = stories.measure(parts, 5e-3)
     assert told["lr"] == 5e-3 and set(told["right"]) == {"threads", "stories", "long memory", "no story"}
     assert all(0 <= share["low"] <= share["high"] <= 1 for share in told["right"].values())
