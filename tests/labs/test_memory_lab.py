@@ -21,6 +21,7 @@ from plmlab.interpret import watch
 from plmlab.labs import MemoryLab, MemoryPreset
 from plmlab.labs.memory.asking import asked, asks_from, other_memory, question, read_last
 from plmlab.labs.memory.lesions import MISTAKE, TERMS, WAYS, unshifted
+from plmlab.labs.memory.presets import Asked, texts_to_try
 from plmlab.labs.memory.reach import reach
 from plmlab.labs.memory.reading import Sight, groups
 from plmlab.models.gpt import GPT2, GPTConfig
@@ -327,6 +328,17 @@ def test_presets_and_the_tally_are_of_all_questions() -> None:
     assert beyond.menu["presets"][0]["title"] == "fact beyond the memory" and beyond.menu["tally"]["cut"] == [0, 0, 0]
     mine = lab(presets=[MemoryPreset("mine", "the cat slept .", memory=3)], texts=())
     assert mine.text == "the cat slept ." and mine.menu["tally"] == {}
+
+
+def test_the_text_that_is_shown_first_is_one_where_the_cut_counts() -> None:
+    """Of three facts in the memory one is unknown, one is known without its word too, and one is not."""
+    def one(words: str, right: bool, cut_right: bool) -> Asked:
+        return Asked(tuple(words.split()), 1, "memory", True, True, True, right, cut_right)
+
+    asked = [one("a b ? b", False, False), one("c d e ? d", True, True), one("f g h e ? g", True, False)]
+    assert [(preset.title, preset.text, preset.cuts) for preset in texts_to_try(asked)] == [
+        ("fact in the memory", "f g h e ? g", ()), ("the memory cut behind it", "f g h e ? g", ((0, 2),)),
+        ("cut out, and still known", "c d e ? d", ((1, 2),))]
 
 
 def test_another_text_asks_anew_and_mends_what_was_cut() -> None:

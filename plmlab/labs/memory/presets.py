@@ -80,12 +80,15 @@ def ask_all(model: RememberingModel, tokenizer: Tokenizer, texts: Sequence[Recal
 
 
 def texts_to_try(asked: Sequence[Asked]) -> list[MemoryPreset]:
-    """A text for each place that a fact can have, and the one with the fact in the memory once more with the memory cut
-    behind it. Where there is a choice, the model knows a fact that is not beyond the memory, the question stands in
-    one segment, the word was read once, and something of the text is forgotten already."""
+    """A text for each place that a fact can have; the one with the fact in the memory once more, with the memory cut
+    behind it; and one whose word is cut out and known all the same, where there is such a text.
+
+    Where there is a choice, the model knows a fact that is not beyond the memory, and does not know it once its word is
+    cut out; the question stands in one segment, the word was read once, and something of the text is forgotten.
+    """
     def clear(one: Asked) -> tuple[bool | int, ...]:
         wrong = not one.right and one.place != "beyond"
-        return wrong, not one.whole, not one.once, not one.forgets, len(one.words)
+        return wrong, one.cut_right is not False, not one.whole, not one.once, not one.forgets, len(one.words)
 
     found = {place: min((one for one in asked if one.place == place), default=None, key=clear) for place in TITLES}
     made = [MemoryPreset(TITLES[place], " ".join(one.words)) for place, one in found.items() if one is not None]
@@ -93,6 +96,10 @@ def texts_to_try(asked: Sequence[Asked]) -> list[MemoryPreset]:
     if remembered is not None:
         made.append(MemoryPreset("the memory cut behind it", " ".join(remembered.words),
                                  cuts=((0, remembered.fact + 1),)))
+    known = min((one for one in asked if one.right and one.cut_right and one.once), default=None, key=clear)
+    if known is not None:
+        slot = known.words.index(known.words[-1])
+        made.append(MemoryPreset("cut out, and still known", " ".join(known.words), cuts=((slot, slot + 1),)))
     return made
 
 
