@@ -158,6 +158,8 @@ def test_a_cut_is_what_a_shorter_memory_says(place: int) -> None:
     assert now["p"] == pytest.approx(float(chances(two, whole)[CRANE]), abs=1e-12)
     same = then["p"] == pytest.approx(now["p"], abs=1e-12) and then["rank"] == now["rank"]
     assert same == (place <= OLDEST)
+    if same:
+        assert then["likeliest"] == [[word, pytest.approx(p, abs=1e-12)] for word, p in now["likeliest"]]
 
 
 @torch.no_grad()

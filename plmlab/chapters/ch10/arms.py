@@ -96,11 +96,17 @@ def kept(folder: str, name: str, updates: int, seed: int) -> Path:
     return Path(folder) / f"{name} {updates} {seed}.safetensors"
 
 
+def followed(name: str, updates: int, lr: float, seed: int) -> tuple[TransformerXL, History]:
+    """An arm after so many updates, and the run's history; its ``scores`` are minus the price of an answer, in nats,
+    after every `EVERY` updates."""
+    return learn(name, updates, lr, seed, show=False, evaluate_every=EVERY,
+                 score=lambda model: -said(model, "development", WATCHED).answers)
+
+
 def train(folder: str, name: str, updates: int, lr: float, seed: int) -> dict[str, Any]:
     """Train an arm and keep it; what it says in the exam, its ``history`` (number of updates, minus the price of an
     answer) and the ``seconds`` of an update."""
-    model, history = learn(name, updates, lr, seed, show=False, evaluate_every=EVERY,
-                           score=lambda model: -said(model, "development", WATCHED).answers)
+    model, history = followed(name, updates, lr, seed)
     Path(folder).mkdir(parents=True, exist_ok=True)
     save_file(weights(model), kept(folder, name, updates, seed))
     return said(model, "exam")._asdict() | {

@@ -5,7 +5,7 @@ from typing import Any
 import torch
 
 from plmlab.chapters.ch10 import recalling
-from plmlab.chapters.ch10.arms import ARMS, EVERY, SEEDS, UPDATES, WATCHED, WINDOW, learn, said
+from plmlab.chapters.ch10.arms import ARMS, SEEDS, UPDATES, WINDOW, followed, said
 from plmlab.chapters.ch10.distances import halves, spreads
 from plmlab.chapters.ch10.readers import CountingTransformerXL
 from plmlab.recipes import Parts
@@ -18,8 +18,7 @@ def longer(name: str, lr: float, seed: int) -> dict[str, Any]:
     """What an arm says in the exam after `LONGER` updates: ``in order``, and by ``windows`` if it is one; the
     ``halves`` of texts twice as long, if it counts their words; its ``history`` (number of updates, the price of an
     answer)."""
-    model, history = learn(name, LONGER, lr, seed, show=False, evaluate_every=EVERY,
-                           score=lambda model: -said(model, "development", WATCHED).answers)
+    model, history = followed(name, LONGER, lr, seed)
     exam = recalling.texts("exam")
     told: dict[str, Any] = {"in order": said(model, "exam")._asdict()}
     if ARMS[name].segment == WINDOW:

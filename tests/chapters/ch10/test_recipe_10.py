@@ -16,9 +16,8 @@ SEEDS = (0, 1)
 def small_scale(monkeypatch: pytest.MonkeyPatch, best_at: Callable[[float], Any]) -> None:
     """Two updates and two seeds; the best rate is known."""
     monkeypatch.setattr(arms, "TEXTS", 2)
-    for module in (arms, longer):
-        monkeypatch.setattr(module, "WATCHED", 2)
-        monkeypatch.setattr(module, "EVERY", 1)
+    for name, value in (("WATCHED", 2), ("EVERY", 1)):
+        monkeypatch.setattr(arms, name, value)
     for module in (distances, longer, effective_length, wikipedia, stories):
         monkeypatch.setattr(module, "SEEDS", SEEDS)
     for module in (distances, effective_length):
