@@ -198,6 +198,27 @@ def test_axes_from_word_to_word(show: Show) -> None:
     expect(page.locator(".ends")).to_be_hidden()
 
 
+def test_a_word_still_being_typed_when_its_axis_goes_away_is_let_go(show: Show) -> None:
+    page = show(lab())
+    box = page.get_by_label("upwards, to")
+    axes = page.get_by_label("axes of the picture")
+    for follow in ("this.choose('principal')", "this.input.blur(), this.again.click(), this.choose('principal')"):
+        redrawn(page, lambda: axes.select_option("axes from word to word"))
+        redrawn(page, lambda axes=axes, follow=follow: page.evaluate("""([box, axes, follow]) => {
+            const page = { input: box, again: [...document.querySelectorAll("button")].find(
+                (one) => one.textContent === "axes of the analogy"), choose(value) {
+                axes.value = value;
+                axes.dispatchEvent(new Event("change"));
+            } };
+            box.focus();
+            box.value = "girls";
+            box.dispatchEvent(new Event("input"));
+            new Function(follow).call(page);
+        }""", [box.element_handle(), axes.element_handle(), follow]))
+        page.evaluate("() => new Promise((done) => setTimeout(done, 250))")
+        expect(page.locator(".ends")).to_be_hidden()
+
+
 def test_a_spotlight_a_legend_presets_and_a_table(show: Show) -> None:
     preset = {"word": "cup", "axes": vector_fixtures.AXES, "analogy": ("cup", "cups", "girl")}
     page = show(lab(presets={"cups": preset}))

@@ -20,6 +20,7 @@ export function axesControl({ space, list, axes, suggest, analogy, choose, compl
   el("option", { value: "principal" }, "principal axes"), el("option", { value: "words" }, "axes from word to word"));
   const boxes = ENDS.map((label, i) => wordBox({ label, list, space, complain, kind: "word end", choose: (row) => {
     const pairs = axes().map((pair) => [...pair]);
+    if (!pairs.length) return;
     pairs[i >> 1][i % 2] = space().words[row];
     if (pairs[i >> 1][0] === pairs[i >> 1][1]) complain("An axis leads from one word to another: choose two.");
     else choose(pairs);

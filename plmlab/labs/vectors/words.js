@@ -41,7 +41,8 @@ export function wordBox({ label, list, space, choose, complain, empty = null, ki
   input.addEventListener("change", () => take(true));
   input.addEventListener("focus", () => input.select());
   return { node: input, show(word) {
-    if (input !== input.ownerDocument.activeElement || !input.value) input.value = word;
+    if (input === input.ownerDocument.activeElement && input.value) return;
+    input.value = taken = word;
   } };
 }
 
