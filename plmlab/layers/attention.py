@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from math import sqrt
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -59,7 +60,8 @@ class MultiHeadAttention(nn.Module):
     """Multi-head attention (Vaswani et al. 2017, §3.2.2), from x to itself or across to a ``memory``.
 
     Fused, unless its ``scores`` or ``weights`` are watched; both ways agree. A variant with a ``score`` of its
-    own is never fused.
+    own is never fused; ``relation`` is what such a score knows of queries and keys besides their vectors, such as how
+    they stand to one another, and means nothing to any other.
     """
 
     def __init__(self, model: int, heads: int, *, dropout: float = 0.0, bias: bool = True) -> None:
@@ -76,7 +78,7 @@ class MultiHeadAttention(nn.Module):
 
     def forward(
         self, x: Float[Tensor, "batch query model"], may_look: AttentionMask,
-        memory: Float[Tensor, "batch key model"] | None = None, cache: Cache | None = None,
+        memory: Float[Tensor, "batch key model"] | None = None, cache: Cache | None = None, relation: Any = None,
     ) -> Float[Tensor, "batch query model"]:
         """One step of looking; with a ``cache``, x is what comes after all that it remembers."""
         q = self.queries(self._split(self.q(x)))
@@ -90,30 +92,31 @@ class MultiHeadAttention(nn.Module):
             k, v = self._split(self.k(memory)), self._split(self.v(memory))
             if cache is not None:
                 cache.extend(k, v)
-        mixed = self.mixed(self.attend(q, self.keys(k), self.values(v), may_look))
+        mixed = self.mixed(self.attend(q, self.keys(k), self.values(v), may_look, relation))
         return self.out(rearrange(mixed, "batch head query width -> batch query (head width)"))
 
     def score(
         self, q: Float[Tensor, "batch head query width"], k: Float[Tensor, "batch head key width"],
+        relation: Any = None,
     ) -> Float[Tensor, "batch head query key"]:
         """How well each query matches each key."""
         return scaled_dot_product(q, k)
 
     def attend(
         self, q: Float[Tensor, "batch head query width"], k: Float[Tensor, "batch head key width"],
-        v: Float[Tensor, "batch head key width"], may_look: AttentionMask,
+        v: Float[Tensor, "batch head key width"], may_look: AttentionMask, relation: Any = None,
     ) -> Float[Tensor, "batch head query width"]:
         """softmax(QKᵀ/√d_k + mask) V, in every head at once (eq. 1)."""
         if self.scores.open or self.weights.open or type(self).score is not MultiHeadAttention.score:
-            return self.weigh(q, k, may_look) @ v
+            return self.weigh(q, k, may_look, relation) @ v
         return fused_attention(q, k, v, may_look, self.dropout if self.training else 0.0)
 
     def weigh(
         self, q: Float[Tensor, "batch head query width"], k: Float[Tensor, "batch head key width"],
-        may_look: AttentionMask,
+        may_look: AttentionMask, relation: Any = None,
     ) -> Float[Tensor, "batch head query key"]:
         """The weights, written down: softmax(QKᵀ/√d_k + mask)."""
-        scores = self.scores(self.score(q, k))
+        scores = self.scores(self.score(q, k, relation))
         mask = may_look.dense(q.shape[2], k.shape[2])
         weights = self.weights(masked_softmax(scores, None if mask is None else mask.to(q.device)))
         return F.dropout(weights, self.dropout, self.training)

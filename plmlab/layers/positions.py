@@ -26,11 +26,15 @@ class Sinusoidal(nn.Module):
         self.register_buffer("table", sinusoid(torch.arange(512), model, base), persistent=False)
 
     def forward(self, positions: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time model"]:
-        """The vector of each position."""
-        longest = int(positions.max()) + 1
+        """The vector of each position; of one before 0, with its sines turned round."""
+        farthest = positions.abs()
+        longest = int(farthest.max()) + 1
         if longest > len(self.table):
             self.table = sinusoid(torch.arange(longest), self.model, self.base).to(self.table)
-        return self.table[positions]
+        waves = self.table[farthest]
+        if bool((positions < 0).any()):
+            waves[..., 0::2] *= positions.sign()[..., None]
+        return waves
 
 
 class Learned(nn.Embedding):

@@ -1,9 +1,12 @@
-"""How far apart two tokens stand (相对位置编码), put into the scores: Shaw et al. (2018), Transformer-XL (2019)."""
+"""How far apart two tokens stand (相对位置编码), put into the scores: Shaw et al. (2018), Transformer-XL."""
+
+from dataclasses import dataclass
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from einops import einsum, rearrange
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from plmlab.layers.attention import MultiHeadAttention
@@ -38,6 +41,7 @@ class ShawAttention(MultiHeadAttention):
 
     def score(
         self, q: Float[Tensor, "batch head query width"], k: Float[Tensor, "batch head key width"],
+        relation: Any = None,
     ) -> Float[Tensor, "batch head query key"]:
         """qᵀ(k + a^K)/√d_k."""
         a = self.key_distance(self.distance(q.shape[2], k.shape[2]))
@@ -46,10 +50,10 @@ class ShawAttention(MultiHeadAttention):
 
     def attend(
         self, q: Float[Tensor, "batch head query width"], k: Float[Tensor, "batch head key width"],
-        v: Float[Tensor, "batch head key width"], may_look: AttentionMask,
+        v: Float[Tensor, "batch head key width"], may_look: AttentionMask, relation: Any = None,
     ) -> Float[Tensor, "batch head query width"]:
         """Σ_j α_ij (v_j + a^V_{j−i})."""
-        weights = self.weigh(q, k, may_look)
+        weights = self.weigh(q, k, may_look, relation)
         a = self.value_distance(self.distance(q.shape[2], k.shape[2]))
         by_place = einsum(weights, a, "batch head query key, query key width -> batch head query width")
         return weights @ v + by_place
@@ -93,20 +97,125 @@ class TransformerXLAttention(MultiHeadAttention):
 
     def score(
         self, q: Float[Tensor, "batch head query width"], k: Float[Tensor, "batch head key width"],
+        relation: Any = None,
     ) -> Float[Tensor, "batch head query key"]:
         """The sum of the four terms, divided by √d_k; the queries are the last of the keys."""
         key, root = k.shape[2], q.shape[3] ** 0.5
         u, v, r = self.content_bias[:, None], self.position_bias[:, None], self.places(key)
         if not any(getattr(self, term).open for term in TERMS):
-            return ((q + u) @ k.mT + relative_shift((q + v) @ r.mT, key)) / root
+            return ((q + u) @ k.mT + self.shift((q + v) @ r.mT, key, relation)) / root
         return (self.content(q @ k.mT / root)
-                + self.content_position(relative_shift(q @ r.mT, key) / root)
+                + self.content_position(self.shift(q @ r.mT, key, relation) / root)
                 + self.global_content(u.expand_as(q) @ k.mT / root)
-                + self.global_position(relative_shift(v.expand_as(q) @ r.mT, key) / root))
+                + self.global_position(self.shift(v.expand_as(q) @ r.mT, key, relation) / root))
 
-    def places(self, key: int) -> Float[Tensor, "head key width"]:
-        """W_{k,R}R of the distances key − 1 … 0."""
-        farthest = key if self.clamp is None else self.clamp
-        distances = torch.arange(key - 1, -1, -1, device=self.r.weight.device).clamp(max=farthest)
-        return rearrange(self.r(self.sinusoid(distances[None])), "1 key (head width) -> head key width",
+    def shift(self, by_distance: Float[Tensor, "batch head query distance"], keys: int, relation: Any,
+              ) -> Float[Tensor, "batch head query key"]:
+        """From a column for each distance to a column for each key."""
+        return relative_shift(by_distance, keys)
+
+    def distances(self, key: int) -> Int[Tensor, "distance"]:
+        """How many slots back the keys can stand: key − 1 … 0."""
+        return torch.arange(key - 1, -1, -1, device=self.r.weight.device)
+
+    def places(self, key: int) -> Float[Tensor, "head distance width"]:
+        """W_{k,R}R of the distances."""
+        distances = self.distances(key)
+        if self.clamp is not None:
+            distances = distances.clamp(-self.clamp, self.clamp)
+        return rearrange(self.r(self.sinusoid(distances[None])), "1 distance (head width) -> head distance width",
                          head=self.heads)
+
+
+@dataclass(frozen=True)
+class Relation:
+    """How the queries of a batch stand to its keys.
+
+    Attributes:
+        same_segment: whether a query and a key are of one segment.
+        slots: the slot of each query, counted as the keys are; None: they are the last of the keys, in their order.
+    """
+
+    same_segment: Bool[Tensor, "batch query key"]
+    slots: Int[Tensor, "batch query"] | None = None
+
+
+class XLNetAttention(TransformerXLAttention):
+    """Transformer-XL's four terms on keys of both sides, and one for the segments (Yang et al. 2019, §2.5).
+
+    (q + b)ᵀs: s is s₊ where query and key are of one segment and s₋ where they are of two, in each head; b is
+    ``segment_bias``. Which segment that is tells nothing. A query may stand at any slot (`Relation`): its columns are
+    then taken by an index, for no shift fits. The segments' term is the hook point ``by_segment``.
+    """
+
+    def __init__(self, model: int, heads: int, *, dropout: float = 0.0) -> None:
+        super().__init__(model, heads, dropout=dropout)
+        self.segments = nn.Parameter(0.02 * torch.randn(2, heads, model // heads))
+        self.segment_bias = nn.Parameter(0.02 * torch.randn(heads, model // heads))
+        self.by_segment = HookPoint()
+
+    def score(  # type: ignore[override]
+        self, q: Float[Tensor, "batch head query width"], k: Float[Tensor, "batch head key width"],
+        relation: Relation,
+    ) -> Float[Tensor, "batch head query key"]:
+        """The sum of the five terms, divided by √d_k."""
+        same, other = einsum(q + self.segment_bias[:, None], self.segments,
+                             "batch head query width, pair head width -> pair batch head query")[..., None]
+        by_segment = torch.where(relation.same_segment[:, None], same, other) / q.shape[3] ** 0.5
+        return super().score(q, k, relation) + self.by_segment(by_segment)
+
+    def shift(self, by_distance: Float[Tensor, "batch head query distance"], keys: int, relation: Relation,
+              ) -> Float[Tensor, "batch head query key"]:
+        """From a column for each distance to a column for each key, of either side."""
+        if relation.slots is None:
+            return relative_shift(by_distance, keys)
+        ahead = torch.arange(keys, device=by_distance.device) - relation.slots[..., None]
+        columns = (ahead + keys - 1)[:, None].expand(-1, self.heads, -1, -1)
+        return by_distance.gather(-1, columns)
+
+    def distances(self, key: int) -> Int[Tensor, "distance"]:
+        """How many slots back a key can stand, or, below 0, ahead: key − 1 … 1 − key."""
+        return torch.arange(key - 1, -key, -1, device=self.r.weight.device)
+
+
+def bucket(distance: Int[Tensor, "*places"], buckets: int = 32, farthest: int = 128) -> Int[Tensor, "*places"]:
+    """T5's bucket of a key so many places back (Raffel et al. 2020, §2.1; the formula is that of the authors' code).
+
+    Half the buckets hold one distance each: 0, 1, 2, …. The others grow with the logarithm of the distance, up to
+    ``farthest``; all beyond share the last. A key that comes later counts as 0 back. An encoder, which looks both ways,
+    has ``buckets // 2`` of these for each side.
+    """
+    near = buckets // 2
+    back = distance.clamp(min=0)
+    ratio = torch.log(back.clamp(min=near).double() / near) / torch.tensor(farthest / near).double().log()
+    far = near + (ratio * (buckets - near)).long()
+    return torch.where(back < near, back, far.clamp(max=buckets - 1))
+
+
+class DistanceBias(nn.Embedding):
+    """A number of each head for each bucket of distances: what is added to a score (T5's encoder; MPNet).
+
+    Half the buckets are of keys before the query, half of keys behind it. Of each half, half hold one distance each and
+    the others grow with its logarithm, up to 128 slots; all beyond share the last (Raffel et al. 2020, §2.1; the
+    formula is that of the authors' code).
+    """
+
+    def forward(  # type: ignore[override]
+        self, query: Int[Tensor, "batch query"], key: Int[Tensor, "batch key"],
+    ) -> Float[Tensor, "batch head query key"]:
+        """What is added, of queries and keys at these positions."""
+        back = query[:, :, None] - key[:, None, :]
+        side = self.num_embeddings // 2
+        buckets = bucket(back.abs(), side) + side * (back < 0)
+        return rearrange(super().forward(buckets), "batch query key head -> batch head query key")
+
+
+class BiasedAttention(MultiHeadAttention):
+    """Attention whose scores have something added to them, qᵀk/√d_k + b; the ``relation`` is b."""
+
+    def score(  # type: ignore[override]
+        self, q: Float[Tensor, "batch head query width"], k: Float[Tensor, "batch head key width"],
+        relation: Float[Tensor, "batch head query key"],
+    ) -> Float[Tensor, "batch head query key"]:
+        """qᵀk/√d_k + b."""
+        return super().score(q, k) + relation

@@ -1,13 +1,14 @@
 """What a model reads and writes, and how a plain text becomes what it reads, with nothing hidden from it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Literal, TypeVar
 
 from plmlab.example import AnyExample, Example, PairExample, TwoWayExample
-from plmlab.objectives import causal, masked, sequence_to_sequence, two_way, window
+from plmlab.objectives import causal, masked, permuted, sequence_to_sequence, two_way, window
 from plmlab.text.vocabulary import Vocabulary
+from plmlab.visibility import Visibility
 
 T = TypeVar("T")
 
@@ -28,6 +29,11 @@ class Architecture:
 
 def _encoder(tokens: Sequence[int], second: Sequence[int] | None, vocab: Vocabulary) -> Example:
     return masked(tokens, pair=second or (), vocab=vocab, rng=Random(0), select=())
+
+
+def _cls_last(tokens: Sequence[int], second: Sequence[int] | None, vocab: Vocabulary) -> Example:
+    example = permuted(tokens, pair=second or (), vocab=vocab, rng=Random(0), predict=())
+    return replace(example, visible=Visibility.full(len(example.tokens)), query_visible=None)
 
 
 def only_one(second: object, way: str = "from left to right") -> None:
@@ -64,6 +70,8 @@ def _encoder_decoder(tokens: Sequence[int], second: Sequence[int] | None, vocab:
 
 ENCODER = Architecture("encoder", _encoder)
 """[CLS] A [SEP], or [CLS] A [SEP] B [SEP]; everyone sees everyone (BERT)."""
+CLS_LAST = Architecture("encoder", _cls_last)
+"""A [SEP] [CLS], or A [SEP] B [SEP] [CLS]; everyone sees everyone (XLNet)."""
 DECODER = Architecture("decoder", _decoder)
 """[START] A, from left to right, by attention (GPT)."""
 RECURRENT = Architecture("recurrent", _decoder)

@@ -7,7 +7,8 @@ from transformers.models.gptj import modeling_gptj as gptj
 from transformers.models.llama import modeling_llama as llama
 from transformers.models.t5.modeling_t5 import T5Attention
 
-from plmlab.labs.position.formulas import alibi, alibi_slopes, bucket, rotated
+from plmlab.labs.position.formulas import alibi, alibi_slopes, rotated
+from plmlab.layers.relative import bucket
 
 DISTANCES = torch.arange(-200, 400)
 

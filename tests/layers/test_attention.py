@@ -80,7 +80,7 @@ def test_watched_is_fused(mask: AttentionMask) -> None:
 class Near(MultiHeadAttention):
     """A score of its own: the further, the less."""
 
-    def score(self, q: Tensor, k: Tensor) -> Tensor:
+    def score(self, q: Tensor, k: Tensor, relation: object = None) -> Tensor:
         place = torch.arange(k.shape[2], dtype=q.dtype)
         return super().score(q, k) - (place[None, :] - place[:, None]).abs()
 

@@ -1,24 +1,10 @@
-"""Ways of telling places that no layer of ours has: T5's buckets, rotary positions, ALiBi. Pure functions."""
+"""Ways of telling places that no layer of ours has: rotary positions, ALiBi. Pure functions."""
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from plmlab.layers.positions import sinusoid
-
-
-def bucket(distance: Int[Tensor, "*places"], buckets: int = 32, farthest: int = 128) -> Int[Tensor, "*places"]:
-    """T5's bucket of a key so many places back (Raffel et al. 2020, §2.1; the formula is that of the authors' code).
-
-    Half the buckets hold one distance each: 0, 1, 2, …. The others grow with the logarithm of the distance, up to
-    ``farthest``; all beyond share the last. A key that comes later counts as 0 back. An encoder, which looks both ways,
-    has ``buckets // 2`` of these for each side.
-    """
-    near = buckets // 2
-    back = distance.clamp(min=0)
-    ratio = torch.log(back.clamp(min=near).double() / near) / torch.tensor(farthest / near).double().log()
-    far = near + (ratio * (buckets - near)).long()
-    return torch.where(back < near, back, far.clamp(max=buckets - 1))
 
 
 def rotated(x: Float[Tensor, "time width"], places: Int[Tensor, "time"]) -> Float[Tensor, "time width"]:

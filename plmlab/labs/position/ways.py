@@ -8,10 +8,10 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from plmlab.interpret.watching import watch
-from plmlab.labs.position.formulas import alibi, alibi_slopes, bucket, rotated
+from plmlab.labs.position.formulas import alibi, alibi_slopes, rotated
 from plmlab.layers.attention import scaled_dot_product
 from plmlab.layers.positions import Learned, sinusoid
-from plmlab.layers.relative import TERMS, ShawAttention, TransformerXLAttention
+from plmlab.layers.relative import TERMS, ShawAttention, TransformerXLAttention, bucket
 
 WIDTH = 32
 """Of the token vectors and of the one head."""

@@ -1,0 +1,42 @@
+"""Two streams of attention (双流自注意力): what a slot holds, and what is guessed to stand in it.
+
+Both go through the same weights, and both look at the content stream alone (Yang et al. 2019, §2.3). So the query
+stream is some more queries: its slots stand behind those of the content stream, in one matrix, and nobody looks at
+them.
+"""
+
+from typing import Any, Protocol
+
+from jaxtyping import Float
+from torch import Tensor
+
+from plmlab.layers.transformer import TransformerLayer
+from plmlab.visibility import AttentionMask
+
+
+class Remembers(Protocol):
+    """What holds the vectors that came before, and takes up those that come."""
+
+    @property
+    def time(self) -> int:
+        """How many slots are remembered."""
+
+    def extend(self, h: Float[Tensor, "batch new model"]) -> Float[Tensor, "batch time model"]:
+        """All vectors; the last of them are remembered from now on."""
+
+
+class TwoStreamLayer(TransformerLayer):
+    """A layer whose first ``content`` slots are looked at, behind those of a ``memory``, and whose other slots only
+    look."""
+
+    def forward(  # type: ignore[override]
+        self, x: Float[Tensor, "batch slots model"], may_look: AttentionMask, content: int, relation: Any = None,
+        memory: Remembers | None = None,
+    ) -> Float[Tensor, "batch slots model"]:
+        """The next layer's vector of each slot of both streams; ``relation`` is what the attention's score knows of
+        queries and keys."""
+        def keys(h: Float[Tensor, "batch slots model"]) -> Float[Tensor, "batch key model"]:
+            return h[:, :content] if memory is None else memory.extend(h[:, :content])
+
+        x = self.attention_residual(x, lambda h: self.attention(h, may_look, keys(h), relation=relation))
+        return self.hidden(self.feed_forward_residual(x, self.feed_forward))

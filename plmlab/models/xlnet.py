@@ -1,0 +1,120 @@
+"""XLNet (Yang et al. 2019): a Transformer-XL of both sides that says the words of a text in any order, by two streams.
+
+Where it differs from the paper: a text is read whole, not in the two halves of 512 slots, so that no memory is carried
+from one to the next in pretraining; sentences are not read from the right too ("bidirectional data"). Of the objective
+see `plmlab.objectives.permuted`, of the attention `plmlab.layers.relative`. As in the authors' code: the norm's ε,
+GELU, u and v in each layer of its own.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from plmlab.example import Batch
+from plmlab.layers.relative import Relation, XLNetAttention
+from plmlab.layers.transformer import LayerShape
+from plmlab.models.architectures import CLS_LAST
+from plmlab.models.bert import Embeddings
+from plmlab.models.registry import Pretraining, model
+from plmlab.models.transformer_xl import Memory
+from plmlab.models.two_streams import TwoStreamEncoder, TwoStreamPretraining
+from plmlab.objectives import permuted_targets
+from plmlab.text.tokenizers import Tokenizer
+
+
+@dataclass(frozen=True)
+class XLNetConfig:
+    """The size of an XLNet. ``inner`` is the feed-forward's width, ``memory`` how many slots a memory holds. No text is
+    too long."""
+
+    vocab: int
+    layers: int = 4
+    model: int = 128
+    heads: int = 4
+    inner: int = 512
+    dropout: float = 0.1
+    eps: float = 1e-12
+    memory: int = 0
+
+    @classmethod
+    def tiny(cls, vocab: int, time: int = 128) -> Self:
+        """Trains in seconds on two cores; its memory holds ``time`` slots. Too small to overfit in that time, so it
+        needs no dropout."""
+        return cls(vocab, dropout=0.0, memory=time)
+
+    @classmethod
+    def base(cls) -> Self:
+        """XLNet-Base: of BERT-base's size, with 32,000 pieces."""
+        return cls(vocab=32_000, layers=12, model=768, heads=12, inner=3072)
+
+    @property
+    def shape(self) -> LayerShape:
+        """Of each layer."""
+        return LayerShape(self.model, self.heads, self.inner, "gelu", self.dropout, self.dropout, self.eps)
+
+
+class TokensAlone(Embeddings):
+    """A token's vector. It is told neither a position nor a segment."""
+
+    def __init__(self, config: XLNetConfig) -> None:
+        nn.Module.__init__(self)
+        self.token = nn.Embedding(config.vocab, config.model)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
+        """The vector that each slot of the content stream starts with."""
+        return self.dropout(self.token(batch.tokens))
+
+
+@model("xlnet", XLNetConfig, CLS_LAST)
+class XLNet(TwoStreamEncoder):
+    """The encoder. Its query stream begins with one trained vector, w, at every slot: it knows where it stands by its
+    attention alone."""
+
+    embeddings_class = TokensAlone
+    attention_class = XLNetAttention
+    config: XLNetConfig  # type: ignore[assignment]
+
+    def __init__(self, config: XLNetConfig) -> None:
+        super().__init__(config)  # type: ignore[arg-type]
+        self.query = nn.Parameter(0.02 * torch.randn(config.model))
+
+    def queries(self, x: Float[Tensor, "batch time model"], asked: Int[Tensor, "batch query"],
+                ) -> Float[Tensor, "batch query model"]:
+        """g⁽⁰⁾ = w (eq. in §2.3)."""
+        return self.embeddings.dropout(self.query.expand(*asked.shape, -1))
+
+    def relation(self, batch: Batch, slots: Int[Tensor, "batch query"], remembered: int) -> Relation:
+        """Where each query stands, and which keys are of its segment; what is remembered is of segment 0."""
+        keys = F.pad(batch.segments, (remembered, 0))
+        in_a_row = slots.shape[1] == batch.size[1]
+        return Relation(batch.segments.gather(1, slots)[..., None] == keys[:, None],
+                        None if in_a_row else slots + remembered)
+
+    def forward(self, batch: Batch, memories: Sequence[Memory] | None = None) -> Float[Tensor, "batch time model"]:
+        """What the last layer makes of each slot, behind what ``memories`` hold; they then hold this batch too.
+
+        A memory takes up the content stream: give a batch whose order ends within it.
+        """
+        return self.read(batch, memories or [None] * len(self.layers))
+
+    def start(self) -> list[Memory]:
+        """A memory for each layer that holds nothing yet."""
+        return [Memory(self.config.memory) for _ in self.layers]
+
+    def pool(self, hidden: Float[Tensor, "batch time model"]) -> Float[Tensor, "batch model"]:
+        """tanh(W h) of the last slot, where [CLS] stands."""
+        return self.pooler(hidden[:, -1]).tanh()
+
+
+@model("xlnet-pretraining", XLNetConfig, CLS_LAST,
+       Pretraining("xlnet", permuted_targets, Tokenizer.wordpiece, added=2))
+class XLNetPretraining(TwoStreamPretraining):
+    """XLNet with its output layer: which word stands at a slot, said from the query stream."""
+
+    encoder_class = XLNet

@@ -1,0 +1,177 @@
+"""The permuted language model (排列语言模型): say the words of a text in any order (Yang et al. 2019)."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+from plmlab.draws import below, shuffled
+from plmlab.example import IGNORE, Example
+from plmlab.objectives.registry import Choice, objective
+from plmlab.text.vocabulary import Vocabulary
+from plmlab.visibility import Rule, Visibility
+
+PART = Choice("k", "one word in so many is predicted", 6.0, 1.0, 12.0, 0.5)
+LONGEST = Choice("longest", "words a predicted span, at most", 5.0, 1.0, 5.0, 1.0)
+
+
+@objective(
+    title="permuted language model (XLNet)",
+    chinese="排列语言模型",
+    paper="Yang et al. 2019, eqs. (3)–(5), fig. 4",
+    choices=(PART, LONGEST),
+    question="The word that comes last in the order is to be said. Which words does its query stream see, and does it "
+             "see where they stand?",
+    answer="All others, to its left and to its right, each at its place: the sentence is not shuffled. It sees its own "
+           "place too, and not its own word.",
+)
+def permuted(
+    tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pair: Sequence[int] = (), k: float = 6.0,
+    longest: float = 5.0, order: Sequence[int] | None = None, predict: Sequence[int] | None = None,
+) -> Example:
+    """A [SEP] [CLS], or A [SEP] B [SEP] [CLS]: each word that is predicted sees what comes before it in the order.
+
+    One word in ``k`` is predicted, and those come last among the words, in spans of at most ``longest`` (a span of n
+    words is drawn 1/n as often as one of a single word, as in the authors' code). [SEP] and [CLS] are never predicted,
+    and have a place in the order as any other. The slot z_t of the content stream (``visible``) sees z₁ … z_t; of the
+    query stream (``query_visible``), z₁ … z_{t−1}: the word itself is its target. Positions are the places in the
+    text; [CLS] is a segment of its own.
+
+    ``order`` gives the slots in their order instead of drawing it, ``predict`` the slots that are predicted.
+    """
+    return _told(permutation(tokens, pair, vocab=vocab, rng=rng, k=k, longest=longest, order=order, predict=predict))
+
+
+@objective(
+    title="permuted targets (XLNet as it was trained)",
+    chinese="只排列被预测的词",
+    paper="the code of Yang et al. 2019",
+    choices=(PART, LONGEST),
+    question="Which of two context words sees the other?",
+    answer="Each the other: words that are not predicted have no order among them. Only what is predicted, [SEP] and "
+           "[CLS] stand in an order.",
+)
+def permuted_targets(
+    tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pair: Sequence[int] = (), k: float = 6.0,
+    longest: float = 5.0, order: Sequence[int] | None = None, predict: Sequence[int] | None = None,
+) -> Example:
+    """As ``permuted``, but the context, the words that are not predicted, has no order: everybody sees all of it.
+
+    A context word itself sees the context, and neither [SEP] nor [CLS]. Where the authors' code differs: it orders
+    blocks of 256 slots alike, and draws each span within a stretch of ``k`` times its length.
+    """
+    drawn = permutation(tokens, pair, vocab=vocab, rng=rng, k=k, longest=longest, order=order, predict=predict)
+    context = sorted(set(range(len(drawn.tokens))) - set(drawn.predict) - drawn.special)
+    rank = drawn.rank.clone()
+    rank[context] = -1
+    return _told(replace(drawn, rank=rank, context=tuple(context)))
+
+
+@dataclass(frozen=True)
+class Permutation:
+    """A text and an order of its slots: ``rank`` is the place in it of each slot, and −1 of those that all see before
+    anything else, the ``context``. ``special`` slots are never predicted."""
+
+    tokens: list[int]
+    segments: list[int]
+    special: frozenset[int]
+    rank: Int[Tensor, "time"]
+    predict: tuple[int, ...]
+    context: tuple[int, ...] = ()
+
+
+def permutation(
+    tokens: Sequence[int], pair: Sequence[int], *, vocab: Vocabulary, rng: Random, k: float, longest: float,
+    order: Sequence[int] | None, predict: Sequence[int] | None,
+) -> Permutation:
+    """What ``permuted`` draws, or is given. ValueError: ``order`` is not one of the slots, each once; ``predict`` names
+    a slot that is no word; ``k`` or ``longest`` is below 1."""
+    sep, cls = vocab.need("sep"), vocab.need("cls")
+    whole = [*tokens, sep, *([*pair, sep] if pair else []), cls]
+    segments = [0] * (len(tokens) + 1) + ([1] * (len(pair) + 1) if pair else []) + [2]
+    special = frozenset({len(tokens), len(whole) - 2, len(whole) - 1})
+    words = [slot for slot in range(len(whole)) if slot not in special]
+    if predict is None:
+        predict = drawn_spans(words, rng, k, longest)
+    elif not set(predict) <= set(words):
+        raise ValueError(f"predict names slots {sorted(set(predict) - set(words))}, where no word stands; the words of "
+                         f"this text stand at {_listed(words)}")
+    if order is None:
+        order = _ending_with(predict, shuffled(rng, range(len(whole))), special)
+    elif sorted(order) != list(range(len(whole))):
+        raise ValueError(f"order is {list(order)}; give each of the {len(whole)} slots of this text once, its "
+                         f"{len(special)} special tokens too")
+    rank = torch.empty(len(whole), dtype=torch.long)
+    rank[list(order)] = torch.arange(len(whole))
+    return Permutation(whole, segments, special, rank, tuple(sorted(predict, key=lambda slot: int(rank[slot]))))
+
+
+def drawn_spans(words: Sequence[int], rng: Random, k: float, longest: float) -> list[int]:
+    """The slots to be predicted: spans of neighbouring ``words`` until they are one word in ``k``, one at least.
+
+    A span of n words, n ≤ ``longest``, is drawn with a weight of 1/n.
+    """
+    if k < 1 or longest < 1:
+        raise ValueError(f"k and longest are 1 or more; {k:g} and {longest:g} were given")
+    goal, chosen = max(1, round(len(words) / k)) if words else 0, set[int]()
+    while len(chosen) < goal:
+        length = _length(rng, int(min(longest, goal - len(chosen))))
+        starts = [i for i in range(len(words) - length + 1)
+                  if words[i + length - 1] - words[i] == length - 1 and not chosen & set(words[i:i + length])]
+        if starts:
+            start = starts[below(rng, len(starts))]
+            chosen |= set(words[start:start + length])
+    return sorted(chosen)
+
+
+def _length(rng: Random, longest: int) -> int:
+    dice = rng.random() * sum(1 / n for n in range(1, longest + 1))
+    for n in range(1, longest):
+        dice -= 1 / n
+        if dice < 0:
+            return n
+    return longest
+
+
+def _ending_with(predict: Iterable[int], order: Sequence[int], special: frozenset[int]) -> list[int]:
+    """The order with its words put so that those of ``predict`` come last among them; special slots stay."""
+    last = set(predict)
+    words = [slot for slot in order if slot not in special]
+    sorted_out = iter([slot for slot in words if slot not in last] + [slot for slot in words if slot in last])
+    return [slot if slot in special else next(sorted_out) for slot in order]
+
+
+def _told(drawn: Permutation) -> Example:
+    time = len(drawn.tokens)
+    targets = torch.full((time,), IGNORE)
+    targets[list(drawn.predict)] = torch.tensor(drawn.tokens)[list(drawn.predict)]
+    return Example(
+        tokens=torch.tensor(drawn.tokens),
+        positions=torch.arange(time)[None],
+        segments=torch.tensor(drawn.segments),
+        visible=_visible(drawn, 0, "{key} comes later in the order than {query}."),
+        targets=targets,
+        query_visible=_visible(drawn, 1, "{key} does not come before {query} in the order: to see it would be to see "
+                                         "the answer, or a later one."),
+    )
+
+
+def _visible(drawn: Permutation, behind: int, unless: str) -> Visibility:
+    """Everybody sees the context, and of the rest what stands in the order ``behind`` places before itself, or more."""
+    everyone = torch.ones(len(drawn.tokens), dtype=torch.bool)
+    context = torch.zeros_like(everyone)
+    context[list(drawn.context)] = True
+    ordered = Rule("before in the order", "{key} comes before {query} in the order." if behind else
+                   "{key} comes before {query} in the order, or is {query} itself.",
+                   everyone, ~context, drawn.rank - behind, drawn.rank, unless=unless)
+    if not drawn.context:
+        return Visibility((ordered,))
+    return Visibility((Rule.between("context", "{key} is context: it is not predicted, and everybody sees it.",
+                                    everyone, context), ordered))
+
+
+def _listed(words: Sequence[int]) -> str:
+    return ", ".join(map(str, words)) or "no slot"
