@@ -1,6 +1,6 @@
 """The permuted language model (排列语言模型): say the words of a text in any order (Yang et al. 2019)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
@@ -42,7 +42,8 @@ def permuted(
 
     ``order`` gives the slots in their order instead of drawing it, ``predict`` the slots that are predicted.
     """
-    return _told(permutation(tokens, pair, vocab=vocab, rng=rng, k=k, longest=longest, order=order, predict=predict))
+    drawn = permutation(tokens, pair, vocab=vocab, rng=rng, k=k, longest=longest, order=order, predict=predict)
+    return _told(drawn if order is not None else drawn.predicted_last())
 
 
 @objective(
@@ -82,13 +83,27 @@ class Permutation:
     predict: tuple[int, ...]
     context: tuple[int, ...] = ()
 
+    def predicted_last(self) -> "Permutation":
+        """The words so that those that are predicted come last among them; special tokens keep their places."""
+        order = self.rank.argsort().tolist()
+        words = [slot for slot in order if slot not in self.special]
+        sorted_out = iter(sorted(words, key=lambda slot: slot in self.predict))
+        return replace(self, rank=ranks([slot if slot in self.special else next(sorted_out) for slot in order]))
+
+
+def ranks(order: Sequence[int]) -> Int[Tensor, "time"]:
+    """The place in the order of each slot."""
+    rank = torch.empty(len(order), dtype=torch.long)
+    rank[list(order)] = torch.arange(len(order))
+    return rank
+
 
 def permutation(
     tokens: Sequence[int], pair: Sequence[int], *, vocab: Vocabulary, rng: Random, k: float, longest: float,
     order: Sequence[int] | None, predict: Sequence[int] | None,
 ) -> Permutation:
-    """What ``permuted`` draws, or is given. ValueError: ``order`` is not one of the slots, each once; ``predict`` names
-    a slot that is no word; ``k`` or ``longest`` is below 1."""
+    """A text with an order and the slots to be predicted, drawn where they are not given. ValueError: ``order`` is not
+    one of the slots, each once; ``predict`` names a slot that is no word; ``k`` or ``longest`` is below 1."""
     sep, cls = vocab.need("sep"), vocab.need("cls")
     whole = [*tokens, sep, *([*pair, sep] if pair else []), cls]
     segments = [0] * (len(tokens) + 1) + ([1] * (len(pair) + 1) if pair else []) + [2]
@@ -100,13 +115,11 @@ def permutation(
         raise ValueError(f"predict names slots {sorted(set(predict) - set(words))}, where no word stands; the words of "
                          f"this text stand at {_listed(words)}")
     if order is None:
-        order = _ending_with(predict, shuffled(rng, range(len(whole))), special)
+        order = shuffled(rng, range(len(whole)))
     elif sorted(order) != list(range(len(whole))):
         raise ValueError(f"order is {list(order)}; give each of the {len(whole)} slots of this text once, its "
                          f"{len(special)} special tokens too")
-    rank = torch.empty(len(whole), dtype=torch.long)
-    rank[list(order)] = torch.arange(len(whole))
-    return Permutation(whole, segments, special, rank, tuple(sorted(predict, key=lambda slot: int(rank[slot]))))
+    return Permutation(whole, segments, special, ranks(order), tuple(predict))
 
 
 def drawn_spans(words: Sequence[int], rng: Random, k: float, longest: float) -> list[int]:
@@ -134,14 +147,6 @@ def _length(rng: Random, longest: int) -> int:
         if dice < 0:
             return n
     return longest
-
-
-def _ending_with(predict: Iterable[int], order: Sequence[int], special: frozenset[int]) -> list[int]:
-    """The order with its words put so that those of ``predict`` come last among them; special slots stay."""
-    last = set(predict)
-    words = [slot for slot in order if slot not in special]
-    sorted_out = iter([slot for slot in words if slot not in last] + [slot for slot in words if slot in last])
-    return [slot if slot in special else next(sorted_out) for slot in order]
 
 
 def _told(drawn: Permutation) -> Example:
