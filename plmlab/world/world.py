@@ -31,7 +31,7 @@ from plmlab.world.grammar.splits import Allowed, checked, draw_held_out, is_test
 from plmlab.world.lexicon import read_lexicon
 from plmlab.world.probability.ambiguity import SelfProduct
 from plmlab.world.probability.automaton import Arc, Automaton, Entropy, Path, Start
-from plmlab.world.probability.floors import Floor, FloorError, MakesExamples
+from plmlab.world.probability.floors import Floor, FloorError, MakesExamples, Reader
 from plmlab.world.probability.posterior import NotInGrammar, joint, posterior
 from plmlab.world.questions.bank import Question, QuestionBank
 from plmlab.world.questions.cloze import Cloze, Clozes, statements
@@ -257,7 +257,7 @@ class World:
         return Clozes(self.facts, self.held, self.corpora).draw(told, split, seed)
 
     def floor(self, objective: MakesExamples, *, split: str = "train", sentences: int = 400, rng: Random | None = None,
-              **choices: Any) -> Floor:
+              reader: Reader | None = None, **choices: Any) -> Floor:
         """The best mean loss that any reader could reach, in nats a predicted token.
 
         Args:
@@ -267,13 +267,18 @@ class World:
                 (:func:`plmlab.world.probability.example_floor.example_floor`).
             sentences: how many are drawn where the floor is a mean.
             rng: for the sentences and the objective's draws (a fixed one if not given).
+            reader: who knows what of the sentence's length, a function of :mod:`plmlab.world.probability.readers`. If
+                not given, ``told_length``, the floor for everybody. ``visible_positions`` pays more where an Example
+                does not show the end (XLNet's), and the same for ``causal`` (GPT) and ``masked`` (BERT).
 
         Raises:
-            FloorError: too few sentences for a mean, or an objective that predicts nothing.
+            FloorError: too few sentences for a mean, an objective that predicts nothing, or one whose Examples show
+                ``visible_positions`` no places.
         """
-        # both need torch, which nothing else of the world does
+        # all need torch, which nothing else of the world does
         from plmlab.objectives import causal, two_way
         from plmlab.world.probability.example_floor import example_floor
+        from plmlab.world.probability.readers import told_length
 
         if objective in (causal, two_way):
             return Floor(self.entropy(split).token, 0.0, True)
@@ -281,7 +286,7 @@ class World:
             raise FloorError(f"{sentences} sentences are too few for a mean with its error; ask for at least 2")
         rng = rng or Random(0)
         drawn = islice(self.text(split, seed=int(rng.random() * 2**31)), sentences)
-        return example_floor(self.automaton(split), drawn, partial(objective, **choices), rng)
+        return example_floor(self.automaton(split), drawn, partial(objective, **choices), rng, reader or told_length)
 
 
 def reading(label: Token) -> str:

@@ -11,22 +11,22 @@ from random import Random
 import floor_steps
 import pytest
 import torch
+from orders import in_an_order
 from world_brute import language
 
-from plmlab.draws import shuffled
 from plmlab.example import Example, PairExample
 from plmlab.objectives import causal, masked
 from plmlab.objectives.sequences import sequence_to_sequence
-from plmlab.visibility import Rule, Visibility
-from plmlab.world.probability.example_floor import SlotVocabulary, example_floor, known_slots, questions, surprise
+from plmlab.world.probability.example_floor import example_floor, known_slots, questions
 from plmlab.world.probability.floors import FloorError
+from plmlab.world.probability.readers import SlotVocabulary, told_length
 
 
 def nats(world, words, make, seed: int = 0) -> float:
     """What an objective costs at least on one sentence."""
     vocab = SlotVocabulary.of(len(words))
     example = make(range(39, 39 + len(words)), vocab=vocab, rng=Random(seed))
-    return surprise(world.automaton("train"), words, questions(example), vocab)
+    return told_length(world.automaton("train"), words, questions(example, vocab), vocab)
 
 
 def all_hidden(tokens, *, vocab, rng, rate: float = 0.15) -> Example:
@@ -34,20 +34,6 @@ def all_hidden(tokens, *, vocab, rng, rate: float = 0.15) -> Example:
     tokens = list(tokens)
     select = [1 + t for t in range(len(tokens)) if rng.random() < rate] or [1 + int(rng.random() * len(tokens))]
     return masked(tokens, vocab=vocab, rng=rng, select=select, replace=dict.fromkeys(select, vocab.mask))
-
-
-def in_an_order(tokens, *, vocab, rng) -> Example:
-    """Each slot says itself from those before it in a random order: XLNet's two streams, over a text with its end."""
-    tokens = [*tokens, vocab.sep]
-    order = [*shuffled(rng, range(len(tokens) - 1))]
-    rank = torch.zeros(len(tokens), dtype=torch.long)
-    rank[order] = torch.arange(1, len(tokens))
-    everyone = torch.ones(len(tokens), dtype=torch.bool)
-    content = Visibility((Rule("before", "", everyone, everyone, rank, rank),))
-    query = Visibility((Rule("before", "", everyone, everyone, rank - 1, rank),))
-    read = torch.tensor(tokens)
-    return Example(read, torch.arange(len(tokens))[None], torch.zeros_like(read), content,
-                   torch.where(read == vocab.sep, -100, read), query_visible=query)
 
 
 def test_a_causal_sentence_costs_its_log_probability(small):

@@ -1,11 +1,14 @@
 """Small automata by the dozen, and every sentence of an automaton written out: the independent oracle."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from random import Random
 
 from plmlab.draws import below
-from plmlab.world.probability.automaton import FINAL, Arc, Automaton, Builder, Start
+from plmlab.world.probability.automaton import END, FINAL, Arc, Automaton, Builder, Start
+
+Language = Mapping[tuple[str, ...], float]
+"""Every sentence and its probability."""
 
 
 def derivations(automaton: Automaton) -> Iterator[tuple[tuple[str, ...], float]]:
@@ -29,6 +32,25 @@ def language(automaton: Automaton) -> dict[tuple[str, ...], float]:
     for words, p in derivations(automaton):
         found[words] += p
     return dict(found)
+
+
+def fitting(sentences: Language, visible: Mapping[int, str], at_least: int) -> dict[tuple[str, ...], float]:
+    """The sentences that have the visible words, and that many words."""
+    return {words: p for words, p in sentences.items() if len(words) >= max(at_least, *(i + 1 for i in visible), 0)
+            and all(words[slot] == word for slot, word in visible.items())}
+
+
+def chance(sentences: Language, visible: Mapping[int, str], at_least: int) -> float:
+    """The probability that a sentence has the visible words, and that many words."""
+    return sum(fitting(sentences, visible, at_least).values())
+
+
+def by_hand(sentences: Language, visible: Mapping[int, str], slot: int, at_least: int) -> dict[str, float]:
+    """What stands in the slot, or END, among the sentences that reach it."""
+    masses: dict[str, float] = defaultdict(float)
+    for words, p in fitting(sentences, visible, max(at_least, slot)).items():
+        masses[(*words, END)[slot]] += p
+    return {word: mass / sum(masses.values()) for word, mass in masses.items()}
 
 
 def random_automaton(seed: int, *, words: str = "abcd", states: int = 7, labels: int = 1) -> Automaton:

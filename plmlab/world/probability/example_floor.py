@@ -1,10 +1,6 @@
 """The floor of any objective, read off its Examples: what can a target slot know of the sentence, and what is asked?"""
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from math import fsum, log
 from random import Random
 
 import torch
@@ -12,78 +8,64 @@ from jaxtyping import Bool
 from torch import Tensor
 
 from plmlab.example import IGNORE, Example, PairExample
-from plmlab.text.vocabulary import SENTINELS, SPECIALS, Vocabulary
-from plmlab.world.probability.automaton import END, Automaton
-from plmlab.world.probability.floors import Floor, MakesExamples, mean_of, surprises
-
-FIRST = len(SPECIALS) + len(SENTINELS)
-DECOYS = 64
+from plmlab.world.probability.automaton import Automaton
+from plmlab.world.probability.floors import Floor, MakesExamples, Reader, mean_of
+from plmlab.world.probability.readers import FIRST, Question, Seen, SlotVocabulary, told_length
 
 
-class SlotVocabulary(Vocabulary):
-    """Every word of the sentence has an id of its own, so that an Example tells which slot it shows or asks for.
-
-    The words that an objective may put in a slot's place are decoys, which stand nowhere in the sentence.
-    """
-
-    @classmethod
-    def of(cls, length: int) -> "SlotVocabulary":
-        """The vocabulary for a sentence of ``length`` words."""
-        return cls(FIRST + length + DECOYS)
-
-    @cached_property
-    def words(self) -> tuple[int, ...]:
-        """The ids that an objective may put in a slot's place: the decoys."""
-        return tuple(range(self.size - DECOYS, self.size))
-
-    def slot(self, token: int) -> int | None:
-        """The slot of the sentence that this id stands for; None for a special token or a decoy."""
-        return token - FIRST if FIRST <= token < self.size - DECOYS else None
-
-
-@dataclass(frozen=True)
-class Question:
-    """What one slot of an Example must say, and all tokens that it can know of."""
-
-    known: frozenset[int]
-    target: int
-
-
-def example_floor(automaton: Automaton, sentences: Iterable[Sequence[str]], make: MakesExamples, rng: Random) -> Floor:
+def example_floor(automaton: Automaton, sentences: Iterable[Sequence[str]], make: MakesExamples, rng: Random,
+                  reader: Reader = told_length) -> Floor:
     """The floor of the objective ``make(tokens, vocab=, rng=)``: each term exact, sentences and draws sampled.
 
-    A slot knows what it may look at, and what those slots may look at, and so on. Where the Example asks for the
-    sentence's end, and a slot has seen nothing but the words before it, the reader does not know how long the
-    sentence is: then the terms of a sentence add up to −log p(sentence). Everywhere else the reader is told the
-    length and the places of the words it sees, and which words in sight are true. Told so much, nobody does worse,
-    so that the figure is a floor for all; with [MASK] in every slot that is asked for it is reached. BERT leaves one
-    asked word in ten in sight without saying so: counted here as seen, at 0 nats.
+    A slot knows what it may look at, and what those slots may look at, and so on. The reader is told which words in
+    sight are true; BERT leaves one asked word in ten in sight without saying so: counted here as seen, at 0 nats. What
+    it knows of the sentence's length, the ``reader`` says. With ``told_length`` the figure is a floor for all: nobody
+    can know more. With [SEP] in sight, and [MASK] in every slot that is asked for, it is reached. With
+    ``visible_positions`` it is what the best reader pays that takes nothing from an Example but what stands there.
 
     Raises:
-        FloorError: the objective asks for no token.
+        FloorError: the objective asks for no token, or the reader finds no places in its Examples.
     """
     sums = []
     for words in sentences:
         vocab = SlotVocabulary.of(len(words))
-        example = make(range(FIRST, FIRST + len(words)), vocab=vocab, rng=rng)
-        asked = questions(example)
-        sums.append((surprise(automaton, words, asked, vocab), len(asked)))
+        asked = questions(make(range(FIRST, FIRST + len(words)), vocab=vocab, rng=rng), vocab)
+        sums.append((reader(automaton, words, asked, vocab), len(asked)))
     return mean_of(sums)
 
 
-def questions(example: Example | PairExample) -> list[Question]:
+def questions(example: Example | PairExample, vocab: SlotVocabulary) -> list[Question]:
     """What an Example asks: for every slot with a target, the target and the tokens that the slot can know of."""
     if isinstance(example, PairExample):
-        tokens = torch.cat([example.source.tokens, example.target.tokens]).tolist()
+        shown = [*shown_tokens(example.source, vocab), *shown_tokens(example.target, vocab)]
         reach = known_slots(_both(example))[len(example.source.tokens):]
         targets = example.target.targets.tolist()
     else:
-        tokens, targets = example.tokens.tolist(), example.targets.tolist()
+        shown, targets = shown_tokens(example, vocab), example.targets.tolist()
         reach = known_slots(example.visible.dense())
         if example.query_visible is not None:
             reach = _passed_on(example.query_visible.dense(), reach)
-    return [Question(frozenset(tokens[key] for key in row.nonzero().flatten().tolist()), target)
+    return [Question(frozenset(shown[key] for key in row.nonzero().flatten().tolist()), target)
             for row, target in zip(reach, targets, strict=True) if target != IGNORE]
+
+
+def shown_tokens(example: Example, vocab: SlotVocabulary) -> list[Seen]:
+    """The tokens of an Example with their places in the sentence; several may have one place, as MPNet's.
+
+    The place of the first word, 0, follows from any word, or from where the text ends if there is none. Positions
+    count the words of the sentence where every word then stands at its own place, [MASK] and decoys at the place of a
+    word, and other special tokens before all of these or behind. If not, no token has a place.
+    """
+    tokens, positions = example.tokens.tolist(), example.positions[0].tolist()
+    at = list(zip(tokens, positions, strict=True))
+    firsts = {position - slot for token, position in at if (slot := vocab.slot(token)) is not None} or \
+             {position - vocab.length for token, position in at if token in vocab.ends}
+    if len(firsts) != 1:
+        return [Seen(token, None) for token in tokens]
+    [first] = firsts
+    outside = vocab.special - {vocab.mask}
+    counts = all((token in outside) != (0 <= position - first < vocab.length) for token, position in at)
+    return [Seen(token, position - first if counts else None) for token, position in at]
 
 
 def known_slots(sees: Bool[Tensor, "query key"]) -> Bool[Tensor, "query key"]:
@@ -92,25 +74,6 @@ def known_slots(sees: Bool[Tensor, "query key"]) -> Bool[Tensor, "query key"]:
     while not torch.equal(further := _passed_on(reach, reach), reach):
         reach = further
     return reach
-
-
-def surprise(automaton: Automaton, words: Sequence[str], asked: Sequence[Question], vocab: SlotVocabulary) -> float:
-    """−Σ log p(target | what its slot knows), in nats; a special token costs nothing, but for an end not foreseen."""
-    ends, begins, length = {vocab.end, vocab.sep}, {vocab.start, vocab.cls}, len(words)
-    asks_end = any(question.target in ends for question in asked)
-    terms: list[float] = []
-    told: dict[frozenset[int], list[int]] = defaultdict(list)
-    for question in asked:
-        seen = frozenset(slot for token in question.known if (slot := vocab.slot(token)) is not None)
-        target = length if question.target in ends else vocab.slot(question.target)
-        if target is None or target in seen:
-            continue
-        only_before = seen == frozenset(range(target)) and question.known <= begins | {FIRST + slot for slot in seen}
-        if asks_end and only_before:
-            terms.append(-log(automaton.next_words(words[:target])[(*words, END)[target]]))
-        elif target < length:
-            told[seen].append(target)
-    return fsum(terms + [surprises(automaton, words, seen, slots) for seen, slots in told.items()])
 
 
 def _both(example: PairExample) -> Bool[Tensor, "query key"]:

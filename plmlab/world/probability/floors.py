@@ -11,9 +11,12 @@ from plmlab.world.probability.posterior import posterior
 MakesExamples = Callable[..., Any]
 """An objective of ``plmlab.objectives``: (tokens, *, vocab, rng, **choices) → Example or PairExample."""
 
+Reader = Callable[..., float]
+"""A reader of :mod:`plmlab.world.probability.readers`: (automaton, words, questions, vocab) → what it pays, in nats."""
+
 
 class FloorError(ValueError):
-    """A floor that cannot be had: too few sentences, or an objective that predicts nothing."""
+    """A floor that cannot be had: too few sentences, or an objective that predicts nothing or shows no places."""
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """The Bayes-optimal reader: exact probabilities of hidden words, by forward–backward over the automaton."""
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from plmlab.world.probability.automaton import FINAL, Automaton
+from plmlab.world.probability.automaton import END, FINAL, Automaton
 
 Masses = dict[int, float]
 
@@ -32,14 +32,41 @@ def posterior(automaton: Automaton, words: Sequence[str], hidden: Collection[int
     """
     slots = checked_slots(words, hidden)
     forward, backward = _sweeps(automaton, [None if i in slots else word for i, word in enumerate(words)])
+    return [_normalised(_masses(automaton, forward[slot], backward[slot + 1])) for slot in slots]
+
+
+def posterior_open(automaton: Automaton, visible: Mapping[int, str], slots: Collection[int],
+                   at_least: int = 0) -> list[dict[str, float]]:
+    """For each of the ``slots``, in order, word → its probability given the visible words, by a reader who does not
+    know where the sentence ends.
+
+    It knows the words at the ``visible`` slots, that the sentence has those slots, and that it has ``at_least`` so many
+    words. Behind the last slot that it knows of, every way to go on or to end counts. A slot that is asked there is one
+    that the words before it reach: either a word stands in it or the sentence ends, and ``END`` has its probability.
+    ``at_least=slot + 1`` says that it is a word. Of a prefix, the slot behind it has ``Automaton.next_words``. The
+    distributions are marginals: each slot's own.
+
+    Raises:
+        NotInGrammar: no sentence with that many words has the visible ones, or none of them reaches a slot.
+        ValueError: a slot is below 0, or asked though it is visible.
+    """
+    asked = sorted(set(slots))
+    if low := [slot for slot in (*asked, *visible) if slot < 0]:
+        raise ValueError(f"slot {low[0]} was given; the slots of a sentence count from 0")
+    if shown := [slot for slot in asked if slot in visible]:
+        raise ValueError(f"slot {shown[0]} is asked for, but its word is visible: '{visible[shown[0]]}'")
+    known = max(at_least, *(slot + 1 for slot in visible), 0)
+    template = [visible.get(slot) for slot in range(max(known, *asked, 0))]
+    forward = _forward(automaton, template)
+    if not forward[-1]:
+        raise NotInGrammar(f"no sentence of {len(template)} words or more begins {_written(template)}")
+    backward = _backward(automaton, template[:known], forward, dict.fromkeys(forward[known], 1.0))
     found = []
-    for slot in slots:
-        masses: dict[str, float] = defaultdict(float)
-        for state, mass in forward[slot].items():
-            for arc in automaton.arcs[state]:
-                rest = backward[slot + 1].get(arc.target)
-                if rest:
-                    masses[arc.word] += mass * arc.weight / automaton.totals[state] * rest
+    for slot in asked:
+        behind = backward[slot + 1] if slot < known else dict.fromkeys(automaton.advance(forward[slot], None), 1.0)
+        masses = _masses(automaton, forward[slot], behind)
+        if slot >= known:
+            masses[END] = forward[slot].get(FINAL, 0.0)
         found.append(_normalised(masses))
     return found
 
@@ -68,14 +95,25 @@ def joint(automaton: Automaton, words: Sequence[str], hidden: Collection[int]) -
 
 
 def _sweeps(automaton: Automaton, template: Sequence[str | None]) -> tuple[list[Masses], list[Masses]]:
-    """Forward masses before each slot, and backward masses: what the states have still to say, by probability."""
+    """The forward and the backward masses of a sentence that is as long as the template."""
+    forward = _forward(automaton, template)
+    if FINAL not in forward[-1]:
+        raise NotInGrammar(f"no sentence of {len(template)} words reads {_written(template)}")
+    return forward, _backward(automaton, template, forward, {FINAL: 1.0})
+
+
+def _forward(automaton: Automaton, template: Sequence[str | None]) -> list[Masses]:
+    """Before each slot, and behind the last: state → the probability of having said what the template shows."""
     forward = [automaton.initial()]
     for word in template:
         forward.append(automaton.advance(forward[-1], word))
-    if FINAL not in forward[-1]:
-        raise NotInGrammar(f"no sentence of {len(template)} words reads "
-                           f"'{' '.join(word or '_' for word in template)}'")
-    backward: list[Masses] = [{FINAL: 1.0}]
+    return forward
+
+
+def _backward(automaton: Automaton, template: Sequence[str | None], forward: Sequence[Masses],
+              last: Masses) -> list[Masses]:
+    """What the states of ``forward`` have still to say, by probability, if those behind the last slot have ``last``."""
+    backward = [last]
     for place in range(len(template) - 1, -1, -1):
         ahead, word, here = backward[0], template[place], {}
         for state in forward[place]:
@@ -86,7 +124,22 @@ def _sweeps(automaton: Automaton, template: Sequence[str | None]) -> tuple[list[
             if mass:
                 here[state] = mass
         backward.insert(0, here)
-    return forward, backward
+    return backward
+
+
+def _masses(automaton: Automaton, before: Masses, behind: Masses) -> dict[str, float]:
+    """Word → the mass of the ways through it, between the states before its slot and those behind."""
+    masses: dict[str, float] = defaultdict(float)
+    for state, mass in before.items():
+        for arc in automaton.arcs[state]:
+            rest = behind.get(arc.target)
+            if rest:
+                masses[arc.word] += mass * arc.weight / automaton.totals[state] * rest
+    return masses
+
+
+def _written(template: Sequence[str | None]) -> str:
+    return f"'{' '.join(word or '_' for word in template)}'"
 
 
 def _normalised(masses: dict) -> dict:
