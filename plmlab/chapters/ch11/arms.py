@@ -1,0 +1,215 @@
+"""The models that chapter 11 compares: three networks, and what each is asked in pretraining.
+
+All read the same sentences of the small world in the same order, with two layers of 64. An arm is a network and an
+objective: masks (each word guessed alone), an order (each guessed with those before it), or both. XLNet's own ablation
+(Yang et al. 2019, table 6) compares masks and order on one network, "DAE + Transformer-XL"; MPNet's (Song et al. 2020,
+table 4) takes the masks away.
+
+Written before the runs: one word in three is asked everywhere. The sentences have eight words, so that of the papers'
+one in six, or 15 %, mostly a single word would be asked, and an order of one word is none. Rates are judged by an arm's
+own loss on other sentences, on two seeds; arms in ``LIKE`` take that of another, of the same network. Each budget is a
+run of its own, whose rate falls to 0 at its end.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+from plmlab import world
+from plmlab.example import IGNORE, Batch, Example
+from plmlab.models.bert import BERTConfig, BERTPretraining
+from plmlab.models.gpt import GPT2, GPTConfig
+from plmlab.models.mpnet import MPNetConfig, MPNetPretraining
+from plmlab.models.xlnet import XLNetConfig, XLNetPretraining
+from plmlab.objectives import causal, masked, masked_and_permuted, permuted, permuted_targets
+from plmlab.text.vocabulary import Vocabulary
+from plmlab.train import Diverged, fit
+from plmlab.visibility import Visibility
+from plmlab.weights import put, weights
+from plmlab.world.datasets.batches import sentence_batches
+from plmlab.world.datasets.tokenizer import small_spelling
+
+LAYERS, WIDTH, HEADS, TIME = 2, 64, 4, 32
+BATCH = 32
+"""Sentences of an update."""
+K, RATE = 3.0, 0.3
+"""One word in ``K`` is asked, or a share of ``RATE`` of all slots, [CLS] and [SEP] counted."""
+PILOT, BUDGETS = 800, (400, 1200, 3600)
+"""Updates of the runs by which rates are chosen, and of the others."""
+SEEDS, PILOTS = (0, 1, 2), (8, 9)
+RATES = (1e-3, 3e-3, 1e-2)
+JUDGED, JUDGED_TEXTS, JUDGED_SEED = 32, 64, 77
+"""So many batches of so many other sentences tell an arm's loss, drawn by a seed."""
+
+Ask = Callable[..., Example]
+"""(tokens, hidden slots of the sentence in their order) → the Example in which a model must say them."""
+
+
+def bert(vocab: int) -> BERTPretraining:
+    """BERT's network: absolute positions."""
+    return BERTPretraining(BERTConfig(vocab, TIME, LAYERS, WIDTH, HEADS, 4 * WIDTH, dropout=0.0, attention_dropout=0.0))
+
+
+def mpnet(vocab: int) -> MPNetPretraining:
+    """MPNet's: absolute positions, and a number for each distance."""
+    return MPNetPretraining(MPNetConfig(vocab, TIME, LAYERS, WIDTH, HEADS, 4 * WIDTH, dropout=0.0,
+                                        attention_dropout=0.0))
+
+
+def xlnet(vocab: int) -> XLNetPretraining:
+    """XLNet's: Transformer-XL's distances."""
+    return XLNetPretraining(XLNetConfig(vocab, LAYERS, WIDTH, HEADS, 4 * WIDTH, dropout=0.0))
+
+
+def gpt(vocab: int) -> GPT2:
+    """GPT-2's: absolute positions."""
+    return GPT2(GPTConfig(vocab, TIME, LAYERS, WIDTH, HEADS, dropout=0.0))
+
+
+def denoised(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, rate: float = RATE,
+             select: Sequence[int] | None = None, shown: dict[int, int] | None = None) -> Example:
+    """BERT's masks in XLNet's layout, A [SEP] [CLS]: a denoising auto-encoder on XLNet's network. ``select`` and
+    ``shown`` are ``masked``'s."""
+    example = masked(tokens, vocab=vocab, rng=rng, rate=rate, select=select, replace=shown)
+    return replace(example, tokens=example.tokens.roll(-1), targets=example.targets.roll(-1),
+                   segments=torch.tensor([0] * (len(tokens) + 1) + [2]))
+
+
+def uncompensated(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, rate: float = RATE,
+                  predict: Sequence[int] | None = None, shown: dict[int, int] | None = None) -> Example:
+    """MPNet's order without its masks in sight: a slot sees no place of a word that is still to be said, but its own.
+
+    MPNet's ablation "− position compensation" (Song et al. 2020, table 4), which is XLNet's objective on its network.
+    """
+    example = masked_and_permuted(tokens, vocab=vocab, rng=rng, rate=rate, predict=predict,
+                                  replace=shown or dict.fromkeys(range(len(tokens) + 2), vocab.need("mask")))
+
+    def without_masks(visible: Visibility | None) -> Visibility:
+        assert visible is not None
+        return replace(visible, rules=tuple(rule for rule in visible.rules if "masks" not in rule.name))
+
+    return replace(example, visible=without_masks(example.visible),
+                   query_visible=without_masks(example.query_visible))
+
+
+def _masks(make: Callable[..., Example], name: str) -> Ask:
+    def ask(tokens: Sequence[int], hidden: Sequence[int], vocab: Vocabulary) -> Example:
+        slots = [1 + slot for slot in hidden]
+        return make(tokens, vocab=vocab, rng=Random(0), select=slots,
+                    **{name: dict.fromkeys(slots, vocab.need("mask"))})
+    return ask
+
+
+def _masks_in_order(make: Callable[..., Example], name: str) -> Ask:
+    def ask(tokens: Sequence[int], hidden: Sequence[int], vocab: Vocabulary) -> Example:
+        slots = [1 + slot for slot in hidden]
+        return make(tokens, vocab=vocab, rng=Random(0), predict=slots,
+                    **{name: dict.fromkeys(slots, vocab.need("mask"))})
+    return ask
+
+
+def _in_order(tokens: Sequence[int], hidden: Sequence[int], vocab: Vocabulary) -> Example:
+    """[SEP] and [CLS] come first, so that the length is known, as it is to BERT."""
+    ends = [len(tokens), len(tokens) + 1]
+    order = [*ends, *(slot for slot in range(len(tokens)) if slot not in hidden), *hidden]
+    return permuted_targets(tokens, vocab=vocab, rng=Random(0), order=order, predict=hidden)
+
+
+class Arm(NamedTuple):
+    """A network, what it is trained on, how it is asked for hidden words (None: it can't be), and whether these are
+    said one after the other."""
+
+    network: Callable[[int], nn.Module]
+    objective: Callable[..., Example]
+    ask: Ask | None
+    in_order: bool = True
+
+
+ARMS = {
+    "BERT": Arm(bert, partial(masked, rate=RATE), _masks(masked, "replace"), in_order=False),
+    "masks on MPNet": Arm(mpnet, partial(masked, rate=RATE), _masks(masked, "replace"), in_order=False),
+    "order on MPNet": Arm(mpnet, uncompensated, _masks_in_order(uncompensated, "shown")),
+    "MPNet": Arm(mpnet, partial(masked_and_permuted, rate=RATE), _masks_in_order(masked_and_permuted, "replace")),
+    "masks on XLNet": Arm(xlnet, denoised, _masks(denoised, "shown"), in_order=False),
+    "XLNet": Arm(xlnet, partial(permuted_targets, k=K), _in_order),
+    "XLNet, single words": Arm(xlnet, partial(permuted_targets, k=K, longest=1.0), _in_order),
+    "XLNet, all in order": Arm(xlnet, partial(permuted, k=K), _in_order),
+    "XLNet, one in six": Arm(xlnet, partial(permuted_targets, k=6.0), _in_order),
+    "GPT": Arm(gpt, causal, None),
+}
+LIKE = {"order on MPNet": "MPNet", "XLNet, single words": "XLNet", "XLNet, all in order": "XLNet",
+        "XLNet, one in six": "XLNet"}
+"""The arms that take the rate of another."""
+PRICED = ("GPT", "BERT", "MPNet", "XLNet")
+"""The arms that have every budget; the others have `PLATEAU`."""
+PLATEAU = (1200, 3600)
+
+
+def budgets(name: str) -> tuple[int, ...]:
+    """The updates of an arm's runs."""
+    return BUDGETS if name in PRICED else PLATEAU
+
+
+def new(name: str, seed: int) -> nn.Module:
+    """An arm with random weights of this seed."""
+    torch.manual_seed(seed)
+    return ARMS[name].network(len(small_spelling()))
+
+
+def learn(name: str, updates: int, lr: float, seed: int, **options: Any) -> nn.Module:
+    """An arm after so many updates."""
+    model = new(name, seed)
+    batches = sentence_batches(world.small(), "train", small_spelling(), ARMS[name].objective, BATCH, seed)
+    fit(model, batches, steps=updates, lr=lr, warmup=min(100, updates // 10), show=False, **options)
+    return model
+
+
+@cache
+def judged(name: str, split: str) -> list[tuple[Batch, int]]:
+    """The batches by which an arm's loss is told, and how many words each asks."""
+    source = sentence_batches(world.small(), split, small_spelling(), ARMS[name].objective, JUDGED_TEXTS, JUDGED_SEED)
+    batches = [source(step) for step in range(JUDGED)]
+    return [(batch, int((batch.targets != IGNORE).sum())) for batch in batches if isinstance(batch, Batch)]
+
+
+@torch.no_grad()
+def loss(name: str, model: nn.Module, split: str = "test") -> float:
+    """An arm's loss on what it is trained to say, in other sentences, in nats a word."""
+    model.eval()
+    told = [(float(model.loss(batch)) * count, count) for batch, count in judged(name, split)]  # type: ignore[operator]
+    return sum(nats for nats, _ in told) / sum(count for _, count in told)
+
+
+def rate_score(name: str, lr: float, seed: int) -> float:
+    """How good a rate is: minus the loss after `PILOT` updates, on sentences like those of the training."""
+    try:
+        return -loss(name, learn(name, PILOT, lr, seed), "train")
+    except Diverged:
+        return -1e9
+
+
+def kept(folder: str, name: str, updates: int, seed: int) -> Path:
+    """Where an arm's weights lie."""
+    return Path(folder) / f"{name} {updates} {seed}.safetensors"
+
+
+def train(folder: str, name: str, updates: int, lr: float, seed: int) -> float:
+    """Train an arm and keep it; its loss on other sentences, in nats a word."""
+    model = learn(name, updates, lr, seed)
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    save_file(weights(model), kept(folder, name, updates, seed))
+    return loss(name, model)
+
+
+def trained(folder: str, name: str, updates: int, seed: int) -> nn.Module:
+    """An arm that was kept."""
+    model = new(name, seed)
+    put(model, load_file(kept(folder, name, updates, seed)))
+    return model.eval()

@@ -1,0 +1,34 @@
+"""Chapter 11: what masks, an order, distances and both at once are worth, and what they cost."""
+
+from typing import Any
+
+from plmlab.chapters.ch11 import arms, hidden, price
+from plmlab.recipes import Parts, best_rates, spread
+
+
+def main(parts: Parts) -> dict[str, Any]:
+    """What chapter 11 records: ``arms``: arm → ``lr``, the ``rates`` tried, ``floors`` and what it reads, and by number
+    of updates its ``loss`` and, of hidden words, by kind, what `hidden.examined` tells, with spread; ``exact``: what
+    the exact reader pays by kind, the ``gaps`` of each, and the share that was ``read``."""
+    folder = str(parts.folder)
+    best = best_rates(parts, arms.rate_score, arms.PILOTS,
+                      {(name,): arms.RATES for name in arms.ARMS if name not in arms.LIKE})
+    rates = {name: best[arms.LIKE.get(name, name),] for name in arms.ARMS}
+    runs = [(name, updates, seed) for name in arms.ARMS for updates in arms.budgets(name) for seed in arms.SEEDS]
+    losses = parts(arms.train, [(folder, name, updates, rates[name][0], seed) for name, updates, seed in runs])
+    exams = parts(hidden.examined, [(folder, *run) for run in runs if arms.ARMS[run[0]].ask])
+    told = price.told()
+    for name, (lr, scores) in rates.items():
+        told[name] |= {"lr": lr, "rates": list(scores.items()), "updates": {}}
+        for updates in arms.budgets(name):
+            found: dict[str, Any] = {"loss": spread({
+                seed: losses[folder, name, updates, lr, seed] for seed in arms.SEEDS})}
+            if arms.ARMS[name].ask:
+                by_seed = {seed: exams[folder, name, updates, seed] for seed in arms.SEEDS}
+                found |= {kind: {what: spread({seed: by_seed[seed][kind][what] for seed in arms.SEEDS})
+                                 for what in by_seed[arms.SEEDS[0]][kind]} for kind in hidden.KINDS}
+            told[name]["updates"][str(updates)] = found
+    exact = {kind: {"gaps": len(hidden.gaps(kind)), "read": hidden.read(kind), **hidden.best(kind)._asdict()}
+             for kind in hidden.KINDS}
+    return {"arms": told, "exact": exact, "k": arms.K, "rate": arms.RATE, "batch": arms.BATCH,
+            "pilot updates": arms.PILOT}
