@@ -42,9 +42,9 @@ class Learned(nn.Embedding):
 
     def forward(self, positions: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time model"]:
         """The vector of each position; a ValueError where the text is longer than the table."""
-        if positions.shape[1] > self.num_embeddings:
+        if positions.shape[1] > self.num_embeddings <= (last := int(positions.max())):
             raise ValueError(
-                f"a text of {positions.shape[1]} tokens is too long: the model has learned "
+                f"a text of {last + 1} tokens is too long: the model has learned "
                 f"{self.num_embeddings} positions; shorten the text, or build a model with more"
             )
         return super().forward(positions)

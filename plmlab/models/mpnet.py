@@ -19,6 +19,7 @@ from plmlab.models.bert import BERTConfig, Embeddings
 from plmlab.models.registry import Pretraining, model
 from plmlab.models.two_streams import TwoStreamEncoder, TwoStreamPretraining
 from plmlab.objectives import masked_and_permuted
+from plmlab.objectives.next_sentence import unasked
 from plmlab.text.tokenizers import Tokenizer
 
 
@@ -67,7 +68,7 @@ class MPNet(TwoStreamEncoder):
 
 
 @model("mpnet-pretraining", MPNetConfig, ENCODER,
-       Pretraining("mpnet", masked_and_permuted, Tokenizer.wordpiece, added=2))
+       Pretraining("mpnet", masked_and_permuted, Tokenizer.wordpiece, added=2, pairs=unasked(masked_and_permuted)))
 class MPNetPretraining(TwoStreamPretraining):
     """MPNet with BERT's output layers: a layer, its activation and norm, then the embedding's own weights."""
 

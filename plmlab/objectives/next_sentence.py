@@ -1,8 +1,9 @@
 """Next-sentence prediction (下一句预测): does B follow A in its text? BERT's question beside the hidden words."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
+from typing import Any
 
 import torch
 
@@ -23,3 +24,11 @@ def next_sentence(first: Sequence[int], second: Sequence[int], follows: bool, *,
         raise ValueError("B is empty, so that nothing follows A; give a sentence of one token or more")
     example = masked(first, pair=second, vocab=vocab, rng=rng, rate=rate, select=select, replace=replace)
     return dataclasses.replace(example, labels={"next_sentence": torch.tensor(FOLLOWS if follows else STRANGER)})
+
+
+def unasked(objective: Callable[..., Example]) -> Callable[..., Example]:
+    """From an objective that takes a ``pair`` one that is called as ``next_sentence`` is: both texts are read, and
+    whether B follows A is not asked. XLNet leaves the question out (Yang et al. 2019, §3.1), and so does MPNet."""
+    def of_pair(first: Sequence[int], second: Sequence[int], follows: bool, **given: Any) -> Example:
+        return objective(first, pair=second, **given)
+    return of_pair

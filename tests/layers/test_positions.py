@@ -50,4 +50,12 @@ def test_learned_refuses_what_is_too_long() -> None:
     module = Learned(5, 4)
     assert module(torch.arange(5)[None]).shape == (1, 5, 4)
     with pytest.raises(ValueError, match=r"text of 6 tokens is too long.* 5 positions"):
-        module(torch.zeros(1, 6, dtype=torch.long))
+        module(torch.arange(6)[None])
+    assert module(torch.tensor([[0, 1, 2, 3, 4, 3, 1]])).shape == (1, 7, 4), "slots may share a place"
+
+
+def test_a_sinusoid_before_zero_is_that_of_the_formula() -> None:
+    module = Sinusoidal(6)
+    places = torch.arange(-600, 600)[None]
+    torch.testing.assert_close(module(places), sinusoid(places, 6).to(module.table))
+    assert torch.equal(module(torch.tensor([[0]])), torch.tensor([[[0.0, 1.0] * 3]]))

@@ -17,6 +17,7 @@ from plmlab.interpret.readable import readable
 from plmlab.labs import AttentionLab
 from plmlab.layers.relative import XLNetAttention
 from plmlab.models.mpnet import MPNetConfig, MPNetPretraining
+from plmlab.models.registry import pretrainable
 from plmlab.models.two_streams import TwoStreamPretraining
 from plmlab.models.xlnet import XLNet, XLNetConfig, XLNetPretraining
 from plmlab.objectives import masked_and_permuted, permuted, permuted_targets
@@ -217,3 +218,22 @@ def test_a_distance_counts_from_either_side() -> None:
                   torch.cat([torch.tensor([[0, 0]]), short.segments], 1), AttentionMask(pairs=looks[None]),
                   torch.full((1, 11), IGNORE))
     same(encoder(moved)[:, 2:], encoder(short))
+
+
+def test_masks_take_no_place_of_their_own() -> None:
+    """A text that fills the table of positions has room for its masks; a longer one has none."""
+    model = MPNetPretraining(MPNetConfig(60, time=9, layers=1, model=8, heads=2, inner=8))
+    batch = Batch.of([masked_and_permuted(TEXT, vocab=VOCAB, rng=Random(0), rate=0.4)], pad=0)
+    assert batch.size == (1, 13) and model(batch).shape == (1, 13, 60)
+    with pytest.raises(ValueError, match="a text of 10 tokens is too long: the model has learned 9 positions"):
+        model(Batch.of([masked_and_permuted([*TEXT, 47], vocab=VOCAB, rng=Random(0))], pad=0))
+
+
+@pytest.mark.parametrize("name", ["xlnet", "mpnet"])
+def test_pairs_are_read_and_nobody_asks_whether_b_follows(name: str) -> None:
+    how = pretrainable()[name].pretraining
+    one = how.pairs(TEXT[:3], TEXT[3:], True, vocab=VOCAB, rng=Random(0))
+    other = how.pairs(TEXT[:3], TEXT[3:], False, vocab=VOCAB, rng=Random(0))
+    assert not one.labels and torch.equal(one.tokens, other.tokens) and torch.equal(one.targets, other.targets)
+    held = [token for token in one.tokens.tolist() if token in TEXT]
+    assert sorted(set(held)) == TEXT and one.segments.unique().tolist() == ([0, 1, 2] if name == "xlnet" else [0, 1])

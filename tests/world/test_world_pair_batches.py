@@ -7,6 +7,7 @@ from torch.nn import functional as F
 from plmlab.example import IGNORE
 from plmlab.models.bert import BERTConfig, BERTPretraining
 from plmlab.objectives import masked
+from plmlab.objectives.next_sentence import unasked
 from plmlab.world.datasets.batches import mixed_batches, pair_batches, sentence_batches
 from plmlab.world.datasets.tokenizer import world_tokenizer
 
@@ -46,7 +47,7 @@ def test_a_step_is_the_same_whenever_it_is_asked_for(small, tokenizer):
 
 def test_the_share_of_hidden_slots_is_the_one_asked_for(small, tokenizer):
     for rate in (0.15, 0.4):
-        batch = pair_batches(small, "train", tokenizer, 200, 5, rate)(0)
+        batch = pair_batches(small, "train", tokenizer, 200, 5, rate=rate)(0)
         asked = (batch.targets != IGNORE).sum() / (batch.tokens != 0).sum()
         assert abs(asked - rate) < 0.02
 
@@ -75,3 +76,11 @@ def test_a_mixed_batch_holds_pairs_and_sentences_of_which_no_next_one_is_asked(s
     asked = batch.targets != IGNORE
     words = F.cross_entropy(model(batch)[asked], batch.targets[asked])
     assert torch.allclose(model.loss(batch), follows + words, atol=1e-5)
+
+
+def test_pairs_of_an_objective_that_asks_nothing_of_them_have_no_label(small, tokenizer):
+    pairs = pair_batches(small, "train", tokenizer, 6, 5, objective=unasked(masked), rate=0.5)
+    batch = mixed_batches(pairs, sentence_batches(small, "train", tokenizer, masked, 10, 5))(4)
+    assert batch.size[0] == 16 and not batch.labels
+    asked = pairs(4).targets != IGNORE
+    assert 0.35 < float(asked.sum() / (pairs(4).tokens != 0).sum()) < 0.55

@@ -84,7 +84,7 @@ def texts(way: str, seed: int) -> Callable[[int], Batch]:
     """What is read: the texts depend on the seed, and the way says what is asked of them."""
     whole = world.full()
     mixed = bucketed(mixed_batches(
-        pair_batches(whole, "train", spelling(), PAIRS, seed, SHARE,
+        pair_batches(whole, "train", spelling(), PAIRS, seed, rate=SHARE,
                      draw_pairs=partial(segment_pairs, longest=TIME - 3)),
         sentence_batches(whole, "train", spelling(), partial(masked, rate=SHARE), SENTENCES, seed)), BUCKETS)
     alter = WAYS[way][1]

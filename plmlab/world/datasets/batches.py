@@ -42,21 +42,21 @@ def next_word_batch(sentences: Sequence[Sequence[str]], tokenizer: Tokenizer) ->
     return Batch.of(next_word_examples(sentences, tokenizer), pad=tokenizer.vocab.need("pad"))
 
 
-def pair_batches(world: World, split: str, tokenizer: Tokenizer, batch: int, seed: int, rate: float = 0.15,
+def pair_batches(world: World, split: str, tokenizer: Tokenizer, batch: int, seed: int,
                  objective: Callable[..., Example] = next_sentence,
                  draw_pairs: Callable[[World, str, int], Iterator[NextSentence]] = World.next_sentences,
-                 ) -> ExampleBatches:
-    """Batches of pairs from articles, words hidden, half torn from two texts (Devlin et al. 2019, §3.1).
+                 **choices: Any) -> ExampleBatches:
+    """Batches of pairs from articles, half torn from two texts (Devlin et al. 2019, §3.1).
 
-    The targets are those of the masked language model, the label is ``next_sentence``. The tokenizer has one token a
-    word (``world_tokenizer``). ``rate`` is the share of slots hidden; ``draw_pairs(world, split, seed)`` yields the
-    pairs: single sentences, unless they are `segment_pairs`.
+    Each is made an Example by ``objective``, with its ``choices``: by ``next_sentence``, words are hidden, and the
+    label is whether B follows A. The tokenizer has one token a word (``world_tokenizer``).
+    ``draw_pairs(world, split, seed)`` yields the pairs: single sentences, unless they are `segment_pairs`.
     """
     def draw(rng: Random) -> list[Example]:
         pairs = list(islice(draw_pairs(world, split, int(rng.random() * 2**53)), batch))
         firsts, seconds = (tokenizer.encode_all([" ".join(words) for words in side], plain=True)
                            for side in ([pair.first for pair in pairs], [pair.second for pair in pairs]))
-        return [objective(a, b, pair.is_next, vocab=tokenizer.vocab, rng=rng, rate=rate)
+        return [objective(a, b, pair.is_next, vocab=tokenizer.vocab, rng=rng, **choices)
                 for a, b, pair in zip(firsts, seconds, pairs, strict=True)]
 
     return ExampleBatches(draw, seed, tokenizer.vocab.need("pad"))
@@ -65,11 +65,12 @@ def pair_batches(world: World, split: str, tokenizer: Tokenizer, batch: int, see
 def mixed_batches(pairs: ExampleBatches, sentences: ExampleBatches) -> ExampleBatches:
     """Batches of pairs from articles, and behind them sentences of the grammar, each alone.
 
-    Of a single sentence it is not asked whether another follows (its ``next_sentence`` is IGNORE). The articles tell
-    facts only; a bank of a river stands in no article. Devlin et al. (2019) have pairs only.
+    Of a single sentence it is not asked whether another follows: where pairs have a label, its is IGNORE. The articles
+    tell facts only; a bank of a river stands in no article. Devlin et al. (2019) have pairs only.
     """
     def draw(rng: Random) -> list[Example]:
         one, other = (cast(Sequence[Example], source.draw(rng)) for source in (pairs, sentences))
-        return [*one, *(replace(example, labels={"next_sentence": torch.tensor(IGNORE)}) for example in other)]
+        labels = dict.fromkeys(one[0].labels if one else (), torch.tensor(IGNORE))
+        return [*one, *(replace(example, labels=labels) for example in other)]
 
     return ExampleBatches(draw, pairs.seed, pairs.pad)
