@@ -205,9 +205,10 @@ class DistanceBias(nn.Embedding):
     ) -> Float[Tensor, "batch head query key"]:
         """What is added, of queries and keys at these positions."""
         back = query[:, :, None] - key[:, None, :]
-        side = self.num_embeddings // 2
-        buckets = bucket(back.abs(), side) + side * (back < 0)
-        return rearrange(super().forward(buckets), "batch query key head -> batch head query key")
+        side, farthest = self.num_embeddings // 2, int(back.abs().max())
+        distances = torch.arange(-farthest, farthest + 1, device=back.device)
+        added = super().forward(bucket(distances.abs(), side) + side * (distances < 0))
+        return rearrange(added[back + farthest], "batch query key head -> batch head query key")
 
 
 class BiasedAttention(MultiHeadAttention):

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from plmlab.interpret import intervene, watch
-from plmlab.layers.relative import ShawAttention, TransformerXLAttention, relative_shift
+from plmlab.layers.relative import DistanceBias, ShawAttention, TransformerXLAttention, relative_shift
 from plmlab.visibility import AttentionMask
 
 TERMS = ("content", "content_position", "global_content", "global_position")
@@ -212,3 +212,13 @@ def test_a_text_that_moves_keeps_its_scores() -> None:
         found.append(seen["scores"][..., before:].tril())
     for moved in found[1:]:
         close(moved, found[0])
+
+
+def test_the_bias_is_that_of_mpnet_s_buckets() -> None:
+    """Of any positions, those that stand twice too, against the buckets of ``transformers``."""
+    from transformers.models.mpnet.modeling_mpnet import MPNetEncoder
+
+    bias = DistanceBias(32, 3)
+    query, key = torch.tensor([[5, 0, 300, 17]]), torch.tensor([[0, 1, 5, 5, 299, 140, 20]])
+    buckets = MPNetEncoder.relative_position_bucket(key[:, None, :] - query[:, :, None], num_buckets=32)
+    torch.testing.assert_close(bias(query, key), bias.weight[buckets].permute(0, 3, 1, 2))

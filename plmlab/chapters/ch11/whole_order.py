@@ -1,0 +1,48 @@
+"""Every word of a sentence in a random order, behind [SEP] and [CLS]: what chapter 11 trains live, and its leak.
+
+Who sees [SEP] first knows how long the sentence is. So the prices of its words add up to −log p(sentence | its length)
+in every order, for a reader who makes no mistake (the chain rule); and the floor of all orders is one.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from random import Random
+
+import torch
+
+from plmlab import world
+from plmlab.chapters.ch11.arms import new
+from plmlab.draws import shuffled
+from plmlab.example import Example
+from plmlab.models.xlnet import XLNetPretraining
+from plmlab.objectives import permuted
+from plmlab.text.vocabulary import Vocabulary
+from plmlab.train import History, fit
+from plmlab.world.datasets.batches import sentence_batches
+from plmlab.world.datasets.tokenizer import small_spelling
+
+LR, BATCH = 1e-2, 32
+
+
+def whole_order(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Example:
+    """A [SEP] [CLS], every word predicted, in a random order that begins with [SEP] and [CLS]."""
+    words = len(tokens)
+    return permuted(tokens, vocab=vocab, rng=rng, order=[words, words + 1, *shuffled(rng, range(words))],
+                    predict=range(words))
+
+
+def leaking(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Example:
+    """The same, but the query stream sees z≤t, its own word among them, as the content stream does."""
+    example = whole_order(tokens, vocab=vocab, rng=rng)
+    return replace(example, query_visible=example.visible)
+
+
+def learn(objective: Callable[..., Example], updates: int, seed: int, **options: object,
+          ) -> tuple[XLNetPretraining, History]:
+    """A small XLNet after so many updates of 32 sentences of the small world, and the run's history."""
+    torch.manual_seed(seed)
+    model = new("XLNet", seed)
+    assert isinstance(model, XLNetPretraining)
+    batches = sentence_batches(world.small(), "train", small_spelling(), objective, BATCH, seed)
+    return model, fit(model, batches, steps=updates, lr=LR, warmup=min(50, updates // 4),
+                      **options)  # type: ignore[arg-type]

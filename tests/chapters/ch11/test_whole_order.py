@@ -1,0 +1,51 @@
+"""What chapter 11 trains live: the same price in any order for who knows all, and a leak that falls through it."""
+
+from itertools import permutations
+from math import log
+from random import Random
+
+import pytest
+
+from plmlab import world
+from plmlab.chapters.ch11.whole_order import leaking, learn, whole_order
+from plmlab.objectives import permuted
+from plmlab.text.vocabulary import Vocabulary
+from plmlab.world.probability.example_floor import questions
+from plmlab.world.probability.readers import FIRST, SlotVocabulary, told_length, visible_positions
+
+
+def test_in_every_order_a_sentence_has_one_price() -> None:
+    """−log p(sentence | its length), whoever is told what of the length; and nothing where the answer is seen."""
+    small, words = world.small(), ["the", "boys", "sleep", "."]
+    automaton, vocab = small.automaton("train"), SlotVocabulary.of(4)
+    for order in permutations(range(4)):
+        one = permuted(range(FIRST, FIRST + 4), vocab=vocab, rng=Random(0), order=[4, 5, *order], predict=range(4))
+        prices = [reader(automaton, words, questions(one, vocab), vocab) for reader in (told_length, visible_positions)]
+        first = sum(-log(p) for p in [_of_length(words)])
+        assert prices == pytest.approx([first, first])
+    leaks = leaking(range(FIRST, FIRST + 4), vocab=vocab, rng=Random(0))
+    assert told_length(automaton, words, questions(leaks, vocab), vocab) == 0
+
+
+def _of_length(words: list[str]) -> float:
+    """p(sentence | as many words), from the joint distribution of all of them."""
+    return world.small().joint(words, range(len(words)), "train")[tuple(words)]
+
+
+def test_every_word_is_asked_behind_the_ends() -> None:
+    vocab, orders = Vocabulary(1000), set()
+    for seed in range(60):
+        one = whole_order([101, 102, 103], vocab=vocab, rng=Random(seed))
+        assert one.targets.tolist() == [101, 102, 103, -100, -100]
+        looks = one.query_visible.dense()[:3]
+        assert looks[:, 3:].all() and not looks[:, :3].diagonal().any()
+        orders.add(tuple(looks[:, :3].sum(1).tolist()))
+    assert len(orders) == 6
+
+
+def test_the_leak_falls_through_the_floor_and_the_honest_model_does_not() -> None:
+    small = world.small()
+    floor = small.floor(whole_order, sentences=300).mean
+    losses = {make: learn(make, updates, 0, show=False)[1].smoothed(20)[-1]
+              for make, updates in ((whole_order, 40), (leaking, 110))}
+    assert losses[leaking] < 0.8 * floor < floor < losses[whole_order]
