@@ -1,19 +1,20 @@
 """The four uses of BERT (Devlin et al. 2019, fig. 4), each as a task of the Small World with its head and score.
 
 Trained on what the world's training text tells; judged on sentences that stand in no training text, on names that it
-never mentions, and on facts that it never tells.
+never mentions, and on facts that it never tells. Another encoder that has such heads, XLNet or MPNet, is put to the
+same uses, and reads each text in its own layout.
 """
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from random import Random
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from plmlab import world
 from plmlab.batches import ExampleBatches
@@ -22,8 +23,10 @@ from plmlab.example import IGNORE, Batch, Example
 from plmlab.features import remembered
 from plmlab.metrics import entity_f1
 from plmlab.models.bert import BERT
-from plmlab.models.bert_heads import SentenceClassifier, SpanClassifier, TaskHead, TokenClassifier
-from plmlab.objectives import answered, classified, tagged
+from plmlab.models.bert_heads import SentenceClassifier, SpanClassifier, TaskHead, TokenClassifier, head_for
+from plmlab.models.registry import architecture_of
+from plmlab.objectives import answered, classified, cls_first, tagged
+from plmlab.objectives.layouts import Layout
 from plmlab.train import History, fit, frozen
 from plmlab.world.datasets.tasks import acceptability, extractive_qa, paraphrase
 from plmlab.world.datasets.tokenizer import ids, spelling
@@ -40,9 +43,10 @@ BATCH = 32
 
 @dataclass(frozen=True)
 class Task:
-    """A labelled task. ``rows(split, seed)`` yields labelled rows, ``example(row)`` is what BERT reads of
-    one, ``head`` goes on top of BERT, with so many ``labels``; ``score(model, rows)`` is from 0 to 1, on
-    rows of the split ``exam``; ``development`` is the split by which the best weights are chosen."""
+    """A labelled task. ``rows(split, seed)`` yields labelled rows, ``example(row)`` is what BERT reads of one, and
+    ``example(row, layout)`` what another encoder does; ``head`` is what kind goes on top, with so many ``labels``;
+    ``score(model, rows)`` is from 0 to 1, on rows of the split ``exam``; ``development`` is the split by which the
+    best weights are chosen."""
 
     name: str
     head: type[TaskHead]
@@ -50,7 +54,7 @@ class Task:
     exam: str
     development: str
     rows: Callable[[str, int], Any]
-    example: Callable[[Any], Example]
+    example: Callable[..., Example]
     score: Callable[[TaskHead, Sequence[Any]], float]
 
 
@@ -59,37 +63,42 @@ def batch_of(example: Callable[[Any], Example], rows: Sequence[Any]) -> Batch:
     return Batch.of([example(row) for row in rows], pad=spelling().vocab.need("pad"))
 
 
-def acceptability_example(row: Any) -> Example:
+def acceptability_example(row: Any, layout: Layout = cls_first) -> Example:
     """One sentence with its class: 1 if it is right, 0 if not."""
-    return classified(ids(row.words), int(row.right), vocab=spelling().vocab)
+    return classified(ids(row.words), int(row.right), vocab=spelling().vocab, layout=layout)
 
 
-def paraphrase_example(row: Any) -> Example:
+def paraphrase_example(row: Any, layout: Layout = cls_first) -> Example:
     """A pair of sentences with its class: 1 if both tell the same, 0 if not."""
-    return classified(ids(row.first), int(row.same), pair=ids(row.second), vocab=spelling().vocab)
+    return classified(ids(row.first), int(row.same), pair=ids(row.second), vocab=spelling().vocab, layout=layout)
 
 
-def named_example(row: Any) -> Example:
+def named_example(row: Any, layout: Layout = cls_first) -> Example:
     """A sentence with a tag for each word, an index into ``TAGS``: whose name the word is part of."""
-    return tagged(ids(row.words), [TAGS.index(tag) for tag in row.bio], vocab=spelling().vocab)
+    return tagged(ids(row.words), [TAGS.index(tag) for tag in row.bio], vocab=spelling().vocab, layout=layout)
 
 
-def extractive_qa_example(row: Any) -> Example:
+def extractive_qa_example(row: Any, layout: Layout = cls_first) -> Example:
     """A question and a text; the labels are the slots where the answer starts and ends."""
-    return answered(ids(row.question), ids(row.text), row.start, row.end, vocab=spelling().vocab)
+    return answered(ids(row.question), ids(row.text), row.start, row.end, vocab=spelling().vocab, layout=layout)
 
 
-def share_right(example: Callable[[Any], Example]) -> Callable[[TaskHead, Sequence[Any]], float]:
+def read_by(model: nn.Module, example: Callable[..., Example]) -> Callable[[Any], Example]:
+    """A task's ``example``, in the layout in which the model reads a text."""
+    return partial(example, layout=architecture_of(model).example)
+
+
+def share_right(example: Callable[..., Example]) -> Callable[[TaskHead, Sequence[Any]], float]:
     """The score of a classifier, as a function of a model and rows: the share of rows that were given their class."""
     def score(model: TaskHead, rows: Sequence[Any]) -> float:
-        batch = batch_of(example, rows)
+        batch = batch_of(read_by(model, example), rows)
         return _mean(model(batch).argmax(-1) == batch.labels["class"])
     return score
 
 
 def names_found(model: TaskHead, rows: Sequence[Any]) -> float:
     """The score of a tagger of names: F1 over whole names, where right means kind and both ends; from 0 to 1."""
-    batch = batch_of(named_example, rows)
+    batch = batch_of(read_by(model, named_example), rows)
     said = [[TAGS[tag] for tag, gold in zip(*pair, strict=True) if gold != IGNORE]
             for pair in zip(model(batch).argmax(-1).tolist(), batch.labels["tags"].tolist(), strict=True)]
     return entity_f1(said, [list(row.bio) for row in rows])
@@ -98,7 +107,7 @@ def names_found(model: TaskHead, rows: Sequence[Any]) -> float:
 def answers_found(model: TaskHead, rows: Sequence[Any]) -> float:
     """The score of a span classifier: the share of rows whose answer was found, both ends."""
     assert isinstance(model, SpanClassifier)
-    batch = batch_of(extractive_qa_example, rows)
+    batch = batch_of(read_by(model, extractive_qa_example), rows)
     return _mean((model.best(batch) == torch.stack([batch.labels["start"], batch.labels["end"]], 1)).all(1))
 
 
@@ -150,7 +159,8 @@ def _read(task: Task, row: Any) -> tuple[int, ...]:
 
 def tune(bert: BERT, name: str, count: int, seed: int, *, lr: float, steps: int, features: bool = False,
          patience: int | None = None, **options: Any) -> tuple[TaskHead, History]:
-    """A copy of ``bert`` with the task's head, trained on the first ``count`` labelled rows, 32 of them an update.
+    """A copy of ``bert``, or of another encoder that has task heads, with that of the task, trained on the first
+    ``count`` labelled rows, 32 of them an update.
 
     ``features``: what was pretrained is frozen, and what it makes of a text is kept; the head is trained, and what the
     encoder calls ``top``, if it has one, which stands on what its method named ``features`` gives.
@@ -160,8 +170,8 @@ def tune(bert: BERT, name: str, count: int, seed: int, *, lr: float, steps: int,
     """
     task = TASKS[name]
     torch.manual_seed(seed)
-    model = _head(task, type(bert)).on(bert, task.labels)
-    examples = [task.example(row) for row in labelled(name, seed)[:count]]
+    model = head_for(type(bert), task.head).on(bert, task.labels)
+    examples = [*map(read_by(model, task.example), labelled(name, seed)[:count])]
 
     def draw(rng: Random) -> list[Example]:
         return [examples[below(rng, len(examples))] for _ in range(BATCH)]
@@ -180,11 +190,6 @@ def tune(bert: BERT, name: str, count: int, seed: int, *, lr: float, steps: int,
         history = fit(model, ExampleBatches(draw, seed, spelling().vocab.need("pad")), steps=steps, lr=lr,
                       warmup=steps // 10, **options)
     return model, history
-
-
-def _head(task: Task, encoder: type[BERT]) -> type[TaskHead]:
-    """The task's head for this class of encoder."""
-    return type(task.head.__name__, (task.head,), {"encoder_class": encoder})
 
 
 @torch.no_grad()

@@ -27,7 +27,7 @@ from transformers import (
 
 from plmlab.example import Batch
 from plmlab.hf import NotLoadable, convert, from_hf, to_hf, tokenizer_to_hf
-from plmlab.hf.links import Link, to_ours, to_theirs
+from plmlab.hf.links import CONV1D, Form, Link, rearranged, to_ours, to_theirs
 from plmlab.models.bert import BERT, BERTConfig, BERTPretraining
 from plmlab.models.gpt import GPT, GPT2, GPTConfig
 from plmlab.models.transformer import Transformer, TransformerConfig
@@ -158,7 +158,7 @@ def test_an_old_folder_with_a_vocabulary_in_words(tmp_path: Path) -> None:
     assert tokenizer.vocab.cls == 2 and tokenizer.vocab.start is None
 
 
-SUPPORTED = "Supported are bert .*gpt2 .*openai-gpt"
+SUPPORTED = "Supported are bert .*xlnet and mpnet .*gpt2 .*openai-gpt"
 
 
 @pytest.mark.parametrize(("source", "message"), [
@@ -219,13 +219,13 @@ def test_what_our_models_do_not_do_is_refused_not_ignored(make, message: str) ->
 
 
 def test_what_has_no_counterpart() -> None:
-    with pytest.raises(ValueError, match=r"a Transformer has no counterpart.*: BERT, BERTPretraining, GPT, GPT2"):
+    with pytest.raises(ValueError, match=r"a Transformer has no counterpart.*: BERT, BERTPretraining, .*GPT, GPT2"):
         to_hf(Transformer(TransformerConfig.tiny(20)))
 
 
 def test_links_read_and_write() -> None:
-    links = [Link("q", "qkv", turned=True, third=0), Link("k", "qkv", turned=True, third=1),
-             Link("v", "qkv", turned=True, third=2), Link("w", "x")]
+    links = [Link("q", "qkv", CONV1D, third=0), Link("k", "qkv", CONV1D, third=1),
+             Link("v", "qkv", CONV1D, third=2), Link("w", "x")]
     theirs = {"qkv": torch.arange(18.0).view(3, 6), "x": torch.ones(1)}
     ours = to_ours(links, theirs)
     assert ours["k"].tolist() == [[2, 8, 14], [3, 9, 15]]
@@ -233,3 +233,14 @@ def test_links_read_and_write() -> None:
     assert torch.equal(back["qkv"], theirs["qkv"]) and torch.equal(back["x"], theirs["x"])
     with pytest.raises(ValueError, match="2 tensors are missing, qkv among them"):
         to_ours(links, {})
+
+
+def test_a_form_is_undone_by_its_other_direction() -> None:
+    links = [Link("q", "heads", rearranged("model head width -> (head width) model", head=2)),
+             Link("late", "table", Form(lambda table: table[1:], lambda table: torch.cat([table[:1] * 0, table])))]
+    theirs = {"heads": torch.arange(18.0).view(3, 2, 3), "table": torch.tensor([[0.0], [5.0], [6.0]])}
+    ours = to_ours(links, theirs)
+    assert ours["q"].tolist() == [[0, 6, 12], [1, 7, 13], [2, 8, 14], [3, 9, 15], [4, 10, 16], [5, 11, 17]]
+    assert ours["late"].tolist() == [[5], [6]]
+    back = to_theirs(links, ours)
+    assert torch.equal(back["heads"], theirs["heads"]) and torch.equal(back["table"], theirs["table"])

@@ -8,8 +8,12 @@ import torch
 from plmlab.chapters.ch08.labels import PILOTS, SEEDS
 from plmlab.example import IGNORE, Batch
 from plmlab.models.bert import BERT, BERTConfig
-from plmlab.models.bert_heads import SpanClassifier, TaskHead
-from plmlab.transfer import KINDS, TAGS, TASKS, batch_of, development, exam, labelled, score, tune
+from plmlab.models.bert_heads import SpanClassifier, TaskHead, head_for
+from plmlab.models.mpnet import MPNet, MPNetConfig
+from plmlab.models.registry import type_of
+from plmlab.models.xlnet import XLNet, XLNetConfig
+from plmlab.objectives.layouts import Layout
+from plmlab.transfer import KINDS, TAGS, TASKS, batch_of, development, exam, labelled, read_by, score, tune
 from plmlab.world import World
 from plmlab.world.datasets.tokenizer import ids, spelling
 
@@ -22,9 +26,21 @@ def small_bert(seed: int = 0) -> BERT:
                            attention_dropout=0.0))
 
 
-def knowing(name: str, wrong: bool = False) -> TaskHead:
+def small_xlnet() -> XLNet:
+    return XLNet(XLNetConfig(len(spelling()), layers=1, model=16, heads=2, inner=32, dropout=0.0))
+
+
+def small_mpnet() -> MPNet:
+    return MPNet(MPNetConfig(len(spelling()), time=64, layers=1, model=16, heads=2, inner=32, dropout=0.0,
+                             attention_dropout=0.0))
+
+
+ENCODERS = {"bert": small_bert, "xlnet": small_xlnet, "mpnet": small_mpnet}
+
+
+def knowing(name: str, encoder: BERT, wrong: bool = False) -> TaskHead:
     """A head that says the labels of whatever batch it is shown, or always something else."""
-    class Knowing(TASKS[name].head):  # type: ignore[name-defined]
+    class Knowing(head_for(type(encoder), TASKS[name].head)):  # type: ignore[misc]
         def forward(self, batch: Batch) -> torch.Tensor:
             if isinstance(self, SpanClassifier):
                 logits = torch.zeros(*batch.size, 2)
@@ -35,13 +51,14 @@ def knowing(name: str, wrong: bool = False) -> TaskHead:
             gold = batch.labels["class" if "class" in batch.labels else "tags"]
             said = gold.clamp(min=0) if not wrong else (gold == 0).long() * (name != "names")
             return torch.nn.functional.one_hot(said, TASKS[name].labels).float()
-    return Knowing.on(small_bert(), TASKS[name].labels)
+    return Knowing.on(encoder, TASKS[name].labels)
 
 
+@pytest.mark.parametrize("encoder", ENCODERS)
 @pytest.mark.parametrize("name", NAMES)
-def test_who_knows_everything_is_always_right_and_who_errs_never(name: str) -> None:
-    assert score(knowing(name), name) == 1
-    assert score(knowing(name, wrong=True), name) < 0.02
+def test_who_knows_everything_is_always_right_and_who_errs_never(name: str, encoder: str) -> None:
+    assert score(knowing(name, ENCODERS[encoder]()), name) == 1
+    assert score(knowing(name, ENCODERS[encoder](), wrong=True), name) < 0.02
 
 
 @pytest.mark.parametrize("seed", [*SEEDS, *PILOTS])
@@ -90,14 +107,39 @@ def test_tuning_leaves_the_model_that_it_is_given_as_it_was(features: bool) -> N
     assert all(same) if features else not any(same)
 
 
+@pytest.mark.parametrize("encoder", ["xlnet", "mpnet"])
+@pytest.mark.parametrize("name", NAMES)
+def test_other_encoders_are_tuned_with_their_own_heads(name: str, encoder: str) -> None:
+    before = ENCODERS[encoder]()
+    kept = {place: weight.clone() for place, weight in before.state_dict().items()}
+    tuned, history = tune(before, name, 32, 0, lr=1e-2, steps=3, show=False)
+    assert type_of(tuned).name.startswith(f"{encoder}-") and len(history.losses) == 3
+    assert all(torch.equal(weight, kept[place]) for place, weight in before.state_dict().items())
+    assert not torch.equal(tuned.bert.embeddings.token.weight, kept["embeddings.token.weight"])
+
+
+def test_each_reads_a_task_in_its_own_layout() -> None:
+    row, cls = labelled("one sentence", 0)[0], spelling().vocab.cls
+    first, last = (read_by(model, TASKS["one sentence"].example)(row).tokens.tolist()
+                   for model in (small_bert(), small_xlnet()))
+    assert first == [cls, *ids(row.words), spelling().vocab.sep] and last == [*first[1:], cls]
+
+
+def test_of_frozen_features_of_an_xlnet_the_head_alone_is_trained() -> None:
+    before = small_xlnet()
+    tuned, history = tune(before, "a pair", 32, 0, lr=1e-2, steps=40, features=True, show=False)
+    assert all(torch.equal(weight, before.state_dict()[name]) for name, weight in tuned.bert.state_dict().items())
+    assert history.smoothed(5)[-1] < history.losses[0]
+
+
 def test_fewer_labels_are_the_first_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: set[int] = set()
     example = TASKS["one sentence"].example
     rows = labelled("one sentence", 0)
 
-    def noting(row: Any) -> Any:
+    def noting(row: Any, layout: Layout) -> Any:
         seen.add(next(place for place, other in enumerate(rows) if other is row))
-        return example(row)
+        return example(row, layout)
     task = TASKS["one sentence"]
     monkeypatch.setitem(TASKS, "one sentence", type(task)(**{**vars(task), "example": noting}))
     tune(small_bert(), "one sentence", 8, 0, lr=1e-3, steps=6, show=False)

@@ -1,32 +1,25 @@
 """BERT: our encoder and its two pretraining heads, and those of ``transformers``."""
 
-import warnings
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import torch
-from torch import Tensor
-
-from plmlab.hf.links import Link, activation, affine, filled, loaded, require, to_ours, to_theirs
+from plmlab.hf.families import Family
+from plmlab.hf.links import Link, activation, affine, require
 from plmlab.models.bert import BERT, BERTConfig, BERTPretraining
-from plmlab.weights import weights
 
 if TYPE_CHECKING:
-    from transformers import BertConfig, BertForPreTraining, BertModel
-
-HEAD = "cls.predictions.transform.dense.weight"
+    from transformers import BertConfig
 
 
-def encoder_links(layers: int) -> list[Link]:
-    """The links of an encoder's embeddings and layers; names count from our ``BERT`` and their ``BertModel``."""
+def encoder_links(size: BERTConfig) -> list[Link]:
+    """The links of an encoder's embeddings and layers."""
     links = [
-        Link("embeddings.token.weight", "embeddings.word_embeddings.weight"),
-        Link("embeddings.position.weight", "embeddings.position_embeddings.weight"),
-        Link("embeddings.segment.weight", "embeddings.token_type_embeddings.weight"),
-        *affine("embeddings.norm", "embeddings.LayerNorm"),
+        Link("embeddings.token.weight", "bert.embeddings.word_embeddings.weight"),
+        Link("embeddings.position.weight", "bert.embeddings.position_embeddings.weight"),
+        Link("embeddings.segment.weight", "bert.embeddings.token_type_embeddings.weight"),
+        *affine("embeddings.norm", "bert.embeddings.LayerNorm"),
     ]
-    for i in range(layers):
-        ours, theirs = f"layers.{i}", f"encoder.layer.{i}"
+    for i in range(size.layers):
+        ours, theirs = f"layers.{i}", f"bert.encoder.layer.{i}"
         links += [
             *affine(f"{ours}.attention.q", f"{theirs}.attention.self.query"),
             *affine(f"{ours}.attention.k", f"{theirs}.attention.self.key"),
@@ -38,37 +31,6 @@ def encoder_links(layers: int) -> list[Link]:
             *affine(f"{ours}.feed_forward_residual.norm", f"{theirs}.output.LayerNorm"),
         ]
     return links
-
-
-POOLER = affine("pooler", "pooler.dense")
-WORDS = [
-    *affine("transform", "cls.predictions.transform.dense"),
-    *affine("norm", "cls.predictions.transform.LayerNorm"),
-    Link("bias", "cls.predictions.bias"),
-]
-FOLLOWS = affine("next_sentence", "cls.seq_relationship")
-
-
-def whole(encoder: list[Link]) -> list[Link]:
-    """The links of an encoder, counted from a model that holds it as ``bert``, on both sides."""
-    return [Link(f"bert.{link.ours}", f"bert.{link.theirs}") for link in encoder]
-
-
-def read_bert(config: "BertConfig", theirs: Mapping[str, Tensor]) -> BERT | BERTPretraining:
-    """Our BERT with their weights, named as in ``BertForPreTraining``; with its heads where the weights hold them.
-
-    A pooler or a next-sentence head that the weights lack is zero, and a warning says so. ValueError where other
-    weights are missing, or the configuration asks for what ours does not do.
-    """
-    ours = our_size(config)
-    encoder = encoder_links(ours.layers)
-    if HEAD not in theirs:
-        bert = BERT(ours)
-        bare = {name.removeprefix("bert."): tensor for name, tensor in theirs.items()}
-        return filled(bert, to_ours(encoder, bare) | _or_zeros(POOLER, bare, weights(bert)))
-    model = BERTPretraining(ours)
-    found = to_ours([*whole(encoder), *WORDS], theirs)
-    return filled(model, found | _or_zeros([*whole(POOLER), *FOLLOWS], theirs, weights(model)))
 
 
 def our_size(config: "BertConfig") -> BERTConfig:
@@ -84,34 +46,6 @@ def our_size(config: "BertConfig") -> BERTConfig:
     )
 
 
-def _or_zeros(links: list[Link], theirs: Mapping[str, Tensor], shapes: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    lacking = [link for link in links if link.theirs not in theirs]
-    if lacking:
-        parts = sorted({link.ours.removesuffix(".weight").removesuffix(".bias") for link in lacking})
-        warnings.warn(f"the weights hold no {' and no '.join(parts)}: ours is zero, still to be trained", stacklevel=4)
-    found = to_ours([link for link in links if link not in lacking], theirs)
-    return found | {link.ours: torch.zeros_like(shapes[link.ours]) for link in lacking}
-
-
-def write_bert(model: BERT) -> "BertModel":
-    """A ``BertModel`` of ``transformers`` with the size and the weights of our ``BERT``."""
-    from transformers import BertModel
-
-    links = [*encoder_links(model.config.layers), *POOLER]
-    return loaded(BertModel(their_size(model.config)), to_theirs(links, weights(model)))
-
-
-def write_pretraining(model: BERTPretraining) -> "BertForPreTraining":
-    """A ``BertForPreTraining`` of ``transformers`` with the size and the weights of our ``BERTPretraining``."""
-    from transformers import BertForPreTraining
-
-    links = [*whole(encoder_links(model.config.layers)), *whole(POOLER), *WORDS, *FOLLOWS]
-    state = to_theirs(links, weights(model))
-    state["cls.predictions.decoder.weight"] = state["bert.embeddings.word_embeddings.weight"]
-    state["cls.predictions.decoder.bias"] = state["cls.predictions.bias"]
-    return loaded(BertForPreTraining(their_size(model.config)), state)
-
-
 def their_size(ours: BERTConfig, **more: Any) -> "BertConfig":
     """Our configuration as theirs; ``more`` are further arguments of ``BertConfig``."""
     from transformers import BertConfig
@@ -123,3 +57,19 @@ def their_size(ours: BERTConfig, **more: Any) -> "BertConfig":
         attention_probs_dropout_prob=ours.attention_dropout, layer_norm_eps=ours.eps, pad_token_id=None,
         hidden_act={"gelu_tanh": "gelu_pytorch_tanh"}.get(ours.activation, ours.activation), **more,
     )
+
+
+BERTS = Family(
+    BERT, BERTPretraining, ("BertModel", "BertForPreTraining"), "bert", our_size, their_size, encoder_links,
+    pooler=affine("pooler", "bert.pooler.dense"),
+    head=[
+        *affine("transform", "cls.predictions.transform.dense"),
+        *affine("norm", "cls.predictions.transform.LayerNorm"),
+        Link("bias", "cls.predictions.bias"),
+    ],
+    others=affine("next_sentence", "cls.seq_relationship"),
+    tied=[
+        Link("bert.embeddings.token.weight", "cls.predictions.decoder.weight"),
+        Link("bias", "cls.predictions.decoder.bias"),
+    ],
+)

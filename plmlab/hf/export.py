@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any, cast
 from tokenizers import Tokenizer as Backend
 from torch import nn
 
-from plmlab.hf.bert import write_bert, write_pretraining
-from plmlab.hf.bert_heads import COUNTERPARTS, write_task_head
+from plmlab.hf.bert import BERTS
 from plmlab.hf.gpt import write_gpt, write_gpt2
-from plmlab.models.bert import BERT, BERTPretraining
+from plmlab.hf.mpnet import MPNETS
+from plmlab.hf.task_heads import COUNTERPARTS, write_task_head
+from plmlab.hf.xlnet import XLNETS
 from plmlab.models.gpt import GPT, GPT2
 from plmlab.text.tokenizers import Tokenizer
 
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 WRITERS: dict[type[nn.Module], Callable[[Any], "PreTrainedModel"]] = {
-    BERT: write_bert, BERTPretraining: write_pretraining, GPT: write_gpt, GPT2: write_gpt2,
-    **{kind.ours: write_task_head for kind in COUNTERPARTS},
+    **{ours: family.write for family in (BERTS, XLNETS, MPNETS) for ours in (family.encoder, family.pretraining)},
+    GPT: write_gpt, GPT2: write_gpt2, **{kind.ours: write_task_head for kind in COUNTERPARTS},
 }
 
 
@@ -26,8 +27,10 @@ def to_hf(model: nn.Module) -> "PreTrainedModel":
     """A model of ours as one of ``transformers``, with the same weights, precision, device and mode.
 
     BERT → ``BertModel``, BERTPretraining → ``BertForPreTraining``, GPT → ``OpenAIGPTLMHeadModel``, GPT2 →
-    ``GPT2LMHeadModel``, SentenceClassifier → ``BertForSequenceClassification``, TokenClassifier →
-    ``BertForTokenClassification``, SpanClassifier → ``BertForQuestionAnswering``. Its
+    ``GPT2LMHeadModel``, XLNet → ``XLNetModel``, XLNetPretraining → ``XLNetLMHeadModel``, MPNet → ``MPNetModel``,
+    MPNetPretraining → ``MPNetForMaskedLM``; SentenceClassifier → ``BertForSequenceClassification``, TokenClassifier →
+    ``BertForTokenClassification``, SpanClassifier → ``BertForQuestionAnswering``, and so those of XLNet and MPNet. The
+    pooler of ours stays behind where theirs has none: in the first two of XLNet and in ``MPNetForMaskedLM``. Its
     ``save_pretrained(folder)`` writes it for others, and so does that of ``tokenizer_to_hf(tokenizer)``. A
     ValueError for a model without a counterpart.
     """

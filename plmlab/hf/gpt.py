@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
-from plmlab.hf.links import Link, activation, affine, filled, loaded, require, to_ours, to_theirs
+from plmlab.hf.links import CONV1D, Link, activation, affine, filled, loaded, require, to_ours, to_theirs
 from plmlab.models.gpt import GPT, GPT2, GPTConfig
 from plmlab.weights import weights
 
@@ -19,12 +19,12 @@ def layer_links(layers: int) -> list[Link]:
     for i in range(layers):
         ours, theirs = f"layers.{i}", f"transformer.h.{i}"
         for third, name in enumerate("qkv"):
-            links += affine(f"{ours}.attention.{name}", f"{theirs}.attn.c_attn", turned=True, third=third)
+            links += affine(f"{ours}.attention.{name}", f"{theirs}.attn.c_attn", CONV1D, third)
         links += [
-            *affine(f"{ours}.attention.out", f"{theirs}.attn.c_proj", turned=True),
+            *affine(f"{ours}.attention.out", f"{theirs}.attn.c_proj", CONV1D),
             *affine(f"{ours}.attention_residual.norm", f"{theirs}.ln_1"),
-            *affine(f"{ours}.feed_forward.widen", f"{theirs}.mlp.c_fc", turned=True),
-            *affine(f"{ours}.feed_forward.narrow", f"{theirs}.mlp.c_proj", turned=True),
+            *affine(f"{ours}.feed_forward.widen", f"{theirs}.mlp.c_fc", CONV1D),
+            *affine(f"{ours}.feed_forward.narrow", f"{theirs}.mlp.c_proj", CONV1D),
             *affine(f"{ours}.feed_forward_residual.norm", f"{theirs}.ln_2"),
         ]
     return links

@@ -1,10 +1,13 @@
 """Which weight of our models is which of Hugging Face's: `to_ours` reads the links one way, `to_theirs` the other."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, TypeVar
 
 import torch
+from einops import rearrange
 from torch import Tensor, nn
 
 from plmlab.weights import put
@@ -13,22 +16,47 @@ Model = TypeVar("Model", bound=nn.Module)
 
 
 @dataclass(frozen=True)
-class Link:
-    """One weight of ours, and where it lies in a Hugging Face model.
+class Form:
+    """How a weight of theirs lies otherwise than ours: ``read`` makes ours of it, ``write`` theirs again."""
 
-    ``turned``: theirs is of a ``Conv1D``, which keeps its weight as (in, out), not (out, in).
+    read: Callable[[Tensor], Tensor]
+    write: Callable[[Tensor], Tensor]
+
+
+def rearranged(pattern: str, **sizes: int) -> Form:
+    """The same numbers in another order or shape: ``pattern`` says it as einops does, theirs -> ours."""
+    theirs, ours = pattern.split(" -> ")
+    return Form(partial(rearrange, pattern=pattern, **sizes),
+                partial(rearrange, pattern=f"{ours} -> {theirs}", **sizes))
+
+
+ALIKE = Form(lambda tensor: tensor, lambda tensor: tensor)
+CONV1D = rearranged("input output -> output input")
+"""A ``Conv1D`` of theirs, a linear layer that lies on its side."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """One weight of ours, and where it lies in a Hugging Face model, in what ``form``.
+
     ``third``: theirs holds the projections to q, k and v side by side, and ours is number 0, 1 or 2 of them.
     """
 
     ours: str
     theirs: str
-    turned: bool = False
+    form: Form = ALIKE
     third: int | None = None
 
 
-def affine(ours: str, theirs: str, *, turned: bool = False, third: int | None = None) -> list[Link]:
-    """The links of the weight and the bias of one linear layer, or of one norm."""
-    return [Link(f"{ours}.{part}", f"{theirs}.{part}", turned, third) for part in ("weight", "bias")]
+def affine(ours: str, theirs: str, form: Form = ALIKE, third: int | None = None) -> list[Link]:
+    """The links of the weight and the bias of one linear layer, or of one norm; ``form`` is that of the weight."""
+    return [Link(f"{ours}.weight", f"{theirs}.weight", form, third),
+            Link(f"{ours}.bias", f"{theirs}.bias", third=third)]
+
+
+def within(part: str, links: Sequence[Link]) -> list[Link]:
+    """The same links, counted from a model of ours that holds this one as its ``part``."""
+    return [replace(link, ours=f"{part}.{link.ours}") for link in links]
 
 
 def to_ours(links: Sequence[Link], theirs: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -38,20 +66,33 @@ def to_ours(links: Sequence[Link], theirs: Mapping[str, Tensor]) -> dict[str, Te
         raise ValueError(f"these weights are not whole: {len(lacking)} tensors are missing, {lacking[0]} among them")
     ours = {}
     for link in links:
-        tensor = theirs[link.theirs]
-        tensor = tensor.t() if link.turned else tensor
+        tensor = link.form.read(theirs[link.theirs])
         ours[link.ours] = tensor if link.third is None else tensor.chunk(3)[link.third]
     return ours
 
 
+def or_zeros(links: Sequence[Link], theirs: Mapping[str, Tensor], shapes: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The same for weights that may be missing: those are zeros, of the shapes of ours, and a warning says so."""
+    lacking = [link for link in links if link.theirs not in theirs]
+    if lacking:
+        parts = sorted({link.ours.removesuffix(".weight").removesuffix(".bias") for link in lacking})
+        warnings.warn(f"the weights hold no {' and no '.join(parts)}: ours is zero, still to be trained", stacklevel=5)
+    found = to_ours([link for link in links if link not in lacking], theirs)
+    return found | {link.ours: torch.zeros_like(shapes[link.ours]) for link in lacking}
+
+
 def to_theirs(links: Sequence[Link], ours: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Their weights, by name, out of ours: parts that they keep side by side are joined, a
-    ``Conv1D``'s is transposed."""
-    theirs: dict[str, list[Tensor]] = {}
+    """Their weights, by name, out of ours, in their form; parts that they keep side by side are joined."""
+    parts: dict[str, list[Tensor]] = {}
     for link in links:
-        theirs.setdefault(link.theirs, []).append(ours[link.ours])
-    turned = {link.theirs for link in links if link.turned}
-    return {name: torch.cat(parts).t() if name in turned else torch.cat(parts) for name, parts in theirs.items()}
+        parts.setdefault(link.theirs, []).append(ours[link.ours])
+    forms = {link.theirs: link.form for link in links}
+    return {name: forms[name].write(torch.cat(tensors)) for name, tensors in parts.items()}
+
+
+def bare(theirs: Any) -> str:
+    """What their names of weights count from, if this is an encoder without a head: ``"bert."``, or nothing."""
+    return f"{theirs.base_model_prefix}." if theirs.base_model is theirs else ""
 
 
 def filled(model: Model, tensors: Mapping[str, Tensor]) -> Model:
@@ -69,12 +110,12 @@ def loaded(theirs: Model, tensors: Mapping[str, Tensor]) -> Model:
     return theirs
 
 
-def require(config: object, **expected: object) -> None:
-    """Check a Hugging Face configuration: a ValueError where it asks for what our model does not do."""
+def require(config: object, other: str = "ours", /, **expected: object) -> None:
+    """Check a configuration, theirs or ours: a ValueError where it asks for what the ``other`` model does not do."""
     for name, value in expected.items():
         given = getattr(config, name, value)
         if given != value:
-            raise ValueError(f"this model's configuration says {name} = {given!r}; ours can only do {value!r}")
+            raise ValueError(f"this model's configuration says {name} = {given!r}; {other} can only do {value!r}")
 
 
 def activation(name: str) -> str:

@@ -1,9 +1,9 @@
-"""``from_hf``: a BERT or a GPT of ``transformers``, run by our code."""
+"""``from_hf``: a BERT, an XLNet, an MPNet or a GPT of ``transformers``, run by our code."""
 
 import json
 import os
 import socket
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -14,9 +14,12 @@ from urllib.parse import urlparse
 import torch
 from torch import Tensor, nn
 
-from plmlab.hf.bert import read_bert
-from plmlab.hf.bert_heads import COUNTERPARTS, read_task_head
+from plmlab.hf.bert import BERTS
 from plmlab.hf.gpt import read_gpt, read_gpt2
+from plmlab.hf.links import bare
+from plmlab.hf.mpnet import MPNETS
+from plmlab.hf.task_heads import COUNTERPARTS, read_task_head
+from plmlab.hf.xlnet import XLNETS
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -24,15 +27,17 @@ if TYPE_CHECKING:
     from plmlab.text import Tokenizer
 
 READERS: dict[str, Callable[[Any, Mapping[str, Tensor]], nn.Module]] = {
-    "bert": read_bert, "gpt2": read_gpt2, "openai-gpt": read_gpt,
+    "bert": BERTS.read, "xlnet": XLNETS.read, "mpnet": MPNETS.read, "gpt2": read_gpt2, "openai-gpt": read_gpt,
 }
-TASK_HEADS: dict[str, Callable[[Any, Mapping[str, Tensor]], nn.Module]] = {
-    kind.theirs: partial(read_task_head, kind) for kind in COUNTERPARTS
+OWN_READERS: dict[str, Callable[[Any, Mapping[str, Tensor]], nn.Module]] = {
+    "MPNetModel": MPNETS.read, **{kind.theirs: partial(read_task_head, kind) for kind in COUNTERPARTS},
 }
-"""The classes of theirs that have a counterpart of their own; all others are read by their ``model_type``."""
-CLASSES = {"bert": "BertForPreTraining", "gpt2": "GPT2LMHeadModel", "openai-gpt": "OpenAIGPTLMHeadModel"}
+"""The classes of theirs that are read as what they are; all others are read by their ``model_type``, as the one that
+``CLASSES`` names. (An ``MPNetModel`` has a pooler, which ``MPNetForMaskedLM`` would lose.)"""
+CLASSES = {"bert": "BertForPreTraining", "xlnet": "XLNetLMHeadModel", "mpnet": "MPNetForMaskedLM",
+           "gpt2": "GPT2LMHeadModel", "openai-gpt": "OpenAIGPTLMHeadModel"}
 SUPPORTED = ("bert (BERT, and with its heads BERTPretraining, SentenceClassifier, TokenClassifier or SpanClassifier), "
-             "gpt2 (GPT2) and openai-gpt (GPT)")
+             "xlnet and mpnet (XLNet and MPNet, and the same heads of each), gpt2 (GPT2) and openai-gpt (GPT)")
 OFFLINE = ("Without a network these work: plmlab.hf.minilm(), a real BERT that is installed with the course; any "
            "folder with a saved model; and what was fetched before")
 
@@ -46,9 +51,9 @@ def from_hf(source: "str | Path | PreTrainedModel") -> "tuple[nn.Module, Tokeniz
 
     ``source`` is a name on the hub (``"bert-base-uncased"``), a folder with a saved model, or a model of
     ``transformers`` in hand. BERT-type encoders become ``BERT``, or ``BERTPretraining`` where the weights hold
-    its heads; fine-tuned ones ``SentenceClassifier``, ``TokenClassifier`` or ``SpanClassifier``; GPT-2 becomes
-    ``GPT2``, GPT-1 becomes ``GPT``. The tokenizer is None where none was saved with the model. NotLoadable, a
-    ValueError, says what cannot be had, and what is supported.
+    its heads; fine-tuned ones ``SentenceClassifier``, ``TokenClassifier`` or ``SpanClassifier``. Those of XLNet and
+    MPNet become ours of these kinds likewise, GPT-2 becomes ``GPT2``, GPT-1 becomes ``GPT``. The tokenizer is None
+    where none was saved with the model. NotLoadable, a ValueError, says what cannot be had, and what is supported.
     """
     if isinstance(source, nn.Module):
         place = getattr(source.config, "_name_or_path", "")
@@ -72,21 +77,27 @@ def minilm() -> "tuple[nn.Module, Tokenizer]":
     folder = Path(get_model_path())
     config: Any = SimpleNamespace(**json.loads((folder / "config.json").read_text(encoding="utf-8")))
     state = {f"bert.{name}": tensor for name, tensor in load_file(folder / "model.safetensors").items()}
-    return read_bert(config, state).eval(), Tokenizer.load(folder / "tokenizer.json")
+    return BERTS.read(config, state).eval(), Tokenizer.load(folder / "tokenizer.json")
 
 
 def convert(theirs: "PreTrainedModel") -> nn.Module:
     """Our model with the weights of a ``transformers`` model in hand; precision, device and mode are kept. NotLoadable
     for a type that our code cannot run, ValueError for a configuration that it cannot."""
-    prefix = f"{theirs.base_model_prefix}." if theirs.base_model is theirs else ""
-    state = {prefix + name: tensor for name, tensor in theirs.state_dict().items()}
-    return _reader(theirs.config, type(theirs).__name__)(theirs.config, state).train(theirs.training)
+    return _read_from(theirs, _reader(theirs.config, type(theirs).__name__))
+
+
+def _read_from(theirs: "PreTrainedModel", reader: Callable[[Any, Mapping[str, Tensor]], nn.Module],
+               lacking: Collection[str] = ()) -> nn.Module:
+    """What the reader makes of a model of theirs, without the weights that were ``lacking`` where it came from."""
+    prefix = bare(theirs)
+    state = {prefix + name: tensor for name, tensor in theirs.state_dict().items() if name not in lacking}
+    return reader(theirs.config, state).train(theirs.training)
 
 
 def _reader(config: Any, kind: str) -> Callable[[Any, Mapping[str, Tensor]], nn.Module]:
     """What reads a model of theirs of this class."""
-    if kind in TASK_HEADS:
-        return TASK_HEADS[kind]
+    if kind in OWN_READERS:
+        return OWN_READERS[kind]
     if config.model_type not in READERS:
         raise NotLoadable(f"our code cannot run a model of type {config.model_type!r}. Supported are {SUPPORTED}")
     return READERS[config.model_type]
@@ -98,12 +109,11 @@ def _read(place: str) -> nn.Module:
 
     here = not _fetchable(place)
     config = transformers.AutoConfig.from_pretrained(place, local_files_only=here)
-    saved = next((name for name in config.architectures or () if name in TASK_HEADS), "")
+    saved = next((name for name in config.architectures or () if name in OWN_READERS), "")
     reader = _reader(config, saved)
     kind = getattr(transformers, saved or CLASSES[config.model_type])
     theirs, info = kind.from_pretrained(place, output_loading_info=True, dtype=torch.float32, local_files_only=here)
-    state = {name: tensor for name, tensor in theirs.state_dict().items() if name not in info["missing_keys"]}
-    return reader(theirs.config, state).eval()
+    return _read_from(theirs.eval(), reader, info["missing_keys"])
 
 
 def _place(source: str | Path) -> str:

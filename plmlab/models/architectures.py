@@ -1,14 +1,14 @@
 """What a model reads and writes, and how a plain text becomes what it reads, with nothing hidden from it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from random import Random
 from typing import Literal, TypeVar
 
 from plmlab.example import AnyExample, Example, PairExample, TwoWayExample
-from plmlab.objectives import causal, masked, permuted, sequence_to_sequence, two_way, window
+from plmlab.objectives import causal, sequence_to_sequence, two_way, window
+from plmlab.objectives.layouts import cls_first, cls_last
 from plmlab.text.vocabulary import Vocabulary
-from plmlab.visibility import Visibility
 
 T = TypeVar("T")
 
@@ -25,15 +25,6 @@ class Architecture:
 
     name: Literal["encoder", "decoder", "encoder-decoder", "recurrent", "two-way recurrent", "recurrent pair", "window"]
     example: ExampleOfText
-
-
-def _encoder(tokens: Sequence[int], second: Sequence[int] | None, vocab: Vocabulary) -> Example:
-    return masked(tokens, pair=second or (), vocab=vocab, rng=Random(0), select=())
-
-
-def _cls_last(tokens: Sequence[int], second: Sequence[int] | None, vocab: Vocabulary) -> Example:
-    example = permuted(tokens, pair=second or (), vocab=vocab, rng=Random(0), predict=())
-    return replace(example, visible=Visibility.full(len(example.tokens)), query_visible=None)
 
 
 def only_one(second: object, way: str = "from left to right") -> None:
@@ -68,9 +59,9 @@ def _encoder_decoder(tokens: Sequence[int], second: Sequence[int] | None, vocab:
     return sequence_to_sequence(tokens, needed(second), vocab=vocab)
 
 
-ENCODER = Architecture("encoder", _encoder)
+ENCODER = Architecture("encoder", cls_first)
 """[CLS] A [SEP], or [CLS] A [SEP] B [SEP]; everyone sees everyone (BERT)."""
-CLS_LAST = Architecture("encoder", _cls_last)
+CLS_LAST = Architecture("encoder", cls_last)
 """A [SEP] [CLS], or A [SEP] B [SEP] [CLS]; everyone sees everyone (XLNet)."""
 DECODER = Architecture("decoder", _decoder)
 """[START] A, from left to right, by attention (GPT)."""

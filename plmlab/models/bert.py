@@ -7,7 +7,7 @@ embeddings, the layer before the output of the masked words, and the pooler.
 """
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import torch
 from jaxtyping import Float
@@ -81,15 +81,17 @@ class BERT(nn.Module):
     """The encoder: a vector for each slot, and one for the whole from that of [CLS].
 
     A variant names other classes for the embeddings, the layers, their residual or their attention, or makes its
-    ``stack`` of layers otherwise.
+    ``stack`` of layers otherwise; its config may be one of its own that tells the same sizes.
     """
+
+    config: BERTConfig
 
     embeddings_class: type[Embeddings] = Embeddings
     layer_class: type[TransformerLayer] = TransformerLayer
     residual_class: type[Residual] = PostNorm
     attention_class: type[MultiHeadAttention] = MultiHeadAttention
 
-    def __init__(self, config: BERTConfig) -> None:
+    def __init__(self, config: Any) -> None:
         super().__init__()
         self.config = config
         self.embeddings = self.embeddings_class(config)
@@ -113,6 +115,10 @@ class BERT(nn.Module):
     def pool(self, hidden: Float[Tensor, "batch time model"]) -> Float[Tensor, "batch model"]:
         """tanh(W h_[CLS]): one vector for the text."""
         return self.pooler(hidden[:, 0]).tanh()
+
+    def summary(self, batch: Batch) -> Float[Tensor, "batch model"]:
+        """One vector for each text of a batch, for what is said of the text as a whole."""
+        return self.pool(self(batch))
 
 
 @model("bert-pretraining", BERTConfig, ENCODER,

@@ -105,11 +105,16 @@ def type_of(model: nn.Module) -> ModelType:
                      "register it with @plmlab.models.registry.model(name, config class, architecture)")
 
 
+def varied(cls: type[nn.Module]) -> ModelType:
+    """As what a class is registered, or the class that it varies; a ValueError where neither is."""
+    for above in cls.__mro__:
+        for kind in MODELS.values():
+            if above is kind.model:
+                return kind
+    raise ValueError(f"how a {cls.__name__} reads a plain text is not known here; give an Example made by "
+                     "its objective")
+
+
 def architecture_of(model: nn.Module) -> Architecture:
     """What a model in hand reads and writes: as its class is registered, or the class that it varies."""
-    for cls in type(model).__mro__:
-        for kind in MODELS.values():
-            if cls is kind.model:
-                return kind.architecture
-    raise ValueError(f"how a {type(model).__name__} reads a plain text is not known here; give an Example made by "
-                     "its objective")
+    return varied(type(model)).architecture

@@ -24,6 +24,7 @@ from plmlab.models.registry import Pretraining, model
 from plmlab.models.transformer_xl import Memory
 from plmlab.models.two_streams import TwoStreamEncoder, TwoStreamPretraining
 from plmlab.objectives import permuted_targets
+from plmlab.objectives.next_sentence import unasked
 from plmlab.text.tokenizers import Tokenizer
 
 
@@ -81,7 +82,7 @@ class XLNet(TwoStreamEncoder):
     config: XLNetConfig  # type: ignore[assignment]
 
     def __init__(self, config: XLNetConfig) -> None:
-        super().__init__(config)  # type: ignore[arg-type]
+        super().__init__(config)
         self.query = nn.Parameter(0.02 * torch.randn(config.model))
 
     def queries(self, x: Float[Tensor, "batch time model"], asked: Int[Tensor, "batch query"],
@@ -107,13 +108,20 @@ class XLNet(TwoStreamEncoder):
         """A memory for each layer that holds nothing yet."""
         return [Memory(self.config.memory) for _ in self.layers]
 
-    def pool(self, hidden: Float[Tensor, "batch time model"]) -> Float[Tensor, "batch model"]:
-        """tanh(W h) of the last slot, where [CLS] stands."""
-        return self.pooler(hidden[:, -1]).tanh()
+    def pool(  # type: ignore[override]
+        self, hidden: Float[Tensor, "batch time model"], batch: Batch,
+    ) -> Float[Tensor, "batch model"]:
+        """tanh(W h_[CLS]): one vector for the text. [CLS] is its last slot, behind which there is only padding."""
+        last = batch.looked_at.sum(1) - 1
+        return self.pooler(hidden[torch.arange(len(last), device=last.device), last]).tanh()
+
+    def summary(self, batch: Batch) -> Float[Tensor, "batch model"]:
+        """One vector for each text of a batch, for what is said of the text as a whole."""
+        return self.pool(self(batch), batch)
 
 
 @model("xlnet-pretraining", XLNetConfig, CLS_LAST,
-       Pretraining("xlnet", permuted_targets, Tokenizer.wordpiece, added=2))
+       Pretraining("xlnet", permuted_targets, Tokenizer.wordpiece, added=2, pairs=unasked(permuted_targets)))
 class XLNetPretraining(TwoStreamPretraining):
     """XLNet with its output layer: which word stands at a slot, said from the query stream."""
 

@@ -2,6 +2,7 @@
 
 from plmlab.objectives.causal import causal, segmented
 from plmlab.objectives.fine_tuning import answered, classified, extracted, tagged
+from plmlab.objectives.layouts import cls_first, cls_last
 from plmlab.objectives.masked import masked
 from plmlab.objectives.masked_and_permuted import masked_and_permuted
 from plmlab.objectives.next_sentence import next_sentence
@@ -11,6 +12,6 @@ from plmlab.objectives.sequences import sequence_to_sequence
 from plmlab.objectives.two_way import two_way
 from plmlab.objectives.window import window
 
-__all__ = ["OBJECTIVES", "Choice", "Objective", "answered", "causal", "classified", "extracted", "masked",
-           "masked_and_permuted", "next_sentence", "permuted", "permuted_targets", "segmented",
+__all__ = ["OBJECTIVES", "Choice", "Objective", "answered", "causal", "classified", "cls_first", "cls_last",
+           "extracted", "masked", "masked_and_permuted", "next_sentence", "permuted", "permuted_targets", "segmented",
            "sequence_to_sequence", "tagged", "two_way", "window"]

@@ -1,7 +1,8 @@
 """Fine-tuning (微调): what a pretrained model reads of a task. Nothing is hidden; the answer rides along as a label.
 
-The inputs of BERT's interfaces (Devlin et al. 2019, fig. 4), [CLS] A [SEP] or [CLS] A [SEP] B [SEP], and of GPT's
-(Radford et al. 2018, fig. 1), whose last token, [END], is the one that the answer is read off.
+The inputs of BERT's interfaces (Devlin et al. 2019, fig. 4), [CLS] A [SEP] or [CLS] A [SEP] B [SEP], or in the
+``layout`` of another encoder, with the labels at the same words; and of GPT's (Radford et al. 2018, fig. 1), whose last
+token, [END], is the one that the answer is read off.
 """
 
 from collections.abc import Sequence
@@ -14,42 +15,47 @@ from torch import Tensor
 
 from plmlab.example import IGNORE, Batch, Example
 from plmlab.objectives.causal import causal
-from plmlab.objectives.masked import masked
+from plmlab.objectives.layouts import Layout, cls_first
 from plmlab.text.vocabulary import Vocabulary
 
 
-def classified(tokens: Sequence[int], kind: int, *, vocab: Vocabulary, pair: Sequence[int] = ()) -> Example:
-    """BERT reads one sentence, or two, and their class is asked; label ``class`` (fig. 4 a, b)."""
-    return replace(_unhidden(tokens, pair, vocab), labels={"class": torch.tensor(kind)})
+def classified(tokens: Sequence[int], kind: int, *, vocab: Vocabulary, pair: Sequence[int] = (),
+               layout: Layout = cls_first) -> Example:
+    """An encoder reads one sentence, or two, and their class is asked; label ``class`` (fig. 4 a, b)."""
+    return replace(layout(tokens, pair, vocab), labels={"class": torch.tensor(kind)})
 
 
-def tagged(tokens: Sequence[int], tags: Sequence[int], *, vocab: Vocabulary) -> Example:
-    """BERT reads a sentence, and a tag for each token is asked; label ``tags``, one a slot (fig. 4 d).
+def tagged(tokens: Sequence[int], tags: Sequence[int], *, vocab: Vocabulary, layout: Layout = cls_first) -> Example:
+    """An encoder reads a sentence, and a tag for each token is asked; label ``tags``, one a slot (fig. 4 d).
 
     [CLS] and [SEP] have none. Where a word has several pieces, give IGNORE for all but the first (§5.3).
     ValueError where tokens and tags are not as many.
     """
     if len(tags) != len(tokens):
         raise ValueError(f"{len(tokens)} tokens came with {len(tags)} tags; give one for each, IGNORE for none")
-    return replace(_unhidden(tokens, (), vocab), labels={"tags": torch.tensor([IGNORE, *tags, IGNORE])})
+    example = layout(tokens, None, vocab)
+    first, labels = _begins(example, 0, tokens), torch.full_like(example.tokens, IGNORE)
+    labels[first:first + len(tags)] = torch.tensor(tags)
+    return replace(example, labels={"tags": labels})
 
 
 def answered(question: Sequence[int], text: Sequence[int], start: int | None, end: int | None = None, *,
-             vocab: Vocabulary) -> Example:
-    """BERT reads a question and a text, and where the answer stands is asked; labels ``start``, ``end`` (fig. 4 c).
+             vocab: Vocabulary, layout: Layout = cls_first) -> Example:
+    """An encoder reads a question and a text, and where the answer stands is asked; labels ``start``, ``end``
+    (fig. 4 c).
 
     The answer is ``text[start:end]``; None where the text does not answer. The labels are slots of the whole, the
     end that of the answer's last token. ValueError for a span that does not lie in the text.
     """
-    first = len(question) + 2
-    places = (IGNORE, IGNORE)
+    example, places = layout(question, text, vocab), (IGNORE, IGNORE)
     if start is not None:
         if end is None or not 0 <= start < end <= len(text):
             raise ValueError(f"the answer was given as text[{start}:{end}], and the text has {len(text)} tokens; "
                              "give 0 ≤ start < end ≤ its length")
+        first = _begins(example, 1, text)
         places = (first + start, first + end - 1)
     labels = {name: torch.tensor(place) for name, place in zip(("start", "end"), places, strict=True)}
-    return replace(_unhidden(question, text, vocab), labels=labels)
+    return replace(example, labels=labels)
 
 
 def extracted(tokens: Sequence[int], kind: int, *, vocab: Vocabulary, pair: Sequence[int] = ()) -> Example:
@@ -71,5 +77,6 @@ def asked(batch: Batch, name: str) -> Int[Tensor, "..."]:
     return batch.labels[name]
 
 
-def _unhidden(tokens: Sequence[int], pair: Sequence[int], vocab: Vocabulary) -> Example:
-    return masked(tokens, pair=pair, vocab=vocab, rng=Random(0), select=())
+def _begins(example: Example, segment: int, text: Sequence[int]) -> int:
+    """The slot where a text begins that is laid out as this segment, before the [SEP] that ends it."""
+    return int((example.segments == segment).nonzero()[-1]) - len(text)

@@ -6,7 +6,17 @@ import pytest
 import torch
 
 from plmlab.example import IGNORE, Batch, Example
-from plmlab.objectives import answered, causal, classified, extracted, masked, next_sentence, tagged
+from plmlab.objectives import (
+    answered,
+    causal,
+    classified,
+    cls_first,
+    cls_last,
+    extracted,
+    masked,
+    next_sentence,
+    tagged,
+)
 from plmlab.objectives.fine_tuning import asked
 from plmlab.text.vocabulary import Vocabulary
 
@@ -59,6 +69,32 @@ def test_a_text_that_does_not_answer() -> None:
 def test_an_answer_outside_the_text(start: int, end: int | None) -> None:
     with pytest.raises(ValueError, match=r"given as text\[.*\], and the text has 2 tokens"):
         answered(A, B, start, end, vocab=VOCAB)
+
+
+def test_xlnet_reads_cls_behind_all_as_a_segment_of_its_own() -> None:
+    one, two = classified(A, 1, vocab=VOCAB, layout=cls_last), classified(A, 0, pair=B, vocab=VOCAB, layout=cls_last)
+    assert one.tokens.tolist() == [*A, SEP, CLS] and one.segments.tolist() == [0] * 4 + [2]
+    assert two.tokens.tolist() == [*A, SEP, *B, SEP, CLS] and two.segments.tolist() == [0] * 4 + [1] * 3 + [2]
+    assert (one.labels["class"].item(), two.labels["class"].item()) == (1, 0)
+    for example in (one, two):
+        assert nothing_asked(example) and example.query_visible is None
+        assert example.positions[0].tolist() == list(range(len(example.tokens)))
+    batch = Batch.of([tagged(A, [5, IGNORE, 0], vocab=VOCAB, layout=cls_last),
+                      tagged(B[:1], [2], vocab=VOCAB, layout=cls_last)], pad=PAD)
+    assert batch.labels["tags"].tolist() == [[5, IGNORE, 0, IGNORE, IGNORE], [2, *[IGNORE] * 4]]
+
+
+@pytest.mark.parametrize("layout", [cls_first, cls_last])
+@pytest.mark.parametrize("question", [[], A[:1], A])
+def test_labels_stand_at_their_words_in_every_layout(question: list[int], layout) -> None:
+    text = [121, 122, 123, 124]
+    for start, end in ((0, 1), (1, 4), (0, 4)):
+        example = answered(question, text, start, end, vocab=VOCAB, layout=layout)
+        first, last = example.labels["start"].item(), example.labels["end"].item()
+        assert example.tokens[first:last + 1].tolist() == text[start:end]
+    example = tagged(text, [0, IGNORE, 3, 1], vocab=VOCAB, layout=layout)
+    asked_ = example.labels["tags"] != IGNORE
+    assert example.tokens[asked_].tolist() == [121, 123, 124] and example.labels["tags"][asked_].tolist() == [0, 3, 1]
 
 
 def test_gpt_reads_start_text_extract() -> None:

@@ -6,8 +6,8 @@ from texts import SIZES, text
 from transformers import BertConfig, BertForPreTraining, BertModel
 
 from plmlab.hf import convert
-from plmlab.hf.bert import FOLLOWS, POOLER, WORDS, encoder_links, whole
-from plmlab.hf.links import to_ours
+from plmlab.hf.bert import BERTS
+from plmlab.hf.links import to_ours, within
 from plmlab.interpret import watch
 
 
@@ -43,7 +43,7 @@ def test_pretraining_loss_and_gradients(size: dict, lengths: list[int]) -> None:
     loss.backward()
     expected.loss.backward()
     # their embedding of id 0 is declared padding, and takes no gradient from where it is read
-    links = [*whole(encoder_links(size["num_hidden_layers"])), *whole(POOLER), *WORDS, *FOLLOWS]
+    links = [*within("bert", [*BERTS.links(ours.config), *BERTS.pooler]), *BERTS.head, *BERTS.others]
     others = to_ours(links, {name: p.grad for name, p in theirs.named_parameters()})
     for name, parameter in ours.named_parameters():
         rows = slice(1, None) if name == "bert.embeddings.token.weight" else slice(None)

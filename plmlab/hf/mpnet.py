@@ -1,0 +1,79 @@
+"""MPNet: ours and those of ``transformers``, which count positions from 2.
+
+Theirs takes a token 1 for padding, whatever the configuration says, and counts positions past it; of our vocabularies
+token 1 is [UNK]. Give theirs ``position_ids`` where a text has one.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from torch.nn import functional as F
+
+from plmlab.hf.families import Family
+from plmlab.hf.links import Form, Link, affine, require
+from plmlab.models.mpnet import MPNet, MPNetConfig, MPNetPretraining
+
+if TYPE_CHECKING:
+    from transformers import MPNetConfig as TheirConfig
+
+RESERVED = 2
+"""So many positions of theirs no token has: 0 is never used, 1 is padding's."""
+BEHIND_RESERVED = Form(lambda table: table[RESERVED:], lambda table: F.pad(table, (0, 0, RESERVED, 0)))
+
+
+def encoder_links(size: MPNetConfig) -> list[Link]:
+    """The links of the embeddings, of the distances and of the layers."""
+    links = [
+        Link("embeddings.token.weight", "mpnet.embeddings.word_embeddings.weight"),
+        Link("embeddings.position.weight", "mpnet.embeddings.position_embeddings.weight", BEHIND_RESERVED),
+        *affine("embeddings.norm", "mpnet.embeddings.LayerNorm"),
+        Link("distance.weight", "mpnet.encoder.relative_attention_bias.weight"),
+    ]
+    for i in range(size.layers):
+        ours, theirs = f"layers.{i}", f"mpnet.encoder.layer.{i}"
+        links += [
+            *(link for name in "qkv" for link in affine(f"{ours}.attention.{name}", f"{theirs}.attention.attn.{name}")),
+            *affine(f"{ours}.attention.out", f"{theirs}.attention.attn.o"),
+            *affine(f"{ours}.attention_residual.norm", f"{theirs}.attention.LayerNorm"),
+            *affine(f"{ours}.feed_forward.widen", f"{theirs}.intermediate.dense"),
+            *affine(f"{ours}.feed_forward.narrow", f"{theirs}.output.dense"),
+            *affine(f"{ours}.feed_forward_residual.norm", f"{theirs}.output.LayerNorm"),
+        ]
+    return links
+
+
+def our_size(config: "TheirConfig") -> MPNetConfig:
+    """Their configuration as ours; a ValueError where it asks for what ours does not do, or theirs does not: it counts
+    32 buckets and ends in GELU, whatever the configuration says."""
+    require(config, relative_attention_num_buckets=32, hidden_act="gelu", tie_word_embeddings=True)
+    return MPNetConfig(
+        vocab=config.vocab_size, time=config.max_position_embeddings - RESERVED, layers=config.num_hidden_layers,
+        model=config.hidden_size, heads=config.num_attention_heads, inner=config.intermediate_size,
+        dropout=config.hidden_dropout_prob, attention_dropout=config.attention_probs_dropout_prob,
+        eps=config.layer_norm_eps,
+    )
+
+
+def their_size(ours: MPNetConfig, **more: Any) -> "TheirConfig":
+    """Our configuration as theirs; ``more`` are further arguments of theirs. ValueError for other buckets than 32, or
+    another activation than GELU."""
+    from transformers import MPNetConfig as TheirConfig
+
+    require(ours, "theirs", buckets=32, activation="gelu")
+    return TheirConfig(
+        vocab_size=ours.vocab, max_position_embeddings=ours.time + RESERVED, num_hidden_layers=ours.layers,
+        hidden_size=ours.model, num_attention_heads=ours.heads, intermediate_size=ours.inner,
+        hidden_dropout_prob=ours.dropout, attention_probs_dropout_prob=ours.attention_dropout,
+        layer_norm_eps=ours.eps, **more,
+    )
+
+
+MPNETS = Family(
+    MPNet, MPNetPretraining, ("MPNetModel", "MPNetForMaskedLM"), "encoder", our_size, their_size, encoder_links,
+    pooler=affine("pooler", "mpnet.pooler.dense"),
+    head=[*affine("transform", "lm_head.dense"), *affine("norm", "lm_head.layer_norm"), Link("bias", "lm_head.bias")],
+    others=[],
+    tied=[
+        Link("encoder.embeddings.token.weight", "lm_head.decoder.weight"),
+        Link("bias", "lm_head.decoder.bias"),
+    ],
+)
