@@ -1,0 +1,343 @@
+"""The solutions of chapter 11 against independent ones; and other right ways are not refused."""
+
+from itertools import product
+from math import exp, inf, log, sqrt
+from random import Random
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from plmlab.chapters.ch11 import exercises as right
+from plmlab.exercises import check
+from plmlab.interpret import watch
+from plmlab.layers.relative import Relation, XLNetAttention
+from plmlab.objectives import masked_and_permuted, permuted
+from plmlab.text.vocabulary import Vocabulary
+
+VOCAB = Vocabulary(1000)
+
+
+def draw(*shape: int) -> torch.Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(sum(shape)))
+
+
+# The solutions
+
+def test_the_masks_are_those_of_the_papers_figure() -> None:
+    """Yang et al. 2019, fig. 1 (c): the order 3 → 2 → 4 → 1."""
+    content, query = right.order_masks([2, 1, 3, 0])
+    assert content.int().tolist() == [[1, 1, 1, 1], [0, 1, 1, 0], [0, 0, 1, 0], [0, 1, 1, 1]]
+    assert query.int().tolist() == [[0, 1, 1, 1], [0, 0, 1, 0], [0, 0, 0, 0], [0, 1, 1, 0]]
+
+
+@pytest.mark.parametrize("order", [[3, 0, 2, 1], [4, 2, 0, 5, 1, 3], [5, 6, 0, 1, 2, 4, 3]])
+def test_the_masks_are_the_objectives(order: list[int]) -> None:
+    words = range(100, 98 + len(order))
+    example = permuted(words, vocab=VOCAB, rng=Random(0), order=order, predict=[0])
+    content, query = right.order_masks(order)
+    assert torch.equal(content, example.visible.dense()) and torch.equal(query, example.query_visible.dense())
+
+
+def table(first: int, second: int) -> list[list[float]]:
+    """The probability of each pair, nothing else."""
+    return draw(first, second).mul(2).flatten().softmax(0).view(first, second).tolist()
+
+
+@pytest.mark.parametrize(("first", "second"), [(2, 2), (3, 5), (6, 2), (1, 4)])
+def test_what_both_pay_is_what_a_table_of_all_pairs_says(first: int, second: int) -> None:
+    joint = table(first, second)
+    cells = [p for row in joint for p in row]
+    one, other = [sum(row) for row in joint], [sum(column) for column in zip(*joint, strict=True)]
+    pairs = list(product(range(first), range(second)))
+    then = torch.tensor([[p / sum(row) for p in row] for row in joint]).log()
+    dearer = 0.0
+    for a, b in pairs:
+        bert, xlnet, apart, together = right.two_hidden_words(torch.tensor(one).log(), then, (a, b))
+        assert bert == pytest.approx(-log(one[a] * other[b]), abs=1e-5)
+        assert xlnet == pytest.approx(-log(joint[a][b]), abs=1e-5)
+        assert apart == max(pairs, key=lambda pair: one[pair[0]] * other[pair[1]])
+        assert together == max(pairs, key=lambda pair: joint[pair[0]][pair[1]])
+        dearer += joint[a][b] * (bert - xlnet)
+    entropies = [-sum(p * log(p) for p in ps) for ps in (one, other, cells)]
+    assert dearer == pytest.approx(entropies[0] + entropies[1] - entropies[2], abs=1e-5), "the mutual information"
+
+
+def test_the_streams_are_those_of_the_fused_attention() -> None:
+    for h, g, content, query in right.draw_streams(torch.Generator().manual_seed(3)).values():
+        fused = (F.scaled_dot_product_attention(q, h, h, mask) for q, mask in ((h, content), (g, query)))
+        for mine, theirs in zip(right.two_streams(h, g, content, query), fused, strict=True):
+            torch.testing.assert_close(mine, theirs)
+
+
+def test_no_word_reaches_its_own_query_through_three_layers() -> None:
+    """Slot i's word is changed: the query streams of i and of all that is said before stay the same, the others do
+    not."""
+    order = [3, 0, 4, 2, 1]
+    content, query = right.order_masks(order)
+
+    def answers(h: torch.Tensor) -> torch.Tensor:
+        g = draw(1, 4).expand(5, -1)
+        for _ in range(3):
+            h, g = right.two_streams(h, g, content, query)
+        return g
+
+    for t, slot in enumerate(order):
+        h = draw(5, 4)
+        changed = h.clone()
+        changed[slot] += 1
+        same = torch.isclose(answers(h), answers(changed)).all(1)
+        assert [bool(same[i]) for i in order] == [True] * (t + 1) + [False] * (4 - t)
+
+
+@pytest.mark.parametrize(("key", "slots"), [(1, [0]), (4, [0, 1, 2, 3]), (6, [5, 0, 2, 2]), (3, [1, 2, 0, 2, 1])])
+def test_a_key_has_the_number_of_its_distance(key: int, slots: list[int]) -> None:
+    """A number says its row and its distance; and the layer takes the same."""
+    distances = range(key - 1, -key, -1)
+    told = torch.tensor([[100.0 * n + d for d in distances] for n in range(len(slots))])
+    expected = [[100.0 * n + i - j for j in range(key)] for n, i in enumerate(slots)]
+    found = right.by_key(told, torch.tensor(slots))
+    assert found.tolist() == expected
+    relation = Relation(torch.ones(1, len(slots), key).bool(), torch.tensor([slots]))
+    assert torch.equal(XLNetAttention(2, 1).shift(told[None, None], key, relation)[0, 0], found)
+
+
+def segments_by_hand(q, s, b, of_queries, of_keys):
+    """Cell by cell, as the docstring says it."""
+    out = torch.zeros(len(q), len(of_queries), len(of_keys))
+    for n, i, j in product(*map(range, out.shape)):
+        out[n, i, j] = (q[n, i] + b[n]) @ s[int(of_queries[i] != of_keys[j]), n]
+    return out
+
+
+@torch.no_grad()
+def test_the_segments_scores_are_the_layers() -> None:
+    layer = XLNetAttention(12, 3)
+    layer.segments.copy_(draw(2, 3, 4))
+    layer.segment_bias.copy_(draw(3, 4))
+    of_queries, of_keys = torch.tensor([0, 1, 1, 2, 0]), torch.tensor([0, 0, 0, 1, 1, 1, 2])
+    q, k = draw(1, 3, 5, 4), draw(1, 3, 7, 4)
+    with watch(layer) as seen:
+        layer.score(q, k, Relation((of_queries[:, None] == of_keys)[None]))
+    mine = right.segment_scores(q[0], layer.segments, layer.segment_bias, of_queries, of_keys)
+    torch.testing.assert_close(mine / 2, seen["by_segment"][0])
+    torch.testing.assert_close(mine, segments_by_hand(q[0], layer.segments, layer.segment_bias, of_queries, of_keys))
+
+
+@pytest.mark.parametrize("predict", [[1], [4, 2], [6, 1, 3, 2], [2, 3, 4]])
+def test_what_mpnets_queries_see_is_the_objectives(predict: list[int]) -> None:
+    example = masked_and_permuted(range(100, 106), vocab=VOCAB, rng=Random(0), predict=predict)
+    time = len(example.tokens) - len(predict)
+    mine = right.mpnet_mask(time, predict)
+    assert torch.equal(mine, example.query_visible.dense()[time:])
+    places = [sorted(example.positions[0][row].tolist()) for row in mine]
+    assert places == [list(range(time))] * len(predict), "each place once"
+
+
+# Other right ways
+
+def masks_by_sets(order):
+    content, query = (torch.zeros(len(order), len(order), dtype=torch.bool) for _ in range(2))
+    for t, slot in enumerate(order):
+        content[slot, order[:t + 1]] = True
+        query[slot, order[:t]] = True
+    return content, query
+
+
+def masks_by_index(order):
+    rank = [order.index(slot) for slot in range(len(order))]
+    triangle = torch.ones(len(order), len(order), dtype=torch.bool).tril()
+    content = triangle[rank][:, rank]
+    return [content, content & ~torch.eye(len(order)).bool()]
+
+
+def masks_by_scatter(order):
+    rank = torch.empty(len(order), dtype=torch.long)
+    rank[order] = torch.arange(len(order))
+    return rank.unsqueeze(1) >= rank.unsqueeze(0), rank.unsqueeze(1) > rank.unsqueeze(0)
+
+
+def pair_by_loops(first, then, said):
+    joint = {(a, b): exp(first[a]) * exp(then[a, b]) for a in range(len(first)) for b in range(then.shape[1])}
+    second = [sum(joint[a, b] for a in range(len(first))) for b in range(then.shape[1])]
+    apart = max(joint, key=lambda pair: exp(first[pair[0]]) * second[pair[1]])
+    return -log(exp(first[said[0]]) * second[said[1]]), -log(joint[said]), apart, max(joint, key=joint.__getitem__)
+
+
+def pair_by_tensors(first, then, said):
+    joint = first.exp().unsqueeze(1) * then.exp()
+    second = first.exp() @ then.exp()
+    bert, together = torch.outer(first.exp(), second), torch.unravel_index(joint.argmax(), joint.shape)
+    return [-bert[said].log(), -joint[said].log(), torch.unravel_index(bert.argmax(), bert.shape), list(together)]
+
+
+def pair_by_largest_row_and_column(first, then, said):
+    joint = first[:, None] + then
+    second = torch.logsumexp(joint, dim=0)
+    return (-(first[said[0]] + second[said[1]]), -(first[said[0]] + then[said]), (first.argmax(), second.argmax()),
+            (joint.max(dim=1).values.argmax(), joint.max(dim=0).values.argmax()))
+
+
+def streams_fused(h, g, content, query):
+    return (F.scaled_dot_product_attention(h, h, h, attn_mask=content),
+            F.scaled_dot_product_attention(g, h, h, attn_mask=query))
+
+
+def streams_row_by_row(h, g, content, query):
+    out = []
+    for rows, masks in ((h, content), (g, query)):
+        new = torch.zeros_like(rows)
+        for i, (row, mask) in enumerate(zip(rows, masks, strict=True)):
+            if mask.any():
+                seen = h[mask]
+                new[i] = ((seen @ row) / sqrt(len(row))).softmax(0) @ seen
+        out.append(new)
+    return tuple(out)
+
+
+def streams_in_one(h, g, content, query):
+    """As the layer has it: the query stream is some more queries."""
+    q, may_look = torch.cat([h, g]), torch.cat([content, query])
+    weights = torch.softmax((q @ h.T / h.size(-1) ** 0.5).masked_fill(~may_look, -1e9), -1) * may_look
+    return (weights @ h).split([len(h), len(g)])
+
+
+def streams_added(h, g, content, query):
+    def read(q, mask):
+        bias = torch.zeros(mask.shape).masked_fill(~mask, -inf)
+        weights = F.softmax(torch.einsum("qw,kw->qk", q, h) / sqrt(h.shape[-1]) + bias, dim=-1)
+        return torch.where(mask.any(-1, keepdim=True), weights, torch.zeros(())) @ h
+    return read(h, content), read(g, query)
+
+
+def keys_in_loops(by_distance, slots):
+    key = (by_distance.shape[1] + 1) // 2
+    return torch.tensor([[by_distance[n, key - 1 - (i - j)] for j in range(key)] for n, i in enumerate(slots.tolist())])
+
+
+def keys_by_slices(by_distance, slots):
+    key = by_distance.shape[1] // 2 + 1
+    return torch.stack([row[key - 1 - i:2 * key - 1 - i] for row, i in zip(by_distance, slots.tolist(), strict=True)])
+
+
+def keys_by_index(by_distance, slots):
+    query, columns = by_distance.shape
+    key = (columns + 1) // 2
+    return by_distance[torch.arange(query).unsqueeze(1), (key - 1) - (slots.unsqueeze(1) - torch.arange(key))]
+
+
+def keys_by_roll(by_distance, slots):
+    key = (by_distance.shape[1] + 1) // 2
+    return torch.stack([row.roll(int(i) - key + 1)[:key] for row, i in zip(by_distance, slots, strict=True)])
+
+
+def segments_as_the_authors(q, s, b, of_queries, of_keys):
+    pairs = F.one_hot((of_queries[:, None] != of_keys[None]).long(), num_classes=2).float()
+    return torch.einsum("ijs,nis->nij", pairs, torch.einsum("nid,snd->nis", q + b[:, None], s))
+
+
+def segments_by_index(q, s, b, of_queries, of_keys):
+    different = (of_queries.unsqueeze(1) - of_keys.unsqueeze(0)).ne(0).long()
+    return torch.einsum("hqw,qkhw->hqk", q + b.unsqueeze(1), s[different])
+
+
+def segments_by_both(q, s, b, of_queries, of_keys):
+    same = (of_queries[:, None] == of_keys[None, :]).float()
+    plus, minus = (((q + b[:, None]) @ row[..., None]) for row in s)
+    return same * plus + (1 - same) * minus
+
+
+def mpnet_in_loops(time, predict):
+    mask = torch.zeros(len(predict), time + len(predict), dtype=torch.bool)
+    for t in range(len(predict)):
+        for slot in range(time):
+            mask[t, slot] = slot not in predict or predict.index(slot) < t
+        mask[t, time + t:] = True
+    return mask
+
+
+def mpnet_by_blocks(time, predict):
+    masks = torch.ones(len(predict), len(predict), dtype=torch.bool).triu()
+    words = torch.ones(len(predict), time, dtype=torch.bool)
+    words[:, predict] = ~masks
+    return torch.hstack([words, masks])
+
+
+@pytest.mark.parametrize(("number", "answer"), [
+    ("11.1", masks_by_sets), ("11.1", masks_by_index), ("11.1", masks_by_scatter),
+    ("11.2", pair_by_loops), ("11.2", pair_by_tensors), ("11.2", pair_by_largest_row_and_column),
+    ("11.3", streams_fused), ("11.3", streams_row_by_row), ("11.3", streams_in_one), ("11.3", streams_added),
+    ("11.4", keys_in_loops), ("11.4", keys_by_slices), ("11.4", keys_by_index), ("11.4", keys_by_roll),
+    ("11.5", segments_by_hand), ("11.5", segments_as_the_authors), ("11.5", segments_by_index),
+    ("11.5", segments_by_both),
+    ("11.6", mpnet_in_loops), ("11.6", mpnet_by_blocks),
+])
+def test_another_right_way_is_right(number: str, answer) -> None:
+    assert check(number, answer).ok, check(number, answer)
+
+
+# Wrong in other words
+
+def order_in_place(order):
+    masks = right.order_masks(order)
+    order.sort()
+    return masks
+
+
+def streams_in_place(h, g, content, query):
+    new = right.two_streams(h, g, content, query)
+    g.copy_(new[1])
+    return new
+
+
+def order_other_than(change):
+    def answer(order):
+        content, query = right.order_masks(order)
+        return change(content, query)
+    return answer
+
+
+def mpnet_other_than(change):
+    return lambda time, predict: change(right.mpnet_mask(time, predict).clone(), time, predict)
+
+
+def cell(mask, row, column, value):
+    mask[row, column] = value
+    return mask
+
+
+@pytest.mark.parametrize(("number", "answer", "words"), [
+    ("11.1", order_in_place, "`order` is changed in place"),
+    ("11.1", lambda order: right.order_masks(order)[0], "2 things were expected"),
+    ("11.1", order_other_than(lambda content, query: (content.float(), query.float())), "holds float32 numbers"),
+    ("11.1", order_other_than(lambda content, query: (content, cell(query, 0, 0, True))), "query stream sees itself"),
+    ("11.1", order_other_than(lambda content, query: (cell(content, -1, -1, False), query)), "does not see itself"),
+    ("11.1", order_other_than(lambda content, query: (cell(content, 0, -1, True), query)), "differ elsewhere"),
+    ("11.1", lambda order: (torch.ones(len(order), len(order)).bool(), ~torch.eye(len(order)).bool()),
+     "wo slots see each other"),
+    ("11.1", lambda order: right.order_masks(order[1:] + order[:1]), "does not see t slots"),
+    ("11.2", lambda *args: right.two_hidden_words(*args)[0], "4 things were expected"),
+    ("11.2", lambda *args: (1.0, *right.two_hidden_words(*args)[1:]), "art 1 of the output, yours is 1.0"),
+    ("11.2", lambda *args: (float("nan"), *right.two_hidden_words(*args)[1:]), "art 1 of the output is not a number"),
+    ("11.3", streams_in_place, "`g` is changed in place"),
+    ("11.3", lambda h, g, content, query: (right.two_streams(h, g, content, query)[0], g), "row that sees nothing is"),
+    ("11.3", lambda h, g, content, query: (right.two_streams(h, g, content, query)[0], g * query.any(1)[:, None]),
+     "next g lies outside"),
+    ("11.3", lambda h, g, content, query: (3 * h, right.two_streams(h, g, content, query)[1]), "next h lies outside"),
+    ("11.4", lambda x, slots: right.by_key(2 * x, slots), "does not have the number of the distance 0"),
+    ("11.4", lambda x, slots: right.by_key(x, slots) + (torch.arange((x.shape[1] + 1) // 2) != slots[:, None]) * 0.5,
+     "a number that is not its own"),
+    ("11.5", lambda q, s, b, *segments: right.segment_scores(q, s, 2 * b, *segments), "does not have (q + b)·s₊"),
+    ("11.5", lambda q, s, b, *segments: right.segment_scores(q, torch.stack([s[0], 2 * s[1]]), b, *segments),
+     "does not have (q + b)·s₋"),
+    ("11.6", mpnet_other_than(lambda mask, time, predict: mask.float()), "holds float32 numbers"),
+    ("11.6", mpnet_other_than(lambda mask, time, predict: cell(mask, 0, predict[0], True)), "the word that it has to"),
+    ("11.6", mpnet_other_than(lambda mask, time, predict: cell(mask, -1, -1, False)), "not see its own mask"),
+    ("11.6", mpnet_other_than(lambda mask, time, predict: cell(mask, -1, 1 if 1 not in predict else 0, False)
+                              if len(predict) == 3 else mask), "not predicted is hidden"),
+    ("11.6", mpnet_other_than(lambda mask, time, predict: cell(mask, 0, predict[-1], len(predict) > 1)),
+     "each place once"),
+])
+def test_what_is_wrong_is_said(number: str, answer, words: str) -> None:
+    feedback = check(number, answer)
+    assert feedback.verdict == "wrong" and words in repr(feedback), feedback
