@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from plmlab.labs.memory.lab import MemoryLab
     from plmlab.labs.memory.presets import MemoryPreset
     from plmlab.labs.next_token.lab import NextTokenLab
+    from plmlab.labs.permutation.lab import PermutationLab
+    from plmlab.labs.permutation.presets import PermutationPreset
     from plmlab.labs.position.lab import PositionLab
     from plmlab.labs.shape_xray.lab import ShapeXray
     from plmlab.labs.softmax.lab import SoftmaxLab
@@ -32,7 +34,8 @@ MODULES = {
     "Curve": "curve.lab", "GateLab": "gates.lab", "GatePreset": "gates.lab", "GradientLab": "gradient.lab",
     "LayerLab": "layer.lab", "LayerPreset": "layer.presets",
     "MaskLab": "mask.lab", "MaskPreset": "mask.lab", "MemoryLab": "memory.lab", "MemoryPreset": "memory.presets",
-    "NextTokenLab": "next_token.lab", "PositionLab": "position.lab",
+    "NextTokenLab": "next_token.lab", "PermutationLab": "permutation.lab", "PermutationPreset": "permutation.presets",
+    "PositionLab": "position.lab",
     "ShapeXray": "shape_xray.lab", "SoftmaxLab": "softmax.lab", "VectorLab": "vectors.lab",
     "WorldLab": "world.lab",
 }
@@ -56,6 +59,8 @@ __all__ = [
     "MemoryLab",
     "MemoryPreset",
     "NextTokenLab",
+    "PermutationLab",
+    "PermutationPreset",
     "PositionLab",
     "ShapeXray",
     "SoftmaxLab",

@@ -24,6 +24,7 @@ import alignment_models
 import gate_models
 import layer_models
 import memory_models
+import permutation_models
 import vector_fixtures
 from beam_fixtures import table_lab
 from cloze_models import crossed, gpt
@@ -57,6 +58,7 @@ BEGINNINGS = {
     "MemoryLab": ["memory_models.lab()",
                   'memory_models.lab(cuts=[[0, 9]], without="unshifted", layer=1, head=1, key=8)'],
     "NextTokenLab": ['NextTokenLab(seeded(GPT2), WORDS, "Henry Quinn is older than", world=SMALL)'],
+    "PermutationLab": ["permutation_models.lab()", "permutation_models.lab(leak=True, by_order=True, step=2)"],
     "PositionLab": [f'PositionLab(*minilm(), kind="{kind}")'
                     for kind in ("sinusoidal", "learned", "relative", "sentence", "compared")],
     "ShapeXray": ["ShapeXray()", "ShapeXray(wrong=True)"],

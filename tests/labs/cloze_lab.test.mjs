@@ -1,11 +1,12 @@
 // The Cloze Lab's pure functions.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as beliefs from "../../plmlab/labs/cloze/beliefs.js";
+import * as gaps from "../../plmlab/labs/cloze/gaps.js";
 import * as pairs from "../../plmlab/labs/cloze/pairs.js";
 import * as clozeLab from "../../plmlab/labs/cloze/lab.js";
+import * as beliefs from "../../plmlab/labs/shared/beliefs.js";
 
-const c = { ...beliefs, ...pairs, ...clozeLab };
+const c = { ...beliefs, ...gaps, ...pairs, ...clozeLab };
 const plain = (text) => text.replaceAll("\u00a0", " ");
 
 test("a click hides a word, and shows it again", () => {

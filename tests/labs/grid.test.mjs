@@ -45,10 +45,20 @@ test("keys lead from cell to cell and stop at the edge", () => {
   const from = { q: 2, k: 3 };
   const leads = { ArrowLeft: [2, 2], ArrowRight: [2, 4], ArrowUp: [1, 3], ArrowDown: [3, 3], Home: [2, 0], End: [2, 5],
     PageUp: [0, 3], PageDown: [5, 3] };
-  for (const [key, [q, k]] of Object.entries(leads)) assert.deepEqual(step(key, from, 6), { q, k }, key);
-  assert.deepEqual(step("Home", from, 6, true), { q: 0, k: 0 });
-  assert.deepEqual(step("End", from, 6, true), { q: 5, k: 5 });
-  assert.deepEqual(step("ArrowUp", { q: 0, k: 0 }, 6), { q: 0, k: 0 });
-  assert.equal(step("a", from, 6), null);
-  assert.equal(step("Tab", from, 6), null);
+  for (const [key, [q, k]] of Object.entries(leads)) assert.deepEqual(step(key, from, 6, 6), { q, k }, key);
+  assert.deepEqual(step("Home", from, 6, 6, true), { q: 0, k: 0 });
+  assert.deepEqual(step("End", from, 6, 6, true), { q: 5, k: 5 });
+  assert.deepEqual(step("ArrowUp", { q: 0, k: 0 }, 6, 6), { q: 0, k: 0 });
+  assert.equal(step("a", from, 6, 6), null);
+  assert.equal(step("Tab", from, 6, 6), null);
+});
+
+test("a matrix may have fewer rows than columns", () => {
+  const at = layout(same(5, 40), 90, 900, 0, 3);
+  assert.deepEqual([at.rows, at.columns.length, at.tall], [3, 5, 3 * at.height]);
+  assert.deepEqual(cellAt(1, at.tall - 0.1, at), { q: 2, k: 0 });
+  assert.equal(cellAt(1, at.tall + 0.1, at), null);
+  assert.deepEqual(step("PageDown", { q: 0, k: 4 }, 3, 5), { q: 2, k: 4 });
+  assert.deepEqual(step("End", { q: 0, k: 1 }, 3, 5, true), { q: 2, k: 4 });
+  assert.deepEqual(step("ArrowDown", { q: 2, k: 4 }, 3, 5), { q: 2, k: 4 });
 });

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { decided, turned, layersOf, sentence, firstCell, legendOf, fillOf, settable } from "../../plmlab/labs/mask/lab.js";
+import { decided, turned, firstCell, legendOf, settable } from "../../plmlab/labs/mask/lab.js";
+import { fillOf, layersOf, sentence } from "../../plmlab/labs/shared/masks.js";
 
 const fixtures = JSON.parse(readFileSync(new URL("fixtures.json", import.meta.url), "utf8"));
 

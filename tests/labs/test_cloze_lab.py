@@ -28,7 +28,7 @@ from transformers import BertConfig, BertForMaskedLM
 
 from plmlab.hf import tokenizer_to_hf
 from plmlab.labs import ClozeLab
-from plmlab.labs.cloze.beliefs import chained_pair, world_pair
+from plmlab.labs.cloze.pairs import chained_pair, world_pair
 from plmlab.labs.cloze.presets import pair_question, presets
 
 

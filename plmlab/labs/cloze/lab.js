@@ -1,6 +1,6 @@
 // The Cloze Lab: a sentence whose words can be hidden, and what is believed to stand there.
 
-import { gapView } from "./beliefs.js";
+import { gapView } from "./gaps.js";
 import { pairView } from "./pairs.js";
 import { clamp, el, resized, ruler } from "../shared/dom.js";
 import { guess, lab, observe, presetButtons, tell, textField } from "../shared/lab.js";

@@ -9,9 +9,10 @@ from torch import nn
 
 from plmlab.interpret.readable import AnyTokenizer, as_ours, readable
 from plmlab.labs.base import Change, Computed, Lab
-from plmlab.labs.cloze.beliefs import Joint, belief_state, chained_pair, likeliest, world_pair
+from plmlab.labs.cloze.pairs import Joint, chained_pair, likeliest, world_pair
 from plmlab.labs.cloze.presets import pair_question, presets, telling_word
 from plmlab.labs.cloze.readers import LeftReader, MaskedSentence, believed
+from plmlab.labs.shared.beliefs import belief_state
 from plmlab.labs.shared.notes import empty, joined, left_out, unknown
 from plmlab.labs.shared.probabilities import spelled
 from plmlab.labs.shared.tokens import labels

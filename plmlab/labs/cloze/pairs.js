@@ -1,6 +1,6 @@
 // The Cloze Lab: two gaps crossed. The product of two beliefs beside the probability of both words together.
 
-import { nats } from "./beliefs.js";
+import { nats } from "../shared/beliefs.js";
 import { clamp, el, svg } from "../shared/dom.js";
 import { heatMap, pixels, ramp, scaleBar, sequential } from "../shared/heat.js";
 import { percent } from "../shared/probabilities.js";

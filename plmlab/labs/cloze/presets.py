@@ -6,8 +6,8 @@ from typing import Any
 
 from torch import nn
 
-from plmlab.labs.cloze.beliefs import Labels
 from plmlab.labs.cloze.readers import MaskedSentence, believed
+from plmlab.labs.shared.beliefs import Labels
 from plmlab.world import World
 from plmlab.world.grammar.sentence import Sentence
 

@@ -1,11 +1,9 @@
 // The Mask Lab: draws an Example, and says of any two slots whether the one may look at the other, and why.
 
 import { clamp, el, resized, ruler } from "../shared/dom.js";
-import { layout, matrix } from "../shared/grid.js";
-import { fill, guess, lab, observe, presetButtons, slider, tell, textField, written } from "../shared/lab.js";
-import { BY_HAND } from "../shared/masks.js";
-
-const FILLS = 5;
+import { labelled, layout, tableRow } from "../shared/grid.js";
+import { guess, lab, observe, presetButtons, slider, tell, textField, written } from "../shared/lab.js";
+import { BY_HAND, fillOf, layersOf, sentence } from "../shared/masks.js";
 
 /** What decides each pair of one mask after the edits, [[which, query, key, look], …]; the last edit counts. */
 export function decided(mask, edits, which, count) {
@@ -19,32 +17,6 @@ export function turned(edits, which, q, k, mask, count) {
   const others = edits.filter(([of, eq, ek]) => of !== which || eq !== q || ek !== k);
   if (others.length < edits.length) return others;
   return [...edits, [which, q, k, mask.causes[q * count + k] < 0]];
-}
-
-/** How a cell is drawn: its rule's fill, "by-hand", or "blocked". */
-export const fillOf = (cause) =>
-  cause < 0 ? "blocked" : cause === BY_HAND ? "by-hand" : `rule-${(cause - 1) % FILLS}`;
-
-/** The layers to paint: the cells of each fill, and a dot on each cell that was set by hand. */
-export function layersOf(causes, count) {
-  const layers = new Map();
-  const touched = [];
-  causes.forEach((cause, i) => {
-    const cell = [Math.floor(i / count), i % count];
-    const fill = fillOf(cause);
-    if (!layers.has(fill)) layers.set(fill, []);
-    layers.get(fill).push(cell);
-    if (Math.abs(cause) === BY_HAND) touched.push(cell);
-  });
-  const painted = [...layers].map(([fill, cells]) => ({ fill, cells }));
-  return touched.length ? [...painted, { fill: "touched", cells: touched, dotted: true }] : painted;
-}
-
-/** The sentence on one pair, in pieces: which query, which key, may it look, and why. */
-export function sentence(mask, cause, names, { q, k }, [open, closed]) {
-  const verdict = cause > 0 ? open : closed;
-  return fill(`{query} ${verdict} {key}: ${mask.sentences[cause]}`,
-    { query: names[q], key: names[k], steps: Math.abs(q - k) });
 }
 
 /** Where the crosshair begins: a slot in the middle that must say something, looking one slot ahead; of two parts, the
@@ -71,7 +43,7 @@ const MARKS = {
 /** The legend's lines, [{ fill | chip, text }]: only what is there to be seen. */
 export function legendOf(mask, causes, marks) {
   const fills = mask.rules
-    .map((text, i) => ({ fill: `rule-${i % FILLS}`, text, cause: i + 1 }))
+    .map((text, i) => ({ fill: fillOf(i + 1), text, cause: i + 1 }))
     .filter(({ cause }) => causes.includes(cause));
   const hand = causes.some((c) => Math.abs(c) === BY_HAND);
   const blocked = causes.some((c) => c < 0) ? [{ fill: "blocked", text: "blocked" }] : [];
@@ -122,15 +94,10 @@ function controls(model, view, signal) {
   ];
 }
 
-function chipRow(name, cells, extra = "") {
-  return el("div", { class: `row ${extra}`, role: "group", "aria-label": name },
-    el("div", { class: "name" }, name), ...cells);
-}
-
 function header(state, at) {
   const cell = (className, text) => el("div", { class: className }, el("bdi", {}, text));
   const axes = state.positions.map((axis, i) =>
-    chipRow(state.positions.length > 1 ? `position ${i + 1}` : "position", axis.map((p) => cell("number", p))));
+    tableRow(state.positions.length > 1 ? `position ${i + 1}` : "position", axis.map((p) => cell("number", p))));
   const chips = state.tokens.map((token, i) =>
     el("div", { class: `chip ${state.marks[i]}`, "data-slot": i, title: state.names[i] },
       el("bdi", {}, token)));
@@ -138,14 +105,14 @@ function header(state, at) {
   const half = (name, first, end) =>
     el("div", { class: "half", style: `grid-column:span ${end - first}` }, name);
   const parts = split
-    ? chipRow("", [half(headings[0], 0, split), half(headings[1], split, state.tokens.length)], "halves")
-    : chipRow("segment", state.segments.map((s) => cell("number", String.fromCharCode(65 + s))));
+    ? tableRow("", [half(headings[0], 0, split), half(headings[1], split, state.tokens.length)], "halves")
+    : tableRow("segment", state.segments.map((s) => cell("number", String.fromCharCode(65 + s))));
   return [
     ...axes,
     parts,
-    chipRow("must say", state.targets.map((t) => cell(t === null ? "target none" : "target", t ?? "·")),
+    tableRow("must say", state.targets.map((t) => cell(t === null ? "target none" : "target", t ?? "·")),
       at.turned ? "tall" : ""),
-    chipRow("reads", chips, `reads ${at.turned ? "tall" : ""}`),
+    tableRow("reads", chips, `reads ${at.turned ? "tall" : ""}`),
   ];
 }
 
@@ -183,9 +150,6 @@ export default lab({
     if (view.count !== count || view.split !== state.split) Object.assign(view, { count, split: state.split, cell: firstCell(state.targets, state.split) });
     const mask = () => state.masks[view.which];
     const causes = () => decided(mask(), model.get("edits"), view.which, count);
-    const head = header(state, at);
-    const queries = state.tokens.map((token, i) =>
-      el("div", { class: "query-name", "data-slot": i, style: `height:${at.height}px` }, el("bdi", {}, token)));
 
     const go = (cell) => {
       const cause = causes()[cell.q * count + cell.k];
@@ -194,13 +158,8 @@ export default lab({
       why.replaceChildren(...written(pieces));
       grid.point(cell, pieces.map((piece) => piece.text).join(""));
     };
-    const mark = ({ q, k }) => {
-      for (const node of table.querySelectorAll(".is-query, .is-key")) node.classList.remove("is-query", "is-key");
-      queries[q].classList.add("is-query");
-      for (const row of head) row.children[k + 1]?.classList.add("is-key");
-    };
-    const grid = matrix({
-      at, onCell: go, rows: mark, seam: state.split,
+    const grid = labelled({
+      at, head: header(state, at), queries: state.tokens, onCell: go, seam: state.split,
       onAct: (cell) => settable(cell, state) &&
         tell(model, { edits: turned(model.get("edits"), view.which, cell.q, cell.k, mask(), count) }),
     });
@@ -210,11 +169,7 @@ export default lab({
         el("span", { class: fill ? `swatch ${fill}` : `chip ${chip}`, "aria-hidden": "true" }), text)));
       go(view.cell);
     };
-    const corner = el("div", { class: "queries" }, ...queries);
-    const table = el("div", {
-      class: `table${at.turned ? " turned" : ""}${at.dense ? " dense" : ""}`,
-      style: `--pitch:${at.columns[0]}px;grid-template-columns:${[label, ...at.columns].join("px ")}px`,
-    }, ...head, corner, grid.node);
+    const { table } = grid;
     table.addEventListener("pointerover", (event) => {
       const slot = event.target.closest("[data-slot]");
       if (slot) go({ ...view.cell, [slot.classList.contains("chip") ? "k" : "q"]: Number(slot.dataset.slot) });

@@ -1,1 +1,1 @@
-"""What several labs share: names of tokens, masks, and the Small World's exact probabilities."""
+"""What several labs share: names of tokens, masks, beliefs, and the Small World's exact probabilities."""

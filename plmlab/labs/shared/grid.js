@@ -7,24 +7,26 @@ const GAP = 2;
 /**
  * Where everything stands: `words` are the widths of the tokens in px, `label` that of the widest label,
  * `room` the width at hand. Words stand upright while they fit, beside the notes or above them; else they
- * turn and the columns share what there is; where they stand dense, only each fifth number is written.
+ * turn and the columns share what there is; where they stand dense, only each fifth number is written. There are as
+ * many `rows` as columns, unless fewer are given.
  */
-export function layout(words, label, room, side = 248) {
+export function layout(words, label, room, side = 248, rows = words.length) {
   const upright = words.map((w) => clamp(Math.ceil(w) + 11, 32, 112));
   const widths = (all) => label + all.reduce((sum, w) => sum + w, 0);
   for (const [beside, taken] of [[true, side], [false, 0]]) {
-    if (widths(upright) + taken <= room) return place(upright, 30, { label, turned: false, beside, dense: false });
+    if (widths(upright) + taken <= room) return place(upright, rows, 30, { label, turned: false, beside, dense: false });
   }
   const share = (taken) => Math.floor((room - taken - label) / words.length);
   const beside = share(side) >= 22;
   const pitch = clamp(share(beside ? side : 0), 12, 30);
-  return place(words.map(() => pitch), Math.max(pitch - 1, 12), { label, turned: true, beside, dense: pitch < 18 });
+  return place(words.map(() => pitch), rows, Math.max(pitch - 1, 12),
+    { label, turned: true, beside, dense: pitch < 18 });
 }
 
-function place(columns, height, rest) {
+function place(columns, rows, height, rest) {
   const x = [0];
   for (const width of columns) x.push(x.at(-1) + width);
-  return { ...rest, columns, x, height, width: x.at(-1), tall: height * columns.length };
+  return { ...rest, columns, rows, x, height, width: x.at(-1), tall: height * rows };
 }
 
 /** The SVG path of some cells, [[query, key], …], as rounded boxes `inset` px inside their place. */
@@ -55,17 +57,17 @@ export function dots(cells, at) {
 export function cellAt(px, py, at) {
   const q = Math.floor(py / at.height);
   const k = at.x.findIndex((edge, i) => px >= edge && px < at.x[i + 1]);
-  return q < 0 || q >= at.columns.length || k < 0 ? null : { q, k };
+  return q < 0 || q >= at.rows || k < 0 ? null : { q, k };
 }
 
-/** Where a key leads from a cell of a grid of `count` × `count`, or null if it leads nowhere. */
-export function step(key, { q, k }, count, control = false) {
-  const last = count - 1;
+/** Where a key leads from a cell of a grid of `rows` × `columns`, or null if it leads nowhere. */
+export function step(key, { q, k }, rows, columns, control = false) {
+  const [low, last] = [rows - 1, columns - 1];
   const to = {
     ArrowLeft: [q, k - 1], ArrowRight: [q, k + 1], ArrowUp: [q - 1, k], ArrowDown: [q + 1, k],
-    Home: [control ? 0 : q, 0], End: [control ? last : q, last], PageUp: [0, k], PageDown: [last, k],
+    Home: [control ? 0 : q, 0], End: [control ? low : q, last], PageUp: [0, k], PageDown: [low, k],
   }[key];
-  return to ? { q: clamp(to[0], 0, last), k: clamp(to[1], 0, last) } : null;
+  return to ? { q: clamp(to[0], 0, low), k: clamp(to[1], 0, last) } : null;
 }
 
 let patterns = 0;
@@ -73,10 +75,10 @@ let patterns = 0;
 /**
  * The matrix. `paint(layers)` draws cells, a list a layer; `point(cell, said)` moves the crosshair;
  * `onCell(cell)` hears where the reader goes, `onAct(cell)` what the reader clicks. At `seam`, a slot, both axes go over
- * from one text to another.
+ * from one text to another. `label` is its name for a screen reader.
  */
-export function matrix({ at, onCell, onAct, rows, seam = 0 }) {
-  const count = at.columns.length;
+export function matrix({ at, onCell, onAct, rows, seam = 0, label = "who may look at whom" }) {
+  const [queries, keys] = [at.rows, at.columns.length].map((count) => [...Array(count).keys()]);
   const hatch = `plm-hatch-${patterns++}`;
   const layers = svg("g");
   const row = svg("path", { class: "ring query" });
@@ -90,16 +92,15 @@ export function matrix({ at, onCell, onAct, rows, seam = 0 }) {
   const cross = el("div", { class: "cross", role: "gridcell", tabindex: "0" });
   const line = el("div", { role: "row" }, cross);
   const node = el("div",
-    { class: "matrix", role: "grid", "aria-label": "who may look at whom", "aria-rowcount": count,
-      "aria-colcount": count, style: `width:${at.width}px;height:${at.tall}px` }, canvas, line);
+    { class: "matrix", role: "grid", "aria-label": label, "aria-rowcount": queries.length,
+      "aria-colcount": keys.length, style: `width:${at.width}px;height:${at.tall}px` }, canvas, line);
   let now = { q: 0, k: 0 };
 
   const point = (cell, said) => {
     now = cell;
     const { q, k } = cell;
-    const all = [...Array(count).keys()];
-    row.setAttribute("d", boxes(all.filter((i) => i !== k).map((i) => [q, i]), at, 1));
-    column.setAttribute("d", boxes(all.filter((i) => i !== q).map((i) => [i, k]), at, 1));
+    row.setAttribute("d", boxes(keys.filter((i) => i !== k).map((i) => [q, i]), at, 1));
+    column.setAttribute("d", boxes(queries.filter((i) => i !== q).map((i) => [i, k]), at, 1));
     cross.style.cssText = `left:${at.x[k]}px;top:${q * at.height}px;` +
       `width:${at.columns[k]}px;height:${at.height}px`;
     cross.setAttribute("aria-label", said);
@@ -127,7 +128,7 @@ export function matrix({ at, onCell, onAct, rows, seam = 0 }) {
     onAct(cell);
   });
   cross.addEventListener("keydown", (event) => {
-    const to = step(event.key, now, count, event.ctrlKey || event.metaKey);
+    const to = step(event.key, now, queries.length, keys.length, event.ctrlKey || event.metaKey);
     if (to) {
       onCell(to);
       cross.scrollIntoView({ block: "nearest", inline: "nearest" });
@@ -137,4 +138,26 @@ export function matrix({ at, onCell, onAct, rows, seam = 0 }) {
     event.stopPropagation();
   });
   return { node, paint, point };
+}
+
+/** A row of a table: its name, and a cell a column. */
+export const tableRow = (name, cells, extra = "") => el("div", { class: `row ${extra}`, role: "group", "aria-label": name },
+  el("div", { class: "name" }, name), ...cells);
+
+/** A matrix with the names of its `queries` beside it and the rows `head` above it; where the crosshair stands, they
+    are marked. `table` holds all; the rest is as `matrix` has it. */
+export function labelled({ at, head, queries, ...rest }) {
+  const names = queries.map((text, i) => el("div", { class: "query-name", "data-slot": i, style: `height:${at.height}px` },
+    el("bdi", {}, text)));
+  const mark = ({ q, k }) => {
+    for (const node of table.querySelectorAll(".is-query, .is-key")) node.classList.remove("is-query", "is-key");
+    names[q].classList.add("is-query");
+    for (const row of head) row.children[k + 1]?.classList.add("is-key");
+  };
+  const grid = matrix({ at, rows: mark, ...rest });
+  const table = el("div", {
+    class: `table${at.turned ? " turned" : ""}${at.dense ? " dense" : ""}`,
+    style: `--pitch:${at.columns[0]}px;grid-template-columns:${[at.label, ...at.columns].join("px ")}px`,
+  }, ...head, el("div", { class: "queries" }, ...names), grid.node);
+  return { ...grid, table };
 }

@@ -1,18 +1,15 @@
-"""What the Cloze Lab shows of beliefs: one slot of two readers, and two slots that are believed apart or together."""
+"""Two slots that are believed apart, or together."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import fsum, log
 from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor
 
-from plmlab.interpret.distances import kl_divergence
+from plmlab.labs.shared.beliefs import TOP, Labels
 from plmlab.world.datasets.best_reader import Distribution
 
-TOP = 8
-LEAST = 1e-300
-"""Below it a probability counts as this, so that its surprisal is a number."""
 CROSSED = 0.01
 """A word that no reader believes in more than this has no row or column in a table of pairs."""
 SEARCHED = 64
@@ -25,38 +22,6 @@ NEARLY = 0.02
 
 Joint: TypeAlias = Mapping[tuple[int, int], float]
 """Two tokens together → their probability; what is not in it is impossible."""
-Labels: TypeAlias = Callable[[Sequence[int]], list[str]]
-
-
-def surprisal(p: float | Tensor) -> Tensor:
-    """−log p in nats; finite even where p is 0, which counts as 1e-300."""
-    return -torch.as_tensor(p, dtype=torch.float64).clamp_min(LEAST).log()
-
-
-def divergence(best: Distribution, model: Distribution) -> float:
-    """KL(best ‖ model): how many nats more the model pays here than the best possible reader, on average."""
-    return float(kl_divergence(best, model.clamp_min(LEAST)))
-
-
-def belief_state(belief: Distribution, best: Distribution | None, true: int | None, labels: Labels) -> dict[str, Any]:
-    """The likeliest words by either reader, the likelier for the model first, the true one among them; for JavaScript.
-
-    Each of ``rows`` has the model's probability ``p`` and the ``best`` reader's. ``own`` tells of the true word: its
-    rank (1 is the highest), probability and surprisal in nats; None where there is none. ``kl`` is the `divergence`,
-    None without a best reader.
-    """
-    highest = belief if best is None else torch.maximum(belief, best)
-    top = highest.topk(min(TOP, len(belief))).indices.tolist()
-    top += [true] if true is not None and true not in top else []
-    top.sort(key=lambda id: -float(belief[id]))
-    rows = [{"word": word, "p": float(belief[id]), "best": None if best is None else float(best[id]),
-             "own": id == true} for word, id in zip(labels(top), top, strict=True)]
-    own = None
-    if true is not None:
-        own = {"p": float(belief[true]), "rank": int((belief > belief[true]).sum()) + 1,
-               "nats": float(surprisal(belief[true])), "of": len(belief),
-               "best": None if best is None else float(best[true])}
-    return {"rows": rows, "own": own, "kl": None if best is None else divergence(best, belief)}
 
 
 def world_pair(one: Distribution, other: Distribution, joint: Joint, labels: Labels) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-// The Cloze Lab: what two readers believe of one gap, the model's bars beside those of the best possible reader.
+// What two readers believe of one slot: the model's bars beside those of the best possible reader.
 
-import { el } from "../shared/dom.js";
-import { percent } from "../shared/probabilities.js";
+import { el } from "./dom.js";
+import { percent } from "./probabilities.js";
 
 /** A number of nats as it is written everywhere, and with the sign that leads to it. */
 export const nats = (value) => (value > 0 && value < 0.005 ? "<\u00a00.01\u00a0nats"
@@ -26,23 +26,6 @@ export const lossText = (kl) => (kl === null ? ""
   : `KL(best ‖ model) ${isNats(kl)}: ${kl < 0.05 ? "hardly worse than the best possible reader." : kl < 0.5
     ? "what it pays, on average, for not being the best possible reader." : "far from the best possible reader."}`);
 
-/**
- * What the right side is worth for the true word, by the best possible readers where there are such, else by the
- * models; nothing where the left reader is a `cut` model. Behind another gap, `known` is the word that only the left
- * reader has read.
- */
-export function gainText({ word, both, left }, { known, cut }) {
-  if (!left || !both.own) return "";
-  if (known) return `Who reads from the left has read “${known}” by now; who sees both sides finds [MASK] there.`;
-  const exact = left.own.best && both.own.best;
-  if (!exact && cut) return "";
-  const times = exact ? both.own.best / left.own.best : both.own.p / left.own.p;
-  const often = times < 10 ? times.toFixed(1) : Math.round(times).toLocaleString("en");
-  const who = exact ? "To the best possible reader, the right side" : "The right side";
-  if (times > 1.05) return `${who} makes “${word}” ${often} times as likely.`;
-  return times < 0.95 ? `${who} speaks against “${word}”.` : `${who} adds nothing to “${word}”.`;
-}
-
 function bar(p, role) {
   return el("i", { class: role, style: `width:${p === 0 ? 0 : Math.max(p * 100, 0.4)}%` });
 }
@@ -55,7 +38,8 @@ function beliefRow({ word, p, best, own }) {
     ...(best === null ? [] : [el("td", { class: "amount best" }, amount(best))]));
 }
 
-function reader(title, belief, word) {
+/** One belief as a table, the model's bars beside those of the best reader where there is one; `word` is the true one. */
+export function reader(title, belief, word) {
   const paired = belief.kl !== null;
   return el("div", { class: "reader" },
     el("table", { class: "beliefs" }, el("caption", {}, title),
@@ -65,17 +49,4 @@ function reader(title, belief, word) {
       el("tbody", {}, ...belief.rows.map(beliefRow))),
     el("p", { class: "own-text" }, ownText(belief, word)),
     ...(paired ? [el("p", { class: "own-text" }, lossText(belief.kl))] : []));
-}
-
-/** One gap, the one at `place` among `gaps`: both readers side by side. */
-export function gapView(gaps, place, { left, cut }) {
-  const gap = gaps[place];
-  const name = `${gaps.length > 1 ? `Gap ${place + 1}` : "The gap"}, slot ${gap.slot}`;
-  return el("section", { class: "gap", "data-slot": gap.slot, "aria-label": name },
-    el("h4", {}, name, el("span", {}, gainText(gap, { known: gaps[place - 1]?.word, cut }))),
-    el("div", { class: "readers" },
-      gap.left ? reader(`reads only what stands before (${left})`, gap.left, gap.word)
-        : el("p", { class: "reader none" }, "Nobody knows what stands before: a [MASK] that you typed, or " +
-          "another sentence."),
-      reader("sees both sides", gap.both, gap.word)));
 }

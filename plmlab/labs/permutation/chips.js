@@ -1,0 +1,177 @@
+// The sentence in its own order, and below it the order in which its words are said: chips to be dragged, or moved by
+// keys; beneath each what it costs.
+
+import { orderSaid } from "./told.js";
+import { clamp, el, svg } from "../shared/dom.js";
+import { tableRow } from "../shared/grid.js";
+
+const DRAGGED = 4; // px: less is a click
+const LINES = 30;
+const LABEL = { wide: 138, narrow: 88 };
+const SUM = 92;
+const PITCH = { low: 46, high: 92 };
+
+/** The order with the word at one place of it moved to another. */
+export function moved(order, from, to) {
+  const others = order.filter((_, place) => place !== from);
+  return [...others.slice(0, to), order[from], ...others.slice(to)];
+}
+
+/** Where a key moves the word at a place of an order, or null if it moves nothing. */
+export function placeAfter(key, place, count) {
+  const to = { ArrowLeft: place - 1, ArrowRight: place + 1, Home: 0, End: count - 1 }[key];
+  return to === undefined ? null : clamp(to, 0, count - 1);
+}
+
+/** The place of the order that a point, `x` px from the first, lies in. */
+export const placeAt = (x, pitch, count) => clamp(Math.floor(x / pitch), 0, count - 1);
+
+/** Where everything stands, in px: `room` is the width at hand, `slots` how many chips stand in a row. */
+export function columnsOf(room, slots) {
+  const label = room < 620 ? LABEL.narrow : LABEL.wide;
+  const pitch = clamp(Math.floor((room - label - SUM - 4) / slots), PITCH.low, PITCH.high);
+  return { label, pitch, template: `${label}px repeat(${slots}, ${pitch}px) ${SUM}px` };
+}
+
+/** What a slot is at a step: "asked", or "seen" once it was said, or "unseen". */
+export function markOf(order, step, slot) {
+  const place = order.indexOf(slot);
+  return place === step - 1 ? "asked" : place < step - 1 ? "seen" : "unseen";
+}
+
+const MARKS = [["asked", "to be said now"], ["seen", "said before: it may be used, at its place"],
+  ["unseen", "not said yet: closed"]];
+
+/** The lines from each word of the sentence to its place in the order. */
+function lines(order, count, pitch, asked) {
+  const middle = (column) => (column + 0.5) * pitch;
+  const way = (from, to) =>
+    `M${middle(from)} 0C${middle(from)} ${LINES * 0.55} ${middle(to)} ${LINES * 0.45} ${middle(to)} ${LINES}`;
+  const special = [0, 1].map((i) => svg("path", { class: "link special", d: way(count + i, i) }));
+  return [...special, ...order.map((slot, place) =>
+    svg("path", { class: `link${slot === asked ? " asked" : ""}`, d: way(slot, place + 2) }))];
+}
+
+/**
+ * The panel. `onOrder(order)` hears of an order that the reader made, `onStep(t)` of a step that was chosen. `place(order)` shows an order that Python has not answered yet.
+ */
+export function orderPanel({ state, step, room, disabled, onOrder, onStep }) {
+  const { tokens, names, steps } = state;
+  const count = steps.length;
+  const { label, pitch, template } = columnsOf(room, count + 2);
+  const asked = steps[step - 1].slot;
+  const bdi = (text) => el("bdi", {}, text);
+  const special = (i) => el("div", { class: "chip special", title: "given from the start" }, bdi(tokens[count + i]));
+
+  const sentence = tokens.slice(0, count).map((token, slot) =>
+    el("div", { class: `chip ${markOf(state.order, step, slot)}`, "data-slot": slot, title: names[slot] }, bdi(token)));
+  const numbers = Array.from({ length: count }, () => el("div", { class: "number" }));
+  const given = () => el("div", { class: "number" }, "given");
+  const links = svg("svg", { width: (count + 2) * pitch, height: LINES, "aria-hidden": "true" });
+
+  const chips = new Map(state.order.map((slot, place) => [slot, el("button", {
+    type: "button", class: `chip ${markOf(state.order, step, slot)}`, "data-slot": slot, "data-at": `order-${slot}`,
+    title: names[slot], "aria-current": place === step - 1 ? "step" : null, style: `width:${pitch - 6}px`,
+  }, bdi(tokens[slot]))]));
+  const track = el("div", { class: `order${disabled ? "" : " movable"}`, role: "group",
+    style: `grid-column:span ${count}`, "aria-label": "the order: drag a word, or move it with the arrow keys" },
+  ...chips.values());
+
+  let current = state.order;
+  const place = (order) => {
+    current = order;
+    show(order);
+  };
+  const show = (order) => {
+    order.forEach((slot, at) => {
+      const chip = chips.get(slot);
+      numbers[slot].textContent = String(at + 1);
+      chip.style.left = `${at * pitch + 3}px`;
+      chip.setAttribute("aria-label", `${names[slot]}, said as number ${at + 1} of ${count}` +
+        `${disabled ? "" : "; the arrow keys move it, Enter goes to its step"}`);
+    });
+    links.replaceChildren(...lines(order, count, pitch, asked));
+  };
+
+  let held = null;
+  const preview = (event) => {
+    const x = event.clientX - track.getBoundingClientRect().left;
+    return moved(current, held.from, placeAt(x, pitch, count));
+  };
+  const release = () => {
+    held?.chip.classList.remove("held");
+    held = null;
+  };
+  track.addEventListener("pointerdown", (event) => {
+    const chip = event.target.closest("button");
+    if (!chip || disabled || event.button !== 0) return;
+    const slot = Number(chip.dataset.slot);
+    held = { chip, slot, from: current.indexOf(slot), x: event.clientX, moving: false };
+    chip.setPointerCapture(event.pointerId);
+  });
+  track.addEventListener("pointermove", (event) => {
+    if (!held) return;
+    const far = event.clientX - held.x;
+    held.moving ||= Math.abs(far) > DRAGGED;
+    if (!held.moving) return;
+    held.chip.classList.add("held");
+    show(preview(event));
+    held.chip.style.left = `${clamp(held.from * pitch + 3 + far, 0, (count - 1) * pitch + 6)}px`;
+  });
+  track.addEventListener("pointerup", (event) => {
+    if (!held) return;
+    const { slot, moving } = held;
+    const order = moving ? preview(event) : current;
+    release();
+    if (String(order) !== String(current)) onOrder(order);
+    else if (!moving) onStep(order.indexOf(slot) + 1);
+    show(order);
+  });
+  track.addEventListener("pointercancel", () => {
+    release();
+    show(current);
+  });
+  track.addEventListener("keydown", (event) => {
+    const chip = event.target.closest("button");
+    if (!chip) return;
+    const slot = Number(chip.dataset.slot);
+    const from = current.indexOf(slot);
+    const to = placeAfter(event.key, from, count);
+    if (event.key === "Enter" || event.key === " ") onStep(from + 1);
+    else if (to === null) return;
+    else if (!disabled && to !== from) onOrder(moved(current, from, to));
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  if (disabled) track.addEventListener("click", (event) => {
+    const chip = event.target.closest("button");
+    if (chip) onStep(state.order.indexOf(Number(chip.dataset.slot)) + 1);
+  });
+
+  const blank = () => el("div", {});
+  const never = (until) => steps.slice(0, until).some(({ belief }) => belief.own.best === 0);
+  const written = (value, until) => (value === null ? (never(until) ? "∞" : "·") : value.toFixed(2));
+  const cost = ({ costs: paid }, at, of) => el("div",
+    { class: `number cost${at >= step ? " later" : ""}${at === step - 1 ? " now" : ""}` }, written(paid[of], at + 1));
+  const sum = (of) => el("div", { class: "number sum" }, written(steps[step - 1].sums[of], step));
+  const costs = (name, of, extra) => tableRow(name,
+    [blank(), blank(), ...steps.map((one, at) => cost(one, at, of)), sum(of)], `costs ${extra}`);
+  const exact = steps.some(({ belief }) => belief.own.best !== null);
+  place(state.order);
+  const node = el("div", { class: "panel" },
+    el("div", { class: "scroll" }, el("div", { class: "table orders", style: `grid-template-columns:${template}` },
+      tableRow("slot", [...tokens.map((_, slot) => el("div", { class: "number" }, String(slot))), blank()]),
+      tableRow("the sentence", [...sentence, special(0), special(1), blank()]),
+      tableRow("said as number", [...numbers, given(), given(), blank()]),
+      el("div", { class: "row" }, el("div", { class: "name" }),
+        el("div", { style: `grid-column:2 / span ${count + 2};height:${LINES}px` }, links), blank()),
+      tableRow("the order", [special(0), special(1), track,
+        el("div", { class: "number sum" }, step === 1 ? "step 1" : `steps 1 to ${step}`)]),
+      costs(`${state.leak ? "leaking" : "model"}, −log p`, 0, "model"),
+      ...(exact ? [costs(label < 100 ? "best, −log p" : "best reader, −log p", 1, "best")] : []))),
+    el("ul", { class: "legend keys" }, ...MARKS.map(([mark, text]) =>
+      el("li", {}, el("span", { class: `chip ${mark}`, "aria-hidden": "true" }), text)),
+    el("li", {}, "costs in nats")));
+  node.querySelector(".orders").setAttribute("aria-label", orderSaid(tokens, state.order));
+  return { node, place };
+}

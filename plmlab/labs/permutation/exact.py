@@ -1,0 +1,41 @@
+"""The best possible reader of a sentence in any order, and what the whole sentence costs it: by the chain rule, the
+same in each."""
+
+from collections.abc import Sequence
+from math import log
+
+from plmlab.world import World
+from plmlab.world.datasets.best_reader import BestReader, Distribution
+from plmlab.world.probability.automaton import FINAL, Automaton
+from plmlab.world.probability.posterior import NotInGrammar
+
+
+def beliefs(reader: BestReader, words: Sequence[str], order: Sequence[int]) -> list[Distribution | None]:
+    """Step by step, the exact distribution of the word that is said, given those said before it, each at its place, and
+    how many there are; None where no sentence of that length has them."""
+    found: list[Distribution | None] = []
+    for t, place in enumerate(order):
+        hidden = sorted(order[t:])
+        try:
+            found.append(reader.both(words, hidden)[hidden.index(place)])
+        except NotInGrammar:
+            found.append(None)
+    return found
+
+
+def length_chances(automaton: Automaton, longest: int) -> list[float]:
+    """The probability that a sentence has 0, 1, …, ``longest`` words."""
+    states = automaton.initial()
+    found = [states.get(FINAL, 0.0)]
+    for _ in range(longest):
+        states = automaton.advance(states, None)
+        found.append(states.get(FINAL, 0.0))
+    return found
+
+
+def surprisal(world: World, split: str, words: Sequence[str]) -> float | None:
+    """−log p(sentence | its length), in nats; None for what is no sentence of the split's grammar."""
+    if not world.explain(words, split).valid:
+        return None
+    length = length_chances(world.automaton(split), len(words))[-1]
+    return log(length) - world.logprob(words, split)

@@ -1,0 +1,297 @@
+"""The Permutation Lab in a browser: words dragged and moved by keys, steps, both masks, the leak, all orders."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from permutation_models import LONG, MIXED, TEXT, lab, perfect
+from playwright.sync_api import Locator, Page, expect
+from servers import Desk
+from standin import HOSTILE
+
+from plmlab.example import Example
+from plmlab.labs import PermutationLab
+from plmlab.labs.permutation.reading import example
+
+pytestmark = pytest.mark.browser
+
+Show = Callable[..., Page]
+FINDING = ".finding"
+WHY = ".masks .why p"
+CROSS = ".square .cross"
+
+
+def order_chips(page: Page) -> Locator:
+    return page.locator(".order .chip")
+
+
+def words_of(page: Page) -> list[str]:
+    """The words of the order, from the left to the right of the screen."""
+    return page.evaluate("""() => [...document.querySelectorAll('.order .chip')]
+        .sort((a, b) => a.getBoundingClientRect().x - b.getBoundingClientRect().x).map((chip) => chip.textContent)""")
+
+
+def middle(chip: Locator) -> tuple[float, float]:
+    box = chip.bounding_box()
+    assert box is not None
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def made_example(made: PermutationLab) -> Example:
+    return example(made.tokenizer.encode(made.text), made.order, made.tokenizer.vocab, leaking=made.leak)
+
+
+def test_the_first_state_teaches_untouched(show: Show) -> None:
+    made = lab()
+    page = show(made)
+    expect(page.locator(FINDING)).to_have_text("Step 4 of 5: “cats” is to be said. It may use “the” on its left, and "
+                                               "“are” and “.” on its right.")
+    sentence = page.locator(".row[aria-label='the sentence'] .chip")
+    expect(sentence).to_have_text([*TEXT.split(), "[SEP]", "[CLS]"])
+    assert [re.sub("chip ?", "", chip.get_attribute("class")) for chip in sentence.all()] == [
+        "seen", "asked", "seen", "unseen", "seen", "special", "special"]
+    expect(page.locator(".row[aria-label='said as number'] .number")).to_have_text([*"34152", "given", "given"])
+    assert words_of(page) == ["are", ".", "the", "cats", "hungry"]
+    expect(page.locator(".given")).to_contain_text("The sentence is not shuffled")
+    expect(page.locator(".costs.best .cost")).to_have_text(["1.61", "0.00", "0.00", "0.69", "0.69"])
+    expect(page.locator(".costs.best .sum")).to_have_text("2.30")
+    expect(page.locator(".dot.model")).to_have_count(120)
+    expect(page.locator(".floor-name")).to_have_text("best possible reader, every order: 3.00")
+    expect(page.locator(".beliefs .own th")).to_contain_text("cats")
+    assert "unseen" in order_chips(page).last.get_attribute("class")
+    hatched = page.evaluate("""() => getComputedStyle(document.querySelector('.order .unseen')).backgroundImage""")
+    assert "repeating-linear-gradient" in hatched, "never a colour alone"
+
+
+def test_a_perfect_model_stands_on_the_line(show: Show) -> None:
+    page = show(perfect())
+    expect(page.locator(".orders-place .said").first).to_have_text(
+        "In all 120 orders the model pays 3.00\u00a0nats, the same in each: it does not contradict itself.")
+    dots = page.evaluate("() => [...document.querySelectorAll('.dot')].map((dot) => dot.getAttribute('cx'))")
+    line = float(re.match(r"M([\d.]+)", page.get_attribute("path.floor", "d"))[1])
+    assert len(set(dots)) == 1 and float(dots[0]) == pytest.approx(line, abs=3.5)
+
+
+def test_steps_by_slider_buttons_and_chips(show: Show) -> None:
+    made = lab()
+    page = show(made)
+    page.get_by_role("button", name="one step on").click()
+    expect(page.locator(FINDING)).to_contain_text("Step 5 of 5: “hungry” is to be said. It may use “the”, “cats” and "
+                                                  "“are” on its left, and “.” on its right.")
+    expect(page.get_by_role("button", name="one step on")).to_be_disabled()
+    page.get_by_label("step", exact=True).focus()
+    page.keyboard.press("Home")
+    expect(page.locator(FINDING)).to_contain_text("Step 1 of 5: “are” is to be said. It may use no word yet")
+    expect(page.get_by_role("button", name="one step back")).to_be_disabled()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(FINDING)).to_contain_text("Step 2 of 5")
+    assert page.evaluate("document.activeElement.ariaLabel") == "step", "the slider stays in hand"
+    own = made.state["steps"][1]["belief"]["own"]
+    expect(page.locator(".own-text").first).to_contain_text(f"surprisal {own['nats']:.2f}")
+    sums = made.state["steps"][1]["sums"]
+    expect(page.locator(".costs .sum")).to_have_text([f"{sums[0]:.2f}", f"{sums[1]:.2f}"])
+    order_chips(page).nth(2).click()
+    expect(page.locator(FINDING)).to_contain_text("Step 3 of 5: “the”")
+    order_chips(page).nth(4).focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(FINDING)).to_contain_text("Step 5 of 5: “hungry”")
+    assert page.evaluate("document.activeElement.textContent") == "hungry"
+
+
+def test_the_masks_say_why_in_the_words_of_the_visibility(show: Show) -> None:
+    made = lab()
+    page = show(made)
+    one, names = made_example(made), made.state["names"]
+    assert one.query_visible is not None
+    expect(page.locator(WHY)).to_have_text([f"content stream: {one.visible.reason(1, 1, names)}",
+                                            f"query stream: {one.query_visible.reason(1, 1, names)}"])
+    expect(page.locator(".square .cells.blocked")).to_have_count(2)
+    page.locator(CROSS).nth(1).focus()
+    for key, (q, k) in (("ArrowRight", (1, 2)), ("ArrowDown", (2, 2)), ("Home", (2, 0)), ("End", (2, 6))):
+        page.keyboard.press(key)
+        expect(page.locator(WHY).nth(1)).to_have_text(f"query stream: {one.query_visible.reason(q, k, names)}")
+        expect(page.locator(WHY).nth(0)).to_have_text(f"content stream: {one.visible.reason(q, k, names)}")
+        assert page.get_attribute(f"{CROSS} >> nth=1", "aria-label") == page.inner_text(f"{WHY} >> nth=1")
+    page.keyboard.press("Enter")
+    expect(page.locator(FINDING)).to_contain_text("Step 1 of 5: “are”")
+    box = page.locator(".square .matrix").first.bounding_box()
+    page.mouse.move(box["x"] + 5, box["y"] + box["height"] - 5)
+    expect(page.locator(WHY)).to_have_text([f"content stream: {one.visible.reason(6, 0, names)}",
+                                            "query stream: nothing is asked of [CLS]: it has none."])
+    expect(page.locator(".table.elsewhere")).to_have_count(1)
+
+
+def test_in_the_order_each_mask_is_a_triangle(show: Show) -> None:
+    page = show(lab())
+    page.get_by_label(re.compile("rows and columns in the order")).check()
+    expect(page.locator(".square").nth(1).locator(".query-name")).to_have_text(["are", ".", "the", "cats", "hungry"])
+    expect(page.locator(".square").nth(0).locator(".reads .chip")).to_have_text(
+        ["[SEP]", "[CLS]", "are", ".", "the", "cats", "hungry"])
+    expect(page.locator(WHY).nth(1)).to_contain_text("cats may not look at cats")
+    seen = page.locator(".square").nth(1).locator("path.cells.rule-0").get_attribute("d")
+    assert seen.count("M") == 2 + 3 + 4 + 5 + 6
+
+
+def test_a_dot_names_its_order(show: Show) -> None:
+    made = lab()
+    page = show(made)
+    told, costs = made.state["orders"], made.state["orders"]["model"]
+    read = page.locator(".orders-place .read")
+    expect(read).to_contain_text(f"This order: are → . → the → cats → hungry, {costs[told['here']]:.2f}")
+    page.locator(".strip").focus()
+    page.keyboard.press("Home")
+    ranked = sorted(range(120), key=costs.__getitem__)
+    tokens = made.state["tokens"]
+    said = " → ".join(tokens[slot] for slot in told["listed"][ranked[0]])
+    expect(read).to_have_text(f"No. 1 of 120: {said}, {costs[ranked[0]]:.2f}\u00a0nats.")
+    assert page.get_attribute(".strip", "aria-valuetext") == page.inner_text(".orders-place .read")
+    page.keyboard.press("ArrowRight")
+    expect(read).to_contain_text(f"No. 2 of 120: {' → '.join(tokens[slot] for slot in told['listed'][ranked[1]])}")
+    page.keyboard.press("End")
+    expect(read).to_contain_text("No. 120 of 120")
+    page.mouse.move(*middle(page.locator(".dot").nth(ranked[60])))
+    expect(page.locator("circle.pointed")).to_be_visible()
+    expect(read).to_contain_text(re.compile(r"No\. \d+ of 120"))
+    page.mouse.move(1, 1)
+    expect(read).to_contain_text("This order")
+
+
+def test_a_saved_page_of_the_leak_shows_both_models(show: Show) -> None:
+    made = perfect(leak=True, order=MIXED)
+    page = show(made)
+    expect(page.locator(".dot.leaking")).to_have_count(120)
+    expect(page.locator(".dot.before")).to_have_count(120)
+    expect(page.locator(".leak p").first).to_contain_text("it falls below the floor")
+    expect(page.locator(".leak p").nth(1)).to_contain_text("all words together get 1 at most")
+    expect(page.locator(FINDING)).to_contain_text("And, with the switch on, it sees itself.")
+    expect(page.locator(WHY).nth(1)).to_contain_text("query stream: cats may look at cats")
+    expect(page.get_by_role("switch")).to_be_checked()
+    assert page.get_by_role("switch").is_disabled()
+    page.locator(".ask summary").press("Enter")
+    expect(page.locator(".ask p")).to_contain_text("that is the leak")
+    x, y = middle(order_chips(page).first)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 200, y, steps=4)
+    page.mouse.up()
+    assert words_of(page)[0] == "are", "nobody could say what another order costs"
+
+
+def test_what_is_no_sentence_has_no_line_and_says_why(show: Show) -> None:
+    page = show(lab("the cats is hungry .", order=[1, 4, 2, 0, 3], step=4))
+    expect(page.locator(".costs.best .cost")).to_have_text([re.compile(r"\d"), "0.00", "∞", "∞", "∞"])
+    assert page.locator("path.floor").count() == 0
+    expect(page.locator(".orders-place .said").nth(1)).to_contain_text("'is' cannot stand here")
+    expect(page.locator(".belief .note")).to_contain_text("There is no exact reader here. Word 3: 'is'")
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_a_person_types_is_text(show: Show, name: str) -> None:
+    made = lab()
+    made.text = HOSTILE[name]
+    page = show(made)
+    assert page.locator(".plm-lab img, .plm-lab script").count() == 0
+    assert page.input_value(".sentence") == HOSTILE[name]
+    expect(page.locator(FINDING)).to_contain_text("is to be said")
+
+
+def test_all_is_reached_by_keyboard(show: Show) -> None:
+    page = show(lab(leak=True))
+    stops = []
+    while "SUMMARY" not in (stops or [""])[-1]:
+        page.keyboard.press("Tab")
+        stops.append(page.evaluate("(e => `${e.tagName}.${e.dataset.at ?? e.className}`)(document.activeElement)"))
+        assert len(stops) < 60, stops
+    assert [f"BUTTON.order-{slot}" for slot in MIXED] == [stop for stop in stops if "order-" in stop]
+    assert {"DIV.strip", "DIV.cross-0", "DIV.cross-1"} <= set(stops)
+    quiet = """() => [...document.querySelectorAll('.plm-lab :is(button, input, select, summary, [tabindex])')]
+        .filter(e => e.dataset.lmSuppressShortcuts !== 'true').length"""
+    assert page.evaluate(quiet) == 0
+
+
+@pytest.mark.parametrize("width", [420, 700, 960, 1280])
+def test_nothing_overflows(show: Show, page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    for text in (TEXT, LONG, "sing", "an extraordinarily long sentence of unknown words that goes on and on"):
+        show(lab(text, leak=True), "dark" if width == 700 else "light")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, text
+        cut = page.evaluate("""() => {
+            const lab = document.querySelector('.plm-lab').getBoundingClientRect();
+            const parts = '.plm-lab :is(.why, .bar, .ask, .panel, .belief, .strip, .square, .leak)';
+            return [...document.querySelectorAll(parts)]
+                .filter((e) => e.getBoundingClientRect().right > lab.right).map((e) => e.className); }""")
+        assert cut == [], text
+
+
+CELL = """
+import torch
+torch.set_num_threads(1)
+import permutation_models
+lab = permutation_models.lab()
+lab
+"""
+TOLD = "print(lab.order, lab.step, lab.leak, lab.state['order'] == lab.order)"
+
+
+def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
+    page = jupyter.run(CELL, TOLD, until=".plm-lab .strip")
+    first, last = middle(order_chips(page).nth(0)), middle(order_chips(page).nth(3))
+    page.mouse.move(*first)
+    page.mouse.down()
+    page.mouse.move(first[0] + 30, first[1], steps=3)
+    page.mouse.move(*last, steps=5)
+    expect(page.locator(".order .chip.held")).to_have_text("are")
+    expect(page.locator(".row[aria-label='said as number'] .number").nth(2)).to_have_text("4")
+    page.mouse.up()
+    expect(page.locator(FINDING)).to_contain_text("Step 4 of 5: “are” is to be said. It may use “the” and “cats” on "
+                                                  "its left, and “.” on its right.")
+    assert words_of(page) == [".", "the", "cats", "are", "hungry"]
+    jupyter.run_cell(1, until=r"\[4, 0, 1, 2, 3\] 4 False True")
+
+    order_chips(page).nth(3).focus()
+    for key in ("ArrowLeft", "ArrowLeft"):
+        page.keyboard.press(key)
+    expect(page.locator(FINDING)).to_contain_text("Step 4 of 5: “cats”")
+    assert words_of(page) == [".", "are", "the", "cats", "hungry"]
+    assert page.evaluate("document.activeElement.textContent") == "are", "the word stays in hand"
+    page.keyboard.press("End")
+    expect(page.locator(".row[aria-label='said as number'] .number").nth(2)).to_have_text("5")
+    page.keyboard.press("Home")
+    jupyter.run_cell(1, until=r"\[2, 4, 0, 1, 3\] 4 False True")
+    page.get_by_role("button", name="right to left").click()
+    expect(page.locator(".order .chip[aria-current]")).to_have_text("cats")
+    page.get_by_role("button", name="left to right").click()
+    expect(page.locator(".order .chip[aria-current]")).to_have_text("hungry")
+    page.get_by_role("button", name="in a shuffled order").click()
+    expect(page.locator(".square .matrix").first).to_be_visible()
+    page.wait_for_function("""() => 'the cats are hungry .' !==
+        [...document.querySelectorAll('.order .chip')].map((chip) => chip.textContent).join(' ')""")
+
+    page.locator(".strip").focus()
+    page.keyboard.press("Home")
+    said = page.inner_text(".orders-place .read")
+    page.keyboard.press("Enter")
+    expect(page.locator(".orders-place .read")).to_contain_text("This order: ")
+    assert re.search(": (.*?), ", said)[1] in page.inner_text(".orders-place .read")
+    assert page.evaluate("document.activeElement.classList.contains('strip')"), "the focus stays"
+    assert " → ".join(words_of(page)) == re.search(": (.*?), ", said)[1]
+
+    page.get_by_role("switch").check()
+    expect(page.locator(".dot.leaking")).to_have_count(120)
+    expect(page.locator(".leak p")).to_have_count(2)
+    jupyter.run_cell(1, until=r"True True")
+    page.get_by_role("switch").uncheck()
+    expect(page.locator(".dot.leaking")).to_have_count(0)
+
+    page.fill(".sentence", "")
+    expect(page.locator(".message.error")).to_contain_text("The sentence is empty")
+    expect(order_chips(page)).to_have_count(5)
+    for text in HOSTILE.values():
+        page.fill(".sentence", text)
+        expect(page.locator(".message.error")).to_have_count(0)
+        assert page.locator(".plm-lab img, .plm-lab script").count() == 0
+    page.get_by_role("button", name="the verb first").click()
+    expect(order_chips(page).first).to_have_text(re.compile("^(is|are)$"))
+    page.get_by_role("button", name="the verb last").click()
+    expect(order_chips(page).last).to_have_text(re.compile("^(is|are)$"))
+    expect(page.locator(FINDING)).to_contain_text(re.compile("on its left, and .* on its right"))
