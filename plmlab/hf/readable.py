@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from plmlab.example import IGNORE, Batch, Example, PairBatch, PairExample
 from plmlab.models.architectures import needed, only_one
 from plmlab.objectives import causal, masked
+from plmlab.objectives.layouts import masks_in_place
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.visibility import Visibility
 
@@ -50,6 +51,10 @@ class HFModel:
             return _encoded(tokenizer, text, second)
         source, target = _source(tokenizer, text), _decoded(tokenizer, needed(second), self.start)
         return PairExample(source, target, Visibility.full(len(target.tokens), len(source.tokens)))
+
+    def gaps(self, *given: Any) -> tuple[Example, list[int]]:
+        """What an encoder reads of a text with gaps, [MASK] in each, and the slots in which they are said."""
+        return masks_in_place(*given)
 
     def __call__(self, batch: Batch | PairBatch) -> Any:
         """The model's output, as ``transformers`` gives it, for one of our batches."""

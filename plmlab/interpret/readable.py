@@ -52,6 +52,14 @@ class OurModel:
         return architecture_of(self.model).example(
             words.encode(text), None if second is None else words.encode(second), words.vocab)
 
+    def gaps(self, *given: Any) -> tuple[Example, list[int]]:
+        """What an encoder reads of a text with gaps, and the slots in which they are said: as
+        ``plmlab.objectives.layouts.Gaps``. ValueError for a model that can't be asked."""
+        made = architecture_of(self.model).gaps
+        if made is None:
+            raise ValueError(f"a {type(self.model).__name__} can't be asked for hidden words; give an encoder")
+        return made(*given)
+
     def __call__(self, batch: AnyBatch) -> Any:
         """One pass over a batch on the model's device: the model's own output."""
         return self.model(batch)

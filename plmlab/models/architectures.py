@@ -7,7 +7,7 @@ from typing import Literal, TypeVar
 
 from plmlab.example import AnyExample, Example, PairExample, TwoWayExample
 from plmlab.objectives import causal, sequence_to_sequence, two_way, window
-from plmlab.objectives.layouts import cls_first, cls_last
+from plmlab.objectives.layouts import Gaps, cls_first, cls_last, masks_in_place, query_streams
 from plmlab.text.vocabulary import Vocabulary
 
 T = TypeVar("T")
@@ -21,10 +21,11 @@ ExampleOfText = Callable[[Sequence[int], Sequence[int] | None, Vocabulary], AnyE
 @dataclass(frozen=True)
 class Architecture:
     """A kind of model. ``example(tokens, second, vocab)`` is what it reads of a text, or of two; a ValueError where it
-    reads another number of texts."""
+    reads another number of texts. ``gaps`` is how it is asked for hidden words; None where it can't be."""
 
     name: Literal["encoder", "decoder", "encoder-decoder", "recurrent", "two-way recurrent", "recurrent pair", "window"]
     example: ExampleOfText
+    gaps: Gaps | None = None
 
 
 def only_one(second: object, way: str = "from left to right") -> None:
@@ -59,9 +60,9 @@ def _encoder_decoder(tokens: Sequence[int], second: Sequence[int] | None, vocab:
     return sequence_to_sequence(tokens, needed(second), vocab=vocab)
 
 
-ENCODER = Architecture("encoder", cls_first)
+ENCODER = Architecture("encoder", cls_first, masks_in_place)
 """[CLS] A [SEP], or [CLS] A [SEP] B [SEP]; everyone sees everyone (BERT)."""
-CLS_LAST = Architecture("encoder", cls_last)
+CLS_LAST = Architecture("encoder", cls_last, query_streams)
 """A [SEP] [CLS], or A [SEP] B [SEP] [CLS]; everyone sees everyone (XLNet)."""
 DECODER = Architecture("decoder", _decoder)
 """[START] A, from left to right, by attention (GPT)."""

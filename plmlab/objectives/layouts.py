@@ -6,7 +6,7 @@ from random import Random
 
 from plmlab.example import Example
 from plmlab.objectives.masked import masked
-from plmlab.objectives.permuted import permuted
+from plmlab.objectives.permuted import gaps, permuted
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.visibility import Visibility
 
@@ -24,3 +24,22 @@ def cls_last(tokens: Sequence[int], second: Sequence[int] | None, vocab: Vocabul
     """A [SEP] [CLS], or A [SEP] B [SEP] [CLS], with [CLS] as segment 2; everyone sees everyone (XLNet)."""
     example = permuted(tokens, pair=second or (), vocab=vocab, rng=Random(0), predict=())
     return replace(example, visible=Visibility.full(len(example.tokens)), query_visible=None)
+
+
+Gaps = Callable[[Sequence[int], Sequence[int], Vocabulary, Sequence[int]], tuple[Example, list[int]]]
+"""``gaps(tokens, second, vocab, hidden)`` is what is read where some slots are hidden and asked, each by itself, and
+the slots of the Example in which they are said. ``hidden`` counts slots as ``cls_first`` does, from [CLS] = 0."""
+
+
+def masks_in_place(tokens: Sequence[int], second: Sequence[int], vocab: Vocabulary, hidden: Sequence[int],
+                   ) -> tuple[Example, list[int]]:
+    """[MASK] stands at every hidden slot (BERT)."""
+    masks = dict.fromkeys(hidden, vocab.need("mask"))
+    return masked(tokens, pair=second, vocab=vocab, rng=Random(0), select=hidden, replace=masks), list(hidden)
+
+
+def query_streams(tokens: Sequence[int], second: Sequence[int], vocab: Vocabulary, hidden: Sequence[int],
+                  ) -> tuple[Example, list[int]]:
+    """Every hidden slot has a query stream, which sees what is in sight; there is no [MASK] (XLNet)."""
+    slots = [slot - 1 for slot in hidden]
+    return gaps(tokens, slots, vocab=vocab, pair=second), slots

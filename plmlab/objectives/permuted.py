@@ -64,11 +64,21 @@ def permuted_targets(
     A context word itself sees the context, and neither [SEP] nor [CLS]. Where the authors' code differs: it orders
     blocks of 256 slots alike, and draws each span within a stretch of ``k`` times its length.
     """
-    drawn = permutation(tokens, pair, vocab=vocab, rng=rng, k=k, longest=longest, order=order, predict=predict)
-    context = sorted(set(range(len(drawn.tokens))) - set(drawn.predict) - drawn.special)
-    rank = drawn.rank.clone()
-    rank[context] = -1
-    return _told(replace(drawn, rank=rank, context=tuple(context)))
+    return _told(permutation(tokens, pair, vocab=vocab, rng=rng, k=k, longest=longest, order=order,
+                             predict=predict).targets_alone())
+
+
+def gaps(tokens: Sequence[int], hidden: Sequence[int], *, vocab: Vocabulary, pair: Sequence[int] = ()) -> Example:
+    """Each of the ``hidden`` slots is asked from all that is in sight, [SEP] and [CLS] too, and sees no other of them.
+
+    It is as if each came first of the targets of ``permuted_targets``, behind [SEP] and [CLS]: what a masked model is
+    asked, put to two streams.
+    """
+    order = [*(slot for slot in range(len(tokens) + len(pair) + 2 + bool(pair)) if slot not in hidden), *hidden]
+    drawn = permutation(tokens, pair, vocab=vocab, rng=Random(0), k=1.0, longest=1.0, order=order,
+                        predict=hidden).targets_alone()
+    drawn.rank[list(hidden)] = len(order)
+    return _told(drawn)
 
 
 @dataclass(frozen=True)
@@ -89,6 +99,13 @@ class Permutation:
         words = [slot for slot in order if slot not in self.special]
         sorted_out = iter(sorted(words, key=lambda slot: slot in self.predict))
         return replace(self, rank=ranks([slot if slot in self.special else next(sorted_out) for slot in order]))
+
+    def targets_alone(self) -> "Permutation":
+        """Without an order among the words that are not predicted."""
+        context = sorted(set(range(len(self.tokens))) - set(self.predict) - self.special)
+        rank = self.rank.clone()
+        rank[context] = -1
+        return replace(self, rank=rank, context=tuple(context))
 
 
 def ranks(order: Sequence[int]) -> Int[Tensor, "time"]:

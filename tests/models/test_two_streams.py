@@ -14,13 +14,16 @@ from plmlab.example import IGNORE, Batch, Example
 from plmlab.interpret import watch
 from plmlab.interpret.attention_maps import attention_maps
 from plmlab.interpret.readable import readable
-from plmlab.labs import AttentionLab
+from plmlab.labs import AttentionLab, ClozeLab
+from plmlab.labs.cloze.readers import MaskedSentence, believed
 from plmlab.layers.relative import XLNetAttention
 from plmlab.models.mpnet import MPNetConfig, MPNetPretraining
 from plmlab.models.registry import pretrainable
 from plmlab.models.two_streams import TwoStreamPretraining
 from plmlab.models.xlnet import XLNet, XLNetConfig, XLNetPretraining
 from plmlab.objectives import masked_and_permuted, permuted, permuted_targets
+from plmlab.objectives.layouts import masks_in_place
+from plmlab.text.tokenizers import Tokenizer
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.train import fit
 from plmlab.visibility import AttentionMask
@@ -237,3 +240,34 @@ def test_pairs_are_read_and_nobody_asks_whether_b_follows(name: str) -> None:
     assert not one.labels and torch.equal(one.tokens, other.tokens) and torch.equal(one.targets, other.targets)
     held = [token for token in one.tokens.tolist() if token in TEXT]
     assert sorted(set(held)) == TEXT and one.segments.unique().tolist() == ([0, 1, 2] if name == "xlnet" else [0, 1])
+
+
+def test_gaps_are_asked_apart_and_nothing_hidden_is_seen() -> None:
+    """XLNet in the Cloze Lab: each hidden word from all that is in sight, by the query stream. Changed, the hidden
+    words change nothing; a word in sight does. With one gap it is what the last word of an order is asked."""
+    model = made("xlnet")
+    tokenizer = Tokenizer.words(["the cat saw a dog near the old red door"], 60)
+    text = tokenizer.encode("the cat saw a dog")
+
+    def said(ids: list[int], hidden: list[int]) -> list[Tensor]:
+        sentence = MaskedSentence.of(ids, tokenizer.vocab).hiding(hidden)
+        [found] = believed(model, [sentence])
+        return [found[slot] for slot in hidden]
+
+    other = tokenizer.encode("the old saw a red")
+    for one, two in zip(said(text, [2, 5]), said(other, [2, 5]), strict=True):
+        same(one, two)
+    assert (said(text, [2])[0] - said(other, [2])[0]).abs().max() > 1e-3
+    alone = permuted_targets(text, vocab=tokenizer.vocab, rng=Random(0), order=[5, 6, 0, 2, 3, 4, 1], predict=[1])
+    same(said(text, [2])[0], model(Batch.of([alone], pad=0))[0, 1].softmax(-1))
+    lab = ClozeLab(model.float(), tokenizer, "the cat saw a dog", hide=["cat", "dog"])
+    assert lab.message == "" and [gap["slot"] for gap in lab.state["gaps"]] == [2, 5]
+
+
+def test_mpnet_s_mask_in_place_is_the_query_of_the_word_that_is_said_first() -> None:
+    """In one stream [MASK] sees all other words and masks, as the first query does: so it may be asked that way."""
+    model = made("mpnet")
+    two = masked_and_permuted(TEXT, vocab=VOCAB, rng=Random(0), predict=[3, 5], replace={3: VOCAB.mask, 5: VOCAB.mask})
+    one, slots = masks_in_place(TEXT, (), VOCAB, [3, 5])
+    assert slots == [3, 5]
+    same(model(Batch.of([one], pad=0))[0, 3], model(Batch.of([two], pad=0))[0, 9])

@@ -130,11 +130,11 @@ class ClozeLab(Lab):
     def _state(self, gapped: MaskedSentence) -> tuple[dict[str, Any], list[str]]:
         """What is drawn, and what is to be said of it."""
         tokens = self._labels(gapped.ids)
-        both = believed(self.model, [gapped.example()], [gapped.hidden])[0]
+        [both] = believed(self.model, [gapped])
         left = self.left.beliefs(gapped)
         exact, joint, notes = self._exact(gapped, tokens)
         gaps = []
-        for slot, belief in zip(gapped.hidden, both, strict=True):
+        for slot, belief in both.items():
             true, before = gapped.true(slot), gapped.before(slot)
             by_left = None
             if slot in left:
@@ -142,7 +142,7 @@ class ClozeLab(Lab):
                 by_left = belief_state(left[slot], best, true, self._labels)
             gaps.append({"slot": slot, "word": None if true is None else tokens[slot], "left": by_left,
                          "both": belief_state(belief, exact.get(slot), true, self._labels)})
-        pair = self._pair(gapped, dict(zip(gapped.hidden, both, strict=True)), joint)
+        pair = self._pair(gapped, both, joint)
         question, answer = "", ""
         if pair is not None:
             question, answer = pair_question(pair)
@@ -187,8 +187,8 @@ class ClozeLab(Lab):
         if joint is not None:
             return {"slots": slots, **world_pair(one, other, joint, self._labels)}
         firsts = likeliest(one)
-        filled = [gapped.filled(slots[0], word).example() for word in firsts]
-        seconds = [belief for belief, in believed(self.model, filled, [[slots[1]]] * len(firsts))]
+        seconds = [beliefs[slots[1]] for beliefs in
+                   believed(self.model, [gapped.filled(slots[0], word) for word in firsts])]
         return {"slots": slots, **chained_pair(one, other, firsts, seconds, self._labels)}
 
     def _notes(self, gapped: MaskedSentence, missing: int) -> list[str]:

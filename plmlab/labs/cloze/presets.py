@@ -71,7 +71,7 @@ def telling_word(model: nn.Module, gapped: MaskedSentence, labels: Labels) -> tu
     if not others or len(gapped.ids) > TELLING:
         return "", ""
     hidings = [gapped, *(gapped.hiding([slot, other]) for other in others)]
-    before, *after = (found for found, in believed(model, [h.example() for h in hidings], [[slot]] * len(hidings)))
+    before, *after = (found[slot] for found in believed(model, hidings))
     true = gapped.true(slot)
     said = int(before.argmax()) if true is None else true
     whole, left = float(before[said]), [float(belief[said]) for belief in after]

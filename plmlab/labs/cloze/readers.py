@@ -9,7 +9,7 @@ from torch import nn
 
 from plmlab.example import Batch, Example
 from plmlab.interpret.readable import inference, readable
-from plmlab.objectives import causal, masked
+from plmlab.objectives import causal
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.world.datasets.best_reader import Distribution
 
@@ -67,22 +67,25 @@ class MaskedSentence:
         return MaskedSentence(tuple(ids[1:end]), tuple(ids[end + 1:-1]), self.vocab,
                       tuple(other for other in self.hidden if other != slot))
 
-    def example(self) -> Example:
-        """The Example that a model of both sides reads, with [MASK] at every hidden slot."""
-        return masked(self.first, pair=self.second, vocab=self.vocab, rng=Random(0), select=self.hidden,
-                      replace=dict.fromkeys(self.hidden, self.vocab.need("mask")))
-
     def before(self, slot: int) -> tuple[int, ...] | None:
         """The ids that stand before a slot, hidden or not; None in the second sentence, or behind a typed [MASK]."""
         words = self.first[:slot - 1]
         return None if slot > len(self.first) or self.vocab.mask in words else words
 
-    def cut(self, slot: int) -> Example:
-        """The Example of what stands before a slot, and of the slot itself behind a mask; nothing but [SEP] follows."""
-        return MaskedSentence(self.first[:slot], (), self.vocab, (slot,)).example()
+    def cut(self, slot: int) -> "MaskedSentence":
+        """What stands before a slot, and the slot itself, hidden; nothing but [SEP] follows."""
+        return MaskedSentence(self.first[:slot], (), self.vocab, (slot,))
 
 
-def believed(model: nn.Module, examples: Sequence[Example], slots: Sequence[Sequence[int]]) -> list[list[Distribution]]:
+def believed(model: nn.Module, sentences: Sequence[MaskedSentence]) -> list[dict[int, Distribution]]:
+    """A model's distributions of the hidden slots of each sentence, each slot by itself, in one forward pass: what a
+    model of both sides believes, asked as its architecture is."""
+    made = [readable(model).gaps(one.first, one.second, one.vocab, one.hidden) for one in sentences]
+    found = said_at(model, [example for example, _ in made], [slots for _, slots in made])
+    return [dict(zip(one.hidden, beliefs, strict=True)) for one, beliefs in zip(sentences, found, strict=True)]
+
+
+def said_at(model: nn.Module, examples: Sequence[Example], slots: Sequence[Sequence[int]]) -> list[list[Distribution]]:
     """A model's distributions at some slots of each example: the softmax of its logits there, in one forward pass."""
     batch = Batch.of(examples, pad=0).to(next(model.parameters()).device)
     with inference(model):
@@ -105,8 +108,8 @@ class LeftReader:
         if not slots:
             return {}
         if self.left_only is None:
-            found = believed(self.model, [gapped.cut(slot) for slot in slots], [[slot] for slot in slots])
-            return {slot: belief for slot, (belief,) in zip(slots, found, strict=True)}
+            found = believed(self.model, [gapped.cut(slot) for slot in slots])
+            return {slot: beliefs[slot] for slot, beliefs in zip(slots, found, strict=True)}
         read = causal(gapped.first[:slots[-1] - 1], vocab=gapped.vocab, rng=Random(0))
-        found = believed(self.left_only, [read], [[slot - 1 for slot in slots]])
-        return dict(zip(slots, found[0], strict=True))
+        [said] = said_at(self.left_only, [read], [[slot - 1 for slot in slots]])
+        return dict(zip(slots, said, strict=True))
