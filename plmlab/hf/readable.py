@@ -17,7 +17,7 @@ from plmlab.visibility import Visibility
 
 DECODERS = ("gpt2", "openai-gpt")
 """Decoders whose configuration does not say so."""
-RESERVED_POSITIONS = {"roberta": 2}
+RESERVED_POSITIONS = {"roberta": 2, "mpnet": 2}
 """How many of its positions a model type never gives to a token."""
 
 
@@ -53,7 +53,11 @@ class HFModel:
         return PairExample(source, target, Visibility.full(len(target.tokens), len(source.tokens)))
 
     def gaps(self, *given: Any) -> tuple[Example, list[int]]:
-        """What an encoder reads of a text with gaps, [MASK] in each, and the slots in which they are said."""
+        """What an encoder reads of a text with gaps, [MASK] in each, and the slots in which they are said. ValueError
+        for an XLNet, which knows no [MASK]."""
+        if self.kind == "xlnet":
+            raise ValueError(f"a {type(self.model).__name__} is asked for hidden words by its query stream, not by "
+                             "[MASK]; give plmlab's, from_hf(model)[0]")
         return masks_in_place(*given)
 
     def __call__(self, batch: Batch | PairBatch) -> Any:

@@ -1,4 +1,4 @@
-"""How far apart two tokens stand (相对位置编码), put into the scores: Shaw et al. (2018), Transformer-XL."""
+"""How far apart two tokens stand (相对位置编码), put into the scores: Shaw, Transformer-XL, XLNet, T5, MPNet."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -5,24 +5,14 @@ stream is some more queries: its slots stand behind those of the content stream,
 them.
 """
 
-from typing import Any, Protocol
+from typing import Any
 
 from jaxtyping import Float
 from torch import Tensor
 
+from plmlab.layers.memory import Memory
 from plmlab.layers.transformer import TransformerLayer
 from plmlab.visibility import AttentionMask
-
-
-class Remembers(Protocol):
-    """What holds the vectors that came before, and takes up those that come."""
-
-    @property
-    def time(self) -> int:
-        """How many slots are remembered."""
-
-    def extend(self, h: Float[Tensor, "batch new model"]) -> Float[Tensor, "batch time model"]:
-        """All vectors; the last of them are remembered from now on."""
 
 
 class TwoStreamLayer(TransformerLayer):
@@ -31,7 +21,7 @@ class TwoStreamLayer(TransformerLayer):
 
     def forward(  # type: ignore[override]
         self, x: Float[Tensor, "batch slots model"], may_look: AttentionMask, content: int, relation: Any = None,
-        memory: Remembers | None = None,
+        memory: Memory | None = None,
     ) -> Float[Tensor, "batch slots model"]:
         """The next layer's vector of each slot of both streams; ``relation`` is what the attention's score knows of
         queries and keys."""

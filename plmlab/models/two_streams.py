@@ -9,7 +9,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from plmlab.example import IGNORE, Batch
-from plmlab.layers.two_streams import Remembers, TwoStreamLayer
+from plmlab.layers.memory import Memory
+from plmlab.layers.two_streams import TwoStreamLayer
 from plmlab.models.bert import BERT
 from plmlab.visibility import AttentionMask
 
@@ -37,7 +38,7 @@ class TwoStreamEncoder(BERT):
         others."""
         return self.read(batch, [None] * len(self.layers))
 
-    def read(self, batch: Batch, memories: Sequence[Remembers | None]) -> Float[Tensor, "batch time model"]:
+    def read(self, batch: Batch, memories: Sequence[Memory | None]) -> Float[Tensor, "batch time model"]:
         """The same, behind what ``memories``, one a layer, hold: everybody sees all of that."""
         time, x = batch.size[1], self.embedded(self.embeddings(batch))
         asked = asked_slots(batch)

@@ -16,12 +16,12 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from plmlab.example import Batch
+from plmlab.layers.memory import Memory
 from plmlab.layers.relative import Relation, XLNetAttention
 from plmlab.layers.transformer import LayerShape
 from plmlab.models.architectures import CLS_LAST
 from plmlab.models.bert import Embeddings
 from plmlab.models.registry import Pretraining, model
-from plmlab.models.transformer_xl import Memory
 from plmlab.models.two_streams import TwoStreamEncoder, TwoStreamPretraining
 from plmlab.objectives import permuted_targets
 from plmlab.objectives.next_sentence import unasked

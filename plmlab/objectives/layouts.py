@@ -1,4 +1,4 @@
-"""How an encoder is given one text or two, with nothing hidden: in which order they stand, and where [CLS] is."""
+"""How an encoder is given one text or two: in which order they stand, where [CLS] is, and how gaps are asked."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -68,6 +68,18 @@ def permuted_targets(
                              predict=predict).targets_alone())
 
 
+def said_in(order: Sequence[int], tokens: Sequence[int], *, vocab: Vocabulary) -> Example:
+    """A [SEP] [CLS], every word said, in an order of their places. [SEP] and [CLS] come first, so that the length is
+    known: then the prices of a perfect reader add up to one number in every order, −log p(sentence | its length)."""
+    count = len(tokens)
+    return permuted(tokens, vocab=vocab, rng=Random(0), order=[count, count + 1, *order], predict=range(count))
+
+
+def leaking(example: Example) -> Example:
+    """The same with a leak: the query stream sees what the content stream does, the word that it is to say too."""
+    return replace(example, query_visible=example.visible)
+
+
 def gaps(tokens: Sequence[int], hidden: Sequence[int], *, vocab: Vocabulary, pair: Sequence[int] = ()) -> Example:
     """Each of the ``hidden`` slots is asked from all that is in sight, [SEP] and [CLS] too, and sees no other of them.
 
@@ -77,8 +89,7 @@ def gaps(tokens: Sequence[int], hidden: Sequence[int], *, vocab: Vocabulary, pai
     order = [*(slot for slot in range(len(tokens) + len(pair) + 2 + bool(pair)) if slot not in hidden), *hidden]
     drawn = permutation(tokens, pair, vocab=vocab, rng=Random(0), k=1.0, longest=1.0, order=order,
                         predict=hidden).targets_alone()
-    drawn.rank[list(hidden)] = len(order)
-    return _told(drawn)
+    return _told(drawn.at_once(hidden))
 
 
 @dataclass(frozen=True)
@@ -99,6 +110,12 @@ class Permutation:
         words = [slot for slot in order if slot not in self.special]
         sorted_out = iter(sorted(words, key=lambda slot: slot in self.predict))
         return replace(self, rank=ranks([slot if slot in self.special else next(sorted_out) for slot in order]))
+
+    def at_once(self, slots: Sequence[int]) -> "Permutation":
+        """With these slots behind all others, and none of them before another."""
+        rank = self.rank.clone()
+        rank[list(slots)] = len(self.tokens)
+        return replace(self, rank=rank)
 
     def targets_alone(self) -> "Permutation":
         """Without an order among the words that are not predicted."""

@@ -38,7 +38,7 @@ def middle(chip: Locator) -> tuple[float, float]:
 
 
 def made_example(made: PermutationLab) -> Example:
-    return example(made.tokenizer.encode(made.text), made.order, made.tokenizer.vocab, leaking=made.leak)
+    return example(made.tokenizer.encode(made.text), made.order, made.tokenizer.vocab, leak=made.leak)
 
 
 def test_the_first_state_teaches_untouched(show: Show) -> None:

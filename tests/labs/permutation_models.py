@@ -1,7 +1,6 @@
 """Models of two streams for the tests of the Permutation Lab: one that is perfect, and one of loud random weights."""
 
 from functools import cache
-from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
@@ -27,13 +26,12 @@ FEW = 6
 """Sentences of a tally, so that it is soon made."""
 
 
-class Perfect(nn.Module):
+class Perfect(XLNetPretraining):
     """Says at each asked slot the exact posterior, given the words that its query stream may see and how many there
     are; a word that it sees itself it reads off. Of what is no sentence it knows nothing."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.config = SimpleNamespace(vocab=len(WORDS))
+        super().__init__(XLNetConfig(len(WORDS), layers=1, model=2, heads=1, inner=2))
 
     def forward(self, batch: Batch) -> Tensor:
         assert batch.query_visible is not None and batch.query_visible.pairs is not None

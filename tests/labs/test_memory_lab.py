@@ -24,8 +24,9 @@ from plmlab.labs.memory.lesions import MISTAKE, TERMS, WAYS, unshifted
 from plmlab.labs.memory.presets import Asked, texts_to_try
 from plmlab.labs.memory.reach import reach
 from plmlab.labs.memory.reading import Sight, groups
+from plmlab.layers.memory import Memory
 from plmlab.models.gpt import GPT2, GPTConfig
-from plmlab.models.transformer_xl import Memory, TransformerXL
+from plmlab.models.transformer_xl import TransformerXL
 from plmlab.visibility import AttentionMask
 
 IDS = WORDS.encode(TEXT)

@@ -121,8 +121,8 @@ def test_many_orders_in_one_batch_are_the_orders_one_by_one() -> None:
 @pytest.mark.parametrize("leaking", [False, True])
 def test_a_batch_of_orders_is_the_batch_of_their_examples(leaking: bool) -> None:
     listed = [[0, 1, 2], [2, 1, 0], [1, 2, 0]]
-    one = in_orders(IDS[:3], listed, WORDS.vocab, leaking=leaking)
-    other = Batch.of([example(IDS[:3], order, WORDS.vocab, leaking=leaking) for order in listed], pad=0)
+    one = in_orders(IDS[:3], listed, WORDS.vocab, leak=leaking)
+    other = Batch.of([example(IDS[:3], order, WORDS.vocab, leak=leaking) for order in listed], pad=0)
     assert one.visible.pairs is not None and other.visible.pairs is not None
     assert one.query_visible is not None and other.query_visible is not None
     for mine, theirs in ((one.tokens, other.tokens), (one.segments, other.segments), (one.targets, other.targets),

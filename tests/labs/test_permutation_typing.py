@@ -3,16 +3,15 @@
 import json
 
 import pytest
-import torch
-from permutation_models import MIXED, SMALL, TEXT, WORDS, Perfect, lab, random_model
+from permutation_models import MIXED, SMALL, TEXT, WORDS, lab, random_model
 from standin import HOSTILE
 
-from plmlab.example import Batch
 from plmlab.labs import PermutationLab, PermutationPreset
 from plmlab.labs.permutation import orders
 from plmlab.labs.permutation.asking import answer
 from plmlab.models.bert import BERTConfig, BERTPretraining
 from plmlab.models.gpt import GPT2, GPTConfig
+from plmlab.models.mpnet import MPNetConfig, MPNetPretraining
 from plmlab.text.words import word_tokenizer
 from plmlab.world.datasets.tokenizer import world_tokenizer
 
@@ -127,18 +126,12 @@ def test_a_step_that_is_none_is_told() -> None:
     assert made.message == "step is 6; this sentence is said in 5 steps, from 1 on"
 
 
-class OneStream(Perfect):
-    """Sees all but itself, whatever the mask says."""
-
-    def forward(self, batch: Batch) -> torch.Tensor:
-        return torch.zeros(*batch.size, len(WORDS))
-
-
 def test_other_models_are_told_apart() -> None:
     size = len(WORDS)
-    for model in (OneStream(), GPT2(GPTConfig(size, time=20, layers=1, model=8, heads=2)),
+    mpnet = MPNetPretraining(MPNetConfig(size, time=20, layers=1, model=8, heads=2, inner=8))
+    for model in (mpnet, random_model().encoder, GPT2(GPTConfig(size, time=20, layers=1, model=8, heads=2)),
                   BERTPretraining(BERTConfig(size, time=20, layers=1, model=8, heads=2, inner=8))):
-        with pytest.raises(ValueError, match=f"model is a {type(model).__name__}, which has no query stream"):
+        with pytest.raises(ValueError, match=f"model is a {type(model).__name__}, which is not asked by a query"):
             PermutationLab(model, WORDS, TEXT)
         with pytest.raises(ValueError, match="leaking is a"):
             PermutationLab(random_model(), WORDS, TEXT, leaking=model)

@@ -8,8 +8,9 @@ from torch import Tensor
 
 from plmlab.example import Batch
 from plmlab.layers.attention import MultiHeadAttention
+from plmlab.layers.memory import Memory
 from plmlab.layers.positions import Sinusoidal
-from plmlab.models.transformer_xl import Memory, ScaledTokens, TransformerXL, TransformerXLConfig
+from plmlab.models.transformer_xl import ScaledTokens, TransformerXL, TransformerXLConfig
 from plmlab.visibility import AttentionMask
 
 

@@ -5,7 +5,6 @@ in every order, for a reader who makes no mistake (the chain rule); and the floo
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from random import Random
 
 import torch
@@ -15,7 +14,7 @@ from plmlab.chapters.ch11.arms import new
 from plmlab.draws import shuffled
 from plmlab.example import Example
 from plmlab.models.xlnet import XLNetPretraining
-from plmlab.objectives import permuted
+from plmlab.objectives.permuted import leaking, said_in
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.train import History, fit
 from plmlab.world.datasets.batches import sentence_batches
@@ -26,15 +25,12 @@ LR, BATCH = 1e-2, 32
 
 def whole_order(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Example:
     """A [SEP] [CLS], every word predicted, in a random order that begins with [SEP] and [CLS]."""
-    words = len(tokens)
-    return permuted(tokens, vocab=vocab, rng=rng, order=[words, words + 1, *shuffled(rng, range(words))],
-                    predict=range(words))
+    return said_in(shuffled(rng, range(len(tokens))), tokens, vocab=vocab)
 
 
-def leaking(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Example:
+def whole_order_leaking(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Example:
     """The same, but the query stream sees z≤t, its own word among them, as the content stream does."""
-    example = whole_order(tokens, vocab=vocab, rng=rng)
-    return replace(example, query_visible=example.visible)
+    return leaking(whole_order(tokens, vocab=vocab, rng=rng))
 
 
 def learn(objective: Callable[..., Example], updates: int, seed: int, **options: object,

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import TYPE_CHECKING
 
 from torch import nn
 
@@ -12,9 +11,6 @@ from plmlab.interpret.readable import inference, readable
 from plmlab.objectives import causal
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.world.datasets.best_reader import Distribution
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,6 @@ def own_chances(model: nn.Module, ids: Sequence[int], order: Sequence[int], word
     Who does not see it believes the same whichever stands there: then they add up to 1 at most.
     """
     place = order[0]
-    made = [example([*ids[:place], word, *ids[place + 1:]], order, vocab, leaking=leaking) for word in words]
+    made = [example([*ids[:place], word, *ids[place + 1:]], order, vocab, leak=leaking) for word in words]
     paid = surprisals(model, Batch.of(made, pad=vocab.need("pad")))[:, place]
     return torch.exp(-paid.double()).tolist()

@@ -10,12 +10,12 @@ import traitlets
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from plmlab.interpret.readable import AnyTokenizer, as_ours
+from plmlab.interpret.readable import AnyTokenizer, as_ours, readable
 from plmlab.labs.base import Change, Computed, Lab
 from plmlab.labs.permutation import exact, orders
 from plmlab.labs.permutation.asking import QUESTION, answer, own_chances, some
 from plmlab.labs.permutation.presets import PermutationPreset, things_to_try
-from plmlab.labs.permutation.reading import example, in_orders, logits_of, surprisals, two_stream_model
+from plmlab.labs.permutation.reading import check_two_streams, example, in_orders, logits_of, surprisals
 from plmlab.labs.permutation.tally import tally
 from plmlab.labs.shared.beliefs import belief_state
 from plmlab.labs.shared.masks import mask_state
@@ -75,10 +75,13 @@ class PermutationLab(Lab):
                  presets: Sequence[PermutationPreset] | None = None, max_tokens: int = 12, **traits: Any) -> None:
         self.model, self.leaking, self.world, self.split = model, leaking, world, split
         self.tokenizer = as_ours(tokenizer)
-        self.size = two_stream_model(model, self.tokenizer)
-        if leaking is not None and two_stream_model(leaking, self.tokenizer, "leaking") != self.size:
-            raise ValueError("leaking has a vocabulary of another size; give a model of the same tokenizer")
-        self.best = None if world is None else BestReader(world, split, self.tokenizer, self.size)
+        check_two_streams(model, self.tokenizer)
+        size = readable(model).vocab or 0
+        if leaking is not None:
+            check_two_streams(leaking, self.tokenizer, "leaking")
+            if readable(leaking).vocab != size:
+                raise ValueError("leaking has a vocabulary of another size; give a model of the same tokenizer")
+        self.best = None if world is None else BestReader(world, split, self.tokenizer, size)
         self._paid = lru_cache(8)(self._in_all_orders)
         tries = list(presets or ()) if world is None or presets is not None else things_to_try(world, split)
         menu: dict[str, Any] = {
@@ -136,9 +139,9 @@ class PermutationLab(Lab):
         vocab, model = self.tokenizer.vocab, self.leaking if self.leak and self.leaking is not None else self.model
         tokens = labels(self.tokenizer, [*ids, vocab.need("sep"), vocab.need("cls")])
         words = tokens[:len(ids)]
-        made = example(ids, order, vocab, leaking=self.leak)
+        made = example(ids, order, vocab, leak=self.leak)
         assert made.query_visible is not None
-        logits = logits_of(model, in_orders(ids, [order], vocab, leaking=self.leak))[0]
+        logits = logits_of(model, in_orders(ids, [order], vocab, leak=self.leak))[0]
         nats = None if self.world is None else exact.surprisal(self.world, self.split, words)
         steps = self._steps(ids, words, order, logits)
         return {
@@ -195,7 +198,7 @@ class PermutationLab(Lab):
     def _surprisals(self, ids: Words, listed: Sequence[Sequence[int]], leak: bool) -> list[float]:
         """−log p of the whole sentence in each of some orders, in one batch."""
         model = self.leaking if leak and self.leaking is not None else self.model
-        return surprisals(model, in_orders(ids, listed, self.tokenizer.vocab, leaking=leak)).sum(1).tolist()
+        return surprisals(model, in_orders(ids, listed, self.tokenizer.vocab, leak=leak)).sum(1).tolist()
 
     def _proof(self, ids: Words, order: list[int]) -> dict[str, Any]:
         """Other words put in turn where the first word of the order stands: the sum of what either model gives each of

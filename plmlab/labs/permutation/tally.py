@@ -35,7 +35,7 @@ def tally(world: World, split: str, tokenizer: Tokenizer, model: nn.Module, leak
     found: dict[str, Any] = {"sentences": len(sentences), "exact": fmean(exact), "leaking": None}
     for name, reads in (("model", model), ("leaking", leaking)):
         if reads is not None:
-            made = [example(row, order, tokenizer.vocab, leaking=name == "leaking")
+            made = [example(row, order, tokenizer.vocab, leak=name == "leaking")
                     for row, order in zip(rows, orders, strict=True)]
             paid = surprisals(reads, Batch.of(made, pad=tokenizer.vocab.need("pad"))).sum(1).tolist()
             found[name] = _beside(paid, exact)

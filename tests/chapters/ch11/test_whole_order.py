@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from plmlab import world
-from plmlab.chapters.ch11.whole_order import leaking, learn, whole_order
+from plmlab.chapters.ch11.whole_order import learn, whole_order, whole_order_leaking
 from plmlab.objectives import permuted
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.world.probability.example_floor import questions
@@ -23,7 +23,7 @@ def test_in_every_order_a_sentence_has_one_price() -> None:
         prices = [reader(automaton, words, questions(one, vocab), vocab) for reader in (told_length, visible_positions)]
         first = sum(-log(p) for p in [_of_length(words)])
         assert prices == pytest.approx([first, first])
-    leaks = leaking(range(FIRST, FIRST + 4), vocab=vocab, rng=Random(0))
+    leaks = whole_order_leaking(range(FIRST, FIRST + 4), vocab=vocab, rng=Random(0))
     assert told_length(automaton, words, questions(leaks, vocab), vocab) == 0
 
 
@@ -47,5 +47,5 @@ def test_the_leak_falls_through_the_floor_and_the_honest_model_does_not() -> Non
     small = world.small()
     floor = small.floor(whole_order, sentences=300).mean
     losses = {make: learn(make, updates, 0, show=False)[1].smoothed(20)[-1]
-              for make, updates in ((whole_order, 40), (leaking, 110))}
-    assert losses[leaking] < 0.8 * floor < floor < losses[whole_order]
+              for make, updates in ((whole_order, 40), (whole_order_leaking, 110))}
+    assert losses[whole_order_leaking] < 0.8 * floor < floor < losses[whole_order]
