@@ -212,7 +212,10 @@ class DistanceBias(nn.Embedding):
 
 
 class BiasedAttention(MultiHeadAttention):
-    """Attention whose scores have something added to them, qᵀk/√d_k + b; the ``relation`` is b."""
+    """Attention whose scores have something added to them, qᵀk/√d_k + b; the ``relation`` is b.
+
+    Fused, unless its ``scores`` or ``weights`` are watched; both ways agree.
+    """
 
     def score(  # type: ignore[override]
         self, q: Float[Tensor, "batch head query width"], k: Float[Tensor, "batch head key width"],
@@ -220,3 +223,15 @@ class BiasedAttention(MultiHeadAttention):
     ) -> Float[Tensor, "batch head query key"]:
         """qᵀk/√d_k + b."""
         return super().score(q, k) + relation
+
+    def attend(  # type: ignore[override]
+        self, q: Float[Tensor, "batch head query width"], k: Float[Tensor, "batch head key width"],
+        v: Float[Tensor, "batch head key width"], may_look: AttentionMask,
+        relation: Float[Tensor, "batch head query key"],
+    ) -> Float[Tensor, "batch head query width"]:
+        """softmax(QKᵀ/√d_k + b + mask) V, in every head at once."""
+        if self.scores.open or self.weights.open:
+            return self.weigh(q, k, may_look, relation) @ v
+        mask = may_look.dense(q.shape[2], k.shape[2])
+        added = relation if mask is None else relation.masked_fill(~mask.to(q.device), float("-inf"))
+        return F.scaled_dot_product_attention(q, k, v, added, self.dropout if self.training else 0.0)

@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from plmlab.interpret import intervene, watch
-from plmlab.layers.relative import DistanceBias, ShawAttention, TransformerXLAttention, relative_shift
+from plmlab.layers.attention import MultiHeadAttention
+from plmlab.layers.relative import BiasedAttention, DistanceBias, ShawAttention, TransformerXLAttention, relative_shift
 from plmlab.visibility import AttentionMask
 
 TERMS = ("content", "content_position", "global_content", "global_position")
@@ -222,3 +223,27 @@ def test_the_bias_is_that_of_mpnet_s_buckets() -> None:
     query, key = torch.tensor([[5, 0, 300, 17]]), torch.tensor([[0, 1, 5, 5, 299, 140, 20]])
     buckets = MPNetEncoder.relative_position_bucket(key[:, None, :] - query[:, :, None], num_buckets=32)
     torch.testing.assert_close(bias(query, key), bias.weight[buckets].permute(0, 3, 1, 2))
+
+
+def test_a_bias_fused_is_the_bias_watched() -> None:
+    """Outputs, and gradients of queries and of the bias too; a query that may look nowhere gets zeros."""
+    torch.manual_seed(1)
+    module, x = BiasedAttention(12, 3).double(), torch.randn(2, 5, 12, dtype=torch.float64, requires_grad=True)
+    bias = torch.randn(2, 3, 5, 5, dtype=torch.float64, requires_grad=True)
+    looks = torch.rand(2, 5, 5) < 0.6
+    looks[1, 2] = False
+    mask, found = AttentionMask(pairs=looks), []
+    for _ in range(2):
+        if found:
+            with watch(module, "weights") as seen:
+                out = module(x, mask, relation=bias)
+            assert not seen["weights"][1, :, 2].any() and seen["weights"].shape == (2, 3, 5, 5)
+        else:
+            out = module(x, mask, relation=bias)
+        found.append([out, *torch.autograd.grad((out * torch.arange(12)).sum(), (x, bias))])
+    for fused, watched in zip(*found, strict=True):
+        torch.testing.assert_close(fused, watched, rtol=0, atol=1e-10)
+    plain = MultiHeadAttention(12, 3).double()
+    plain.load_state_dict(module.state_dict())
+    torch.testing.assert_close(module(x, mask, relation=torch.zeros_like(bias)), plain(x, mask), rtol=0, atol=1e-10)
+    assert (found[0][0] - plain(x, mask)).abs().max() > 0.01
