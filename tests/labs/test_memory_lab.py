@@ -242,7 +242,7 @@ def test_the_mistake_is_made_in_every_layer_and_segment(monkeypatch: pytest.Monk
     """As a model whose score reads the wrong distances itself."""
     model = deepcopy(random_model())
 
-    def score(self: nn.Module, q: Tensor, k: Tensor) -> Tensor:
+    def score(self: nn.Module, q: Tensor, k: Tensor, relation: object = None) -> Tensor:
         r, found = self.places(k.shape[2]).flip(1), torch.zeros(*q.shape[:3], k.shape[2], dtype=q.dtype)
         for i in range(q.shape[2]):
             for j in range(k.shape[2]):

@@ -13,7 +13,7 @@ from plmlab.pretraining import Plan
 def test_requests_that_cannot_be_met(corpus: Path, tmp_path: Path, capsys) -> None:
     to = ["--out", str(tmp_path / "new")]
     text = ["--corpus", str(corpus)]
-    assert "xlnet" in refusal(capsys, "xlnet", *text, *to)
+    assert "word2bert" in refusal(capsys, "word2bert", *text, *to)
     assert "nowhere.txt" in refusal(capsys, "gpt", "--corpus", str(tmp_path / "nowhere.txt"), *to)
     for option, value, told in (
             ("steps", "0", "--steps is 0"), ("save-every", "0", "--save-every is 0"), ("heads", "3", "3 heads"),
