@@ -195,9 +195,7 @@ def bucket(distance: Int[Tensor, "*places"], buckets: int = 32, farthest: int = 
 class DistanceBias(nn.Embedding):
     """A number of each head for each bucket of distances: what is added to a score (T5's encoder; MPNet).
 
-    Half the buckets are of keys before the query, half of keys behind it. Of each half, half hold one distance each and
-    the others grow with its logarithm, up to 128 slots; all beyond share the last (Raffel et al. 2020, §2.1; the
-    formula is that of the authors' code).
+    Half the buckets are of keys before the query, half of keys behind it; which distances share one, `bucket` says.
     """
 
     def forward(  # type: ignore[override]

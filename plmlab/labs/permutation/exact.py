@@ -35,7 +35,10 @@ def length_chances(automaton: Automaton, longest: int) -> list[float]:
 
 def surprisal(world: World, split: str, words: Sequence[str]) -> float | None:
     """−log p(sentence | its length), in nats; None for what is no sentence of the split's grammar."""
-    if not world.explain(words, split).valid:
-        return None
-    length = length_chances(world.automaton(split), len(words))[-1]
-    return log(length) - world.logprob(words, split)
+    return surprisals(world, split, [words])[0] if world.explain(words, split).valid else None
+
+
+def surprisals(world: World, split: str, sentences: Sequence[Sequence[str]]) -> list[float]:
+    """−log p(sentence | its length) of sentences of the split's grammar, in nats."""
+    lengths = length_chances(world.automaton(split), max(map(len, sentences)))
+    return [log(lengths[len(words)]) - world.logprob(words, split) for words in sentences]
