@@ -3,6 +3,9 @@
 import torch
 from torch import Tensor, nn
 
+from plmlab.hf.families import Family
+from plmlab.hf.links import to_ours, within
+
 
 def shaken(model: nn.Module, seed: int = 0) -> nn.Module:
     """The model in float64 with every weight random, norms and biases too, so that no two could be mixed up."""
@@ -50,3 +53,17 @@ def attention_gradients(ours: nn.Module) -> dict[str, Tensor]:
         "in_proj_bias": torch.cat([linear.bias.grad for linear in qkv]),
         "out_proj.weight": ours.out.weight.grad, "out_proj.bias": ours.out.bias.grad,
     }
+
+
+def same_gradients(ours: nn.Module, theirs: nn.Module, family: Family, tolerance: float = 1e-10) -> None:
+    """Of every weight of a pretraining model, on both sides; our pooler, which nothing reads, takes none."""
+    links = [*within(family.part, family.links(ours.config)), *family.head]
+    gradients = {name: parameter.grad for name, parameter in theirs.named_parameters()}
+    assert set(gradients) == {link.theirs for link in links}
+    others = to_ours(links, gradients)
+    for name, parameter in ours.named_parameters():
+        if name.startswith(f"{family.part}.pooler"):
+            assert parameter.grad is None
+        else:
+            same(parameter.grad, others.pop(name), tolerance)
+    assert not others

@@ -4,12 +4,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from alike import same, shaken
+from alike import same, same_gradients, shaken
 from mpnets import SIZES, text_of
 from transformers import MPNetConfig, MPNetForMaskedLM, MPNetModel
 
 from plmlab.hf import convert, from_hf, to_hf
-from plmlab.hf.links import to_ours, within
 from plmlab.hf.mpnet import MPNETS
 from plmlab.interpret import watch
 from plmlab.models.mpnet import MPNet, MPNetPretraining
@@ -60,16 +59,7 @@ def test_loss_and_gradients(size: dict, lengths: list[int]) -> None:
     same(loss, expected.loss)
     loss.backward()
     expected.loss.backward()
-    links = [*within("encoder", MPNETS.links(ours.config)), *MPNETS.head]
-    gradients = {name: parameter.grad for name, parameter in theirs.named_parameters()}
-    assert set(gradients) == {link.theirs for link in links}
-    others = to_ours(links, gradients)
-    for name, parameter in ours.named_parameters():
-        if name.startswith("encoder.pooler"):
-            assert parameter.grad is None
-        else:
-            same(parameter.grad, others.pop(name))
-    assert not others
+    same_gradients(ours, theirs, MPNETS)
 
 
 @pytest.mark.parametrize("precision", [torch.float32, torch.float64])

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from alike import same, shaken
+from alike import same, same_gradients, shaken
 from texts import text
 from torch import Tensor
 from transformers import XLNetConfig, XLNetForMultipleChoice, XLNetLMHeadModel, XLNetModel
@@ -12,7 +12,6 @@ from xlnets import CLOSE, SIZES, VOCAB, both, in_theirs, special_first
 
 from plmlab.example import IGNORE, Batch
 from plmlab.hf import convert, from_hf, to_hf
-from plmlab.hf.links import to_ours, within
 from plmlab.hf.xlnet import XLNETS
 from plmlab.interpret import watch
 from plmlab.models.xlnet import XLNet, XLNetPretraining
@@ -84,16 +83,7 @@ def test_loss_and_gradients(size: dict, objective) -> None:
     same(loss, expected, CLOSE)
     loss.backward()
     expected.backward()
-    links = [*within("encoder", XLNETS.links(ours.config)), *XLNETS.head]
-    gradients = {name: parameter.grad for name, parameter in theirs.named_parameters()}
-    assert set(gradients) == {link.theirs for link in links}
-    others = to_ours(links, gradients)
-    for name, parameter in ours.named_parameters():
-        if name.startswith("encoder.pooler"):
-            assert parameter.grad is None
-        else:
-            same(parameter.grad, others.pop(name), CLOSE)
-    assert not others
+    same_gradients(ours, theirs, XLNETS, CLOSE)
 
 
 @objectives
