@@ -5,6 +5,7 @@ never mentions, and on facts that it never tells. Another encoder that has such 
 same uses, and reads each text in its own layout.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -151,6 +152,15 @@ def development(name: str, seed: int) -> list[Any]:
     known = {_read(task, row) for row in [*labelled(name, seed), *exam(name)]}
     rows = (row for row in task.rows(task.development, seed) if _read(task, row) not in known)
     return list(islice(rows, DEVELOPMENT))
+
+
+def majority(name: str) -> float:
+    """The score in the exam of a classification of always saying the class that is commoner among the labels to learn
+    from."""
+    learned, asked = ([int(TASKS[name].example(row).labels["class"]) for row in rows]
+                      for rows in (labelled(name, 0), exam(name)))
+    [(commoner, _)] = Counter(learned).most_common(1)
+    return asked.count(commoner) / len(asked)
 
 
 def _read(task: Task, row: Any) -> tuple[int, ...]:

@@ -1,16 +1,8 @@
 """What the four tasks give to rules that know no language: the commoner class, and the overlap of two sentences."""
 
-from collections import Counter
 from collections.abc import Sequence
 
 from plmlab.transfer import exam, labelled
-
-
-def majority(name: str) -> float:
-    """The score in the exam of always saying the class that is commoner among the labels to learn from."""
-    kind = {"one sentence": "right", "a pair": "same"}[name]
-    commoner, _ = Counter(getattr(row, kind) for row in labelled(name, 0)).most_common(1)[0]
-    return sum(getattr(row, kind) == commoner for row in exam(name)) / len(exam(name))
 
 
 def overlap(one: Sequence[str], other: Sequence[str]) -> float:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from plmlab.chapters.ch08.cheap_rules import majority, overlap, overlap_score
-from plmlab.transfer import exam, labelled
+from plmlab.chapters.ch08.cheap_rules import overlap, overlap_score
+from plmlab.transfer import exam, labelled, majority
 
 
 def test_overlap_is_the_share_of_different_words_that_both_have() -> None:
