@@ -125,15 +125,9 @@ def _first_letters(whole: Iterable[str]) -> Iterator[str]:
 
 
 def from_world(plan: Plan) -> Material:
-    """New sentences of the full Small World for every step, to be judged by its plain test; a token a word.
-
-    Of the texts of a model that reads pairs, one in eight is a pair of segments of articles, as long as the model can
-    read at most: nearly half of what is read (``mixed_batches``). Of the batches of an update, each has texts of like
-    length (``bucketed``).
-    """
+    """New sentences of the full Small World for every step, to be judged by its plain test; a token a word."""
     from plmlab import world
-    from plmlab.world.datasets.batches import mixed_batches, pair_batches, sentence_batches
-    from plmlab.world.datasets.segments import segment_pairs
+    from plmlab.world.datasets.batches import sentence_batches
     from plmlab.world.datasets.tokenizer import world_tokenizer
 
     how, whole = plan.kind.pretraining, world.full()
@@ -144,6 +138,24 @@ def from_world(plan: Plan) -> Material:
                          f"{longest + 2} slots")
     tokenizer = world_tokenizer(whole, ["english"])
     held_out = sentence_batches(whole, "test", tokenizer, how.objective, plan.batch, plan.seed + 1)
+    return Material(tokenizer, world_batches(plan, tokenizer),
+                    [held_out(i) for i in range(-(-WORLD_HELD_OUT // plan.batch))],
+                    whole.floor(how.objective, split="test", sentences=WORLD_HELD_OUT) if how.likelihood else None)
+
+
+def world_batches(plan: Plan, tokenizer: Tokenizer) -> Callable[[int], Any]:
+    """What a plan reads of the full Small World, a batch a step.
+
+    Of the texts of a model that reads pairs, one in eight is a pair of segments of articles, as long as the model can
+    read at most: nearly half of what is read (``mixed_batches``). Of the batches of an update, each has texts of like
+    length (``bucketed``).
+    """
+    from plmlab import world
+    from plmlab.world.datasets.batches import mixed_batches, pair_batches, sentence_batches
+    from plmlab.world.datasets.segments import segment_pairs
+
+    how, whole = plan.kind.pretraining, world.full()
+    assert how is not None
     pairs = -(-plan.batch // 8) if how.pairs else 0
     objective = partial(how.objective, **plan.choices)
     batches = sentence_batches(whole, "train", tokenizer, objective, plan.batch - pairs, plan.seed)
@@ -151,6 +163,4 @@ def from_world(plan: Plan) -> Material:
         batches = mixed_batches(
             pair_batches(whole, "train", tokenizer, pairs, plan.seed, objective=how.pairs, **plan.choices,
                          draw_pairs=partial(segment_pairs, longest=plan.time - 3)), batches)
-    return Material(tokenizer, bucketed(batches, plan.accumulate),
-                    [held_out(i) for i in range(-(-WORLD_HELD_OUT // plan.batch))],
-                    whole.floor(how.objective, split="test", sentences=WORLD_HELD_OUT) if how.likelihood else None)
+    return bucketed(batches, plan.accumulate)
