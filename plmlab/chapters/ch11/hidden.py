@@ -1,27 +1,32 @@
-"""Hidden words of the small world's test: one alone, and two together, by every arm, and by the exact reader.
+"""Hidden words of a world's test: one alone, and two together, by every arm, and by the exact reader.
 
 Two words are asked together where one tells much of the other: both words of a name, a noun and its verb, two
 neighbours. Who guesses them apart says a product; the best product is that of the exact marginals, and what it pays
-above the exact joint probability no such reader can save.
+above the exact joint probability no such reader can save. But who guesses apart can be asked in turn: for the first
+word while both are hidden, and then for the second, with the first in its place.
 
-The text of the small world is made of some 800 different sentences, so that nearly all of the exam was read (`read`):
-it asks how well a model knows the chances of its text, not what it makes of sentences that it never saw.
+The text of the small world is made of some 800 different sentences, so that nearly all of its exam was read (`read`):
+it asks how well a model knows the chances of its text, not what it makes of sentences that it never saw. Those are
+asked in the full world, in `plmlab.chapters.ch11.unread`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import islice
-from math import log
+from math import inf, log
 from random import Random
 from typing import NamedTuple
 
 import torch
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from plmlab import world
 from plmlab.chapters.ch11.arms import ARMS, Arm, trained
 from plmlab.draws import below, shuffled
 from plmlab.example import IGNORE, Batch
+from plmlab.text import Tokenizer
+from plmlab.world import World
 from plmlab.world.datasets.tokenizer import small_spelling
 from plmlab.world.grammar.sentence import Sentence
 
@@ -29,6 +34,24 @@ KINDS = ("a word", "a name", "noun and verb", "neighbours")
 COUNT = 400
 """Gaps of a kind."""
 CHUNK = 200
+
+
+@cache
+def different(of: World) -> list[Sentence]:
+    """Sentences of a world's plain test, each once."""
+    return list({one.words: one for one in islice(of.sentences("test", seed=5), 8000)}.values())
+
+
+class Text(NamedTuple):
+    """What an exam is made of: a world, the tokens of its words, and the sentences in which words are hidden."""
+
+    world: Callable[[], World]
+    spelling: Callable[[], Tokenizer]
+    sentences: Callable[[World], list[Sentence]]
+
+
+SMALL = Text(world.small, small_spelling, different)
+"""What the arms are asked."""
 
 
 class Gap(NamedTuple):
@@ -61,32 +84,27 @@ def of_kind(kind: str, sentence: Sentence, rng: Random) -> list[tuple[int, ...]]
 
 
 @cache
-def gaps(kind: str) -> list[Gap]:
-    """The exam of a kind: gaps in different sentences of the plain test."""
+def gaps(kind: str, text: Text = SMALL) -> list[Gap]:
+    """The exam of a kind: gaps in different sentences."""
     found: dict[Gap, None] = {}
-    for sentence in _sentences():
+    for sentence in text.sentences(text.world()):
         slots = of_kind(kind, sentence, Random(" ".join(sentence.words)))
         found |= {Gap(sentence.words, hidden): None for hidden in shuffled(Random(0), slots)[:1]}
     return list(found)[:COUNT]
 
 
-def read(kind: str) -> float:
+def read(kind: str, text: Text = SMALL) -> float:
     """The share of an exam's sentences that stand in 60,000 sentences of the training text."""
-    told = {tuple(words) for words in islice(world.small().text("train", seed=17), 60_000)}
-    return sum(gap.words in told for gap in gaps(kind)) / len(gaps(kind))
+    told = {tuple(words) for words in islice(text.world().text("train", seed=17), 60_000)}
+    return sum(gap.words in told for gap in gaps(kind, text)) / len(gaps(kind, text))
 
 
 @cache
-def _sentences() -> list[Sentence]:
-    return list({one.words: one for one in islice(world.small().sentences("test", seed=5), 8000)}.values())
-
-
-@cache
-def exact(gap: Gap) -> Exact:
+def exact(gap: Gap, text: Text = SMALL) -> Exact:
     """What the exact reader pays. (It is told the length of the sentence.)"""
-    words, small = list(gap.words), world.small()
-    marginals = small.posterior(words, gap.hidden, "test")
-    together = small.joint(words, gap.hidden, "test")
+    words, whole = list(gap.words), text.world()
+    marginals = whole.posterior(words, gap.hidden, "test")
+    together = whole.joint(words, gap.hidden, "test")
     true = tuple(words[slot] for slot in sorted(gap.hidden))
     apart = -sum(log(one[word]) for one, word in zip(marginals, true, strict=True))
 
@@ -100,19 +118,29 @@ def exact(gap: Gap) -> Exact:
 
 
 @torch.no_grad()
-def nats(arm: Arm, model: nn.Module, asked: Sequence[tuple[Gap, tuple[int, ...]]]) -> Tensor:
-    """−log p of the true words of each gap, in nats, said in the order that stands beside it."""
-    told = []
-    for batch, rows in _batches(arm, [(list(gap.words), order) for gap, order in asked]):
+def nats(arm: Arm, model: nn.Module, asked: Sequence[tuple[Gap, tuple[int, ...]]], text: Text = SMALL,
+         ) -> Float[Tensor, "gap word"]:
+    """−log p of each of the true words of a gap, in nats, said in the order that stands beside it."""
+    told: list[list[float]] = []
+    for batch, rows in _batches(arm, [(list(gap.words), order) for gap, order in asked], text.spelling()):
         logits = model(batch).log_softmax(-1)
-        said = logits.gather(-1, batch.targets.clamp(min=0)[..., None])[..., 0]
-        told.append(-said.masked_fill(batch.targets == IGNORE, 0.0).sum(1)[:rows])
-    return torch.cat(told)
+        said = -logits.gather(-1, batch.targets.clamp(min=0)[..., None])[..., 0]
+        told += [said[row, _slots(batch, row, order)].tolist()
+                 for row, (_, order) in enumerate(asked[len(told):len(told) + rows])]
+    return torch.tensor(told)
 
 
-def _batches(arm: Arm, asked: Sequence[tuple[list[str], tuple[int, ...]]]) -> Iterator[tuple[Batch, int]]:
+def nats_in_turn(arm: Arm, model: nn.Module, asked: Sequence[tuple[Gap, tuple[int, ...]]], text: Text = SMALL,
+                 ) -> Float[Tensor, "gap word"]:
+    """The same where each word is asked alone, with those that come later in the order hidden, and the others told."""
+    words = range(len(asked[0][1]))
+    return torch.stack([nats(arm, model, [(gap, order[turn:]) for gap, order in asked], text)[:, 0]
+                        for turn in words], 1)
+
+
+def _batches(arm: Arm, asked: Sequence[tuple[list[str], tuple[int, ...]]], spelling: Tokenizer,
+             ) -> Iterator[tuple[Batch, int]]:
     assert arm.ask is not None
-    spelling = small_spelling()
     for start in range(0, len(asked), CHUNK):
         examples = [arm.ask(spelling.encode(" ".join(words), plain=True), order, spelling.vocab)
                     for words, order in asked[start:start + CHUNK]]
@@ -124,56 +152,75 @@ def orders(gap: Gap) -> tuple[tuple[int, ...], ...]:
     return (gap.hidden, gap.hidden[::-1])[:len(gap.hidden)]
 
 
+class Turn(NamedTuple):
+    """Of a gap, the words that are ``hidden`` when the model is asked, and those that are then ``drawn``, by number."""
+
+    hidden: slice
+    drawn: slice
+
+
+BOTH, FIRST, SECOND = slice(0, 2), slice(0, 1), slice(1, 2)
+AT_ONCE = (Turn(BOTH, BOTH),)
+IN_ORDER = (Turn(BOTH, FIRST), Turn(BOTH, SECOND))
+"""For who sees, where a word is asked, those that come before it in the order."""
+IN_TURN = (Turn(BOTH, FIRST), Turn(SECOND, SECOND))
+
+
 @torch.no_grad()
-def impossible(arm: Arm, model: nn.Module, exam: Sequence[Gap], seed: int = 0) -> float:
-    """The share of gaps for which what the model draws makes no sentence of the world: word after word in the first of
-    its orders where the arm says them so, else each for itself."""
-    generator = torch.Generator().manual_seed(seed)
+def impossible(arm: Arm, model: nn.Module, exam: Sequence[Gap], turns: Sequence[Turn], text: Text = SMALL,
+               seed: int = 0) -> float:
+    """The share of gaps of two words for which what the model draws, turn by turn, makes no sentence of the world."""
+    generator, spelling, whole = torch.Generator().manual_seed(seed), text.spelling(), text.world()
     filled = [list(gap.words) for gap in exam]
-    turns = range(len(exam[0].hidden)) if arm.in_order else range(1)
     for turn in turns:
         place = 0
-        for batch, rows in _batches(arm, [(words, gap.hidden) for words, gap in zip(filled, exam, strict=True)]):
+        asked = [(words, gap.hidden[turn.hidden]) for words, gap in zip(filled, exam, strict=True)]
+        for batch, rows in _batches(arm, asked, spelling):
             beliefs = model(batch).softmax(-1)
             for row in range(rows):
-                gap = exam[place + row]
-                slots = [_slot(batch, row, gap, i) for i in range(len(gap.hidden))]
-                for i, slot in enumerate(slots):
-                    if not arm.in_order or i == turn:
-                        drawn = torch.multinomial(beliefs[row, slot], 1, generator=generator)
-                        filled[place + row][gap.hidden[i]] = small_spelling().tokens(drawn.tolist())[0]
+                order = asked[place + row][1]
+                for word in exam[place + row].hidden[turn.drawn]:
+                    slot = _slots(batch, row, order)[order.index(word)]
+                    drawn = torch.multinomial(beliefs[row, slot], 1, generator=generator)
+                    filled[place + row][word] = spelling.tokens(drawn.tolist())[0]
             place += rows
-    small = world.small()
-    wrong = [tuple(words[slot] for slot in sorted(gap.hidden)) not in small.joint(list(gap.words), gap.hidden, "test")
-             for words, gap in zip(filled, exam, strict=True)]
-    return sum(wrong) / len(wrong)
+    return sum(whole.logprob(words, "test") == -inf for words in filled) / len(filled)
 
 
-def _slot(batch: Batch, row: int, gap: Gap, number: int) -> int:
-    """The slot of an Example in which a word of a gap is asked: slots count the sentence's from its first word's."""
-    asked = (batch.targets[row] != IGNORE).nonzero().flatten()
-    places = batch.positions[row % len(batch.positions), 0, asked].tolist()
-    order = sorted(range(len(places)), key=places.__getitem__)
-    rank = sorted(gap.hidden).index(gap.hidden[number])
-    return int(asked[order[rank]])
+def _slots(batch: Batch, row: int, order: Sequence[int]) -> list[int]:
+    """The slots of an Example in which the words of an ``order`` are asked."""
+    asked = (batch.targets[row] != IGNORE).nonzero().flatten().tolist()
+    places = batch.positions[row % len(batch.positions), 0].tolist()
+    return [slot for _, slot in sorted(zip(sorted(order), sorted(asked, key=places.__getitem__), strict=True),
+                                       key=lambda pair: order.index(pair[0]))]
 
 
-def examined(folder: str, name: str, updates: int, seed: int) -> dict[str, dict[str, float]]:
-    """What a kept arm pays, by kind: ``nats`` a gap, the mean over its orders; the ``disagreement`` of
-    these (mean absolute difference); and the share of ``impossible`` guesses, of two words."""
-    arm, model, told = ARMS[name], trained(folder, name, updates, seed), {}
+def paid(arm: Arm, model: nn.Module, text: Text = SMALL) -> dict[str, dict[str, float]]:
+    """What a model pays that is asked as an arm is, by kind: ``nats`` a gap, the mean over its orders; the
+    ``disagreement`` of these (mean absolute difference); and the share of ``impossible`` guesses, of two words. Who
+    guesses apart is asked in turn too: ``nats in turn``, ``impossible in turn``."""
+    told: dict[str, dict[str, float]] = {}
     for kind in KINDS:
-        exam = gaps(kind)
-        by_order = torch.stack([nats(arm, model, [(gap, orders(gap)[i]) for gap in exam])
-                                for i in range(len(orders(exam[0])))])
+        exam = gaps(kind, text)
+        asked = [[(gap, orders(gap)[i]) for gap in exam] for i in range(len(orders(exam[0])))]
+        by_order = torch.stack([nats(arm, model, some, text).sum(1) for some in asked])
         told[kind] = {"nats": float(by_order.mean())}
         if len(by_order) > 1:
             told[kind] |= {"disagreement": float((by_order[0] - by_order[1]).abs().mean()),
-                           "impossible": impossible(arm, model, exam)}
+                           "impossible": impossible(arm, model, exam, IN_ORDER if arm.in_order else AT_ONCE, text)}
+        if len(by_order) > 1 and not arm.in_order:
+            in_turn = torch.stack([nats_in_turn(arm, model, some, text).sum(1) for some in asked])
+            told[kind] |= {"nats in turn": float(in_turn.mean()),
+                           "impossible in turn": impossible(arm, model, exam, IN_TURN, text)}
     return told
 
 
-def best(kind: str) -> Exact:
+def examined(folder: str, name: str, updates: int, seed: int) -> dict[str, dict[str, float]]:
+    """What a kept arm pays."""
+    return paid(ARMS[name], trained(folder, name, updates, seed))
+
+
+def best(kind: str, text: Text = SMALL) -> Exact:
     """What the exact reader pays for the exam of a kind, in the mean."""
-    found = [exact(gap) for gap in gaps(kind)]
+    found = [exact(gap, text) for gap in gaps(kind, text)]
     return Exact(*(sum(column) / len(found) for column in zip(*found, strict=True)))

@@ -9,7 +9,19 @@ from torch import Tensor, nn
 
 from plmlab import world
 from plmlab.chapters.ch11 import arms, hidden
-from plmlab.chapters.ch11.hidden import KINDS, Gap, exact, gaps, impossible, nats, orders
+from plmlab.chapters.ch11.hidden import (
+    AT_ONCE,
+    IN_ORDER,
+    IN_TURN,
+    KINDS,
+    Gap,
+    exact,
+    gaps,
+    impossible,
+    nats,
+    nats_in_turn,
+    orders,
+)
 from plmlab.example import IGNORE, Batch
 from plmlab.world.datasets.tokenizer import small_spelling
 
@@ -76,22 +88,35 @@ def test_who_knows_pays_the_exact_price(name: str, kind: str) -> None:
     prices = [exact(gap).together if arm.in_order else exact(gap).apart for gap in exam]
     for i in range(len(orders(exam[0]))):
         got = nats(arm, knowing, [(gap, orders(gap)[i]) for gap in exam])
-        assert got.tolist() == pytest.approx(prices, abs=1e-4)
+        assert got.sum(1).tolist() == pytest.approx(prices, abs=1e-4)
     if kind == "noun and verb":
-        wrong = impossible(arm, knowing, exam * 4)
+        wrong = impossible(arm, knowing, exam * 4, IN_ORDER if arm.in_order else AT_ONCE)
         assert wrong == 0 if arm.in_order else 0.2 < wrong < 0.8
+
+
+@pytest.mark.parametrize("kind", ["a name", "noun and verb"])
+def test_who_knows_pays_the_joint_price_when_asked_in_turn(kind: str) -> None:
+    """Though it guesses apart when it is asked at once; and the second word is priced with the first in sight."""
+    bert, exam, knowing = arms.ARMS["BERT"], gaps(kind)[:12], Knowing()
+    for i in (0, 1):
+        asked = [(gap, orders(gap)[i]) for gap in exam]
+        in_turn = nats_in_turn(bert, knowing, asked)
+        assert in_turn.sum(1).tolist() == pytest.approx([exact(gap).together for gap in exam], abs=1e-4)
+        at_once, second = nats(bert, knowing, asked), nats(bert, knowing, [(gap, order[1:]) for gap, order in asked])
+        assert torch.equal(in_turn, torch.cat([at_once[:, :1], second], 1))
+    assert impossible(bert, knowing, exam * 4, IN_TURN) == 0
 
 
 def test_what_is_drawn_at_random_is_impossible() -> None:
     class Wild(nn.Module):
         def forward(self, batch: Batch) -> Tensor:
             return torch.zeros(*batch.size, len(small_spelling()))
-    assert impossible(arms.ARMS["XLNet"], Wild(), gaps("a name")[:30]) > 0.9
+    assert impossible(arms.ARMS["XLNet"], Wild(), gaps("a name")[:30], IN_ORDER) > 0.9
 
 
 def test_an_arm_is_examined_by_what_was_kept(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     few: dict[str, Sequence[Gap]] = {kind: gaps(kind)[:6] for kind in KINDS}
-    monkeypatch.setattr(hidden, "gaps", few.__getitem__)
+    monkeypatch.setattr(hidden, "gaps", lambda kind, text: few[kind])
     monkeypatch.setattr(arms, "JUDGED", 1)
     arms.judged.cache_clear()
     arms.train(str(tmp_path), "MPNet", 2, 1e-3, 0)
@@ -99,7 +124,7 @@ def test_an_arm_is_examined_by_what_was_kept(tmp_path, monkeypatch: pytest.Monke
     model = arms.trained(str(tmp_path), "MPNet", 2, 0)
     arms.judged.cache_clear()
     one = few["a name"]
-    both = [nats(arms.ARMS["MPNet"], model, [(gap, orders(gap)[i]) for gap in one]) for i in (0, 1)]
+    both = [nats(arms.ARMS["MPNet"], model, [(gap, orders(gap)[i]) for gap in one]).sum(1) for i in (0, 1)]
     assert told["a name"]["nats"] == pytest.approx(float((both[0] + both[1]).mean() / 2))
     assert told["a name"]["disagreement"] == pytest.approx(float((both[0] - both[1]).abs().mean()))
     assert set(told["a word"]) == {"nats"} and told["neighbours"]["impossible"] > 0.5

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from plmlab import world
-from plmlab.chapters.ch11 import arms, hidden, price, recipe
+from plmlab.chapters.ch11 import arms, hidden, pretrained, price, recipe, remembering, tuned, unread
 from plmlab.recipes import Parts
 
 
@@ -14,7 +14,7 @@ from plmlab.recipes import Parts
 def small_scale(monkeypatch: pytest.MonkeyPatch, best_at: Callable[[float], Any]):
     """Two batches to judge by, six gaps of a kind, and few updates."""
     few = {kind: hidden.gaps(kind)[:6] for kind in hidden.KINDS}
-    monkeypatch.setattr(hidden, "gaps", few.__getitem__)
+    monkeypatch.setattr(hidden, "gaps", lambda kind, text=hidden.SMALL: few[kind])
     for name, value in (("SEEDS", (0, 1)), ("BUDGETS", (1, 2)), ("PLATEAU", (2,)), ("rate_score", best_at(3e-3))):
         monkeypatch.setattr(arms, name, value)
     for module in (arms, price):
@@ -24,12 +24,30 @@ def small_scale(monkeypatch: pytest.MonkeyPatch, best_at: Callable[[float], Any]
     arms.judged.cache_clear()
 
 
-def test_the_recipe(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_recipe_puts_its_experiments_together(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is tuned and asked is pretrained before: the rival lies in the folder of the parts."""
+    made = []
+
+    def told(name: str) -> Callable[[Parts], dict[str, str]]:
+        def measure(given: Parts) -> dict[str, str]:
+            assert given is parts
+            made.append(name)
+            return {"of": name}
+        return measure
+    for module, name in ((remembering, "memory"), (pretrained, "pretrained"), (tuned, "tuned"), (unread, "unread")):
+        monkeypatch.setattr(module, "measure", told(name))
+    monkeypatch.setattr(recipe, "compared", told("arms"))
+    assert recipe.main(parts) == {"of": "arms", **{name: {"of": name} for name in made[1:]}}
+    assert made[0] == "arms" and made.index("pretrained") < min(made.index("tuned"), made.index("unread"))
+    assert set(made[1:]) == {"memory", "pretrained", "tuned", "unread"}
+
+
+def test_the_arms_are_compared(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     chosen = ("GPT", "BERT", "MPNet", "XLNet", "XLNet, single words")
     monkeypatch.setattr(arms, "ARMS", {name: arms.ARMS[name] for name in chosen})
     monkeypatch.setattr(arms, "LIKE", {"XLNet, single words": "XLNet"})
     monkeypatch.setattr(price, "ARMS", arms.ARMS)
-    told = recipe.main(parts)
+    told = recipe.compared(parts)
     assert set(told["arms"]) == set(chosen) and told["arms"]["XLNet, single words"]["lr"] == 3e-3
     for name, arm in told["arms"].items():
         assert set(arm["updates"]) == ({"2"} if name == "XLNet, single words" else {"1", "2"})

@@ -1,0 +1,66 @@
+"""What pretraining with an order is worth in tuning: XLNet, MPNet and BERT in the four uses of chapter 08.
+
+All labels, three seeds. A model's rate in a task is the better of two by the score of the first seed on the development
+rows, which are none of the exam's: chapter 08's best for its BERT and a neighbour of that.
+
+Written before the runs. *One model is worth more in tuning than another* if in all four tasks its mean over the seeds
+is higher, and in two of them at least every one of its seeds is above every one of the other's. In three of four, or
+with seeds that overlap, nothing is said: 300 rows have a standard error of up to three points. The paper's claim is
+that of XLNet against BERT at equal size (Yang et al. 2019, table 1), and that of MPNet against both (Song et al. 2020,
+table 2). Whichever wins, it is the whole model: distances, an order, and BERT's question whether a segment follows are
+not told apart here; the arms of the small world tell them apart.
+"""
+
+from itertools import permutations
+from typing import Any
+
+from plmlab.chapters.ch11.pretrained import PLANS, encoder, pretrained
+from plmlab.recipes import Parts, spread
+from plmlab.train import Diverged
+from plmlab.transfer import MOST, TASKS, majority, score, tune
+
+SEEDS = (0, 1, 2)
+STEPS, PATIENCE = 600, 4
+"""Updates at most, and how many measurements without a better one end a run."""
+RATES = {"one sentence": (3e-4, 1e-3), "a pair": (3e-4, 1e-3), "names": (3e-4, 1e-3), "an answer": (1e-3, 3e-3)}
+CLASSIFIED = ("one sentence", "a pair")
+"""The tasks in which one class can always be said."""
+
+
+def reached(folder: str, model: str, task: str, lr: float, seed: int) -> dict[str, float | int]:
+    """A run: its ``score`` in the exam, that on the ``development`` rows, and the ``updates`` of its best weights; all
+    0 where it diverges."""
+    try:
+        made, history = tune(encoder(pretrained(folder, model)), task, MOST, seed, lr=lr, steps=STEPS,
+                             patience=PATIENCE, show=False)
+    except Diverged:
+        return {"score": 0.0, "development": 0.0, "updates": 0}
+    assert history.best is not None
+    updates, development = history.best
+    return {"score": score(made, task), "development": development, "updates": updates}
+
+
+def beaten(tasks: dict[str, dict[str, Any]], one: str, other: str) -> dict[str, int]:
+    """In how many tasks the mean of one model is ``higher`` than the other's, and its seeds are all ``apart`` above."""
+    scores = [(told[one]["score"], told[other]["score"]) for told in tasks.values()]
+    return {"higher": sum(a["mean"] > b["mean"] for a, b in scores),
+            "apart": sum(a["low"] > b["high"] for a, b in scores)}
+
+
+def measure(parts: Parts) -> dict[str, Any]:
+    """``tasks``: task → model → ``lr``, the ``rates`` tried with their development scores, and what `reached` tells,
+    with spread; ``majority``: what one class gives; ``over``: "XLNet over BERT" and so on → what `beaten` tells."""
+    folder, arms = str(parts.folder), [(model, task) for task in TASKS for model in PLANS]
+    first = parts(reached, [(folder, *arm, lr, SEEDS[0]) for arm in arms for lr in RATES[arm[1]]])
+    scores = {arm: {lr: first[folder, *arm, lr, SEEDS[0]]["development"] for lr in RATES[arm[1]]} for arm in arms}
+    best = {arm: max(rates, key=rates.__getitem__) for arm, rates in scores.items()}
+    runs = parts(reached, [(folder, *arm, best[arm], seed) for arm in arms for seed in SEEDS])
+    tasks: dict[str, dict[str, Any]] = {task: {} for task in TASKS}
+    for model, task in arms:
+        by_seed = {seed: runs[folder, model, task, best[model, task], seed] for seed in SEEDS}
+        tasks[task][model] = {"lr": best[model, task], "rates": list(scores[model, task].items()),
+                              **{what: spread({seed: run[what] for seed, run in by_seed.items()})
+                                 for what in by_seed[SEEDS[0]]}}
+    return {"tasks": tasks, "majority": {task: majority(task) for task in CLASSIFIED},
+            "over": {f"{one} over {other}": beaten(tasks, one, other) for one, other in permutations(PLANS, 2)},
+            "labels": MOST, "steps": STEPS, "patience": PATIENCE}

@@ -1,0 +1,77 @@
+"""Tuning what was pretrained: the better rate by the development rows, and who beats whom in how many tasks."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from plmlab.chapters.ch11 import tuned
+from plmlab.models.bert import BERTConfig, BERTPretraining
+from plmlab.models.mpnet import MPNetConfig, MPNetPretraining
+from plmlab.models.xlnet import XLNetConfig, XLNetPretraining
+from plmlab.recipes import Parts
+from plmlab.train import Diverged, History
+from plmlab.transfer import TASKS, development
+from plmlab.world.datasets.tokenizer import spelling
+
+
+def new(_: str, model: str) -> Any:
+    """A model so little that it is tuned in a second."""
+    torch.manual_seed(0)
+    if model == "XLNet":
+        return XLNetPretraining(XLNetConfig(len(spelling()), 1, 32, 2, 64, dropout=0.0))
+    made, config = {"BERT": (BERTPretraining, BERTConfig), "MPNet": (MPNetPretraining, MPNetConfig)}[model]
+    return made(config(len(spelling()), 192, 1, 32, 2, 64, dropout=0.0, attention_dropout=0.0))
+
+
+@pytest.mark.parametrize(("model", "task"), [("XLNet", "names"), ("MPNet", "an answer"), ("BERT", "a pair")])
+def test_a_run_is_that_of_its_best_weights(model: str, task: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tuned, "pretrained", new)
+    monkeypatch.setattr(tuned, "STEPS", 4)
+    monkeypatch.setattr("plmlab.transfer.EVERY", 2)
+    kept = []
+    monkeypatch.setattr(tuned, "score", lambda made, name: kept.append((made, name)) or 0.25)
+    told = tuned.reached("nowhere", model, task, 3e-3, 0)
+    [(made, name)] = kept
+    assert told["score"] == 0.25 and told["updates"] in (2, 4) and name == task
+    assert told["development"] == TASKS[task].score(made, development(task, 0))
+
+
+def test_a_run_that_diverges_is_worth_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def tune(*_: object, **__: object) -> None:
+        raise Diverged("enough", 1, History(1, "cpu", "float32"))
+    monkeypatch.setattr(tuned, "pretrained", new)
+    monkeypatch.setattr(tuned, "tune", tune)
+    assert set(tuned.reached("nowhere", "BERT", "names", 1e-3, 0).values()) == {0}
+
+
+def test_the_better_rate_is_told(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    """BERT's is the lower one, XLNet's the higher one, whatever the exam says; MPNet's two are as good."""
+    def reached(folder: str, model: str, task: str, lr: float, seed: int) -> dict[str, float]:
+        assert Path(folder) == parts.folder
+        lower = lr == min(tuned.RATES[task])
+        better = {"BERT": lower, "XLNet": not lower, "MPNet": True}[model]
+        return {"development": 0.5 + 0.1 * better + 0.01 * seed, "updates": 50,
+                "score": 0.9 - 0.1 * better + 0.01 * seed + 0.02 * (model == "XLNet") + 0.04 * (task == "names")}
+    monkeypatch.setattr(tuned, "reached", reached)
+    told = tuned.measure(parts)
+    assert set(told["tasks"]) == set(TASKS) and set(told["majority"]) == {"one sentence", "a pair"}
+    for task, models in told["tasks"].items():
+        assert [models[name]["lr"] for name in ("BERT", "XLNet", "MPNet")] == [
+            tuned.RATES[task][0], tuned.RATES[task][1], tuned.RATES[task][0]]
+        assert models["BERT"]["score"]["values"] == pytest.approx([0.8 + 0.04 * (task == "names") + 0.01 * seed
+                                                                   for seed in tuned.SEEDS])
+        assert [score for _, score in models["XLNet"]["rates"]] == pytest.approx([0.5, 0.6])
+    assert told["over"]["XLNet over BERT"] == {"higher": 4, "apart": 0}
+    assert told["over"]["BERT over XLNet"] == told["over"]["BERT over MPNet"] == {"higher": 0, "apart": 0}
+
+
+def test_apart_means_that_no_seed_is_below_any_of_the_others() -> None:
+    def scores(low: float, high: float) -> dict[str, Any]:
+        return {"score": {"mean": (low + high) / 2, "low": low, "high": high}}
+    tasks = {"one": {"A": scores(0.8, 0.9), "B": scores(0.5, 0.79)}, "two": {"A": scores(0.8, 0.9),
+                                                                             "B": scores(0.5, 0.85)},
+             "three": {"A": scores(0.1, 0.2), "B": scores(0.2, 0.3)}}
+    assert tuned.beaten(tasks, "A", "B") == {"higher": 2, "apart": 1}
+    assert tuned.beaten(tasks, "B", "A") == {"higher": 1, "apart": 0}
