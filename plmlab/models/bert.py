@@ -139,6 +139,11 @@ class BERTPretraining(nn.Module):
         for head in (self.transform, self.next_sentence):
             initialise(head)
 
+    @property
+    def encoder(self) -> BERT:
+        """What is kept for other uses: all but the heads."""
+        return self.bert
+
     def forward(self, batch: Batch) -> Float[Tensor, "batch time vocab"]:
         """The logits of the token that belongs into each slot."""
         return self.token_logits(self.bert(batch))

@@ -2,8 +2,8 @@
 
 All read the same sentences of the small world in the same order, with two layers of 64. An arm is a network and an
 objective: masks (each word guessed alone), an order (each guessed with those before it), or both. XLNet's own ablation
-(Yang et al. 2019, table 6) compares masks and order on one network, "DAE + Transformer-XL"; MPNet's (Song et al. 2020,
-table 4) takes the masks away.
+(Yang et al. 2019, table 6) compares masks and order on one network, "DAE + Transformer-XL"; MPNet's (Song et al. 2020)
+takes the masks away.
 
 Written before the runs: one word in three is asked everywhere. The sentences have eight words, so that of the papers'
 one in six, or 15 %, mostly a single word would be asked, and an order of one word is none. Rates are judged by an arm's
@@ -86,7 +86,7 @@ def uncompensated(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, rate
                   predict: Sequence[int] | None = None, shown: dict[int, int] | None = None) -> Example:
     """MPNet's order without its masks in sight: a slot sees no place of a word that is still to be said, but its own.
 
-    MPNet's ablation "− position compensation" (Song et al. 2020, table 4), which is XLNet's objective on its network.
+    MPNet's ablation "− position compensation" (Song et al. 2020), which is XLNet's objective on its network.
     """
     example = masked_and_permuted(tokens, vocab=vocab, rng=rng, rate=rate, predict=predict,
                                   replace=shown or dict.fromkeys(range(len(tokens) + 2), vocab.need("mask")))

@@ -30,7 +30,6 @@ from plmlab.world import World
 from plmlab.world.datasets.tokenizer import small_spelling
 from plmlab.world.grammar.sentence import Sentence
 
-KINDS = ("a word", "a name", "noun and verb", "neighbours")
 COUNT = 400
 """Gaps of a kind."""
 CHUNK = 200
@@ -42,7 +41,7 @@ def different(of: World) -> list[Sentence]:
     return list({one.words: one for one in islice(of.sentences("test", seed=5), 8000)}.values())
 
 
-class Text(NamedTuple):
+class Source(NamedTuple):
     """What an exam is made of: a world, the tokens of its words, and the sentences in which words are hidden."""
 
     world: Callable[[], World]
@@ -50,7 +49,7 @@ class Text(NamedTuple):
     sentences: Callable[[World], list[Sentence]]
 
 
-SMALL = Text(world.small, small_spelling, different)
+SMALL = Source(world.small, small_spelling, different)
 """What the arms are asked."""
 
 
@@ -70,39 +69,59 @@ class Exact(NamedTuple):
     impossible: float
 
 
-def of_kind(kind: str, sentence: Sentence, rng: Random) -> list[tuple[int, ...]]:
-    """The slots of a sentence that make a gap of a kind: all of them, but one word, or two neighbours, at random."""
-    words = len(sentence.words)
-    if kind == "a word":
-        return [(below(rng, words),)]
-    if kind == "neighbours":
-        first = below(rng, words - 1)
-        return [(first, first + 1)]
-    if kind == "a name":
-        return [(start, start + 1) for start, end, _ in sentence.mentions if end - start == 2]
-    return [tuple(sorted((link.subject, link.verb))) for link in sentence.agreement]
+Slots = tuple[int, ...]
+
+
+def one_word(sentence: Sentence, rng: Random) -> list[Slots]:
+    """A word at random."""
+    return [(below(rng, len(sentence.words)),)]
+
+
+def two_neighbours(sentence: Sentence, rng: Random) -> list[Slots]:
+    """Two words side by side, at random."""
+    first = below(rng, len(sentence.words) - 1)
+    return [(first, first + 1)]
+
+
+def names(sentence: Sentence, _: Random) -> list[Slots]:
+    """Both words of each name that has two."""
+    return [(start, start + 1) for start, end, _ in sentence.mentions if end - start == 2]
+
+
+def nouns_with_verbs(sentence: Sentence, _: Random) -> list[Slots]:
+    """Each noun that is a subject, and its verb."""
+    return [(min(link.subject, link.verb), max(link.subject, link.verb)) for link in sentence.agreement]
+
+
+KINDS: dict[str, Callable[[Sentence, Random], list[Slots]]] = {
+    "a word": one_word, "a name": names, "noun and verb": nouns_with_verbs, "neighbours": two_neighbours}
+"""Kind of gap → the slots in a sentence that make one."""
 
 
 @cache
-def gaps(kind: str, text: Text = SMALL) -> list[Gap]:
+def gaps(kind: str, source: Source = SMALL) -> list[Gap]:
     """The exam of a kind: gaps in different sentences."""
     found: dict[Gap, None] = {}
-    for sentence in text.sentences(text.world()):
-        slots = of_kind(kind, sentence, Random(" ".join(sentence.words)))
+    for sentence in source.sentences(source.world()):
+        slots = KINDS[kind](sentence, Random(" ".join(sentence.words)))
         found |= {Gap(sentence.words, hidden): None for hidden in shuffled(Random(0), slots)[:1]}
     return list(found)[:COUNT]
 
 
-def read(kind: str, text: Text = SMALL) -> float:
+def read(kind: str, source: Source = SMALL) -> float:
     """The share of an exam's sentences that stand in 60,000 sentences of the training text."""
-    told = {tuple(words) for words in islice(text.world().text("train", seed=17), 60_000)}
-    return sum(gap.words in told for gap in gaps(kind, text)) / len(gaps(kind, text))
+    return sum(gap.words in _told(source.world()) for gap in gaps(kind, source)) / len(gaps(kind, source))
 
 
 @cache
-def exact(gap: Gap, text: Text = SMALL) -> Exact:
+def _told(of: World) -> frozenset[tuple[str, ...]]:
+    return frozenset(tuple(words) for words in islice(of.text("train", seed=17), 60_000))
+
+
+@cache
+def exact(gap: Gap, source: Source = SMALL) -> Exact:
     """What the exact reader pays. (It is told the length of the sentence.)"""
-    words, whole = list(gap.words), text.world()
+    words, whole = list(gap.words), source.world()
     marginals = whole.posterior(words, gap.hidden, "test")
     together = whole.joint(words, gap.hidden, "test")
     true = tuple(words[slot] for slot in sorted(gap.hidden))
@@ -117,28 +136,40 @@ def exact(gap: Gap, text: Text = SMALL) -> Exact:
     return Exact(-log(together[true]), apart, 1 - sum(product(said) for said in together))
 
 
+class Turn(NamedTuple):
+    """Of a gap's words in their order, those that are ``hidden`` when the model is asked, and those that it ``says``
+    then."""
+
+    hidden: slice
+    says: slice
+
+
+BOTH, FIRST, SECOND = slice(0, 2), slice(0, 1), slice(1, 2)
+AT_ONCE = (Turn(BOTH, BOTH),)
+IN_ORDER = (Turn(BOTH, FIRST), Turn(BOTH, SECOND))
+"""For who sees, where a word is asked, those that come before it in the order."""
+IN_TURN = (Turn(BOTH, FIRST), Turn(SECOND, SECOND))
+"""For everybody."""
+
+
 @torch.no_grad()
-def nats(arm: Arm, model: nn.Module, asked: Sequence[tuple[Gap, tuple[int, ...]]], text: Text = SMALL,
-         ) -> Float[Tensor, "gap word"]:
-    """−log p of each of the true words of a gap, in nats, said in the order that stands beside it."""
-    told: list[list[float]] = []
-    for batch, rows in _batches(arm, [(list(gap.words), order) for gap, order in asked], text.spelling()):
-        logits = model(batch).log_softmax(-1)
-        said = -logits.gather(-1, batch.targets.clamp(min=0)[..., None])[..., 0]
-        told += [said[row, _slots(batch, row, order)].tolist()
-                 for row, (_, order) in enumerate(asked[len(told):len(told) + rows])]
+def nats(arm: Arm, model: nn.Module, asked: Sequence[tuple[Gap, Slots]], turns: Sequence[Turn] = AT_ONCE,
+         source: Source = SMALL) -> Float[Tensor, "gap word"]:
+    """−log p of each of the true words of a gap, in nats, said turn by turn in the order that stands beside it."""
+    told: list[list[float]] = [[] for _ in asked]
+    for turn in turns:
+        hidden, place = [(list(gap.words), order[turn.hidden]) for gap, order in asked], 0
+        for batch, rows in _batches(arm, hidden, source.spelling()):
+            logits = model(batch).log_softmax(-1)
+            prices = -logits.gather(-1, batch.targets.clamp(min=0)[..., None])[..., 0]
+            for row in range(rows):
+                slots = _slots(batch, row, hidden[place + row][1])
+                told[place + row] += [float(prices[row, slots[word]]) for word in asked[place + row][1][turn.says]]
+            place += rows
     return torch.tensor(told)
 
 
-def nats_in_turn(arm: Arm, model: nn.Module, asked: Sequence[tuple[Gap, tuple[int, ...]]], text: Text = SMALL,
-                 ) -> Float[Tensor, "gap word"]:
-    """The same where each word is asked alone, with those that come later in the order hidden, and the others told."""
-    words = range(len(asked[0][1]))
-    return torch.stack([nats(arm, model, [(gap, order[turn:]) for gap, order in asked], text)[:, 0]
-                        for turn in words], 1)
-
-
-def _batches(arm: Arm, asked: Sequence[tuple[list[str], tuple[int, ...]]], spelling: Tokenizer,
+def _batches(arm: Arm, asked: Sequence[tuple[list[str], Slots]], spelling: Tokenizer,
              ) -> Iterator[tuple[Batch, int]]:
     assert arm.ask is not None
     for start in range(0, len(asked), CHUNK):
@@ -147,71 +178,55 @@ def _batches(arm: Arm, asked: Sequence[tuple[list[str], tuple[int, ...]]], spell
         yield Batch.of(examples, pad=spelling.vocab.need("pad")), len(examples)
 
 
-def orders(gap: Gap) -> tuple[tuple[int, ...], ...]:
+def orders(gap: Gap) -> tuple[Slots, ...]:
     """The orders in which a gap's words can be said."""
     return (gap.hidden, gap.hidden[::-1])[:len(gap.hidden)]
 
 
-class Turn(NamedTuple):
-    """Of a gap, the words that are ``hidden`` when the model is asked, and those that are then ``drawn``, by number."""
-
-    hidden: slice
-    drawn: slice
-
-
-BOTH, FIRST, SECOND = slice(0, 2), slice(0, 1), slice(1, 2)
-AT_ONCE = (Turn(BOTH, BOTH),)
-IN_ORDER = (Turn(BOTH, FIRST), Turn(BOTH, SECOND))
-"""For who sees, where a word is asked, those that come before it in the order."""
-IN_TURN = (Turn(BOTH, FIRST), Turn(SECOND, SECOND))
-
-
 @torch.no_grad()
-def impossible(arm: Arm, model: nn.Module, exam: Sequence[Gap], turns: Sequence[Turn], text: Text = SMALL,
+def impossible(arm: Arm, model: nn.Module, exam: Sequence[Gap], turns: Sequence[Turn], source: Source = SMALL,
                seed: int = 0) -> float:
-    """The share of gaps of two words for which what the model draws, turn by turn, makes no sentence of the world."""
-    generator, spelling, whole = torch.Generator().manual_seed(seed), text.spelling(), text.world()
+    """The share of gaps for which what the model draws, turn by turn from the left, makes no sentence of the world."""
+    generator, spelling, whole = torch.Generator().manual_seed(seed), source.spelling(), source.world()
     filled = [list(gap.words) for gap in exam]
     for turn in turns:
-        place = 0
-        asked = [(words, gap.hidden[turn.hidden]) for words, gap in zip(filled, exam, strict=True)]
-        for batch, rows in _batches(arm, asked, spelling):
+        hidden, place = [(words, gap.hidden[turn.hidden]) for words, gap in zip(filled, exam, strict=True)], 0
+        for batch, rows in _batches(arm, hidden, spelling):
             beliefs = model(batch).softmax(-1)
             for row in range(rows):
-                order = asked[place + row][1]
-                for word in exam[place + row].hidden[turn.drawn]:
-                    slot = _slots(batch, row, order)[order.index(word)]
-                    drawn = torch.multinomial(beliefs[row, slot], 1, generator=generator)
+                slots = _slots(batch, row, hidden[place + row][1])
+                for word in exam[place + row].hidden[turn.says]:
+                    drawn = torch.multinomial(beliefs[row, slots[word]], 1, generator=generator)
                     filled[place + row][word] = spelling.tokens(drawn.tolist())[0]
             place += rows
     return sum(whole.logprob(words, "test") == -inf for words in filled) / len(filled)
 
 
-def _slots(batch: Batch, row: int, order: Sequence[int]) -> list[int]:
-    """The slots of an Example in which the words of an ``order`` are asked."""
+def _slots(batch: Batch, row: int, hidden: Slots) -> dict[int, int]:
+    """Hidden word → the slot of a batch's row in which it is asked."""
     asked = (batch.targets[row] != IGNORE).nonzero().flatten().tolist()
     places = batch.positions[row % len(batch.positions), 0].tolist()
-    return [slot for _, slot in sorted(zip(sorted(order), sorted(asked, key=places.__getitem__), strict=True),
-                                       key=lambda pair: order.index(pair[0]))]
+    return dict(zip(sorted(hidden), sorted(asked, key=places.__getitem__), strict=True))
 
 
-def paid(arm: Arm, model: nn.Module, text: Text = SMALL) -> dict[str, dict[str, float]]:
-    """What a model pays that is asked as an arm is, by kind: ``nats`` a gap, the mean over its orders; the
-    ``disagreement`` of these (mean absolute difference); and the share of ``impossible`` guesses, of two words. Who
-    guesses apart is asked in turn too: ``nats in turn``, ``impossible in turn``."""
+def paid(arm: Arm, model: nn.Module, source: Source = SMALL) -> dict[str, dict[str, float]]:
+    """What a model pays that is asked as an arm is, by kind: ``nats`` a gap, the mean over its orders; of two words,
+    the ``disagreement`` of these (mean absolute difference) and the share of ``impossible`` guesses. Who guesses apart
+    is asked in turn too: ``nats in turn``, ``impossible in turn``."""
     told: dict[str, dict[str, float]] = {}
     for kind in KINDS:
-        exam = gaps(kind, text)
+        exam = gaps(kind, source)
         asked = [[(gap, orders(gap)[i]) for gap in exam] for i in range(len(orders(exam[0])))]
-        by_order = torch.stack([nats(arm, model, some, text).sum(1) for some in asked])
+        by_order = torch.stack([nats(arm, model, some, source=source).sum(1) for some in asked])
         told[kind] = {"nats": float(by_order.mean())}
-        if len(by_order) > 1:
-            told[kind] |= {"disagreement": float((by_order[0] - by_order[1]).abs().mean()),
-                           "impossible": impossible(arm, model, exam, IN_ORDER if arm.in_order else AT_ONCE, text)}
-        if len(by_order) > 1 and not arm.in_order:
-            in_turn = torch.stack([nats_in_turn(arm, model, some, text).sum(1) for some in asked])
+        if len(exam[0].hidden) == 1:
+            continue
+        told[kind] |= {"disagreement": float((by_order[0] - by_order[1]).abs().mean()),
+                       "impossible": impossible(arm, model, exam, IN_ORDER if arm.in_order else AT_ONCE, source)}
+        if not arm.in_order:
+            in_turn = torch.stack([nats(arm, model, some, IN_TURN, source).sum(1) for some in asked])
             told[kind] |= {"nats in turn": float(in_turn.mean()),
-                           "impossible in turn": impossible(arm, model, exam, IN_TURN, text)}
+                           "impossible in turn": impossible(arm, model, exam, IN_TURN, source)}
     return told
 
 
@@ -220,7 +235,12 @@ def examined(folder: str, name: str, updates: int, seed: int) -> dict[str, dict[
     return paid(ARMS[name], trained(folder, name, updates, seed))
 
 
-def best(kind: str, text: Text = SMALL) -> Exact:
+def best(kind: str, source: Source = SMALL) -> Exact:
     """What the exact reader pays for the exam of a kind, in the mean."""
-    found = [exact(gap, text) for gap in gaps(kind, text)]
+    found = [exact(gap, source) for gap in gaps(kind, source)]
     return Exact(*(sum(column) / len(found) for column in zip(*found, strict=True)))
+
+
+def described(kind: str, source: Source = SMALL) -> dict[str, float | int]:
+    """The exam of a kind: how many ``gaps`` it has, the share that was ``read``, and what the exact reader pays."""
+    return {"gaps": len(gaps(kind, source)), "read": read(kind, source), **best(kind, source)._asdict()}

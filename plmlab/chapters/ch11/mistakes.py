@@ -225,6 +225,14 @@ PAIR: Mistakes = {
     "the flat number of the cell is divided by the number of rows; a row is as long as there are columns": changed(
         lambda first, then, said, bert, xlnet, one, other: (
             bert, xlnet, one, divmod(int(joined(first, then).argmax()), len(first)))),
+    "XLNet's likeliest pair is still (0, 0): no log exceeds a maximum that begins at 0, for all are below 0": changed(
+        lambda first, then, said, bert, xlnet, one, other: (bert, xlnet, one, (0, 0))),
+    "both likeliest pairs are still (0, 0): no log exceeds a maximum that begins at 0, for all are below 0": changed(
+        lambda first, then, said, bert, xlnet, one, other: (bert, xlnet, (0, 0), (0, 0))),
+    "the minus holds for the first word alone; put the sum of both in parentheses": changed(
+        lambda first, then, said, bert, xlnet, *pairs: (
+            -float(first[said[0]]) + float(joined(first, then).logsumexp(0)[said[1]]),
+            -float(first[said[0]]) + float(then[said]), *pairs)),
     "XLNet's likeliest pair is (b, a); asked is (a, b)": changed(
         lambda first, then, said, bert, xlnet, one, other: (bert, xlnet, one, other[::-1])),
     "both likeliest pairs are (b, a); asked is (a, b)": changed(

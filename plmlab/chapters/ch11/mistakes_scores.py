@@ -105,6 +105,8 @@ STREAMS: Mistakes = {
         weighing(lambda scores, may_look: (scores + may_look).softmax(1)),
     "the mask comes behind the softmax, so that the weights that are left do not add up to 1":
         weighing(not_normed),
+    "0 · −∞ is NaN, so that every score is lost; hide what may not be seen with .masked_fill":
+        weighing(lambda scores, may_look: (scores + (1.0 - may_look.float()) * HIDDEN).softmax(1).nan_to_num()),
     "the mask is upside down: True = may look": weighing(lambda scores, may_look: weighed(scores, ~may_look)),
     "nothing is masked": weighing(lambda scores, may_look: scores.softmax(1)),
     "the softmax runs over the queries; the weights of each query add up to 1":

@@ -16,7 +16,8 @@ import torch
 from torch import nn
 
 from plmlab.checkpoints import README, home, load
-from plmlab.models.bert import BERT
+from plmlab.models.bert import BERT, BERTPretraining
+from plmlab.models.two_streams import TwoStreamPretraining
 from plmlab.pretraining import Plan, pretrain
 from plmlab.pretraining.material import world_batches
 from plmlab.recipes import Parts
@@ -30,8 +31,8 @@ PLANS: dict[str, dict[str, Any]] = {
     "MPNet": ALIKE | {"model": "mpnet", "lr": 4e-3, "choose": "rate=0.3"},
     "XLNet": ALIKE | {"model": "xlnet", "lr": 4e-3, "choose": "k=3"},
 }
-"""Model → what its `Plan` is told, but where to. XLNet's rate and MPNet's are the best of 0.002, 0.004 and 0.008 in
-runs of 250 updates; BERT's is that of the course's own BERT, found in the same way."""
+"""Model → what its `Plan` is told, but where to. XLNet's rate is the best of 0.002, 0.004 and 0.008 in runs of
+250 updates, MPNet's the better of the last two; BERT's is that of the course's own BERT, found in the same way."""
 BUNDLED = {"MPNet": "mpnet-world", "XLNet": "xlnet-world"}
 """Those that come with the course."""
 EVERY = 28
@@ -59,15 +60,15 @@ def rival(folder: str) -> dict[str, float]:
     return figures(place(folder, "BERT"))
 
 
-def pretrained(folder: str, model: str) -> nn.Module:
+def pretrained(folder: str, model: str) -> BERTPretraining | TwoStreamPretraining:
     """A model with the output layer of its pretraining, in evaluation mode."""
     found, _ = load(place(folder, model))
     return found
 
 
-def encoder(whole: nn.Module) -> BERT:
+def encoder(whole: BERTPretraining | TwoStreamPretraining) -> BERT:
     """What is tuned of a pretrained model: all but its output layer."""
-    return next(part for part in whole.children() if isinstance(part, BERT))
+    return whole.encoder
 
 
 def tokens(model: str) -> float:

@@ -14,7 +14,7 @@ from typing import Any
 
 from plmlab import world
 from plmlab.chapters.ch11.arms import ARMS
-from plmlab.chapters.ch11.hidden import KINDS, Text, best, different, gaps, paid, read
+from plmlab.chapters.ch11.hidden import KINDS, Source, described, different, paid
 from plmlab.chapters.ch11.pretrained import PLANS, pretrained
 from plmlab.recipes import Parts
 from plmlab.world import World
@@ -27,7 +27,7 @@ def held_back(of: World) -> list[Sentence]:
     return [one for one in different(of) if one.pattern in of.open_patterns]
 
 
-FULL = Text(world.full, spelling, held_back)
+FULL = Source(world.full, spelling, held_back)
 
 
 def examined(folder: str, model: str) -> dict[str, dict[str, float]]:
@@ -37,8 +37,8 @@ def examined(folder: str, model: str) -> dict[str, dict[str, float]]:
 
 
 def exact(kind: str) -> dict[str, float | int]:
-    """Of a kind: the ``gaps``, the share that was ``read``, and what the exact reader pays."""
-    return {"gaps": len(gaps(kind, FULL)), "read": read(kind, FULL), **best(kind, FULL)._asdict()}
+    """The exam of a kind (`plmlab.chapters.ch11.hidden.described`)."""
+    return described(kind, FULL)
 
 
 def measure(parts: Parts) -> dict[str, Any]:

@@ -19,7 +19,6 @@ from plmlab.chapters.ch11.hidden import (
     gaps,
     impossible,
     nats,
-    nats_in_turn,
     orders,
 )
 from plmlab.example import IGNORE, Batch
@@ -100,7 +99,7 @@ def test_who_knows_pays_the_joint_price_when_asked_in_turn(kind: str) -> None:
     bert, exam, knowing = arms.ARMS["BERT"], gaps(kind)[:12], Knowing()
     for i in (0, 1):
         asked = [(gap, orders(gap)[i]) for gap in exam]
-        in_turn = nats_in_turn(bert, knowing, asked)
+        in_turn = nats(bert, knowing, asked, IN_TURN)
         assert in_turn.sum(1).tolist() == pytest.approx([exact(gap).together for gap in exam], abs=1e-4)
         at_once, second = nats(bert, knowing, asked), nats(bert, knowing, [(gap, order[1:]) for gap, order in asked])
         assert torch.equal(in_turn, torch.cat([at_once[:, :1], second], 1))
@@ -116,7 +115,7 @@ def test_what_is_drawn_at_random_is_impossible() -> None:
 
 def test_an_arm_is_examined_by_what_was_kept(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     few: dict[str, Sequence[Gap]] = {kind: gaps(kind)[:6] for kind in KINDS}
-    monkeypatch.setattr(hidden, "gaps", lambda kind, text: few[kind])
+    monkeypatch.setattr(hidden, "gaps", lambda kind, source: few[kind])
     monkeypatch.setattr(arms, "JUDGED", 1)
     arms.judged.cache_clear()
     arms.train(str(tmp_path), "MPNet", 2, 1e-3, 0)

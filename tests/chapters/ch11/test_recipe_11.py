@@ -14,7 +14,7 @@ from plmlab.recipes import Parts
 def small_scale(monkeypatch: pytest.MonkeyPatch, best_at: Callable[[float], Any]):
     """Two batches to judge by, six gaps of a kind, and few updates."""
     few = {kind: hidden.gaps(kind)[:6] for kind in hidden.KINDS}
-    monkeypatch.setattr(hidden, "gaps", lambda kind, text=hidden.SMALL: few[kind])
+    monkeypatch.setattr(hidden, "gaps", lambda kind, source=hidden.SMALL: few[kind])
     for name, value in (("SEEDS", (0, 1)), ("BUDGETS", (1, 2)), ("PLATEAU", (2,)), ("rate_score", best_at(3e-3))):
         monkeypatch.setattr(arms, name, value)
     for module in (arms, price):

@@ -54,8 +54,7 @@ def test_what_is_measured(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None
     from plmlab.world.datasets.tokenizer import spelling
 
     few = {kind: gaps(kind, FULL)[:5] for kind in KINDS}
-    for module in (hidden, unread):
-        monkeypatch.setattr(module, "gaps", lambda kind, text: few[kind])
+    monkeypatch.setattr(hidden, "gaps", lambda kind, source: few[kind])
     monkeypatch.setattr(unread, "PLANS", ("MPNet",))
     monkeypatch.setattr(unread, "pretrained", lambda folder, model: MPNetPretraining(
         MPNetConfig(len(spelling()), 64, 1, 16, 2, 32)).eval())
