@@ -19,14 +19,12 @@ words that are asked can be known from the memory alone, and the place where the
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from random import Random
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import torch
-from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -34,8 +32,9 @@ from plmlab import world
 from plmlab.chapters.ch11.arms import BATCH, HEADS, LAYERS, PILOTS, RATES, SEEDS, WIDTH, K
 from plmlab.chapters.ch11.hidden import Gap, best
 from plmlab.chapters.ch11.hidden import gaps as exam
-from plmlab.example import IGNORE, Batch, Example
-from plmlab.models.xlnet import XLNet, XLNetConfig, XLNetPretraining
+from plmlab.chapters.ch11.segments import SegmentReader, Segments
+from plmlab.example import IGNORE, Example
+from plmlab.models.xlnet import XLNetConfig
 from plmlab.objectives import permuted_targets
 from plmlab.objectives.permuted import gaps
 from plmlab.recipes import Parts, best_rates, spread
@@ -50,48 +49,6 @@ JUDGED, JUDGED_SEED = 20, 77
 """So many batches, drawn by a seed, tell an arm's own loss."""
 PILOT, BUDGETS = 600, (400, 1200, 3600)
 """Updates of the runs by which rates are chosen, and of the others."""
-
-
-@dataclass(frozen=True)
-class Segments:
-    """Texts side by side, cut into segments that are read one after the other."""
-
-    batches: tuple[Batch, ...]
-
-    @classmethod
-    def of(cls, cut: Sequence[Sequence[Example]]) -> Self:
-        """Collate texts, each given as the Examples of its segments; all but the last are as long in each text."""
-        pad = small_spelling().vocab.need("pad")
-        return cls(tuple(Batch.of(segment, pad=pad) for segment in zip(*cut, strict=True)))
-
-    @property
-    def targets(self) -> Int[Tensor, "batch time"]:
-        """What the slots of all segments must say, those of the first segment first."""
-        return torch.cat([batch.targets for batch in self.batches], 1)
-
-    def to(self, device: torch.device | str) -> Self:
-        """The same on another device."""
-        return replace(self, batches=tuple(batch.to(device) for batch in self.batches))
-
-
-class SegmentReader(XLNetPretraining):
-    """An XLNet that reads `Segments`, each behind the memory of those before it; its config says how much it holds."""
-
-    encoder: XLNet
-
-    def hidden(self, text: Segments) -> Float[Tensor, "batch time model"]:
-        """What the last layer makes of each slot of all segments."""
-        memories = self.encoder.start()
-        return torch.cat([self.encoder(batch, memories) for batch in text.batches], 1)
-
-    def forward(self, text: Segments) -> Float[Tensor, "batch time vocab"]:  # type: ignore[override]
-        """The logits of the token that belongs into each slot."""
-        return self.token_logits(self.hidden(text))
-
-    def loss(self, text: Segments) -> Float[Tensor, ""]:  # type: ignore[override]
-        """Mean over the asked slots of all segments of −log p(token), in nats."""
-        asked = text.targets != IGNORE
-        return F.cross_entropy(self.token_logits(self.hidden(text)[asked]), text.targets[asked])
 
 
 class Arm(NamedTuple):
@@ -133,6 +90,11 @@ LIKE = {"no memory": "memory"}
 """The arms that take the rate of another."""
 
 
+def collated(texts: Sequence[Sequence[Example]]) -> Segments:
+    """Texts side by side."""
+    return Segments.of(texts, pad=small_spelling().vocab.need("pad"))
+
+
 def ids(words: Sequence[str]) -> list[int]:
     """The tokens of some words."""
     return small_spelling().encode(" ".join(words), plain=True)
@@ -144,7 +106,7 @@ def drawn(name: str, seed: int, step: int) -> Segments:
     text = iter(world.small().text("train", seed=int(rng.random() * 2**53)))
     first = next(text)
     alike = islice((words for words in text if len(words) == len(first)), BATCH - 1)
-    return Segments.of([ARMS[name].trained(ids(words), ids(words), rng) for words in (first, *alike)])
+    return collated([ARMS[name].trained(ids(words), ids(words), rng) for words in (first, *alike)])
 
 
 def new(name: str, seed: int) -> SegmentReader:
@@ -183,8 +145,8 @@ def answered(name: str, model: SegmentReader) -> dict[str, float]:
     told: dict[str, list[Tensor]] = {"right": [], "nats": [], "another": []}
     for alike in by_length.values():
         for before, what in ((alike, "nats"), ([*alike[1:], alike[0]], "another")):
-            text = Segments.of([ARMS[name].asked(ids(first.words), ids(gap.words), gap.hidden[0])
-                                for first, gap in zip(before, alike, strict=True)])
+            text = collated([ARMS[name].asked(ids(first.words), ids(gap.words), gap.hidden[0])
+                             for first, gap in zip(before, alike, strict=True)])
             asked = text.targets != IGNORE
             logits, words = model(text)[asked], text.targets[asked]
             told[what].append(F.cross_entropy(logits, words, reduction="none"))

@@ -71,7 +71,7 @@ def small_rival(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("small_rival")
 def test_the_rival_is_pretrained_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told = pretrained.rival(str(tmp_path))
-    assert 5 < told["loss"] < 8 and 0 < told["floor"] < 1 and told["seconds"] < 60
+    assert 5 < told["loss"] < 8 and 0 < told["floor"] < 1
     assert isinstance(pretrained.pretrained(str(tmp_path), "BERT"), BERTPretraining)
     monkeypatch.setattr(pretrained, "pretrain", None)
     assert pretrained.rival(str(tmp_path)) == told

@@ -14,13 +14,14 @@ from plmlab.chapters.ch11 import hidden, remembering
 from plmlab.chapters.ch11.remembering import (
     ARMS,
     REMEMBERED,
-    Segments,
     answered,
     asked_as_pair,
     asked_in_turn,
+    collated,
     drawn,
     ids,
 )
+from plmlab.chapters.ch11.segments import SegmentReader, Segments
 from plmlab.example import IGNORE, Batch
 from plmlab.layers.relative import Relation
 from plmlab.models.xlnet import XLNet
@@ -30,7 +31,7 @@ from plmlab.visibility import AttentionMask
 from plmlab.world.datasets.tokenizer import small_spelling
 
 
-def made(name: str) -> remembering.SegmentReader:
+def made(name: str) -> SegmentReader:
     """In float64, every weight large enough to matter."""
     model = remembering.new(name, 3).double().eval()
     for place, weight in model.named_parameters():
@@ -63,7 +64,7 @@ class OnePass(XLNet):
         return replace(told, same_segment=same)
 
 
-def in_one_pass(model: remembering.SegmentReader, text: Segments, memory: int) -> Tensor:
+def in_one_pass(model: SegmentReader, text: Segments, memory: int) -> Tensor:
     """Both segments' vectors, with the mask that segments and a memory of so many slots come to."""
     first, second = text.batches
     half = first.size[1]
@@ -88,7 +89,7 @@ def in_one_pass(model: remembering.SegmentReader, text: Segments, memory: int) -
 def test_segments_are_one_pass_under_a_mask(name: str) -> None:
     """Of both streams, whatever is asked."""
     model, [gap] = made(name), hidden.gaps("a word")[:1]
-    for text in (drawn(name, 0, 0), Segments.of([asked_in_turn(ids(gap.words), ids(gap.words), gap.hidden[0])])):
+    for text in (drawn(name, 0, 0), collated([asked_in_turn(ids(gap.words), ids(gap.words), gap.hidden[0])])):
         torch.testing.assert_close(model.hidden(text), in_one_pass(model, text, ARMS[name].memory), rtol=0, atol=1e-10)
     half = text.batches[0].size[1]
     assert not torch.isclose(in_one_pass(model, text, REMEMBERED), in_one_pass(model, text, 0))[:, half:].all(-1).any()
@@ -100,7 +101,7 @@ def test_no_gradient_flows_into_what_is_remembered(name: str) -> None:
     once."""
     one, other = [20, 21, 22, 23], [30, 31, 32]
     model = made(name)
-    text = Segments.of([ARMS[name].asked(one, other, 1)])
+    text = collated([ARMS[name].asked(one, other, 1)])
     model.hidden(text)[:, -len(other) - 2:].pow(2).sum().backward()
     flows = model.encoder.embeddings.token.weight.grad
     assert flows is not None and bool(flows[[30, 32]].any(-1).all())
@@ -115,7 +116,7 @@ def test_one_word_of_the_second_is_asked_with_all_others_in_sight(ask: Any) -> N
     assert example.query_visible.dense()[slot].tolist() == [key != slot for key in range(len(example.tokens))]
 
 
-class Remembering(remembering.SegmentReader):
+class Remembering(SegmentReader):
     """Says what stood in the first segment where the second asks."""
 
     def forward(self, text: Segments) -> Tensor:
