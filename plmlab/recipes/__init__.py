@@ -20,7 +20,8 @@ from plmlab.paths import DATA
 from plmlab.recipes.parts import Parts
 from plmlab.recipes.rates import best_rate, best_rates, piloted
 
-__all__ = ["Parts", "best_rate", "best_rates", "chapters", "piloted", "record", "recorded", "run", "spread"]
+__all__ = ["Parts", "best_rate", "best_rates", "chapters", "piloted", "record", "recorded", "run", "spread",
+           "spreads"]
 
 RECORDED_PACKAGES = ("plmlab", "torch", "tokenizers", "transformers", "accelerate", "numpy")
 
@@ -38,6 +39,14 @@ def spread(values: Mapping[int, float | int]) -> dict[str, Any]:
         "mean": mean(told), "deviation": stdev(told) if len(told) > 1 else None,
         "low": min(told), "high": max(told), "seeds": list(values), "values": told,
     }
+
+
+def spreads(runs: Mapping[int, Any]) -> Any:
+    """Runs of one shape (seed → numbers, or dicts of them, nested alike), as one of that shape whose numbers are
+    `spread`. ValueError where there is no seed."""
+    if runs and isinstance(first := next(iter(runs.values())), dict):
+        return {key: spreads({seed: run[key] for seed, run in runs.items()}) for key in first}
+    return spread(runs)
 
 
 def chapters() -> list[str]:

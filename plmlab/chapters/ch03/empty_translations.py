@@ -21,13 +21,12 @@ from plmlab.chapters.ch03.noisy_translation import (
     pairs,
     prefers_empty,
     spelling,
-    spreads,
     written,
 )
 from plmlab.chapters.ch03.telegrams import Telegram
 from plmlab.example import PairBatch
 from plmlab.models.transformer import Transformer, TransformerState
-from plmlab.recipes import Parts
+from plmlab.recipes import Parts, spreads
 
 ASKED = ("noise", "smoothing")
 

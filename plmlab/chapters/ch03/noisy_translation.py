@@ -47,7 +47,7 @@ from plmlab.decode import Given, Hypothesis, SearchTooWide, beam_search, exact_s
 from plmlab.example import PairBatch, PairExample
 from plmlab.models.transformer import Transformer, TransformerConfig
 from plmlab.objectives import sequence_to_sequence
-from plmlab.recipes import Parts, best_rate, piloted, spread
+from plmlab.recipes import Parts, best_rate, piloted, spreads
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.train import Diverged, History, fit
 from plmlab.world.datasets.tokenizer import world_tokenizer
@@ -244,13 +244,6 @@ def learned_perfectly(arm: Arm, readings: Sequence[Sequence[float | int]]) -> di
     the median chance of the likeliest text in the world."""
     return {"empty": fmean(prefers_empty(arm, chance, int(words)) for chance, words in readings),
             "p(best)": median(chance for chance, _ in readings)}
-
-
-def spreads(runs: dict[int, dict[str, Any]]) -> dict[str, Any]:
-    """The spread over the seeds of every figure of their runs; ``runs``: seed → figures, nested alike."""
-    first = next(iter(runs.values()))
-    return {key: spreads({seed: told[key] for seed, told in runs.items()}) if isinstance(first[key], dict)
-            else spread({seed: told[key] for seed, told in runs.items()}) for key in first}
 
 
 def measure(parts: Parts) -> dict[str, Any]:

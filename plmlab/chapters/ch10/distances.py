@@ -1,6 +1,5 @@
 """How far back does a model answer rightly? By the length of its memory, by its positions, by how it was taught."""
 
-from collections.abc import Mapping
 from statistics import fmean
 from typing import Any
 
@@ -25,7 +24,7 @@ from plmlab.chapters.ch10.arms import (
 )
 from plmlab.layers.relative import TransformerXLAttention
 from plmlab.models.transformer_xl import TransformerXL
-from plmlab.recipes import Parts, best_rates, spread
+from plmlab.recipes import Parts, best_rates, spreads
 from plmlab.visibility import Visibility
 
 MEMORIES = (0, 16, 32, 64, 96, 144)
@@ -55,14 +54,6 @@ def trainings(parts: Parts) -> tuple[dict[str, float], dict[str, Told]]:
                             for seed, run in done.items()}}
     return {name: lr for name, (lr, _) in best.items()}, {
         **{name: told(name, UPDATES) for name in ARMS}, "live": told("memory", LIVE)}
-
-
-def spreads(runs: Mapping[int, Any]) -> Any:
-    """Runs of one shape, by seed, as one of that shape whose numbers are spreads."""
-    first = next(iter(runs.values()))
-    if isinstance(first, dict):
-        return {key: spreads({seed: run[key] for seed, run in runs.items()}) for key in first}
-    return spread(runs)
 
 
 def otherwise(folder: str, name: str, seed: int) -> Told:

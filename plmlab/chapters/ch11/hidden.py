@@ -157,25 +157,29 @@ def nats(arm: Arm, model: nn.Module, asked: Sequence[tuple[Gap, Slots]], turns: 
          source: Source = SMALL) -> Float[Tensor, "gap word"]:
     """−log p of each of the true words of a gap, in nats, said turn by turn in the order that stands beside it."""
     told: list[list[float]] = [[] for _ in asked]
+    spelling = source.spelling()
     for turn in turns:
-        hidden, place = [(list(gap.words), order[turn.hidden]) for gap, order in asked], 0
-        for batch, rows in _batches(arm, hidden, source.spelling()):
-            logits = model(batch).log_softmax(-1)
-            prices = -logits.gather(-1, batch.targets.clamp(min=0)[..., None])[..., 0]
-            for row in range(rows):
-                slots = _slots(batch, row, hidden[place + row][1])
-                told[place + row] += [float(prices[row, slots[word]]) for word in asked[place + row][1][turn.says]]
-            place += rows
+        hidden = [(list(gap.words), order[turn.hidden]) for gap, order in asked]
+        for prices, (gap, order), logits in zip(told, asked, _logits(arm, model, hidden, spelling), strict=True):
+            for word in order[turn.says]:
+                [token] = spelling.encode(gap.words[word], plain=True)
+                prices.append(-float(logits[word].log_softmax(-1)[token]))
     return torch.tensor(told)
 
 
-def _batches(arm: Arm, asked: Sequence[tuple[list[str], Slots]], spelling: Tokenizer,
-             ) -> Iterator[tuple[Batch, int]]:
+def _logits(arm: Arm, model: nn.Module, asked: Sequence[tuple[list[str], Slots]], spelling: Tokenizer,
+            ) -> Iterator[dict[int, Float[Tensor, "vocab"]]]:
+    """Of each sentence, hidden word → the logits of the tokens that may stand there."""
     assert arm.ask is not None
     for start in range(0, len(asked), CHUNK):
-        examples = [arm.ask(spelling.encode(" ".join(words), plain=True), order, spelling.vocab)
-                    for words, order in asked[start:start + CHUNK]]
-        yield Batch.of(examples, pad=spelling.vocab.need("pad")), len(examples)
+        some = asked[start:start + CHUNK]
+        batch = Batch.of([arm.ask(spelling.encode(" ".join(words), plain=True), hidden, spelling.vocab)
+                          for words, hidden in some], pad=spelling.vocab.need("pad"))
+        logits = model(batch)
+        for row, (_, hidden) in enumerate(some):
+            places = batch.positions[row % len(batch.positions), 0].tolist()
+            slots = sorted((batch.targets[row] != IGNORE).nonzero().flatten().tolist(), key=places.__getitem__)
+            yield {word: logits[row, slot] for word, slot in zip(sorted(hidden), slots, strict=True)}
 
 
 def orders(gap: Gap) -> tuple[Slots, ...]:
@@ -190,23 +194,12 @@ def impossible(arm: Arm, model: nn.Module, exam: Sequence[Gap], turns: Sequence[
     generator, spelling, whole = torch.Generator().manual_seed(seed), source.spelling(), source.world()
     filled = [list(gap.words) for gap in exam]
     for turn in turns:
-        hidden, place = [(words, gap.hidden[turn.hidden]) for words, gap in zip(filled, exam, strict=True)], 0
-        for batch, rows in _batches(arm, hidden, spelling):
-            beliefs = model(batch).softmax(-1)
-            for row in range(rows):
-                slots = _slots(batch, row, hidden[place + row][1])
-                for word in exam[place + row].hidden[turn.says]:
-                    drawn = torch.multinomial(beliefs[row, slots[word]], 1, generator=generator)
-                    filled[place + row][word] = spelling.tokens(drawn.tolist())[0]
-            place += rows
+        hidden = [(words, gap.hidden[turn.hidden]) for words, gap in zip(filled, exam, strict=True)]
+        for words, gap, logits in zip(filled, exam, _logits(arm, model, hidden, spelling), strict=True):
+            for word in gap.hidden[turn.says]:
+                drawn = torch.multinomial(logits[word].softmax(-1), 1, generator=generator)
+                [words[word]] = spelling.tokens(drawn.tolist())
     return sum(whole.logprob(words, "test") == -inf for words in filled) / len(filled)
-
-
-def _slots(batch: Batch, row: int, hidden: Slots) -> dict[int, int]:
-    """Hidden word → the slot of a batch's row in which it is asked."""
-    asked = (batch.targets[row] != IGNORE).nonzero().flatten().tolist()
-    places = batch.positions[row % len(batch.positions), 0].tolist()
-    return dict(zip(sorted(hidden), sorted(asked, key=places.__getitem__), strict=True))
 
 
 def paid(arm: Arm, model: nn.Module, source: Source = SMALL) -> dict[str, dict[str, float]]:

@@ -18,7 +18,7 @@ and after 3,600 updates the second can hardly be met, for masks are within 0.02 
 from typing import Any
 
 from plmlab.chapters.ch11 import arms, hidden, pretrained, price, remembering, tuned, unread
-from plmlab.recipes import Parts, best_rates, spread
+from plmlab.recipes import Parts, best_rates, spread, spreads
 
 
 def main(parts: Parts) -> dict[str, Any]:
@@ -46,9 +46,7 @@ def compared(parts: Parts) -> dict[str, Any]:
             found: dict[str, Any] = {"loss": spread({
                 seed: losses[folder, name, updates, lr, seed] for seed in arms.SEEDS})}
             if arms.ARMS[name].ask:
-                by_seed = {seed: exams[folder, name, updates, seed] for seed in arms.SEEDS}
-                found |= {kind: {what: spread({seed: by_seed[seed][kind][what] for seed in arms.SEEDS})
-                                 for what in by_seed[arms.SEEDS[0]][kind]} for kind in hidden.KINDS}
+                found |= spreads({seed: exams[folder, name, updates, seed] for seed in arms.SEEDS})
             told[name]["updates"][str(updates)] = found
     return {"arms": told, "exact": {kind: hidden.described(kind) for kind in hidden.KINDS}, "k": arms.K,
             "rate": arms.RATE, "batch": arms.BATCH, "pilot updates": arms.PILOT}

@@ -37,7 +37,7 @@ from plmlab.example import IGNORE, Example
 from plmlab.models.xlnet import XLNetConfig
 from plmlab.objectives import permuted_targets
 from plmlab.objectives.permuted import gaps
-from plmlab.recipes import Parts, best_rates, spread
+from plmlab.recipes import Parts, best_rates, spreads
 from plmlab.train import Diverged, History, fit
 from plmlab.world.datasets.tokenizer import small_spelling
 
@@ -176,11 +176,7 @@ def measure(parts: Parts) -> dict[str, Any]:
     rates = {name: found[LIKE.get(name, name),] for name in ARMS}
     runs = parts(train, [(name, updates, rates[name][0], seed)
                          for updates in BUDGETS for name in ARMS for seed in SEEDS])
-    arms: dict[str, Any] = {}
-    for name, (lr, scores) in rates.items():
-        arms[name] = {"lr": lr, "rates": list(scores.items()), "updates": {}}
-        for updates in BUDGETS:
-            told = {seed: runs[name, updates, lr, seed] for seed in SEEDS}
-            arms[name]["updates"][str(updates)] = {
-                what: spread({seed: told[seed][what] for seed in SEEDS}) for what in told[SEEDS[0]]}
+    arms = {name: {"lr": lr, "rates": list(scores.items()), "updates": {
+        str(updates): spreads({seed: runs[name, updates, lr, seed] for seed in SEEDS}) for updates in BUDGETS}}
+        for name, (lr, scores) in rates.items()}
     return {"arms": arms, "forgetting": best(KIND).together}

@@ -15,7 +15,8 @@ from itertools import permutations
 from typing import Any
 
 from plmlab.chapters.ch11.pretrained import PLANS, encoder, pretrained
-from plmlab.recipes import Parts, spread
+from plmlab.models.bert_heads import SentenceClassifier
+from plmlab.recipes import Parts, spreads
 from plmlab.train import Diverged
 from plmlab.transfer import MOST, TASKS, majority, score, tune
 
@@ -23,8 +24,6 @@ SEEDS = (0, 1, 2)
 STEPS, PATIENCE = 600, 4
 """Updates at most, and how many measurements without a better one end a run."""
 RATES = {"one sentence": (3e-4, 1e-3), "a pair": (3e-4, 1e-3), "names": (3e-4, 1e-3), "an answer": (1e-3, 3e-3)}
-CLASSIFIED = ("one sentence", "a pair")
-"""The tasks in which one class can always be said."""
 
 
 def reached(folder: str, model: str, task: str, lr: float, seed: int) -> dict[str, float | int]:
@@ -57,10 +56,9 @@ def measure(parts: Parts) -> dict[str, Any]:
     runs = parts(reached, [(folder, *arm, best[arm], seed) for arm in arms for seed in SEEDS])
     tasks: dict[str, dict[str, Any]] = {task: {} for task in TASKS}
     for model, task in arms:
-        by_seed = {seed: runs[folder, model, task, best[model, task], seed] for seed in SEEDS}
-        tasks[task][model] = {"lr": best[model, task], "rates": list(scores[model, task].items()),
-                              **{what: spread({seed: run[what] for seed, run in by_seed.items()})
-                                 for what in by_seed[SEEDS[0]]}}
-    return {"tasks": tasks, "majority": {task: majority(task) for task in CLASSIFIED},
+        tasks[task][model] = {"lr": best[model, task], "rates": list(scores[model, task].items()), **spreads(
+            {seed: runs[folder, model, task, best[model, task], seed] for seed in SEEDS})}
+    return {"tasks": tasks,
+            "majority": {name: majority(name) for name, task in TASKS.items() if task.head is SentenceClassifier},
             "over": {f"{one} over {other}": beaten(tasks, one, other) for one, other in permutations(PLANS, 2)},
             "labels": MOST, "steps": STEPS, "patience": PATIENCE}
