@@ -54,8 +54,8 @@ def bucketed(source: ExampleBatches, buckets: int) -> Callable[[int], Any]:
     @lru_cache(1)
     def turn(number: int) -> list[AnyBatch]:
         drawn = [made for i in range(buckets) for made in source.examples(number * buckets + i)]
-        drawn.sort(key=lambda made: len(made.tokens))  # type: ignore[union-attr]
-        ends, cuts = list(accumulate(len(made.tokens) for made in drawn)), [0]  # type: ignore[union-attr]
+        drawn.sort(key=_length)
+        ends, cuts = list(accumulate(map(_length, drawn))), [0]
         for i in range(1, buckets):
             fair = bisect_left(ends, ends[-1] * i / buckets) + 1
             cuts.append(min(max(fair, cuts[-1] + 1), len(drawn) - buckets + i))
@@ -63,3 +63,8 @@ def bucketed(source: ExampleBatches, buckets: int) -> Callable[[int], Any]:
         return [collated(part, source.pad) for part in parts]  # type: ignore[arg-type]
 
     return lambda step: turn(step // buckets)[step % buckets]
+
+
+def _length(made: Any) -> int:
+    """How many slots an Example has; of a pair, those of both sides."""
+    return len(made.source.tokens) + len(made.target.tokens) if isinstance(made, PairExample) else len(made.tokens)

@@ -76,8 +76,9 @@ def parser() -> argparse.ArgumentParser:
                               description="The same command goes on where it was interrupted. --resume is for what "
                                           "that can't say: more steps, another folder.")
     one.add_argument("model", metavar="MODEL", nargs="?", help="gpt, gpt2, bert …: `plmlab models` lists them")
-    one.add_argument("--corpus", help="world (the Small World), wikipedia (the sample at hand), a .txt or .jsonl file, "
-                                      "or hub:NAME, a data set of the Hugging Face hub")
+    one.add_argument("--corpus", help="world (the Small World), world-bilingual (in English and Chinese), wikipedia "
+                                      "(the sample at hand), a .txt or .jsonl file, or hub:NAME, a data set of the "
+                                      "Hugging Face hub")
     one.add_argument("--out", metavar="FOLDER", help="where the checkpoint goes")
     one.add_argument("--resume", metavar="RUN", help="the folder of an interrupted run: go on, with more --steps or "
                                                      "another --out")

@@ -50,6 +50,11 @@ class Cache:
         self.v = v if self.v is None else torch.cat([self.v, v], dim=2)
         return self.k, self.v
 
+    def forget(self, last: int) -> None:
+        """Remember the last so many slots no longer."""
+        if self.k is not None and self.v is not None:
+            self.k, self.v = self.k[:, :, :-last], self.v[:, :, :-last]
+
     def select(self, rows: Tensor) -> None:
         """Keep these rows of the batch, in this order (a beam search drops some and doubles others)."""
         if self.k is not None and self.v is not None:

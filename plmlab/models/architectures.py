@@ -1,7 +1,7 @@
 """What a model reads and writes, and how a plain text becomes what it reads, with nothing hidden from it."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from random import Random
 from typing import Literal, TypeVar
 
@@ -21,11 +21,13 @@ ExampleOfText = Callable[[Sequence[int], Sequence[int] | None, Vocabulary], AnyE
 @dataclass(frozen=True)
 class Architecture:
     """A kind of model. ``example(tokens, second, vocab)`` is what it reads of a text, or of two; a ValueError where it
-    reads another number of texts. ``gaps`` is how it is asked for hidden words; None where it can't be."""
+    reads another number of texts. ``gaps`` is how it is asked for hidden words; None where it can't be. ``masks``: of a
+    model that was pretrained under several, the name of each → what is read of a text under it."""
 
     name: Literal["encoder", "decoder", "encoder-decoder", "recurrent", "two-way recurrent", "recurrent pair", "window"]
     example: ExampleOfText
     gaps: Gaps | None = None
+    masks: Mapping[str, ExampleOfText] = field(default_factory=dict)
 
 
 def only_one(second: object, way: str = "from left to right") -> None:

@@ -7,11 +7,13 @@ from plmlab.objectives.masked import masked
 from plmlab.objectives.masked_and_permuted import masked_and_permuted
 from plmlab.objectives.next_sentence import next_sentence
 from plmlab.objectives.permuted import permuted, permuted_targets
+from plmlab.objectives.prefix import both_directions, left_to_right, masked_target, prefix, right_to_left, unified
 from plmlab.objectives.registry import OBJECTIVES, Choice, Objective
 from plmlab.objectives.sequences import sequence_to_sequence
 from plmlab.objectives.two_way import two_way
 from plmlab.objectives.window import window
 
-__all__ = ["OBJECTIVES", "Choice", "Objective", "answered", "causal", "classified", "cls_first", "cls_last",
-           "extracted", "masked", "masked_and_permuted", "next_sentence", "permuted", "permuted_targets", "segmented",
-           "sequence_to_sequence", "tagged", "two_way", "window"]
+__all__ = ["OBJECTIVES", "Choice", "Objective", "answered", "both_directions", "causal", "classified", "cls_first",
+           "cls_last", "extracted", "left_to_right", "masked", "masked_and_permuted", "masked_target", "next_sentence",
+           "permuted", "permuted_targets", "prefix", "right_to_left", "segmented", "sequence_to_sequence", "tagged",
+           "two_way", "unified", "window"]

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from random import Random
 
 import torch
+from jaxtyping import Int
+from torch import Tensor
 
 from plmlab.draws import below, shuffled
 from plmlab.example import IGNORE, Example
@@ -34,7 +36,7 @@ def masked(
     """
     if not 0 < rate <= 1:
         raise ValueError(f"rate is the share of slots to predict, above 0 and at most 1; {rate} was given")
-    cls, sep, mask = vocab.need("cls"), vocab.need("sep"), vocab.need("mask")
+    cls, sep = vocab.need("cls"), vocab.need("sep")
     first = [cls, *tokens, sep]
     second = [*pair, sep] if pair else []
     whole = first + second
@@ -43,7 +45,23 @@ def masked(
         chosen = sorted(shuffled(rng, candidates)[: max(1, round(rate * len(whole)))])
     else:
         chosen = sorted(select)
-    shown, targets = list(whole), [IGNORE] * len(whole)
+    shown, targets = hide(whole, chosen, vocab=vocab, rng=rng, replace=replace)
+    return Example(
+        tokens=shown,
+        positions=torch.arange(len(whole))[None],
+        segments=torch.tensor([0] * len(first) + [1] * len(second)),
+        visible=Visibility.full(len(whole)),
+        targets=targets,
+    )
+
+
+def hide(whole: Sequence[int], chosen: Sequence[int], *, vocab: Vocabulary, rng: Random,
+         replace: Mapping[int, int] | None = None) -> tuple[Int[Tensor, "time"], Int[Tensor, "time"]]:
+    """What a text shows whose ``chosen`` slots are to be said, and what each slot must say.
+
+    Eight chosen slots in ten show [MASK], one a random word, one itself; or what ``replace`` gives for a slot.
+    """
+    shown, targets, mask = list(whole), [IGNORE] * len(whole), vocab.need("mask")
     for t in chosen:
         targets[t] = whole[t]
         if replace is not None and t in replace:
@@ -54,10 +72,4 @@ def masked(
             shown[t] = mask
         elif dice < 0.9:
             shown[t] = vocab.words[below(rng, len(vocab.words))]
-    return Example(
-        tokens=torch.tensor(shown),
-        positions=torch.arange(len(whole))[None],
-        segments=torch.tensor([0] * len(first) + [1] * len(second)),
-        visible=Visibility.full(len(whole)),
-        targets=torch.tensor(targets),
-    )
+    return torch.tensor(shown), torch.tensor(targets)

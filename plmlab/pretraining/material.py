@@ -25,6 +25,8 @@ HELD_OUT_TOKENS = 500_000
 """How many tokens of the held-out stream a model is judged on, at most."""
 MANY = 100_000
 """Of more texts than that, the laying down of their tokens shows its progress."""
+WORLD, BILINGUAL = "world", "world-bilingual"
+"""The corpora of the Small World: its English; and its English and its Chinese, half and half."""
 WORLD_HELD_OUT = 2000
 """How many test sentences of the Small World a model is judged on, rounded up to whole batches."""
 
@@ -41,7 +43,7 @@ class Material:
 
 def material(plan: Plan, run: Path) -> Material:
     """What the plan's corpus holds, its tokens in the folder ``run``, where they are found again."""
-    if plan.corpus == "world":
+    if plan.corpus in (WORLD, BILINGUAL):
         return from_world(plan)
     how = plan.kind.pretraining
     assert how is not None
@@ -125,18 +127,20 @@ def _first_letters(whole: Iterable[str]) -> Iterator[str]:
 
 
 def from_world(plan: Plan) -> Material:
-    """New sentences of the full Small World for every step, to be judged by its plain test; a token a word."""
+    """New sentences of the full Small World for every step, to be judged by the English of its plain test; a token a
+    word."""
     from plmlab import world
     from plmlab.world.datasets.batches import sentence_batches
-    from plmlab.world.datasets.tokenizer import world_tokenizer
+    from plmlab.world.datasets.tokenizer import bilingual_tokenizer, world_tokenizer
 
     how, whole = plan.kind.pretraining, world.full()
     assert how is not None
     longest = whole.automaton().longest
-    if plan.time < longest + 2:
+    needed = longest + max(2, how.added)
+    if plan.time < needed:
         raise ValueError(f"--time is {plan.time}; the Small World's longest sentence has {longest} words, and needs "
-                         f"{longest + 2} slots")
-    tokenizer = world_tokenizer(whole, ["english"])
+                         f"{needed} slots")
+    tokenizer = bilingual_tokenizer(whole) if plan.corpus == BILINGUAL else world_tokenizer(whole, ["english"])
     held_out = sentence_batches(whole, "test", tokenizer, how.objective, plan.batch, plan.seed + 1)
     return Material(tokenizer, world_batches(plan, tokenizer),
                     [held_out(i) for i in range(-(-WORLD_HELD_OUT // plan.batch))],
@@ -144,23 +148,32 @@ def from_world(plan: Plan) -> Material:
 
 
 def world_batches(plan: Plan, tokenizer: Tokenizer) -> Callable[[int], Any]:
-    """What a plan reads of the full Small World, a batch a step.
+    """What a plan reads of the full Small World, a batch a step: `world_texts` under its objective."""
+    how = plan.kind.pretraining
+    assert how is not None
+    chosen: dict[str, Any] = dict(plan.choices)
+    return world_texts(partial(how.objective, **chosen), how.pairs and partial(how.pairs, **chosen), tokenizer,
+                       batch=plan.batch, accumulate=plan.accumulate, time=plan.time, seed=plan.seed,
+                       bilingual=plan.corpus == BILINGUAL)
 
-    Of the texts of a model that reads pairs, one in eight is a pair of segments of articles, as long as the model can
-    read at most: nearly half of what is read (``mixed_batches``). Of the batches of an update, each has texts of like
-    length (``bucketed``).
+
+def world_texts(objective: Callable[..., Any], pairs: Callable[..., Any] | None, tokenizer: Tokenizer, *, batch: int,
+                accumulate: int, time: int, seed: int, bilingual: bool) -> Callable[[int], Any]:
+    """Texts of the full Small World, a batch a step.
+
+    Where ``pairs`` is what a pair is made an Example by, one text in eight is a pair of segments of articles, as long
+    as ``time`` lets it be: nearly half of what is read (``mixed_batches``). Of the batches of an update, each has texts
+    of like length (``bucketed``).
     """
     from plmlab import world
-    from plmlab.world.datasets.batches import mixed_batches, pair_batches, sentence_batches
+    from plmlab.world.datasets.batches import bilingual_batches, mixed_batches, pair_batches, sentence_batches
     from plmlab.world.datasets.segments import segment_pairs
 
-    how, whole = plan.kind.pretraining, world.full()
-    assert how is not None
-    pairs = -(-plan.batch // 8) if how.pairs else 0
-    objective = partial(how.objective, **plan.choices)
-    batches = sentence_batches(whole, "train", tokenizer, objective, plan.batch - pairs, plan.seed)
-    if how.pairs:
-        batches = mixed_batches(
-            pair_batches(whole, "train", tokenizer, pairs, plan.seed, objective=how.pairs, **plan.choices,
-                         draw_pairs=partial(segment_pairs, longest=plan.time - 3)), batches)
-    return bucketed(batches, plan.accumulate)
+    whole, rows = world.full(), -(-batch // 8) if pairs else 0
+    sentences = bilingual_batches if bilingual else sentence_batches
+    batches = sentences(whole, "train", tokenizer, objective, batch - rows, seed)
+    if pairs:
+        drawn = partial(segment_pairs, longest=time - 3, bilingual=bilingual)
+        batches = mixed_batches(pair_batches(whole, "train", tokenizer, rows, seed, objective=pairs, draw_pairs=drawn),
+                                batches)
+    return bucketed(batches, accumulate)

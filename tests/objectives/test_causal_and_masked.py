@@ -120,4 +120,4 @@ def test_the_register() -> None:
         assert objective.title and objective.paper and objective.chinese and objective.question and objective.answer
         for choice in objective.choices:
             assert choice.low <= choice.default <= choice.high
-            objective.make(TEXT * 4, vocab=VOCAB, rng=Random(0), **{choice.name: choice.low})
+            objective.make(*[TEXT * 4] * objective.texts, vocab=VOCAB, rng=Random(0), **{choice.name: choice.low})

@@ -31,6 +31,19 @@ def sentence_batches(world: World, split: str, tokenizer: Tokenizer, objective: 
     return ExampleBatches(draw, seed, tokenizer.vocab.need("pad"))
 
 
+def bilingual_batches(world: World, split: str, tokenizer: Tokenizer, objective: Callable[..., Example], batch: int,
+                      seed: int) -> ExampleBatches:
+    """As `sentence_batches`, but half of the sentences, by chance, are in Chinese. None stands there in both languages:
+    what is a translation of what, this text does not tell."""
+    def draw(rng: Random) -> list[Example]:
+        sentences = islice(world.sentences(split, seed=int(rng.random() * 2**53)), batch)
+        rows = tokenizer.encode_all([" ".join(one.chinese if rng.random() < 0.5 else one.words) for one in sentences],
+                                    plain=True)
+        return [objective(row, vocab=tokenizer.vocab, rng=rng) for row in rows]
+
+    return ExampleBatches(draw, seed, tokenizer.vocab.need("pad"))
+
+
 def next_word_examples(sentences: Sequence[Sequence[str]], tokenizer: Tokenizer) -> list[Example]:
     """Given sentences as Examples, each slot to say the next word; the tokenizer has one token a word."""
     rows = tokenizer.encode_all([" ".join(words) for words in sentences], plain=True)
@@ -70,7 +83,7 @@ def mixed_batches(pairs: ExampleBatches, sentences: ExampleBatches) -> ExampleBa
     """
     def draw(rng: Random) -> list[Example]:
         one, other = (cast(Sequence[Example], source.draw(rng)) for source in (pairs, sentences))
-        labels = dict.fromkeys(one[0].labels if one else (), torch.tensor(IGNORE))
-        return [*one, *(replace(example, labels=labels) for example in other)]
+        labels = dict.fromkeys(getattr(one[0], "labels", ()) if one else (), torch.tensor(IGNORE))
+        return [*one, *(replace(example, labels=labels) for example in other)] if labels else [*one, *other]
 
     return ExampleBatches(draw, pairs.seed, pairs.pad)

@@ -1,6 +1,7 @@
 """Pairs of segments, as BERT reads them: stretches of several sentences, of which the second follows or does not."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from operator import attrgetter
 from random import Random
 
 from plmlab.draws import below
@@ -12,7 +13,8 @@ FILLED = 8
 """Once in so many times a pair is as long as may be, so that a model learns all of its positions."""
 
 
-def segment_pairs(world: World, split: str = "train", seed: int = 0, *, longest: int) -> Iterator[NextSentence]:
+def segment_pairs(world: World, split: str = "train", seed: int = 0, *, longest: int, bilingual: bool = False,
+                  ) -> Iterator[NextSentence]:
     """Pairs of segments of articles, ``longest`` words in both together at most, without end (Devlin et al. 2019, §3.1
     and A.2; "segment" is the word of Liu et al. 2019).
 
@@ -33,21 +35,22 @@ def segment_pairs(world: World, split: str = "train", seed: int = 0, *, longest:
         raise PairError(f"longest is {longest}; two segments have two words or more")
     rng = Random(seed)
     while True:
+        written = attrgetter("chinese" if bilingual and rng.random() < 0.5 else "words")
         home = articles[below(rng, len(articles))]
         cut = 1 + below(rng, len(home.sentences) - 1)
-        first = _words(home.sentences[below(rng, cut):cut])
+        first = _words(home.sentences[below(rng, cut):cut], written)
         is_next = rng.random() < 0.5
         other = home
         while not is_next and other.entity == home.entity:
             other = articles[below(rng, len(articles))]
         rest = other.sentences[cut if is_next else below(rng, len(other.sentences)):]
-        second = _words(rest[:1 + below(rng, len(rest))])
+        second = _words(rest[:1 + below(rng, len(rest))], written)
         if below(rng, FILLED) == 0:
             while len(first) + len(second) < longest:
-                second += articles[below(rng, len(articles))].words
+                second += _words(articles[below(rng, len(articles))].sentences, written)
         first = first[-max(longest - len(second), longest // 2):]
         yield NextSentence(first, second[:longest - len(first)], is_next)
 
 
-def _words(sentences: Sequence[Sentence]) -> Words:
-    return tuple(word for sentence in sentences for word in sentence.words)
+def _words(sentences: Sequence[Sentence], written: Callable[[Sentence], Words]) -> Words:
+    return tuple(word for sentence in sentences for word in written(sentence))

@@ -38,10 +38,24 @@ def world_tokenizer(world: World, languages: Collection[str] = LANGUAGES,
     return word_tokenizer(words)
 
 
+def bilingual_tokenizer(world: World) -> Tokenizer:
+    """One token for each English word of a world, with the id that it has where there is no Chinese; and for each
+    Chinese word of its sentences and articles."""
+    told = world_tokenizer(world, ["chinese"], ["sentences", "articles"])
+    return word_tokenizer(name for tokens in (world_tokenizer(world, ["english"]), told)
+                          for name in tokens.tokens(range(len(tokens))))
+
+
 @cache
 def spelling() -> Tokenizer:
     """The tokenizer of the course's own checkpoints: one token for each English word of the full world."""
     return world_tokenizer(full(), ["english"])
+
+
+@cache
+def bilingual_spelling() -> Tokenizer:
+    """The tokenizer of the course's checkpoints that know Chinese too; `ids` are those of this tokenizer as well."""
+    return bilingual_tokenizer(full())
 
 
 @cache
