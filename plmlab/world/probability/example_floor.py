@@ -55,16 +55,22 @@ def shown_tokens(example: Example, vocab: SlotVocabulary) -> list[Seen]:
     The place of the first word, 0, follows from any word, or from where the text ends if there is none. Positions
     count the words of the sentence where every word then stands at its own place, [MASK] and decoys at the place of a
     word, and other special tokens before all of these or behind. If not, no token has a place.
+
+    A [SEP] with words behind it is passed over in counting, and has the place of the next one: that a word follows is
+    all that it tells.
     """
-    tokens, positions = example.tokens.tolist(), example.positions[0].tolist()
-    at = list(zip(tokens, positions, strict=True))
-    firsts = {position - slot for token, position in at if (slot := vocab.slot(token)) is not None} or \
-             {position - vocab.length for token, position in at if token in vocab.ends}
-    if len(firsts) != 1:
-        return [Seen(token, None) for token in tokens]
-    [first] = firsts
     outside = vocab.special - {vocab.mask}
-    counts = all((token in outside) != (0 <= position - first < vocab.length) for token, position in at)
+    read = list(zip(example.tokens.tolist(), example.positions[0].tolist(), strict=True))
+    last = max((position for token, position in read if token not in outside), default=0)
+    between = {position for token, position in read if token == vocab.sep and position < last}
+    at = [(token, position - sum(other < position for other in between)) for token, position in read]
+    counted = [pair for pair, (_, position) in zip(at, read, strict=True) if position not in between]
+    firsts = {position - slot for token, position in counted if (slot := vocab.slot(token)) is not None} or \
+             {position - vocab.length for token, position in counted if token in vocab.ends}
+    if len(firsts) != 1:
+        return [Seen(token, None) for token, _ in at]
+    [first] = firsts
+    counts = all((token in outside) != (0 <= position - first < vocab.length) for token, position in counted)
     return [Seen(token, position - first if counts else None) for token, position in at]
 
 
