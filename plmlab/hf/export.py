@@ -10,6 +10,7 @@ from plmlab.hf.bert import BERTS
 from plmlab.hf.gpt import write_gpt, write_gpt2
 from plmlab.hf.mpnet import MPNETS
 from plmlab.hf.task_heads import COUNTERPARTS, write_task_head
+from plmlab.hf.unilm import UNILMS
 from plmlab.hf.xlnet import XLNETS
 from plmlab.models.gpt import GPT, GPT2
 from plmlab.text.tokenizers import Tokenizer
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 WRITERS: dict[type[nn.Module], Callable[[Any], "PreTrainedModel"]] = {
-    **{ours: family.write for family in (BERTS, XLNETS, MPNETS) for ours in (family.encoder, family.pretraining)},
+    **{ours: family.write for family in (BERTS, UNILMS, XLNETS, MPNETS)
+       for ours in (family.encoder, family.pretraining)},
     GPT: write_gpt, GPT2: write_gpt2, **{kind.ours: write_task_head for kind in COUNTERPARTS},
 }
 
@@ -26,13 +28,13 @@ WRITERS: dict[type[nn.Module], Callable[[Any], "PreTrainedModel"]] = {
 def to_hf(model: nn.Module) -> "PreTrainedModel":
     """A model of ours as one of ``transformers``, with the same weights, precision, device and mode.
 
-    BERT → ``BertModel``, BERTPretraining → ``BertForPreTraining``, GPT → ``OpenAIGPTLMHeadModel``, GPT2 →
-    ``GPT2LMHeadModel``, XLNet → ``XLNetModel``, XLNetPretraining → ``XLNetLMHeadModel``, MPNet → ``MPNetModel``,
-    MPNetPretraining → ``MPNetForMaskedLM``; SentenceClassifier → ``BertForSequenceClassification``, TokenClassifier →
-    ``BertForTokenClassification``, SpanClassifier → ``BertForQuestionAnswering``, and so those of XLNet and MPNet. The
-    pooler of ours stays behind where theirs has none: in the first two of XLNet and in ``MPNetForMaskedLM``. Its
-    ``save_pretrained(folder)`` writes it for others, and so does that of ``tokenizer_to_hf(tokenizer)``. A
-    ValueError for a model without a counterpart.
+    BERT and UniLM → ``BertModel``, BERTPretraining and UniLMPretraining → ``BertForPreTraining``, GPT →
+    ``OpenAIGPTLMHeadModel``, GPT2 → ``GPT2LMHeadModel``, XLNet → ``XLNetModel``, XLNetPretraining →
+    ``XLNetLMHeadModel``, MPNet → ``MPNetModel``, MPNetPretraining → ``MPNetForMaskedLM``; SentenceClassifier →
+    ``BertForSequenceClassification``, TokenClassifier → ``BertForTokenClassification``, SpanClassifier →
+    ``BertForQuestionAnswering``, and so those of XLNet and MPNet. The pooler of ours stays behind
+    where theirs has none: in the first two of XLNet and in ``MPNetForMaskedLM``. Its ``save_pretrained(folder)`` writes
+    it for others, and so does that of ``tokenizer_to_hf(tokenizer)``. A ValueError for a model without a counterpart.
     """
     if type(model) not in WRITERS:
         names = ", ".join(kind.__name__ for kind in WRITERS)

@@ -1,4 +1,4 @@
-"""``from_hf``: a BERT, an XLNet, an MPNet or a GPT of ``transformers``, run by our code."""
+"""``from_hf``: a BERT, a UniLM, an XLNet, an MPNet or a GPT of ``transformers``, run by our code."""
 
 import json
 import os
@@ -19,7 +19,9 @@ from plmlab.hf.gpt import read_gpt, read_gpt2
 from plmlab.hf.links import bare
 from plmlab.hf.mpnet import MPNETS
 from plmlab.hf.task_heads import COUNTERPARTS, read_task_head
+from plmlab.hf.unilm import UNILMS
 from plmlab.hf.xlnet import XLNETS
+from plmlab.models.unilm import UniLMConfig
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -36,8 +38,9 @@ OWN_READERS: dict[str, Callable[[Any, Mapping[str, Tensor]], nn.Module]] = {
 ``CLASSES`` names. (An ``MPNetModel`` has a pooler, which ``MPNetForMaskedLM`` would lose.)"""
 CLASSES = {"bert": "BertForPreTraining", "xlnet": "XLNetLMHeadModel", "mpnet": "MPNetForMaskedLM",
            "gpt2": "GPT2LMHeadModel", "openai-gpt": "OpenAIGPTLMHeadModel"}
-SUPPORTED = ("bert (BERT, and with its heads BERTPretraining, SentenceClassifier, TokenClassifier or SpanClassifier), "
-             "xlnet and mpnet (XLNet and MPNet, and the same heads of each), gpt2 (GPT2) and openai-gpt (GPT)")
+SUPPORTED = ("bert (BERT, and with its heads BERTPretraining, SentenceClassifier, TokenClassifier or SpanClassifier; "
+             "with six segments UniLM or UniLMPretraining), xlnet and mpnet (XLNet and MPNet, and the same heads of "
+             "each), gpt2 (GPT2) and openai-gpt (GPT)")
 OFFLINE = ("Without a network these work: plmlab.hf.minilm(), a real BERT that is installed with the course; any "
            "folder with a saved model; and what was fetched before")
 
@@ -51,9 +54,10 @@ def from_hf(source: "str | Path | PreTrainedModel") -> "tuple[nn.Module, Tokeniz
 
     ``source`` is a name on the hub (``"bert-base-uncased"``), a folder with a saved model, or a model of
     ``transformers`` in hand. BERT-type encoders become ``BERT``, or ``BERTPretraining`` where the weights hold
-    its heads; fine-tuned ones ``SentenceClassifier``, ``TokenClassifier`` or ``SpanClassifier``. Those of XLNet and
-    MPNet become ours of these kinds likewise, GPT-2 becomes ``GPT2``, GPT-1 becomes ``GPT``. The tokenizer is None
-    where none was saved with the model. NotLoadable, a ValueError, says what cannot be had, and what is supported.
+    its heads; fine-tuned ones ``SentenceClassifier``, ``TokenClassifier`` or ``SpanClassifier``. One that tells six
+    segments apart is a UniLM, and becomes ``UniLM`` or ``UniLMPretraining``. Those of XLNet and MPNet become ours of
+    the kinds of BERT likewise, GPT-2 becomes ``GPT2``, GPT-1 becomes ``GPT``. The tokenizer is None where none was
+    saved with the model. NotLoadable, a ValueError, says what cannot be had, and what is supported.
     """
     if isinstance(source, nn.Module):
         place = getattr(source.config, "_name_or_path", "")
@@ -100,6 +104,8 @@ def _reader(config: Any, kind: str) -> Callable[[Any, Mapping[str, Tensor]], nn.
         return OWN_READERS[kind]
     if config.model_type not in READERS:
         raise NotLoadable(f"our code cannot run a model of type {config.model_type!r}. Supported are {SUPPORTED}")
+    if config.model_type == "bert" and config.type_vocab_size == UniLMConfig.segments:
+        return UNILMS.read
     return READERS[config.model_type]
 
 
