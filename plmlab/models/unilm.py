@@ -40,7 +40,8 @@ class UniLMConfig(BERTConfig):
 
     @classmethod
     def base(cls) -> Self:
-        """The paper's only size (§2.6), that of BERT-large, cased: 333 million parameters."""
+        """The paper's size (§2.6), that of BERT-large, cased: 334 million parameters. The authors released a smaller
+        one, too."""
         return cls(vocab=28_996, time=512, layers=24, model=1024, heads=16, inner=4096)
 
 

@@ -151,7 +151,8 @@ def masked_target(source: Sequence[int], target: Sequence[int], *, vocab: Vocabu
                   rate: float = TARGET_RATE, select: Sequence[int] | None = None,
                   replace: Mapping[int, int] | None = None) -> Example:
     """As `prefix`, with words of the target alone hidden, and the [SEP] that ends it: ``round(rate · length)`` of its
-    slots, one at least, each by itself (the authors' commands hide no bigrams here).
+    slots, one at least, each by itself (the authors' commands hide no bigrams here; their code leaves the [SEP] out of
+    the length).
 
     ``select`` counts slots of the whole.
     """

@@ -154,6 +154,19 @@ def test_cache_rows_can_be_chosen() -> None:
     assert empty.time == 0
 
 
+def test_what_a_cache_forgets_it_never_read() -> None:
+    """Slots are read ahead, forgotten, and others read in their place; an empty cache has nothing to forget."""
+    module, x, cache = attention(), tensor(B, T, D), Cache()
+    mask = AttentionMask(causal=True)
+    cache.forget(1)
+    module(x[:, :4], mask, cache=cache)
+    for last in (1, 3):
+        module(x[:, :last] + 1, mask, cache=cache)
+        cache.forget(last)
+        assert cache.time == 4
+    torch.testing.assert_close(module(x[:, 4:], mask, cache=cache), module(x, mask)[:, 4:], rtol=0, atol=1e-10)
+
+
 def test_a_head_switched_off_is_its_slice_of_the_projection_zeroed() -> None:
     module, x, mask = attention(), tensor(B, T, D), MASKS["keys"]
     cut = attention()
