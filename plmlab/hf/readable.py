@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from plmlab.example import IGNORE, Batch, Example, PairBatch, PairExample
-from plmlab.models.architectures import needed, only_one
+from plmlab.models.architectures import ExampleOfText, needed, only_one
 from plmlab.objectives import causal, masked
 from plmlab.objectives.layouts import masks_in_place
 from plmlab.text.tokenizers import Tokenizer
@@ -34,6 +34,7 @@ class HFModel:
         self.positions = None if positions is None else positions - RESERVED_POSITIONS.get(self.kind, 0)
         self.vocab: int | None = getattr(config, "vocab_size", None)
         self.scaled = self.kind != "t5"
+        self.masks: dict[str, ExampleOfText] = {}
         self.architecture = "encoder"
         if getattr(config, "is_encoder_decoder", False):
             self.architecture = "encoder-decoder"

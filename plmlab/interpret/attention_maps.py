@@ -34,17 +34,19 @@ class Map:
     second: int | None = None
 
 
-def attention_maps(model: nn.Module, words: Words, text: Text, second: str | None = None, *, max_tokens: int = 64,
-                   ) -> list[Map]:
+def attention_maps(model: nn.Module, words: Words, text: Text, second: str | None = None, *, mask: str = "",
+                   max_tokens: int = 64) -> list[Map]:
     """Read a text and give the model's attention: one map, "self"; or those of an encoder-decoder that it has, of
     "encoder", "decoder" and "cross".
 
     ``words`` is the model's tokenizer (ours or of ``transformers``), or the tokens themselves where ``text`` is
     an Example or a Batch of one. ``second`` is sentence B of an encoder, or what an encoder-decoder's decoder
-    reads. ValueError: an empty text, one too long for the model or for ``max_tokens``, a tokenizer of another model.
+    reads. ``mask`` names one of the masks of a model that was pretrained under several: a text is read under it.
+    ValueError: an empty text, one too long for the model or for ``max_tokens``, a tokenizer of another model, a mask
+    that the model does not have.
     """
     reads = looking(model)
-    given = _example(reads, words, text, second) if isinstance(text, str) else text
+    given = _example(reads, words, text, second, mask) if isinstance(text, str) else text
     if isinstance(given, Example):
         given = in_one_pass(model, given)
     batch, visible = _batch(given), _visible(given)
@@ -104,14 +106,21 @@ def _visible(given: Example | PairExample | Batch | PairBatch) -> list[Visibilit
     return [*_visible(given.source), *_visible(given.target), Visibility.full(target, source)]
 
 
-def _example(reads: ReadableModel, words: Words, text: str, second: str | None) -> Example | PairExample:
+def _example(reads: ReadableModel, words: Words, text: str, second: str | None, mask: str) -> Example | PairExample:
     """What the model reads of a plain text, with nothing hidden from it."""
     for sentence in (text, second):
         if sentence is not None and not sentence.strip():
             raise ValueError("the text is empty: type a sentence")
     if isinstance(words, Sequence):
         raise ValueError("a text needs a tokenizer, and a list of tokens was given; give the model's tokenizer")
-    read = reads.example(words, text, second)
+    if mask and mask not in reads.masks:
+        there = f"its masks are {', '.join(reads.masks)}" if reads.masks else "it reads under one mask, its own"
+        raise ValueError(f"this model was not pretrained under a mask {mask!r}; {there}")
+    if mask:
+        ours = as_ours(words)
+        read = reads.masks[mask](ours.encode(text), None if second is None else ours.encode(second), ours.vocab)
+    else:
+        read = reads.example(words, text, second)
     assert isinstance(read, Example | PairExample)
     return read
 

@@ -79,7 +79,7 @@ class ForwardPass:
 
 
 def forward_pass(model: nn.Module, words: Words, text: str, second: str | None = None, *,
-                 ablation: Ablation | None = None, max_tokens: int = 64) -> ForwardPass:
+                 ablation: Ablation | None = None, mask: str = "", max_tokens: int = 64) -> ForwardPass:
     """Let a model read a text, with nothing hidden from us; the arguments are those of `attention_maps`.
 
     ValueError: what `attention_maps` refuses, and heads or cells in ``ablation`` that there are not.
@@ -90,7 +90,7 @@ def forward_pass(model: nn.Module, words: Words, text: str, second: str | None =
         said = stack.enter_context(_saying(model))
         stack.enter_context(intervene(model, (ablation or Ablation()).changes(points)))
         seen = stack.enter_context(watch(model))
-        maps = attention_maps(model, words, text, second, max_tokens=max_tokens)
+        maps = attention_maps(model, words, text, second, mask=mask, max_tokens=max_tokens)
     _check_closed(ablation or Ablation(), maps)
     own = {stem: (module.scale, module.formula) for stem, module in model.named_modules(remove_duplicate=False)
            if hasattr(module, "formula")}

@@ -1,6 +1,6 @@
 """A model as interpretation meets it, ours or one of ``transformers``: how it reads a text, its size, one pass."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from plmlab.example import AnyBatch, AnyExample, Batch, Example
 from plmlab.hf.readable import HFModel, is_theirs
+from plmlab.models.architectures import ExampleOfText
 from plmlab.models.registry import architecture_of
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.visibility import AttentionMask
@@ -44,6 +45,11 @@ class OurModel:
     def architecture(self) -> str:
         """"encoder", "decoder" or "encoder-decoder", as the model's file registers it."""
         return architecture_of(self.model).name
+
+    @property
+    def masks(self) -> Mapping[str, ExampleOfText]:
+        """Of a model that was pretrained under several masks, the name of each → what is read of a text under it."""
+        return architecture_of(self.model).masks
 
     def example(self, tokenizer: AnyTokenizer, text: str, second: str | None = None) -> AnyExample:
         """What the model reads of a text, or of two, with nothing hidden, as its file registers it; ValueError where it

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from plmlab.labs.beam.lab import BeamLab
     from plmlab.labs.cloze.lab import ClozeLab
     from plmlab.labs.curve.lab import Curve
+    from plmlab.labs.four_masks.lab import FourMasksLab
     from plmlab.labs.gates.lab import GateLab, GatePreset
     from plmlab.labs.gradient.lab import GradientLab
     from plmlab.labs.layer.lab import LayerLab
@@ -31,7 +32,8 @@ MODULES = {
     "AlignmentLab": "alignment.lab", "AlignmentPreset": "alignment.presets",
     "AttentionLab": "attention.lab", "AttentionPreset": "attention.lab", "BeamLab": "beam.lab", "Lab": "base",
     "ClozeLab": "cloze.lab",
-    "Curve": "curve.lab", "GateLab": "gates.lab", "GatePreset": "gates.lab", "GradientLab": "gradient.lab",
+    "Curve": "curve.lab", "FourMasksLab": "four_masks.lab",
+    "GateLab": "gates.lab", "GatePreset": "gates.lab", "GradientLab": "gradient.lab",
     "LayerLab": "layer.lab", "LayerPreset": "layer.presets",
     "MaskLab": "mask.lab", "MaskPreset": "mask.lab", "MemoryLab": "memory.lab", "MemoryPreset": "memory.presets",
     "NextTokenLab": "next_token.lab", "PermutationLab": "permutation.lab", "PermutationPreset": "permutation.presets",
@@ -48,6 +50,7 @@ __all__ = [
     "BeamLab",
     "ClozeLab",
     "Curve",
+    "FourMasksLab",
     "GateLab",
     "GatePreset",
     "GradientLab",

@@ -17,6 +17,8 @@ from plmlab.labs.attention.lab import ANIMAL, PRESETS, AttentionLab, default_mod
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.models.transformer import Transformer, TransformerConfig
+from plmlab.models.unilm import UniLM, UniLMConfig
+from plmlab.objectives.prefix import MASKS
 from plmlab.text.tokenizers import Tokenizer
 
 pytestmark = pytest.mark.browser
@@ -308,3 +310,15 @@ def test_hostile_sentences_typed_into_the_lab(jupyter: Desk) -> None:
         expect(page.locator(".key-name")).to_have_count(6)
         expect(page.locator(".message")).to_be_empty()
     assert jupyter.run_cell(1) == "[] [] 3 1 6 'I was tire'"
+
+
+def test_masks_are_offered_where_there_are_several(show: Show) -> None:
+    model = seeded(UniLM(UniLMConfig(len(WORDS), layers=1, model=16, heads=2, inner=8)))
+    page = show(AttentionLab(model, WORDS, TEXT, mask="right to left"))
+    under = page.get_by_label("read under")
+    expect(under).to_be_visible()
+    expect(under).to_have_value("right to left")
+    assert under.locator("option").all_inner_texts() == list(MASKS)
+    other = show(AttentionLab(bert(), WORDS, TEXT))
+    expect(other.locator(MAP)).to_be_visible()
+    expect(other.get_by_label("read under")).to_be_hidden()

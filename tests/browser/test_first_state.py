@@ -21,6 +21,7 @@ from pathlib import Path
 import torch
 torch.set_num_threads(1)
 import alignment_models
+import four_masks_models
 import gate_models
 import layer_models
 import memory_models
@@ -48,6 +49,7 @@ BEGINNINGS = {
     "BeamLab": ["BeamLab()", "table_lab(PENALTY, steps=3)"],
     "ClozeLab": ["crossed(left_only=gpt())"],
     "Curve": ["curve()"],
+    "FourMasksLab": ["four_masks_models.lab()"],
     "GateLab": ["gate_models.lab()", 'gate_models.lab(drawn="forget", holds=gate_models.HOLDS)'],
     "GradientLab": ["GradientLab()", 'GradientLab("lstm")', 'GradientLab(view="cliff")'],
     "LayerLab": ["layer_models.lab()",

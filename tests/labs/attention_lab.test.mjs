@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { bytesOf } from "../../plmlab/labs/shared/bytes.js";
 import { ramp, sequential } from "../../plmlab/labs/shared/heat.js";
 import {
-  weightsOf, detailOf, cellOf, takenAlong, ordered, firstCell, fixed, spoken,
+  weightsOf, detailOf, cellOf, takenAlong, ordered, firstCell, fixed, spoken, carried,
 } from "../../plmlab/labs/attention/numbers.js";
 import { thumbnails, spans, shadeOf, switched } from "../../plmlab/labs/attention/overview.js";
 import { turned, headPixels, pitchOf } from "../../plmlab/labs/attention/head.js";
@@ -174,4 +174,11 @@ test("bars stand on the middle line and keep inside the strip", () => {
   const ups = bars([1, -1, 0.5], 30, 1).match(/v(-?[\d.]+)h/g).map((part) => Number(part.slice(1, -1)));
   assert.deepEqual(ups, [-18, 18, -9]);
   assert.ok(!bars([0, 0], 30, 0).includes("NaN"));
+});
+
+test("a cell is found again among the same tokens and one more", () => {
+  const [row, cut] = [["[CLS]", "a", "b", "a", "[SEP]"], ["[CLS]", "a", "[SEP]", "b", "a", "[SEP]"]];
+  assert.deepEqual(carried({ q: 3, k: 2 }, row, cut), { q: 4, k: 3 });
+  assert.deepEqual(carried({ q: 4, k: 3 }, cut, row), { q: 3, k: 2 });
+  assert.deepEqual(carried({ q: 3, k: 3 }, row, ["[CLS]", "a"]), null);
 });

@@ -3,16 +3,21 @@
 import json
 import re
 from base64 import b64decode
+from random import Random
 
 import pytest
+import torch
 from small_models import OTHER, SIZE, TEXT, WORDS, bert, both, gpt, seeded, weights_of
 from standin import HOSTILE
 from torch.nn import functional as F
 
 from plmlab.interpret.ablation import Ablation
+from plmlab.interpret.attention_maps import attention_maps
 from plmlab.interpret.forward_pass import forward_pass
 from plmlab.labs.attention.lab import ANIMAL, PRESETS, AttentionLab, AttentionPreset, default_model
 from plmlab.models.bert import BERT, BERTConfig
+from plmlab.models.unilm import UniLM, UniLMConfig
+from plmlab.objectives.prefix import MASKS
 
 
 @pytest.fixture(scope="module")
@@ -202,3 +207,35 @@ def test_an_encoder_decoder_asks_for_its_second_text() -> None:
     assert (lab.message, lab.stale) == ("", False)
     lab = AttentionLab(bert(), WORDS, TEXT, OTHER)
     assert lab.state["queries"] == ["[CLS]", *TEXT.split(), "[SEP]", *OTHER.split(), "[SEP]"]
+
+
+def test_one_head_under_four_masks() -> None:
+    """The weights are those of an Example that is made by the objective of the mask; heads stay off, cells go."""
+    model = seeded(UniLM(UniLMConfig(len(WORDS), layers=2, model=16, heads=2, inner=8)))
+    lab = AttentionLab(model, WORDS, TEXT, layer=1, head=1)
+    assert lab.menu["masks"] == list(MASKS) and lab.mask == "both directions"
+    ids = WORDS.encode(TEXT)
+    lab.off, lab.closed = [["self", 0, 1]], [["self", 1, 2]]
+    for name, make in MASKS.items():
+        lab.mask = name
+        assert lab.message == "" and (lab.layer, lab.head) == (1, 1)
+        assert (lab.off, lab.closed) == ([["self", 0, 1]], [] if name != "both directions" else [["self", 1, 2]])
+        example = make(ids, vocab=WORDS.vocab, rng=Random(0), select=())
+        assert lab.state["queries"] == WORDS.tokens(example.tokens.tolist())
+        looks = example.visible.dense()
+        assert (weights_of(lab)[:, :, ~looks] == 0).all()
+        lab.off, lab.closed = [], []
+        [expected] = attention_maps(model, WORDS, example)
+        assert torch.allclose(weights_of(lab).float(), torch.stack(expected.weights), atol=1e-4)
+        lab.off = [["self", 0, 1]]
+
+
+def test_a_mask_that_a_model_does_not_have() -> None:
+    lab = AttentionLab(seeded(UniLM(UniLMConfig(len(WORDS), layers=1, model=16, heads=2, inner=8))), WORDS, TEXT)
+    before = lab.state
+    lab.mask = "upside down"
+    assert "not pretrained under a mask 'upside down'; its masks are both directions, sequence" in lab.message
+    assert lab.state == before
+    other = AttentionLab(bert(), WORDS, TEXT)
+    assert other.menu["masks"] == [] and other.mask == ""
+    assert "it reads under one mask, its own" in AttentionLab(bert(), WORDS, TEXT, mask="left to right").message

@@ -3,7 +3,7 @@
 import { arithmetic } from "./cell.js";
 import { changes } from "./change.js";
 import { headMap, pitchOf, turned } from "./head.js";
-import { detailOf, firstCell, spoken, weightsOf } from "./numbers.js";
+import { carried, detailOf, firstCell, spoken, weightsOf } from "./numbers.js";
 import { overview, switched } from "./overview.js";
 import { clamp, el, resized, ruler, settled } from "../shared/dom.js";
 import { scaleBar, sequential } from "../shared/heat.js";
@@ -22,12 +22,16 @@ export function arranged(room, columns, heads, label) {
 }
 
 function controls(model, signal) {
-  const { presets, two } = model.get("menu");
+  const { presets, two, masks } = model.get("menu");
   const disabled = model.get("alone");
   const second = textField(model, two ? "what the decoder reads" : "sentence B", signal,
     { trait: "second", kind: "second" });
   const which = el("select", { "aria-label": "which attention", disabled });
   which.addEventListener("change", () => tell(model, { shown: which.selectedIndex, layer: 0, head: 0 }));
+  const under = el("select", { "aria-label": "read under", disabled },
+    ...masks.map((name) => el("option", { value: name }, name)));
+  under.addEventListener("change", () => tell(model, { mask: under.value }));
+  const read = el("label", { class: "read-by", hidden: !masks.length }, "read under ", under);
   const again = el("button", {
     type: "button", disabled, on: { click: () => tell(model, { off: [], closed: [] }) },
   }, "put all back");
@@ -37,12 +41,13 @@ function controls(model, signal) {
     which.selectedIndex = model.get("shown");
     which.hidden = maps.length < 2;
     second.hidden = !two && !model.get("second");
+    under.value = model.get("mask");
     again.disabled = disabled || !(model.get("off").length + model.get("closed").length);
   };
   observe(model, ["state"], follow, signal);
   follow();
   return [
-    el("div", { class: "bar" }, textField(model, "your sentence", signal), second, which, again),
+    el("div", { class: "bar" }, textField(model, "your sentence", signal), second, read, which, again),
     el("div", { class: "bar quiet" },
       presetButtons(model, presets, (preset, i) => ({ ...preset, preset: i }))),
   ];
@@ -54,7 +59,7 @@ export default lab({
   "keys. Then take a head away, and see what the model loses.",
 }, ({ model, signal, parts }) => {
   const disabled = model.get("alone");
-  const view = { cell: null, editing: false, open: "", tokens: "" };
+  const view = { cell: null, editing: false, open: "", tokens: "", mask: "", row: [] };
   parts.node.classList.add("look");
   parts.controls.prepend(...controls(model, signal));
   const why = el("p", { class: "why", role: "status", "aria-live": "polite" });
@@ -150,9 +155,11 @@ export default lab({
     if (view.tokens !== tokens) {
       const first = weights.head(model.get("layer"), model.get("head"));
       const [q, k] = state.start ?? [];
-      view.cell = state.start ? { q, k } : firstCell(first, weights.rows, weights.columns);
-      view.tokens = tokens;
+      const kept = view.mask !== model.get("mask") && view.cell && carried(view.cell, view.row, state.queries);
+      view.cell = kept || (state.start ? { q, k } : firstCell(first, weights.rows, weights.columns));
+      Object.assign(view, { tokens, row: state.queries });
     }
+    view.mask = model.get("mask");
     const all = overview({
       weights, room: at.together ? at.left : Math.min(room, OVERVIEW), onHead: choose, onSwitch: (whole) => turn(whole),
       onEnter: () => drawn.map.cross.focus(),

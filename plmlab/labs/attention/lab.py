@@ -103,6 +103,7 @@ class AttentionLab(Lab):
         text: the sentence to begin with.
         second: what an encoder-decoder's decoder reads, or sentence B of an encoder.
         layer, head: what is shown at large, counted from 0 as in ``watch``.
+        mask: of a model that was pretrained under several masks, the one under which it reads; "": as it reads a text.
         name: what the model is called; the name of its class if none is given.
         presets: buttons of things to look at; those for MiniLM only where it is the model.
 
@@ -113,9 +114,10 @@ class AttentionLab(Lab):
     title = "Attention Lab"
     module = "attention/lab.js"
     styles = ("attention/lab.css",)
-    inputs: ClassVar = ("text", "second", "max_tokens", "off", "closed", "shown", "preset", "layer", "head")
+    inputs: ClassVar = ("text", "second", "mask", "max_tokens", "off", "closed", "shown", "preset", "layer", "head")
 
     second = traitlets.Unicode().tag(sync=True)
+    mask = traitlets.Unicode().tag(sync=True)
     shown = traitlets.Int(0).tag(sync=True)
     layer = traitlets.Int(0).tag(sync=True)
     head = traitlets.Int(0).tag(sync=True)
@@ -126,8 +128,8 @@ class AttentionLab(Lab):
     menu = traitlets.Dict().tag(sync=True)
 
     def __init__(self, model: nn.Module | None = None, words: "Words | None" = None, text: str | None = None,
-                 second: str | None = None, *, layer: int | None = None, head: int | None = None, name: str = "",
-                 presets: Sequence[AttentionPreset] | None = None, max_tokens: int = 64) -> None:
+                 second: str | None = None, *, layer: int | None = None, head: int | None = None, mask: str = "",
+                 name: str = "", presets: Sequence[AttentionPreset] | None = None, max_tokens: int = 64) -> None:
         if (model is None) != (words is None):
             raise ValueError("a model and its tokenizer belong together: give both, or neither for MiniLM")
         if model is None or words is None:
@@ -139,9 +141,11 @@ class AttentionLab(Lab):
         begin = {"text": text, "layer": layer, "head": head}
         if self.presets and all(value is None for value in begin.values()):
             begin = self.presets[0].traits() | {"preset": 0}
-        menu = {"name": self.name, "two": readable(model).architecture == "encoder-decoder",
+        reads = readable(model)
+        menu = {"name": self.name, "two": reads.architecture == "encoder-decoder", "masks": list(reads.masks),
                 "presets": [{"title": preset.title, **preset.traits()} for preset in self.presets]}
-        super().__init__(second=second or "", menu=menu, max_tokens=max_tokens,
+        super().__init__(second=second or "", mask=mask or next(iter(reads.masks), ""), menu=menu,
+                         max_tokens=max_tokens,
                          **{name: value for name, value in begin.items() if value is not None})
 
     def summary(self) -> str:
@@ -156,7 +160,7 @@ class AttentionLab(Lab):
         """All heads with and without what is taken away, and the numbers of the head in sight; where only another
         head was chosen, the rest stands."""
         before = self._read(Ablation())
-        another = change.drawn & {"text", "second"} and "closed" not in change.drawn
+        another = change.drawn & {"text", "second", "mask"} and "closed" not in change.drawn
         closed = [] if another else self.closed
         after = self._read(self._ablation(closed))
         name = self._map(before)
@@ -168,10 +172,10 @@ class AttentionLab(Lab):
 
     def _read(self, ablation: Ablation) -> ForwardPass:
         """What the model makes of the text; the same question is asked of it once."""
-        key = (self.text, self.second, self.max_tokens, ablation)
+        key = (self.text, self.second, self.mask, self.max_tokens, ablation)
         if key not in self._runs:
             self._runs[key] = forward_pass(self.model, self.words, self.text, self.second or None, ablation=ablation,
-                                       max_tokens=self.max_tokens)
+                                           mask=self.mask, max_tokens=self.max_tokens)
         return self._runs[key]
 
     def _ablation(self, closed: Sequence[Any]) -> Ablation:

@@ -95,3 +95,13 @@ export function spoken(mask, weights, names, { q, k }, off) {
   const silent = off ? " The head is switched off: whatever it looks at, it hands on nothing." : "";
   return fill(`{query} looks at {key} with ${fixed(row[k] / 65535)} of its weight${rank}.${silent}`, words);
 }
+
+/** Where the same tokens stand in another row of them, one that may have a token more: the cell, or null. */
+export function carried({ q, k }, before, after) {
+  const again = (slot) => {
+    const nth = before.slice(0, slot).filter((token) => token === before[slot]).length;
+    return after.map((token, i) => (token === before[slot] ? i : -1)).filter((i) => i >= 0)[nth] ?? -1;
+  };
+  const cell = { q: again(q), k: again(k) };
+  return cell.q < 0 || cell.k < 0 ? null : cell;
+}

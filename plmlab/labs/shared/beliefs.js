@@ -38,15 +38,18 @@ function beliefRow({ word, p, best, own }) {
     ...(best === null ? [] : [el("td", { class: "amount best" }, amount(best))]));
 }
 
-/** One belief as a table, the model's bars beside those of the best reader where there is one; `word` is the true one. */
+/** One belief as a table, the model's bars beside those of the best reader where there is one. */
+export function beliefTable(title, belief) {
+  return el("table", { class: "beliefs" }, el("caption", {}, title),
+    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "token"), el("td", {}),
+      el("th", { scope: "col", class: "amount model" }, "model"),
+      ...(belief.kl === null ? [] : [el("th", { scope: "col", class: "amount best" }, "best")]))),
+    el("tbody", {}, ...belief.rows.map(beliefRow)));
+}
+
+/** That table, and in words what it says of the true word and what the model loses; `word` is the true one. */
 export function reader(title, belief, word) {
-  const paired = belief.kl !== null;
-  return el("div", { class: "reader" },
-    el("table", { class: "beliefs" }, el("caption", {}, title),
-      el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "token"), el("td", {}),
-        el("th", { scope: "col", class: "amount model" }, "model"),
-        ...(paired ? [el("th", { scope: "col", class: "amount best" }, "best")] : []))),
-      el("tbody", {}, ...belief.rows.map(beliefRow))),
+  return el("div", { class: "reader" }, beliefTable(title, belief),
     el("p", { class: "own-text" }, ownText(belief, word)),
-    ...(paired ? [el("p", { class: "own-text" }, lossText(belief.kl))] : []));
+    ...(belief.kl === null ? [] : [el("p", { class: "own-text" }, lossText(belief.kl))]));
 }

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.world.probability.automaton import END
+from plmlab.world.probability.under_masks import under_masks
 from plmlab.world.world import World
 
 Distribution: TypeAlias = Float[Tensor, "vocab"]
@@ -64,6 +65,12 @@ class BestReader:
         for said, p in self.world.joint(words, places, self.split).items():
             found[self.id[said[one]], self.id[said[other]]] += p
         return dict(found)
+
+    def under_masks(self, words: Sequence[str], gap: int, cut: int) -> dict[str, Distribution | None]:
+        """The name of each of UniLM's masks → the distribution of the word ``gap`` under it, the first ``cut`` words
+        being the source; None where no sentence has what is in sight. See `plmlab.world.probability.under_masks`."""
+        found = under_masks(self.world.automaton(self.split), words, gap, cut)
+        return {name: None if belief is None else self._belief(belief) for name, belief in found.items()}
 
     def _belief(self, found: dict[str, float]) -> Distribution:
         belief = torch.zeros(self.size, dtype=torch.float64)

@@ -1,0 +1,86 @@
+// The Four-mask Lab: one sentence, one hidden word, one network; four masks, side by side.
+
+import { panelOf } from "./panels.js";
+import { reason, verdicts } from "./told.js";
+import { cutSlider, wordRow } from "./words.js";
+import { eachFrame, el, resized } from "../shared/dom.js";
+import { guess, lab, observe, presetButtons, setter, tell, textField, written } from "../shared/lab.js";
+
+const BESIDE = 800;
+const GAP = 34;
+const MOST = 250;
+const FIRST = 2; // the panel that is pointed at to begin with: the first with anything closed on every sentence
+
+const LEGEND = [["swatch rule-0", "may look"], ["swatch rule-1", "may look: written before it, in the target"],
+  ["swatch blocked", "may not look"], ["swatch gap-key", "the gap's row"]];
+
+/** The pair that is marked first: the gap, looking at the word behind it, or at the one before where none is behind. */
+export function firstPair({ tokens, hidden }) {
+  const k = hidden + 1 < tokens.length ? hidden + 1 : hidden - 1;
+  return { q: hidden, k: k < 0 ? "end" : k };
+}
+
+/** How wide each panel is, and how wide its square may be. */
+export function widthsOf(room) {
+  const beside = room >= BESIDE;
+  const panel = beside ? (room - GAP) / 2 : room;
+  return { beside, side: Math.floor(Math.min(MOST, panel * 0.46)) };
+}
+
+export default lab({
+  title: "One hidden word, four masks",
+  lead: "UniLM is one network. A mask says what each slot may look at, and so what a hidden word can be told from. Press " +
+    "a word to hide it; point at a cell to see why it is open or closed, in all four.",
+}, ({ model, signal, parts }) => {
+  parts.node.classList.add("four");
+  const disabled = Boolean(model.get("alone"));
+  const { presets, world } = model.get("menu");
+  const choose = setter(model);
+  const view = { open: null, sentence: null, pair: null, panel: FIRST, panels: [] };
+  const row = wordRow({ disabled, press: (hidden) => tell(model, { hidden, tried: model.get("tried") + 1 }) });
+  const cut = cutSlider({ disabled, send: (value) => choose({ cut: value }) });
+  parts.controls.prepend(
+    el("div", { class: "bar" }, textField(model, "your sentence", signal)),
+    el("div", { class: "bar quiet" }, presetButtons(model, presets,
+      (preset) => ({ ...preset, tried: model.get("tried") + 1 }))));
+  const why = el("div", { class: "why", role: "status", "aria-live": "polite" });
+  const panels = el("div", { class: "panels" });
+  const ask = el("div", {});
+  const legend = el("p", { class: "legend-line" },
+    el("span", {}, el("b", { class: "query" }, "query"), " ↓ may look at ", el("b", { class: "key" }, "key"), " →"),
+    ...LEGEND.map(([name, text]) => el("span", {}, el("i", { class: name }), text)),
+    el("span", {}, el("i", { class: "model" }), "p of the word: the model"),
+    ...(world ? [el("span", {}, el("i", { class: "best" }), "the best possible reader under the same mask (exact)")] : []));
+  parts.body.append(row.node, cut.node, ask, why, legend, panels);
+
+  const point = (pair, panel = view.panel) => {
+    Object.assign(view, { pair, panel });
+    const all = model.get("state").panels;
+    const pieces = reason(all[panel], pair);
+    why.replaceChildren(
+      el("p", {}, el("b", {}, all[panel].name), ": ", ...(pieces ? written(pieces) : ["this pair does not stand here."])),
+      el("p", { class: "verdicts" }, verdicts(all, pair)));
+    for (const one of view.panels) one.point(pair);
+  };
+  const draw = () => {
+    const state = model.get("state");
+    if (!state.tokens) return;
+    const { beside, side } = widthsOf(parts.body.clientWidth);
+    const focused = panels.contains(document.activeElement) ? document.activeElement.dataset.at : undefined;
+    const sentence = JSON.stringify([state.tokens, state.hidden]);
+    if (view.sentence !== sentence) Object.assign(view, { sentence, pair: firstPair(state), panel: FIRST });
+    row.draw(state);
+    cut.follow(state);
+    const slots = Math.max(...state.panels.map(({ places }) => places.length));
+    view.panels = state.panels.map((panel, index) => panelOf({ panel, state, side, slots, font: parts.node, index,
+      onPoint: (pair) => point(pair, index) }));
+    panels.classList.toggle("stacked", !beside);
+    panels.replaceChildren(...view.panels.map(({ node }) => node));
+    ask.replaceChildren(guess(view, state.question, state.answer, sentence));
+    point(view.pair);
+    if (focused) panels.querySelector(`[data-at="${focused}"]`)?.focus({ preventScroll: true });
+  };
+  observe(model, ["state"], eachFrame(draw), signal);
+  resized(parts.body, draw, signal);
+  draw();
+});

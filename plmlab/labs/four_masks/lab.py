@@ -1,0 +1,197 @@
+"""The Four-mask Lab: one sentence, one hidden word, one network, and what it says of the word under four masks."""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import traitlets
+from torch import nn
+
+from plmlab.interpret.readable import AnyTokenizer, as_ours, readable
+from plmlab.labs.base import Change, Computed, Lab
+from plmlab.labs.four_masks.asking import QUESTION, answer
+from plmlab.labs.four_masks.presets import things_to_try
+from plmlab.labs.four_masks.reading import BEGIN, CUT, END, Reading, carried, checked_size, readings, said
+from plmlab.labs.shared.beliefs import belief_state
+from plmlab.labs.shared.masks import mask_state
+from plmlab.labs.shared.notes import empty, joined, left_out, unknown
+from plmlab.labs.shared.probabilities import spelled
+from plmlab.labs.shared.tokens import labels
+from plmlab.world.datasets.best_reader import BestReader, Distribution
+
+if TYPE_CHECKING:
+    from plmlab.world import World
+
+ADDED = 3
+"""[CLS] and two [SEP] stand beside the words, at most."""
+RIVER = "The bank of the river was covered with reeds."
+
+
+class FourMasksLab(Lab):
+    """One sentence with one hidden word under all four of UniLM's masks, side by side: what the word's slot may look
+    at, and why; and what the same weights say of the word, beside the best possible reader under the same mask.
+
+    Args:
+        model: one that reads under the four masks and names hidden words: a UniLMPretraining.
+        tokenizer: its own.
+        text: the sentence to begin with; the first thing to try if None. "[MASK]" is the gap from the start.
+        world: a Small World, whose exact posteriors stand beside the model's; the tokenizer must have a token for
+            each of its words.
+        split: which text of the world.
+        hide: the word to hide at the beginning, where it first stands.
+        cut: how many words are the source of "sequence to sequence"; about half, and none behind the gap, if None.
+        max_tokens: how many tokens are drawn at most, [CLS] and both [SEP] among them.
+
+    ValueError: a model that does not read under the four masks, or does not name tokens; a tokenizer of another model;
+    a word to hide that does not stand there.
+    """
+
+    title = "Four-mask Lab"
+    module = "four_masks/lab.js"
+    styles = ("four_masks/lab.css",)
+    inputs: ClassVar = ("text", "hidden", "cut", "tried", "max_tokens")
+
+    hidden = traitlets.Int(None, allow_none=True).tag(sync=True)
+    cut = traitlets.Int(None, allow_none=True).tag(sync=True)
+    tried = traitlets.Int(0).tag(sync=True)
+    menu = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, model: nn.Module, tokenizer: AnyTokenizer, text: str | None = None,
+                 world: "World | None" = None, *, split: str = "train", hide: str | None = None,
+                 cut: int | None = None, max_tokens: int = 32) -> None:
+        self.model, self.world, self.tokenizer = model, world, as_ours(tokenizer)
+        size = checked_size(model, self.tokenizer)
+        self.best = None if world is None else BestReader(world, split, self.tokenizer, size)
+        self._exact = lru_cache(32)(self._under_masks)
+        self._ids: list[int] = []
+        tries = [] if world is None else [one.traits() for one in things_to_try(world, split)]
+        begin: dict[str, Any] = {"text": text, "hidden": None} if text is not None else \
+            {"text": RIVER} if not tries else {name: tries[0][name] for name in ("text", "hidden", "cut")}
+        if hide is not None:
+            begin["hidden"] = self._place_of(hide, begin["text"], max_tokens)
+        if cut is not None:
+            begin["cut"] = cut
+        super().__init__(**begin, menu={"presets": tries, "world": world is not None}, max_tokens=max_tokens)
+
+    def summary(self) -> str:
+        """The sentence with its gap, and the likeliest word under each mask with its probability."""
+        if not self.state:
+            return self.message
+        shown = ["[MASK]" if place == self.state["hidden"] else token
+                 for place, token in enumerate(self.state["tokens"])]
+        best = ", ".join(f"{panel['name']} {row['word']} {row['p']:.2f}" for panel in self.state["panels"]
+                         for row in panel["belief"]["rows"][:1])
+        return f"{' '.join(shown)}: {best}"
+
+    def compute(self, change: Change) -> Computed:
+        """The sentence read under each mask. Where the text was edited and no word pressed since, the hidden word stays
+        hidden wherever it stands now."""
+        ids, note = self._read(self.text, self.max_tokens)
+        gap = self._gap(ids, change)
+        cut = self._source(ids, gap, change)
+        state, missing = self._state(ids, gap, cut)
+        return Computed({"hidden": gap, "cut": cut, "state": state, "message": joined(note, missing)}, {"_ids": ids})
+
+    def _place_of(self, word: str, text: str, max_tokens: int) -> int:
+        tokens = self._labels(self._read(text, max_tokens)[0])
+        if word not in tokens:
+            raise ValueError(f"{word!r} is to be hidden, and is no token of the sentence: {' '.join(tokens)}")
+        return tokens.index(word)
+
+    def _read(self, text: str, max_tokens: int) -> tuple[list[int], str]:
+        """The words that are read, and what is to be said of them."""
+        vocab = self.tokenizer.vocab
+        typed = self.tokenizer.encode(text if self.world is None else spelled(text, self.world))
+        if not typed:
+            raise empty()
+        own = [id for id in typed if id in vocab.special and id not in (vocab.mask, vocab.unk)]
+        if own:
+            raise ValueError(f"{self._labels(own)[0]} stands in the text, and is set by the masks themselves: type "
+                             "words, and at most one [MASK]. What is drawn is from before.")
+        positions = readable(self.model).positions
+        room = max_tokens if positions is None else min(max_tokens, positions)
+        if room <= ADDED:
+            raise ValueError(f"{room} tokens are too few to draw anything; give max_tokens of at least 8")
+        ids = list(typed[:room - ADDED])
+        if ids.count(vocab.need("mask")) > 1:
+            raise ValueError(f"{ids.count(vocab.need('mask'))} [MASK] stand in the text, and one word can be hidden at "
+                             "once; what is drawn is from before.")
+        return ids, joined(left_out(len(typed) - len(ids), len(ids), "word"), unknown(ids.count(vocab.unk or -1)))
+
+    def _gap(self, ids: Sequence[int], change: Change) -> int:
+        """The place of the hidden word: a [MASK] that was typed, or what the reader pressed, or where that stands now;
+        the middle where nobody has chosen."""
+        mask, pressed = self.tokenizer.vocab.need("mask"), change.tried & {"hidden", "tried"}
+        if mask in ids:
+            if pressed and "text" not in change.tried and self.hidden != ids.index(mask):
+                raise ValueError("[MASK] stands in the text, and one word can be hidden at once: write a word in its "
+                                 "place to hide another. What is drawn is from before.")
+            return ids.index(mask)
+        if self.hidden is None:
+            return len(ids) // 2
+        if self._ids and not pressed:
+            return carried(self._ids, ids, self.hidden)
+        return checked("hidden", self.hidden, ids)
+
+    def _source(self, ids: Sequence[int], gap: int, change: Change) -> int:
+        """How many words are the source: as the reader has set it, as far as the sentence has so many."""
+        if self.cut is None:
+            return min(len(ids) // 2, gap)
+        if "cut" not in change.tried:
+            return min(self.cut, len(ids) - 1)
+        return checked("cut", self.cut, ids)
+
+    def _state(self, ids: Sequence[int], gap: int, cut: int) -> tuple[dict[str, Any], str]:
+        """What is drawn, and what is to be said of exact probabilities that are missing."""
+        vocab, tokens = self.tokenizer.vocab, self._labels(ids)
+        true = None if ids[gap] == vocab.need("mask") else ids[gap]
+        asked = readings(ids, gap, cut, vocab)
+        beliefs = dict(zip(asked, said(self.model, list(asked.values()), vocab.need("pad")), strict=True))
+        hidden = [*tokens[:gap], "", *tokens[gap + 1:]]
+        best = dict.fromkeys(asked) if self.best is None else self._exact(tuple(hidden), gap, cut)
+        panels = [self._panel(name, reading, tokens, beliefs[name], best[name], true)
+                  for name, reading in asked.items()]
+        word = None if true is None else tokens[gap]
+        state = {
+            "tokens": tokens, "hidden": gap, "cut": cut, "word": word, "panels": panels,
+            "kinds": ["typed" if id == vocab.mask else "unknown" if id == vocab.unk else "word" for id in ids],
+            "question": QUESTION, "answer": answer(beliefs, best, true, word),
+        }
+        without = [] if self.best is None else [f"“{name}”" for name, belief in best.items() if belief is None]
+        missing = "" if not without else \
+            f"No sentence of the Small World has the words in sight under {', '.join(without)}: there the exact " \
+            "probabilities are missing."
+        return state, missing
+
+    def _panel(self, name: str, reading: Reading, tokens: Sequence[str], belief: Distribution,
+               best: Distribution | None, true: int | None) -> dict[str, Any]:
+        """One mask: what stands in its slots, who may look at whom, and what is believed of the gap."""
+        shown = self._labels(reading.example.tokens.tolist())
+        special = {BEGIN: shown[0], CUT: f"{shown[-1]} (of the source)", END: shown[-1]}
+        if CUT in reading.places:
+            special[END] += " (of the target)"
+        names = [special[place] if isinstance(place, str) else shown[slot] if slot == reading.slot
+                 else named(tokens, place) for slot, place in enumerate(reading.places)]
+        return {"name": name, "tokens": shown, "names": names, "places": reading.places, "slot": reading.slot,
+                "mask": mask_state(name, reading.example.visible),
+                "belief": belief_state(belief, best, true, self._labels)}
+
+    def _under_masks(self, words: tuple[str, ...], gap: int, cut: int) -> Mapping[str, Distribution | None]:
+        assert self.best is not None
+        return self.best.under_masks(words, gap, cut)
+
+    def _labels(self, ids: Sequence[int]) -> list[str]:
+        return [name.encode("utf-8", "replace").decode() for name in labels(self.tokenizer, ids)]
+
+
+def named(tokens: Sequence[str], place: int) -> str:
+    """What a word is called: where it stands twice, by which word of the sentence it is, from 1 on."""
+    token = tokens[place]
+    return token if list(tokens).count(token) == 1 else f"{token} (word {place + 1})"
+
+
+def checked(name: str, value: int, ids: Sequence[int]) -> int:
+    """The value; a ValueError where the sentence has no such place."""
+    if value not in range(len(ids)):
+        raise ValueError(f"{name} is {value}; this sentence of {len(ids)} words takes one from 0 to {len(ids) - 1}")
+    return value

@@ -1,0 +1,64 @@
+// A panel a mask: what the gap's slot sees, who may look at whom, and what is believed to stand in the gap.
+
+import { inSight, paidText, reason, sightOf, slotsOf } from "./told.js";
+import { beliefTable } from "../shared/beliefs.js";
+import { clamp, el, ruler } from "../shared/dom.js";
+import { labelled, tableRow } from "../shared/grid.js";
+import { layersOf } from "../shared/masks.js";
+
+const NAMED = 11; // px: below this, a row is too low for its name
+
+/** How high the cells of a square of `count` slots are, in px, and whether there is room for names: `side` px are there
+    for all, `label` for the names. */
+export function squareOf(count, side, label) {
+  const share = (taken) => clamp(Math.floor((side - taken) / count), 5, 18);
+  const named = share(label) >= NAMED;
+  return { named, height: share(named ? label : 0) };
+}
+
+/** Where the cells of a square stand. */
+const placed = (count, height) => ({ columns: Array(count).fill(height), rows: count, height, width: count * height,
+  tall: count * height, x: Array.from({ length: count + 1 }, (_, i) => i * height) });
+
+function sight(panel, gap, onPoint) {
+  const sees = inSight(panel);
+  return el("div", { class: "seen" }, ...panel.tokens.map((token, slot) => {
+    const place = panel.places[slot];
+    const kind = slot === panel.slot ? "mask" : `${Number.isInteger(place) ? "" : "special "}${sees[slot] ? "open" : "closed"}`;
+    return el("span", { class: `chip ${kind}`, title: panel.names[slot],
+      on: { pointerenter: () => onPoint({ q: gap, k: place }) } }, el("bdi", {}, token));
+  }));
+}
+
+/**
+ * One panel, of `slots` columns' width, the same for all; `side` is the room for its square, `font` a node whose font it
+ * has. `onPoint(pair)` hears of the pair of places that the reader goes to; `point(pair)` marks one.
+ */
+export function panelOf({ panel, state, side, slots, font, index, onPoint }) {
+  const measure = ruler(font, "600 11.5px");
+  const label = clamp(Math.ceil(Math.max(...panel.tokens.map(measure))) + 12, 40, 84);
+  const { named, height } = squareOf(slots, side, label);
+  const names = panel.tokens.map((token) => (named ? token : ""));
+  const cells = names.map((token) => el("div", { class: "column-name" }, el("bdi", {}, token)));
+  const grid = labelled({
+    at: { ...placed(names.length, height), label: named ? label : 0, turned: true },
+    head: named ? [tableRow("", cells, "tall")] : [], queries: names, label: `${panel.name}: who may look at whom`,
+    onCell: ({ q, k }) => onPoint({ q: panel.places[q], k: panel.places[k] }), onAct: () => {},
+  });
+  grid.table.querySelector(".cross").dataset.at = `cross-${index}`;
+  grid.node.append(el("div", { class: "gap-row", "aria-hidden": "true",
+    style: `top:${panel.slot * height}px;width:${names.length * height}px;height:${height}px` }));
+  grid.paint(layersOf(panel.mask.causes, names.length));
+  const point = (pair) => {
+    const here = slotsOf(panel, pair);
+    grid.table.classList.toggle("elsewhere", !here);
+    if (here) grid.point(here, `${panel.name}: ${reason(panel, pair).map(({ text }) => text).join("")}`);
+  };
+  const node = el("section", { class: "panel", "aria-label": panel.name },
+    el("h4", {}, panel.name), el("p", { class: "sight" }, sightOf(panel, state.hidden, state.tokens.length)),
+    sight(panel, state.hidden, onPoint),
+    el("div", { class: "inside" }, el("div", { class: "scroll" }, grid.table),
+      el("div", { class: "reader" }, beliefTable("", panel.belief))),
+    el("p", { class: "paid" }, paidText(panel.belief)));
+  return { node, point };
+}

@@ -1,0 +1,63 @@
+// What the Four-mask Lab says in words: of a pair under four masks, of what the gap sees, and of what the word costs.
+
+import { sentence } from "../shared/masks.js";
+
+export const VERBS = ["may look at", "may not look at"];
+
+const quoted = (name) => `“${name}”`;
+
+/** Names in a row: “a”, “b” and “c”. */
+export function listed(names) {
+  const all = names.map(quoted);
+  return all.length < 2 ? all.join("") : `${all.slice(0, -1).join(", ")} and ${all.at(-1)}`;
+}
+
+/** The slots { q, k } of a pair of places under one mask; null where one of them does not stand there. */
+export function slotsOf({ places }, pair) {
+  const [q, k] = [places.indexOf(pair.q), places.indexOf(pair.k)];
+  return q < 0 || k < 0 ? null : { q, k };
+}
+
+/** What decides a pair of slots. */
+export const causeOf = ({ places, mask }, { q, k }) => mask.causes[q * places.length + k];
+
+/** Whether the gap's slot may look at each slot of a panel. */
+export const inSight = (panel) => panel.places.map((_, k) => causeOf(panel, { q: panel.slot, k }) > 0);
+
+/** Why a slot may look at another, or may not, in pieces; null where the pair does not stand in this panel. */
+export function reason(panel, pair) {
+  const slots = slotsOf(panel, pair);
+  return slots && sentence(panel.mask, causeOf(panel, slots), panel.names, slots, VERBS);
+}
+
+/** Under which masks the pair is open, and under which it is closed. */
+export function verdicts(panels, pair) {
+  const there = panels.map((panel) => [panel, slotsOf(panel, pair)]).filter(([, slots]) => slots);
+  const named = (open) => there.filter(([panel, slots]) => (causeOf(panel, slots) > 0) === open).map(([{ name }]) => name);
+  const [open, closed] = [named(true), named(false)];
+  if (there.length < 2) return `Only ${listed(there.map(([{ name }]) => name))} has this pair.`;
+  if (!closed.length) return "The same pair is open under every mask that has it.";
+  if (!open.length) return "The same pair is closed under every mask that has it.";
+  return `The same pair is open under ${listed(open)}, and closed under ${listed(closed)}.`;
+}
+
+/** What the gap's slot sees, counted: it is the word `gap` of `count`. */
+export function sightOf(panel, gap, count) {
+  const sees = inSight(panel);
+  const words = panel.places.filter((place, slot) => Number.isInteger(place) && sees[slot] && place !== gap);
+  const before = words.filter((place) => place < gap).length;
+  const parts = [[before, gap, "before it"], [words.length - before, count - gap - 1, "behind it"]]
+    .filter(([, all]) => all)
+    .map(([seen, all, where], i) => `${seen} of ${all}${i ? "" : all === 1 ? " word" : " words"} ${where}, `);
+  return `The gap sees ${parts.join("")}${parts.length ? "and " : ""}${sees[panel.places.indexOf("end")] ? "" : "not "}the end.`;
+}
+
+const nats = (value) => (value === Infinity ? "∞" : Math.max(0, value).toFixed(2));
+
+/** What the hidden word costs: the model, and the best possible reader where there is one. */
+export function paidText({ own }) {
+  if (!own) return "You typed [MASK] here: nobody knows a true word.";
+  const best = own.best === null ? "" : own.best === 0 ? ", best possible ∞: for that reader it cannot stand here"
+    : `, best possible ${nats(-Math.log(own.best))} nats`;
+  return `−log p: model ${nats(own.nats)}${best || " nats"}`;
+}

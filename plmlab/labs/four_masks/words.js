@@ -1,0 +1,67 @@
+// The sentence as buttons, one of which is hidden, and the slider that cuts it into source and target.
+
+import { clamp, el } from "../shared/dom.js";
+import { slider } from "../shared/lab.js";
+
+/** Where an arrow key leads among `count` words, or null. */
+export function wordAfter(key, place, count) {
+  const to = { ArrowLeft: place - 1, ArrowRight: place + 1, Home: 0, End: count - 1 }[key];
+  return to === undefined ? null : clamp(to, 0, count - 1);
+}
+
+/** What a button is called by a screen reader. */
+export function buttonName(token, kind, hidden) {
+  if (kind === "typed") return "[MASK], as you typed it";
+  return `${token}${kind === "unknown" ? ", not in the vocabulary" : ""}, ${hidden ? "hidden" : "hide it"}`;
+}
+
+/** The row of words. `draw(state)` shows a sentence; `press(place)` hears which word is to be hidden. */
+export function wordRow({ disabled, press }) {
+  const node = el("div", { class: "words", role: "group", "aria-label": "the words: press one to hide it" });
+  const buttons = () => [...node.querySelectorAll("button:not(:disabled)")];
+  node.addEventListener("keydown", (event) => {
+    const all = buttons();
+    const to = wordAfter(event.key, all.indexOf(document.activeElement), all.length);
+    if (to === null) return;
+    all[to].focus();
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  const button = (state, token, place) => {
+    const hidden = place === state.hidden;
+    const kind = state.kinds[place];
+    const typed = state.kinds.includes("typed");
+    return el("div", { class: `word${place === state.cut ? " target-begins" : ""}` },
+      el("button", { type: "button", class: `chip ${hidden ? "mask" : kind}`, "data-place": place,
+        "aria-pressed": String(hidden), "aria-label": buttonName(token, kind, hidden), tabindex: hidden ? "0" : "-1",
+        disabled: disabled || typed, on: { click: () => press(place) } },
+      el("bdi", {}, hidden ? "[MASK]" : token)),
+      el("span", { class: "target" }, el("bdi", {}, hidden ? state.word ?? "?" : "")));
+  };
+  const draw = (state) => {
+    const at = node.contains(document.activeElement) ? document.activeElement.dataset.place : undefined;
+    node.replaceChildren(...state.tokens.map((token, place) => button(state, token, place)));
+    if (at !== undefined) node.querySelector(`[data-place="${at}"]`)?.focus({ preventScroll: true });
+  };
+  return { node, draw };
+}
+
+/** The slider of the cut, which stays while all else is drawn anew. `send(cut)` hears of a move. */
+export function cutSlider({ disabled, send }) {
+  const node = el("div", { class: "bar quiet" });
+  const side = el("span", { class: "side" });
+  let [input, output, shown] = [null, null, -1];
+  const follow = (state) => {
+    const last = state.tokens.length - 1;
+    if (last !== shown) {
+      const made = slider({ title: "words in the source (sequence to sequence)", low: 0, high: last, step: 1,
+        value: state.cut, disabled }, send);
+      [input, output, shown] = [made.querySelector("input"), made.querySelector("output"), last];
+      node.replaceChildren(made, side);
+    }
+    input.value = state.cut;
+    output.textContent = String(state.cut);
+    side.textContent = `The hidden word is in the ${state.hidden < state.cut ? "source" : "target"}.`;
+  };
+  return { node, follow };
+}
