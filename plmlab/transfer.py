@@ -28,7 +28,7 @@ from plmlab.models.bert_heads import SentenceClassifier, SpanClassifier, TaskHea
 from plmlab.models.registry import architecture_of
 from plmlab.objectives import answered, classified, cls_first, tagged
 from plmlab.objectives.layouts import Layout
-from plmlab.train import History, fit, frozen
+from plmlab.train import Diverged, History, fit, frozen
 from plmlab.world.datasets.tasks import acceptability, extractive_qa, paraphrase
 from plmlab.world.datasets.tokenizer import ids, spelling
 
@@ -206,3 +206,15 @@ def tune(bert: BERT, name: str, count: int, seed: int, *, lr: float, steps: int,
 def score(model: TaskHead, name: str) -> float:
     """The model's score in the exam of the task ``name``, from 0 to 1."""
     return TASKS[name].score(model, exam(name))
+
+
+def reached(bert: BERT, name: str, count: int, seed: int, **options: Any) -> dict[str, float | int]:
+    """A run of `tune` with patience, told by numbers: its ``score`` in the exam, that on the ``development`` rows, and
+    the ``updates`` of its best weights; all 0 where it diverges. ``options`` are those of `tune`."""
+    try:
+        made, history = tune(bert, name, count, seed, show=False, **options)
+    except Diverged:
+        return {"score": 0.0, "development": 0.0, "updates": 0}
+    assert history.best is not None
+    updates, best = history.best
+    return {"score": score(made, name), "development": best, "updates": updates}

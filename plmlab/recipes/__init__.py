@@ -12,41 +12,18 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
-from statistics import mean, stdev
 from typing import Any
 
 from plmlab.course import chapters_with, part_of
 from plmlab.paths import DATA
 from plmlab.recipes.parts import Parts
-from plmlab.recipes.rates import best_rate, best_rates, piloted
+from plmlab.recipes.rates import best_rate, best_rates, piloted, tuned_runs
+from plmlab.recipes.spreads import spread, spreads
 
 __all__ = ["Parts", "best_rate", "best_rates", "chapters", "piloted", "record", "recorded", "run", "spread",
-           "spreads"]
+           "spreads", "tuned_runs"]
 
 RECORDED_PACKAGES = ("plmlab", "torch", "tokenizers", "transformers", "accelerate", "numpy")
-
-
-def spread(values: Mapping[int, float | int]) -> dict[str, Any]:
-    """One number measured with several seeds (seed → value), as a dict for JSON: ``mean``, standard ``deviation``,
-    ``low``, ``high``, and all ``seeds`` and ``values``.
-
-    The deviation is None where there is a single seed. ValueError where there is none.
-    """
-    if not values:
-        raise ValueError("a number needs at least one seed to be measured with; none was given")
-    told = list(values.values())
-    return {
-        "mean": mean(told), "deviation": stdev(told) if len(told) > 1 else None,
-        "low": min(told), "high": max(told), "seeds": list(values), "values": told,
-    }
-
-
-def spreads(runs: Mapping[int, Any]) -> Any:
-    """Runs of one shape (seed → numbers, or dicts of them, nested alike), as one of that shape whose numbers are
-    `spread`. ValueError where there is no seed."""
-    if runs and isinstance(first := next(iter(runs.values())), dict):
-        return {key: spreads({seed: run[key] for seed, run in runs.items()}) for key in first}
-    return spread(runs)
 
 
 def chapters() -> list[str]:

@@ -1,10 +1,11 @@
-"""The learning rate of an arm: the best of a grid, at no edge of it."""
+"""The learning rate of an arm: the best of a grid, at no edge of it; and the runs at the best of a few."""
 
 from collections.abc import Callable, Mapping, Sequence
 from statistics import mean
 from typing import Any
 
 from plmlab.recipes.parts import Parts
+from plmlab.recipes.spreads import spreads
 
 Arm = tuple[Any, ...]
 LADDER = tuple(float(f"{digit}e{power}") for power in range(-5, 1) for digit in (1, 3))
@@ -48,3 +49,18 @@ def best_rates(parts: Parts, score: Callable[..., float], seeds: Sequence[int], 
     side before any grid grows."""
     parts(score, [(*arm, rate, seed) for arm, grid in grids.items() for rate in grid for seed in seeds])
     return {arm: best_rate(piloted(parts, score, seeds, *arm), grid) for arm, grid in grids.items()}
+
+
+def tuned_runs(parts: Parts, reached: Callable[..., Mapping[str, Any]], arms: Mapping[Arm, Sequence[float]],
+               seeds: Sequence[int]) -> dict[Arm, dict[str, Any]]:
+    """Arm → its ``lr``, the ``rates`` tried, with what each reached on ``development`` rows with the first seed; and
+    what the arm reached at the best of them, with the spread of all seeds.
+
+    ``reached(*arm, rate, seed)`` tells a run by numbers, ``development`` among them; ``arms``: arm → the rates to try.
+    """
+    first = parts(reached, [(*arm, lr, seeds[0]) for arm, rates in arms.items() for lr in rates])
+    scores = {arm: {lr: first[*arm, lr, seeds[0]]["development"] for lr in rates} for arm, rates in arms.items()}
+    best = {arm: max(told, key=told.__getitem__) for arm, told in scores.items()}
+    runs = parts(reached, [(*arm, best[arm], seed) for arm in arms for seed in seeds])
+    return {arm: {"lr": lr, "rates": list(scores[arm].items()),
+                  **spreads({seed: runs[*arm, lr, seed] for seed in seeds})} for arm, lr in best.items()}

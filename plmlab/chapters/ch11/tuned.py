@@ -16,9 +16,8 @@ from typing import Any
 
 from plmlab.chapters.ch11.pretrained import PLANS, encoder, pretrained
 from plmlab.models.bert_heads import SentenceClassifier
-from plmlab.recipes import Parts, spreads
-from plmlab.train import Diverged
-from plmlab.transfer import MOST, TASKS, majority, score, tune
+from plmlab.recipes import Parts, tuned_runs
+from plmlab.transfer import MOST, TASKS, majority, reached
 
 SEEDS = (0, 1, 2)
 STEPS, PATIENCE = 600, 4
@@ -26,17 +25,9 @@ STEPS, PATIENCE = 600, 4
 RATES = {"one sentence": (3e-4, 1e-3), "a pair": (3e-4, 1e-3), "names": (3e-4, 1e-3), "an answer": (1e-3, 3e-3)}
 
 
-def reached(folder: str, model: str, task: str, lr: float, seed: int) -> dict[str, float | int]:
-    """A run: its ``score`` in the exam, that on the ``development`` rows, and the ``updates`` of its best weights; all
-    0 where it diverges."""
-    try:
-        made, history = tune(encoder(pretrained(folder, model)), task, MOST, seed, lr=lr, steps=STEPS,
-                             patience=PATIENCE, show=False)
-    except Diverged:
-        return {"score": 0.0, "development": 0.0, "updates": 0}
-    assert history.best is not None
-    updates, development = history.best
-    return {"score": score(made, task), "development": development, "updates": updates}
+def run(folder: str, model: str, task: str, lr: float, seed: int) -> dict[str, float | int]:
+    """What a run with all labels has reached."""
+    return reached(encoder(pretrained(folder, model)), task, MOST, seed, lr=lr, steps=STEPS, patience=PATIENCE)
 
 
 def beaten(tasks: dict[str, dict[str, Any]], one: str, other: str) -> dict[str, int]:
@@ -47,17 +38,11 @@ def beaten(tasks: dict[str, dict[str, Any]], one: str, other: str) -> dict[str, 
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """``tasks``: task → model → ``lr``, the ``rates`` tried with their development scores, and what `reached` tells,
+    """``tasks``: task → model → ``lr``, the ``rates`` tried with their development scores, and what `run` tells,
     with spread; ``majority``: what one class gives; ``over``: "XLNet over BERT" and so on → what `beaten` tells."""
-    folder, arms = str(parts.folder), [(model, task) for task in TASKS for model in PLANS]
-    first = parts(reached, [(folder, *arm, lr, SEEDS[0]) for arm in arms for lr in RATES[arm[1]]])
-    scores = {arm: {lr: first[folder, *arm, lr, SEEDS[0]]["development"] for lr in RATES[arm[1]]} for arm in arms}
-    best = {arm: max(rates, key=rates.__getitem__) for arm, rates in scores.items()}
-    runs = parts(reached, [(folder, *arm, best[arm], seed) for arm in arms for seed in SEEDS])
-    tasks: dict[str, dict[str, Any]] = {task: {} for task in TASKS}
-    for model, task in arms:
-        tasks[task][model] = {"lr": best[model, task], "rates": list(scores[model, task].items()), **spreads(
-            {seed: runs[folder, model, task, best[model, task], seed] for seed in SEEDS})}
+    folder = str(parts.folder)
+    runs = tuned_runs(parts, run, {(folder, model, task): RATES[task] for model in PLANS for task in TASKS}, SEEDS)
+    tasks = {task: {model: runs[folder, model, task] for model in PLANS} for task in TASKS}
     return {"tasks": tasks,
             "majority": {name: majority(name) for name, task in TASKS.items() if task.head is SentenceClassifier},
             "over": {f"{one} over {other}": beaten(tasks, one, other) for one, other in permutations(PLANS, 2)},

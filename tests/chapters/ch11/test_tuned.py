@@ -31,8 +31,8 @@ def test_a_run_is_that_of_its_best_weights(model: str, task: str, monkeypatch: p
     monkeypatch.setattr(tuned, "STEPS", 4)
     monkeypatch.setattr("plmlab.transfer.EVERY", 2)
     kept = []
-    monkeypatch.setattr(tuned, "score", lambda made, name: kept.append((made, name)) or 0.25)
-    told = tuned.reached("nowhere", model, task, 3e-3, 0)
+    monkeypatch.setattr("plmlab.transfer.score", lambda made, name: kept.append((made, name)) or 0.25)
+    told = tuned.run("nowhere", model, task, 3e-3, 0)
     [(made, name)] = kept
     assert told["score"] == 0.25 and told["updates"] in (2, 4) and name == task
     assert told["development"] == TASKS[task].score(made, development(task, 0))
@@ -42,8 +42,8 @@ def test_a_run_that_diverges_is_worth_nothing(monkeypatch: pytest.MonkeyPatch) -
     def tune(*_: object, **__: object) -> None:
         raise Diverged("enough", 1, History(1, "cpu", "float32"))
     monkeypatch.setattr(tuned, "pretrained", new)
-    monkeypatch.setattr(tuned, "tune", tune)
-    assert set(tuned.reached("nowhere", "BERT", "names", 1e-3, 0).values()) == {0}
+    monkeypatch.setattr("plmlab.transfer.tune", tune)
+    assert set(tuned.run("nowhere", "BERT", "names", 1e-3, 0).values()) == {0}
 
 
 def test_the_better_rate_is_told(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,7 +54,7 @@ def test_the_better_rate_is_told(parts: Parts, monkeypatch: pytest.MonkeyPatch) 
         better = {"BERT": lower, "XLNet": not lower, "MPNet": True}[model]
         return {"development": 0.5 + 0.1 * better + 0.01 * seed, "updates": 50,
                 "score": 0.9 - 0.1 * better + 0.01 * seed + 0.02 * (model == "XLNet") + 0.04 * (task == "names")}
-    monkeypatch.setattr(tuned, "reached", reached)
+    monkeypatch.setattr(tuned, "run", reached)
     told = tuned.measure(parts)
     assert set(told["tasks"]) == set(TASKS) and set(told["majority"]) == {"one sentence", "a pair"}
     for task, models in told["tasks"].items():
