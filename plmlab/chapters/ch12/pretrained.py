@@ -7,7 +7,7 @@ text and writes the second. What is equal is the real tokens that are read, padd
 (`tokens` counts). The encoder-decoder has two layers on either side, and is narrower, so that it has as many
 parameters. Rates are the best of a grid by the loss of short runs on other texts.
 
-UniLM comes with the course; the others are pretrained in the recipe's folder.
+All are pretrained in the recipe's folder. The course's own UniLM has read more than these.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +20,6 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from plmlab.checkpoints import home, load
 from plmlab.example import AnyBatch, Batch, PairBatch
 from plmlab.models.bert import BERTConfig, BERTPretraining
 from plmlab.models.gpt import GPT2, GPTConfig
@@ -29,6 +28,7 @@ from plmlab.models.unilm import UniLMConfig, UniLMPretraining
 from plmlab.objectives import causal, masked, next_sentence, sequence_to_sequence, unified
 from plmlab.objectives.prefix import unified_pair
 from plmlab.pretraining.material import world_texts
+from plmlab.recipes import Parts
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.train import Diverged, fit
 from plmlab.weights import put, weights
@@ -42,8 +42,9 @@ RATE = 0.3
 """The share of words that are hidden; 15 % in the papers, of which a BERT of this size learns less."""
 PILOT = 500
 """Updates of the runs by which rates are chosen."""
-RATES = (1e-3, 2e-3, 4e-3)
-PILOTS, SEED, OTHERS = (8,), 0, 77
+RATES, HIGHER = (1e-3, 2e-3, 4e-3), 8e-3
+"""The rates that are tried, and one more where the last of them is the best."""
+PILOTED, SEED, OTHERS = 8, 0, 77
 """Seeds: of the pilots, of the models, of the texts by which rates are judged."""
 JUDGED = 8
 """Updates' worth of other texts by which rates are judged."""
@@ -107,8 +108,6 @@ ARMS = {
     "GPT": Arm(gpt, causal, continued, 3400),
     "encoder-decoder": Arm(encoder_decoder, halved, answered_by, 3170),
 }
-BUNDLED = {"UniLM": "unilm-world"}
-"""What comes with the course."""
 
 
 def texts(name: str, seed: int) -> Callable[[int], AnyBatch]:
@@ -157,9 +156,7 @@ def train(folder: str, name: str, lr: float) -> float:
 
 
 def pretrained(folder: str, name: str) -> nn.Module:
-    """An arm that was kept, or that comes with the course, in evaluation mode."""
-    if name in BUNDLED:
-        return load(home() / BUNDLED[name])[0]
+    """An arm that was kept, in evaluation mode."""
     model = ARMS[name].network(len(bilingual_spelling()))
     put(model, load_file(kept(folder, name)))
     return model.eval()
@@ -176,3 +173,27 @@ def tokens(name: str) -> float:
             sides = (batch.source, batch.target) if isinstance(batch, PairBatch) else (batch,)
             read += sum(int((side.tokens != pad).sum()) for side in sides if isinstance(side, Batch))
     return read * ARMS[name].updates / len(looked_at) / 1e6
+
+
+def tried(parts: Parts) -> dict[str, dict[float, float]]:
+    """Arm → the rates that were tried, with their scores."""
+    found = parts(rate_score, [(name, lr, PILOTED) for name in ARMS for lr in RATES])
+    scores = {name: {lr: found[name, lr, PILOTED] for lr in RATES} for name in ARMS}
+    higher = [name for name, told in scores.items() if max(told, key=told.__getitem__) == RATES[-1]]
+    found = parts(rate_score, [(name, HIGHER, PILOTED) for name in higher])
+    return {name: told | ({HIGHER: found[name, HIGHER, PILOTED]} if name in higher else {})
+            for name, told in scores.items()}
+
+
+def measure(parts: Parts) -> dict[str, Any]:
+    """Model → ``lr``, the ``rates`` tried with their losses, ``million`` tokens read, ``updates``, ``parameters``, and
+    the ``loss`` on other texts. The models lie in the folder of the parts then."""
+    folder, scores = str(parts.folder), tried(parts)
+    best = {name: max(told, key=told.__getitem__) for name, told in scores.items()}
+    read = parts(tokens, [(name,) for name in ARMS])
+    losses = parts(train, [(folder, name, lr) for name, lr in best.items()])
+    return {name: {
+        "lr": lr, "rates": [(rate, -score) for rate, score in scores[name].items()], "million": read[name,],
+        "updates": ARMS[name].updates, "loss": losses[folder, name, lr],
+        "parameters": sum(weight.numel() for weight in pretrained(folder, name).parameters())}
+        for name, lr in best.items()}

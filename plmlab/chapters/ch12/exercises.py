@@ -1,0 +1,215 @@
+"""Exercises of chapter 12: UniLM (Dong et al. 2019), from its masks to what it says and what it is asked."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Generator, Tensor, randint, randn
+
+from plmlab.chapters.ch12 import mistakes, mistakes_target
+from plmlab.exercises.exercise import Exercise, Probes
+
+
+def source_to_target(source: int, target: int) -> Bool[Tensor, "query key"]:
+    """UniLM's mask for a source and a target that stand in one row: who may look at whom.
+
+    The first ``source`` slots are the source, the ``target`` slots behind them are the target. A slot
+    of the source sees all of the source, to both sides, and nothing of the target. A slot of the
+    target sees all of the source; of the target it sees itself and what stands before it. Row i of
+    the mask says what slot i sees (True = may look).
+    """
+    place = torch.arange(source + target)
+    return (place < source) | (place <= place[:, None])
+
+
+def draw_sides(_: Generator) -> Probes:
+    """Inputs for 12.1: name → (slots of the source, slots of the target)."""
+    return {
+        "two slots and one": (2, 1),
+        "three slots and two": (3, 2),
+        "two slots and four": (2, 4),
+        "as many slots in both": (3, 3),
+        "a single slot and three": (1, 3),
+        "five slots and six": (5, 6),
+        "a source alone": (4, 0),
+    }
+
+
+def four_masks(segments: Int[Tensor, "batch time"]) -> Bool[Tensor, "batch query key"]:
+    """UniLM's masks of a batch of texts, from the segments of their slots alone.
+
+    Segments 0 and 1 are the two sentences of a text that is read in both directions: each slot sees
+    all slots of both. In a text of segment 2, a slot sees itself and what stands before it; in a text
+    of segment 3, itself and what stands behind it. Segment 4 is a source and segment 5 the target
+    behind it: the source sees itself, and a slot of the target sees the source, itself, and what
+    stands before it. All slots of a text are of one of these four kinds, but for padding. Segment −1
+    is padding, before or behind a text: it sees nothing, and nobody sees it (True = may look).
+    """
+    key, place = segments[:, None], torch.arange(segments.shape[1])
+    by_all, later = torch.isin(key, torch.tensor([0, 1, 4])), torch.isin(key, torch.tensor([2, 5]))
+    before = place <= place[:, None]
+    return (by_all | later & before | (key == 3) & before.T) & (segments[:, :, None] >= 0)
+
+
+def draw_segments(_: Generator) -> Probes:
+    """Inputs for 12.2: name → (segments [batch time],)."""
+    return {
+        "a source of one slot, a target of two": (torch.tensor([[4, 5, 5]]),),
+        "from the left, and from the right": (torch.tensor([[2, 2, 2, 2], [3, 3, 3, 3]]),),
+        "a pair in both directions, and a source with its target": (torch.tensor([[0, 0, 0, 1, 1], [4, 4, 4, 5, 5]]),),
+        "all four kinds, as many texts as slots": (torch.tensor([[2] * 4, [0, 0, 1, 1], [3] * 4, [4, 4, 5, 5]]),),
+        "texts of different lengths, padded": (torch.tensor([
+            [4, 4, 5, 5, 5, 5], [3, 3, 3, 3, -1, -1], [0, 0, 1, -1, -1, -1], [2, 2, 2, 2, 2, -1],
+            [4, 4, 4, 5, 5, -1]]),),
+        "padding before the texts": (torch.tensor([
+            [-1, 3, 3, 3, 3], [-1, -1, 2, 2, 2], [-1, 4, 4, 5, 5], [-1, 0, 0, 1, 1]]),),
+        "a source alone": (torch.tensor([[4, 4, 4]]),),
+    }
+
+
+def log_probability(
+    logits: "Callable[[list[int], list[int]], Tensor]", source: list[int], target: list[int],
+) -> float:
+    """How likely a UniLM says a target after a source: the log-probability, in nats.
+
+    The model reads [CLS] source [SEP] target [SEP], in segment 4 up to the first [SEP] and in segment
+    5 behind it. But it says a word only where it reads a [MASK]. To say the next word of the target it
+    reads [CLS] source [SEP], the words that have been said, and one [MASK] in the place of the next.
+    The last thing that it says is the closing [SEP]. Give the sum of log p over all that it says, the
+    words of ``target`` and this [SEP].
+
+    Tokens are numbers: [CLS] is 2, [SEP] is 3, [MASK] is 4. ``logits(tokens, segments)`` reads one
+    text, two lists of one length, under the mask that belongs to its segments. It gives a tensor
+    [time, vocab]: row t is what the model says of the word *at* slot t, before the softmax.
+    """
+    read, words, total = [2, *source, 3], [*target, 3], 0.0
+    for t, word in enumerate(words):
+        table = logits([*read, *words[:t], 4], [4] * len(read) + [5] * (t + 1))
+        total += float(table[-1].log_softmax(0)[word])
+    return total
+
+
+@dataclass(frozen=True)
+class LittleUniLM:
+    """What 12.3 asks: one layer of attention over tokens, segments and places, under the mask of `four_masks`. One
+    seed has always the same weights; ``scale`` stretches its logits, ``shift`` is added. ValueError for what is not one
+    text."""
+
+    vocab: int
+    seed: int
+    scale: float = 1.0
+    shift: float = 0.0
+
+    def __call__(self, tokens: Sequence[int] | Tensor, segments: Sequence[int] | Tensor) -> Float[Tensor, "time vocab"]:
+        """The logits of each slot's own word."""
+        ids, sides = torch.as_tensor(tokens), torch.as_tensor(segments)
+        if ids.ndim != 1 or ids.shape != sides.shape:
+            raise ValueError("logits(tokens, segments) reads one text: a list of tokens, and a segment for each. "
+                             f"Their shapes are {list(ids.shape)} and {list(sides.shape)}")
+        rng = Generator().manual_seed(self.seed)
+        word, segment, place, out = (randn(rows, 8, generator=rng) for rows in (self.vocab, 6, 20, self.vocab))
+        x = word[ids] + segment[sides] + place[:len(ids)]
+        scores = (x @ x.T / 8 ** 0.5).masked_fill(~four_masks(sides[None])[0], float("-inf"))
+        return self.scale * (x + 3 * scores.softmax(1) @ x).tanh() @ out.T + self.shift
+
+
+def draw_targets(rng: Generator) -> Probes:
+    """Inputs for 12.3: name → (logits, source, target)."""
+    def drawn(vocab: int, source: int, target: int, seed: int, *far: float) -> tuple[object, ...]:
+        words = randint(7, vocab, (source + target,), generator=rng).tolist()
+        return LittleUniLM(vocab, seed, *far), words[:source], words[source:]
+
+    return {
+        "a source of one word, a target of one": drawn(9, 1, 1, 1),
+        "a source of three words, a target of two": drawn(12, 3, 2, 2),
+        "a source of two words, a target of five": drawn(10, 2, 5, 3),
+        "one word three times": (LittleUniLM(11, 4), [8, 7], [9, 9, 9]),
+        "nothing is said but the [SEP]": drawn(10, 4, 0, 5),
+        "logits in the hundreds, to both sides": drawn(12, 2, 3, 6, 80.0),
+        "all logits above 100": drawn(11, 3, 3, 7, 1.0, 150.0),
+        "all logits below −100": drawn(13, 1, 2, 8, 1.0, -150.0),
+    }
+
+
+def asked_and_never_asked(slots: int, rate: float, readings: int) -> tuple[float, float]:
+    """What fine-tuning by a masked target asks of one target: the share at each reading, and what is never asked.
+
+    A target has ``slots`` slots, its [SEP] counted. A causal loss would ask each of them at each
+    reading. Here only round(rate · slots) of them are hidden and asked, one at least. Which ones is
+    drawn anew at each reading: so many different slots, each as likely as any other.
+    Give two numbers: the share of the slots that one reading asks; and how many of the slots, on
+    average over all draws, none of ``readings`` readings has asked.
+    """
+    share = max(1, round(rate * slots)) / slots
+    return share, slots * (1 - share) ** readings
+
+
+def draw_amounts(_: Generator) -> Probes:
+    """Inputs for 12.4: name → (slots, rate, readings)."""
+    return {
+        "four slots, one of them at each of two readings": (4, 0.25, 2),
+        "nine slots and the authors' rate": (9, 0.7, 3),
+        "six slots: the number is rounded up": (6, 0.6, 2),
+        "three slots: there is one at least": (3, 0.15, 5),
+        "ten slots: the number is rounded down": (10, 0.33, 4),
+        "before the first reading": (7, 0.4, 0),
+        "every slot each time": (5, 1.0, 3),
+    }
+
+
+EXERCISES = (
+    Exercise(
+        "12.1", "a source and a target in one row", source_to_target, draw_sides,
+        mistakes=mistakes.SIDES, properties=mistakes.OF_SIDES,
+        hints=(
+            "Draw the mask of three source slots and two target slots, row by row. How many slots does the first row "
+            "see, and how many does the last? Which of the four blocks is all True, and which is all False?",
+            "Begin with the triangle of GPT over all slots: each sees itself and what stands before. The columns of "
+            "the source are still to be opened, to every row. What does the triangle say already about source rows "
+            "and target columns?",
+            "place = torch.arange(…) numbers the slots; as a row they are the keys, as a column, place[:, None], the "
+            "queries. <, <= and | make the mask. Or: torch.ones(…, dtype=torch.bool).tril(), then set a range of "
+            "columns to True.",
+        ),
+    ),
+    Exercise(
+        "12.2", "four masks from the segments", four_masks, draw_segments,
+        mistakes=mistakes.KINDS, properties=mistakes.OF_KINDS,
+        hints=(
+            "Take one key of each segment from 0 to 5. Which slots of its text may see it: all, those at or behind it, "
+            "or those at or before it? Does the query's segment matter, once you know the key's?",
+            "The key's segment says who may see it, with three answers in all. A target slot stands behind its whole "
+            "source, so \"those at or behind it\" hides it from the source too. In the end, padding is struck out, as "
+            "a key and as a query.",
+            "segments[:, None] is [batch 1 key], segments[:, :, None] is [batch query 1]; both meet a triangle [query "
+            "key]. torch.isin(x, torch.tensor([…])) asks for several numbers. & binds before |, and == after both: put "
+            "comparisons in parentheses.",
+        ),
+    ),
+    Exercise(
+        "12.3", "the log-probability of a target", log_probability, draw_targets,
+        mistakes=mistakes_target.SAYING,
+        hints=(
+            "Source a b, target x y. How many words must the model say, and how many texts must it read for that? "
+            "Write each text down, with its segments. In which slot of each does the answer stand?",
+            "The chain rule: p(x y [SEP]) = p(x) · p(y after x) · p([SEP] after x y). Each factor is one reading, and "
+            "ends in a [MASK]. The words said before stand there as themselves. The log of a product is a sum of logs.",
+            "[*a, *b, 4] joins lists, words[:t] are the first t, and [5] * n repeats. table[-1] is the row of the last "
+            "slot, .log_softmax(0) of a row runs over the words. float(…) makes a number of a tensor.",
+        ),
+    ),
+    Exercise(
+        "12.4", "what a masked target never asks", asked_and_never_asked, draw_amounts,
+        mistakes=mistakes_target.AMOUNTS,
+        hints=(
+            "Four slots, one asked at each reading. How likely is it that the first reading leaves out slot 2? And "
+            "that two readings both leave it out? And how many such slots are there, on average?",
+            "Look at one slot. A reading asks it with a chance that is the share of slots asked. Readings are drawn "
+            "apart, so that the chances of being left out are multiplied. How many slots are left, on average, is a "
+            "sum over the slots: each adds its own chance.",
+            "round(x) makes a whole number, and max(1, …) keeps one at least. Divide by the number of slots *after* "
+            "that. ** is the power, and it binds before * and −, so 1 − share stands in parentheses.",
+        ),
+    ),
+)

@@ -1,0 +1,64 @@
+"""How much of a target should be hidden, and is hiding wasteful? Ways to tune one network to translate.
+
+The network of `shares` learns to translate the small world's sentences: with a share of the target hidden, each hidden
+word asked in place; or with nothing hidden, and a share of the slots asked for the token behind them. It begins from
+random weights, or from those of the arm that was pretrained under the mix of masks.
+
+Written before the runs. A way *writes* after the least of the budgets after which its mean over the seeds is 90 right
+of 100. "Masking wastes most of a target" is right if every share of hidden words needs a larger budget than asking
+every slot for its next word. But what is wasted is only the *share* if asking as few next words is as slow; if that is
+faster too, the waste is not how few are asked. With all of the target hidden, nothing is learned of how a word depends
+on those before it: that it then writes badly is no finding, but what must be.
+"""
+
+from functools import partial
+from typing import Any
+
+from plmlab.chapters.ch12 import shares, small_writing
+from plmlab.chapters.ch12.small_writing import Make, Write, at_the_last, in_place, next_words
+from plmlab.recipes import Parts, best_rates, spread
+from plmlab.train import Diverged
+
+WAYS: dict[str, tuple[Make, Write]] = {
+    **{f"{share:.0%} hidden": (small_writing.masked(share), in_place) for share in (0.15, 0.5, 0.7, 1.0)},
+    **{f"{share:.0%} of next words": (partial(next_words, share=share), at_the_last) for share in (0.15, 0.7, 1.0)}}
+BEGINNINGS = {"nothing": tuple(WAYS), "the mix": ("70% hidden", "100% of next words")}
+"""What the network begins as → the ways that are tried."""
+BUDGETS, PILOT = (200, 800, 3200), 800
+RATES, PILOTS, SEEDS = (1e-3, 3e-3, 1e-2), (8, 9), (0, 1, 2)
+ENOUGH = 0.9
+
+
+def tuned(folder: str, way: str, beginning: str, updates: int, lr: float, seed: int, split: str = "test") -> float:
+    """The share that is translated without a mistake after so many updates."""
+    make, write = WAYS[way]
+    model = shares.trained(folder, beginning, seed)
+    small_writing.tune(model, make, updates, lr, seed, show=False)
+    return small_writing.right(model, split, write)
+
+
+def rate_score(way: str, lr: float, seed: int) -> float:
+    """How good a rate is from random weights, on sentences like those of the training."""
+    try:
+        return tuned("", way, "nothing", PILOT, lr, seed, "train")
+    except Diverged:
+        return -1.0
+
+
+def measure(parts: Parts) -> dict[str, Any]:
+    """Beginning → way → ``lr``, the ``rates`` tried, the share ``right`` by updates, with spread, and after how many
+    it ``writes`` (None: after none of the budgets). Rates are those from random weights."""
+    folder = str(parts.folder)
+    rates = best_rates(parts, rate_score, PILOTS, {(way,): RATES for way in WAYS})
+    found = parts(tuned, [(folder, way, beginning, updates, rates[way,][0], seed) for beginning, ways in
+                          BEGINNINGS.items() for way in ways for updates in BUDGETS for seed in SEEDS])
+    told: dict[str, Any] = {}
+    for beginning, ways in BEGINNINGS.items():
+        told[beginning] = {}
+        for way in ways:
+            lr, scores = rates[way,]
+            right = {str(updates): spread({seed: found[folder, way, beginning, updates, lr, seed] for seed in SEEDS})
+                     for updates in BUDGETS}
+            told[beginning][way] = {"lr": lr, "rates": list(scores.items()), "right": right, "writes": next(
+                (updates for updates in BUDGETS if right[str(updates)]["mean"] >= ENOUGH), None)}
+    return told

@@ -1,0 +1,231 @@
+"""Two tasks of writing for every model of `pretrained`: a sentence in Chinese, and the gist of an article.
+
+Each is tuned as its own paper does it. UniLM hides words of the target and says them in place; BERT, whose paper has no
+way to write, is given UniLM's: its weights, under the same mask, with the same words hidden. GPT reads the source,
+[SEP] and the target, and says every next token of the target; the encoder-decoder every next token of its decoder. All
+write greedily. No pretraining text tells what is a translation of what; the articles of half of the exam's gists were
+read in pretraining, all others are of entities that no training text names.
+
+Written before the runs: of two models the one *writes better* in a task if each of its seeds has more right to the last
+word than each of the other's. UniLM's mix of masks *helps to write* if it writes better than the network that was
+pretrained under one mask alone, and *costs* something if that one writes better; in at least one of the two tasks, and
+in none the other way round. It *is worth pretraining for* if UniLM writes better than BERT.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from itertools import islice
+from random import Random
+from statistics import fmean
+from typing import Any, NamedTuple
+
+import torch
+from torch import nn
+
+from plmlab import world
+from plmlab.batches import ExampleBatches
+from plmlab.chapters.ch12.pretrained import ARMS, pretrained
+from plmlab.decode import Given, greedy
+from plmlab.draws import below, shuffled
+from plmlab.example import IGNORE, Example, PairBatch, PairExample
+from plmlab.metrics import bleu, rouge
+from plmlab.models.bert import BERTPretraining
+from plmlab.models.gpt import GPT
+from plmlab.models.unilm import UniLMConfig, UniLMPretraining, Writer, source_batch
+from plmlab.objectives import causal, masked_target, sequence_to_sequence
+from plmlab.recipes import Parts, tuned_runs
+from plmlab.train import Diverged, fit
+from plmlab.weights import put, weights
+from plmlab.world.datasets.tokenizer import bilingual_spelling
+
+PAIRS, EXAM, DEVELOPMENT = 8192, 300, 100
+"""Translations to learn from; those of the exam, and those that rates and weights are chosen by."""
+READ, CHOSEN = 67, 45
+"""Articles of the pretraining text that are kept for the exam of gists, and for choosing."""
+LONGEST = 60
+"""The most tokens that are written; no target has more than 45."""
+BATCH, EVERY, PATIENCE = 32, 250, 4
+"""Rows of an update; every so many updates the development rows are written, and so many times without a better one
+end a run."""
+SEEDS = (0, 1, 2)
+
+Row = tuple[tuple[int, ...], tuple[int, ...]]
+"""The ids of a source, and of its target."""
+
+
+class Task(NamedTuple):
+    """Rows to learn from, to choose by, and of the exam, of which the first were ``read`` in pretraining; the most
+    updates; the rates tried."""
+
+    train: tuple[Row, ...]
+    development: tuple[Row, ...]
+    exam: tuple[Row, ...]
+    read: int
+    updates: int
+    rates: tuple[float, ...] = (3e-4, 1e-3, 3e-3)
+
+
+def _ids(words: Sequence[str]) -> tuple[int, ...]:
+    return tuple(bilingual_spelling().encode(" ".join(words), plain=True))
+
+
+@cache
+def translation() -> Task:
+    """English sentences and what they are in Chinese. Those of the exam, and those to choose by, stand in no training
+    text: they are of patterns whose sentences are shared out between training and test."""
+    full = world.full()
+
+    def rows(split: str, seed: int, unread: bool = False) -> Iterator[Row]:
+        return ((_ids(one.words), _ids(one.chinese)) for one in full.sentences(split, seed)
+                if not unread or one.pattern in full.open_patterns)
+
+    new = list(islice(dict.fromkeys(islice(rows("test", 77, unread=True), 2 * EXAM)), EXAM + DEVELOPMENT))
+    return Task(tuple(islice(rows("train", 79), PAIRS)), tuple(new[EXAM:]), tuple(new[:EXAM]), read=0, updates=2000)
+
+
+@cache
+def gist() -> Task:
+    """Articles, and those of their sentences that say what it is about: the first, and mostly one more."""
+    def row(article: Any) -> Row:
+        said = [word for place in article.gist for word in article.sentences[place].words]
+        return _ids(article.words), _ids(said)
+
+    told, all_of_them = (world.full().corpora.articles(split) for split in ("train", "facts"))
+    read = shuffled(Random("gist"), [row(told[entity]) for entity in told])
+    new = [row(all_of_them[entity]) for entity in all_of_them if entity not in told]
+    return Task(tuple(read[READ + CHOSEN:]), tuple(read[READ:READ + CHOSEN]), (*read[:READ], *new), READ, updates=1000,
+                rates=(1e-3, 3e-3))
+
+
+TASKS: dict[str, Callable[[], Task]] = {"translation": translation, "gist": gist}
+
+
+def prompted(source: Sequence[int], target: Sequence[int], *, rng: Random) -> Example:
+    """GPT's text: [START] source [SEP] target [END], of which the target is to be said."""
+    vocab = bilingual_spelling().vocab
+    example = causal([*source, vocab.need("sep"), *target], vocab=vocab, rng=rng)
+    example.targets[:len(source) + 1] = IGNORE
+    return example
+
+
+def hidden(source: Sequence[int], target: Sequence[int], *, rng: Random) -> Example:
+    """UniLM's: seven in ten words of the target hidden."""
+    return masked_target(source, target, vocab=bilingual_spelling().vocab, rng=rng)
+
+
+def apart(source: Sequence[int], target: Sequence[int], *, rng: Random) -> PairExample:
+    """The encoder-decoder's."""
+    return sequence_to_sequence(source, target, vocab=bilingual_spelling().vocab)
+
+
+def example_of(model: nn.Module) -> Callable[..., Example | PairExample]:
+    """What a model is tuned on."""
+    return hidden if isinstance(model, UniLMPretraining) else prompted if isinstance(model, GPT) else apart
+
+
+def with_unilm_segments(bert: BERTPretraining) -> UniLMPretraining:
+    """A BERT as a UniLM: the segments that it lacks begin as its own two, as in the authors' code."""
+    size = bert.config
+    made = UniLMPretraining(UniLMConfig(size.vocab, size.time, size.layers, size.model, size.heads, size.inner,
+                                        dropout=size.dropout, attention_dropout=size.attention_dropout))
+    tensors, name = dict(weights(bert)), "bert.embeddings.segment.weight"
+    put(made, tensors | {name: tensors[name][[0, 1, 0, 0, 0, 1]]})
+    return made
+
+
+def begun(folder: str, name: str) -> nn.Module:
+    """A pretrained model, ready to be tuned to write."""
+    model = pretrained(folder, name)
+    return with_unilm_segments(model) if type(model) is BERTPretraining else model
+
+
+@torch.no_grad()
+def written(model: nn.Module, sources: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
+    """What a model writes after each source, greedily, [END] left out."""
+    model.eval()
+    vocab, found = bilingual_spelling().vocab, []
+    for begin in range(0, len(sources), 64):
+        some = sources[begin:begin + 64]
+        start = torch.full((len(some), 1), vocab.need("start"))
+        if isinstance(model, GPT):
+            texts = [greedy(model, torch.tensor([[vocab.need("start"), *source, vocab.need("sep")]]), vocab,
+                            length=LONGEST)[0] for source in some]
+        elif isinstance(model, UniLMPretraining):
+            texts = greedy(Writer(model, source_batch(some, vocab), vocab), start, vocab, length=LONGEST)
+        else:
+            read = PairBatch.of([sequence_to_sequence(source, some[0], vocab=vocab) for source in some],
+                                pad=vocab.need("pad")).source
+            texts = greedy(Given(model, read), start, vocab, length=LONGEST)
+        found += [tuple(token for token in text.tokens if token != vocab.end) for text in texts]
+    return found
+
+
+def judged(said: Sequence[Sequence[int]], rows: Sequence[Row]) -> dict[str, float]:
+    """``exact``, the share that is right to the last word; ``bleu`` and ``rouge-l`` of words, from 0 to 100."""
+    ours, theirs = ([" ".join(f"w{token}" for token in text) for text in side]
+                    for side in (said, [target for _, target in rows]))
+    return {"exact": fmean(tuple(text) == target for text, (_, target) in zip(said, rows, strict=True)),
+            "bleu": bleu(ours, theirs), "rouge-l": 100 * rouge(ours, theirs).rougeL}
+
+
+def tune(model: nn.Module, task: Task, lr: float, seed: int, **options: Any) -> Any:
+    """Tune a model to write, in place; the history. The weights are those that wrote the development rows best."""
+    make, vocab = example_of(model), bilingual_spelling().vocab
+
+    def draw(rng: Random) -> list[Any]:
+        return [make(*task.train[below(rng, len(task.train))], rng=rng) for _ in range(BATCH)]
+
+    def score(tuned: nn.Module) -> float:
+        said = written(tuned, [source for source, _ in task.development])
+        return judged(said, task.development)["bleu"] / 100
+
+    torch.manual_seed(seed)
+    return fit(model, ExampleBatches(draw, f"write {seed}", vocab.need("pad")), steps=task.updates, lr=lr,
+               warmup=task.updates // 10, score=score, evaluate_every=EVERY, patience=PATIENCE, show=False, **options)
+
+
+def reached(folder: str, name: str, kind: str, lr: float, seed: int) -> dict[str, float | int]:
+    """A run: what `judged` tells of the exam, ``unread`` what is exact of the rows that pretraining has not read; the
+    BLEU of the ``development`` rows, and the ``updates`` of the best weights. All 0 where it diverges."""
+    task, model = TASKS[kind](), begun(folder, name)
+    try:
+        history = tune(model, task, lr, seed)
+    except Diverged:
+        return dict.fromkeys(("exact", "bleu", "rouge-l", "unread", "development", "updates"), 0)
+    said = written(model, [source for source, _ in task.exam])
+    assert history.best is not None
+    updates, development = history.best
+    unread = judged(said[task.read:], task.exam[task.read:])["exact"]
+    return {**judged(said, task.exam), "unread": unread, "development": development, "updates": updates}
+
+
+def baselines() -> dict[str, dict[str, float]]:
+    """What needs no network, of gists: the article's ``first`` sentence, its first ``two``."""
+    stops = {bilingual_spelling().encode(mark, plain=True)[0] for mark in (".", "?")}
+
+    def lead(source: Sequence[int], count: int) -> tuple[int, ...]:
+        ends = [place + 1 for place, token in enumerate(source) if token in stops]
+        return tuple(source[:ends[min(count, len(ends)) - 1]])
+
+    exam = gist().exam
+    return {name: judged([lead(source, count) for source, _ in exam], exam)
+            for name, count in (("first", 1), ("two", 2))}
+
+
+def better(told: dict[str, Any], one: str, other: str) -> bool:
+    """Whether each seed of one has more right than each of the other's."""
+    return told[one]["exact"]["low"] > told[other]["exact"]["high"]
+
+
+def measure(parts: Parts) -> dict[str, Any]:
+    """``tasks``: task → model → ``lr``, the ``rates`` tried with their development BLEU, and what `reached` tells, with
+    spread; ``baselines`` of gists; ``better``: task → who writes better than whom."""
+    folder = str(parts.folder)
+    runs = tuned_runs(parts, reached, {(folder, name, kind): make().rates for kind, make in TASKS.items()
+                                       for name in ARMS}, SEEDS)
+    tasks = {kind: {name: runs[folder, name, kind] for name in ARMS} for kind in TASKS}
+    return {"tasks": tasks, "baselines": baselines(),
+            "better": {kind: {name: [other for other in ARMS if other != name and better(told, name, other)]
+                              for name in ARMS} for kind, told in tasks.items()},
+            "rows": {kind: [len(make().train), len(make().development), len(make().exam)]
+                     for kind, make in TASKS.items()}}

@@ -1,0 +1,196 @@
+"""The solutions of chapter 12 against independent ones; and what is wrong with an answer that no list foresees."""
+
+from itertools import combinations, product
+from math import exp, sqrt
+from random import Random
+
+import pytest
+import torch
+from torch.nn.utils.rnn import pad_sequence
+
+from plmlab.chapters.ch12 import exercises as right
+from plmlab.example import IGNORE, Batch
+from plmlab.exercises import check
+from plmlab.models.unilm import UniLMConfig, UniLMPretraining, Writer, source_batch
+from plmlab.objectives.prefix import (
+    both_directions,
+    left_to_right,
+    masked_target,
+    prefix,
+    right_to_left,
+    source_and_target,
+)
+from plmlab.text.vocabulary import Vocabulary
+from plmlab.visibility import AttentionMask
+
+VOCAB = Vocabulary(40)
+
+
+# The solutions
+
+def test_the_mask_is_that_of_the_papers_figure() -> None:
+    """Dong et al. 2019, fig. 1: S1 sees all of S1; S2 sees S1 and its own left."""
+    mask = right.source_to_target(3, 2)
+    assert mask.int().tolist() == [[1, 1, 1, 0, 0]] * 3 + [[1, 1, 1, 1, 0], [1, 1, 1, 1, 1]]
+
+
+@pytest.mark.parametrize(("source", "target"), [(2, 1), (1, 5), (6, 3), (4, 4), (5, 0)])
+def test_the_mask_is_the_objectives(source: int, target: int) -> None:
+    assert torch.equal(right.source_to_target(source, target), source_and_target(source, target).dense())
+
+
+def test_the_masks_of_a_batch_are_those_of_the_objectives() -> None:
+    """Six texts of all kinds, padded; a row of padding sees nothing, which the objectives leave open."""
+    how = {"vocab": VOCAB, "rng": Random(0)}
+    examples = [
+        both_directions(range(10, 14), pair=range(20, 22), **how), prefix(range(10, 12), pair=range(20, 25), **how),
+        left_to_right(range(10, 17), **how), right_to_left(range(10, 13), **how),
+        both_directions(range(10, 15), **how), right_to_left(range(10, 18), **how)]
+    segments = pad_sequence([e.segments for e in examples], batch_first=True, padding_value=-1)
+    theirs = Batch.of(examples, pad=0).visible.dense(*[segments.shape[1]] * 2)
+    assert theirs is not None
+    assert torch.equal(right.four_masks(segments), theirs[:, 0] & (segments >= 0)[:, :, None])
+
+
+def test_the_masks_of_a_batch_hold_that_of_a_source_and_a_target() -> None:
+    for source, target in right.draw_sides(torch.Generator()).values():
+        segments = torch.tensor([[4] * source + [5] * target])
+        assert torch.equal(right.four_masks(segments)[0], right.source_to_target(source, target))
+
+
+@pytest.fixture(scope="module")
+def model() -> UniLMPretraining:
+    torch.manual_seed(3)
+    made = UniLMPretraining(UniLMConfig(40, 24, layers=2, model=16, heads=2, inner=32, dropout=0.0,
+                                        attention_dropout=0.0)).eval()
+    for weights in made.parameters():
+        torch.nn.init.normal_(weights, std=0.5)
+    return made
+
+
+TEXTS = [([10], [11]), ([10, 12, 14], [20, 21]), ([30, 31], [12, 12, 13, 9]), ([15, 16], [])]
+
+
+@torch.no_grad()
+@pytest.mark.parametrize(("source", "target"), TEXTS)
+def test_the_log_probability_is_that_of_a_real_unilm(model, source: list[int], target: list[int]) -> None:
+    """Three ways: the exercise's; the objective with the whole target in place and one slot hidden at a time, which
+    nobody before it sees; and the writer, which keeps what it has read."""
+    def logits(tokens: list[int], segments: list[int]) -> torch.Tensor:
+        time = len(tokens)
+        target = segments.count(5)
+        visible = AttentionMask(pairs=source_and_target(time - target, target).dense()[None])
+        return model(Batch(torch.tensor([tokens]), torch.arange(time)[None, None], torch.tensor([segments]), visible,
+                           torch.full((1, time), IGNORE)))[0]
+
+    mine = right.log_probability(logits, source, target)
+    hidden = [prefix(source, pair=target or [7], vocab=VOCAB, rng=Random(0), select=[slot], replace={slot: 4})
+              for slot in range(len(source) + 2, len(source) + 3 + len(target))]
+    if target:
+        assert -sum(float(model.loss(Batch.of([e], pad=0))) for e in hidden) == pytest.approx(mine, abs=1e-3)
+    writer = Writer(model, source_batch([source], VOCAB), VOCAB)
+    state, written = writer.start(), 0.0
+    for token, said in zip([VOCAB.need("start"), *target], [*target, VOCAB.need("end")], strict=True):
+        written += float(writer.step(torch.tensor([[token]]), state)[0].log_softmax(0)[said])
+    assert written == pytest.approx(mine, abs=1e-3)
+
+
+def test_all_targets_together_have_a_probability_of_one() -> None:
+    """Those of up to two words, and those that begin with two words and go on."""
+    model, source = right.LittleUniLM(6, 9), [1, 2]
+    said = {words: exp(right.log_probability(model, source, list(words)))
+            for size in range(3) for words in product((0, 1, 2, 4, 5), repeat=size)}
+    on = sum(said[words] * (1 / end_of(model, source, words) - 1) for words in said if len(words) == 2)
+    assert sum(said.values()) + on == pytest.approx(1, abs=1e-4)
+
+
+def end_of(model, source, words) -> float:
+    """The chance of the [SEP] behind some words."""
+    segments = [4] * (len(source) + 2) + [5] * (len(words) + 1)
+    return float(model([2, *source, 3, *words, 4], segments)[-1].softmax(0)[3])
+
+
+def test_what_the_model_cannot_read_as_one_text_is_told() -> None:
+    with pytest.raises(ValueError, match=r"one text: .* \[3\] and \[2\]"):
+        right.LittleUniLM(8, 1)([2, 3, 4], [4, 4])
+
+
+@pytest.mark.parametrize(("slots", "rate", "readings"), [(4, 0.5, 2), (5, 0.25, 3), (3, 0.1, 4), (6, 0.7, 2)])
+def test_what_is_never_asked_is_counted_over_all_draws(slots: int, rate: float, readings: int) -> None:
+    draws = [set(draw) for draw in combinations(range(slots), max(1, round(rate * slots)))]
+    left = [slots - len(set().union(*reading)) for reading in product(draws, repeat=readings)]
+    share, never = right.asked_and_never_asked(slots, rate, readings)
+    assert share == pytest.approx(len(draws[0]) / slots) and never == pytest.approx(sum(left) / len(left))
+
+
+@pytest.mark.parametrize(("words", "rate", "readings"), [(7, 0.7, 2), (4, 0.15, 3), (10, 0.33, 4)])
+def test_what_is_never_asked_is_what_the_objective_leaves(words: int, rate: float, readings: int) -> None:
+    rng, left = Random(5), []
+    for _ in range(200):
+        asked = torch.stack([masked_target([8, 9], range(10, 10 + words), vocab=VOCAB, rng=rng, rate=rate).targets
+                             for _ in range(readings)])[:, 4:] != IGNORE
+        left.append(float((~asked.any(0)).sum()))
+    share, never = right.asked_and_never_asked(words + 1, rate, readings)
+    assert float(asked[0].float().mean()) == pytest.approx(share)
+    mean = sum(left) / len(left)
+    error = sqrt(sum((x - mean) ** 2 for x in left) / len(left) / (len(left) - 1))
+    assert abs(mean - never) < 4 * error
+
+
+# Wrong in other words
+
+def cell(mask, place, value=True):
+    mask = mask.clone()
+    mask[place] = value
+    return mask
+
+
+def sides_other_than(change):
+    return lambda source, target: change(right.source_to_target(source, target), source, target)
+
+
+def segments_in_place(segments):
+    masks = right.four_masks(segments)
+    segments[segments < 0] = 0
+    return masks
+
+
+def words_in_place(logits, source, target):
+    target.append(3)
+    return right.log_probability(logits, source, target[:-1])
+
+
+def kinds_other_than(change):
+    return lambda segments: change(right.four_masks(segments), segments)
+
+
+@pytest.mark.parametrize(("number", "answer", "words"), [
+    ("12.1", sides_other_than(lambda mask, *_: mask.float()), "holds float32 numbers"),
+    ("12.1", sides_other_than(lambda mask, *_: mask.long()), "holds int64 numbers; expected were bool"),
+    ("12.1", sides_other_than(lambda mask, *_: mask.tolist()), "expected was a tensor"),
+    ("12.1", sides_other_than(lambda mask, *_: mask[None]), "has the shape [1, 3, 3]"),
+    ("12.1", sides_other_than(lambda mask, *_: cell(mask, (0, 0), False)), "slot does not see itself"),
+    ("12.1", sides_other_than(lambda mask, *_: cell(mask, (0, 1), False)), "not see all of the source"),
+    ("12.1", sides_other_than(lambda mask, *_: cell(mask, (0, -1))), "sees something of the target"),
+    ("12.1", sides_other_than(lambda mask, *_: cell(mask, (-1, 0), False)), "arget slot does not see all of the sou"),
+    ("12.1", sides_other_than(lambda mask, source, target: cell(mask, (source, -1)) if target else mask),
+     "sees one that comes later"),
+    ("12.2", segments_in_place, "`segments` is changed in place"),
+    ("12.2", lambda segments: right.four_masks(segments)[0], "has the shape [3, 3]; expected was [1, 3, 3]"),
+    ("12.2", kinds_other_than(lambda masks, segments: masks.unsqueeze(1)), "has the shape [1, 1, 3, 3]"),
+    ("12.2", kinds_other_than(lambda masks, segments: masks * 1), "holds int64 numbers; expected were bool"),
+    ("12.2", kinds_other_than(lambda masks, segments: cell(masks, segments < 0)), "adding is seen, or sees something"),
+    ("12.2", kinds_other_than(lambda masks, segments: cell(masks, (0, 0, 0), False)), "no padding does not see itself"),
+    ("12.2", kinds_other_than(lambda masks, segments: cell(masks, (0, 0, 3)) if segments[0, 0] == 2 else masks),
+     "At [0, 0, 3]: yours is True, right is False"),
+    ("12.2", kinds_other_than(lambda masks, segments: cell(masks, (-1, 0, -1), bool(segments[-1, -1] in (5, 0)))),
+     "source sees its target"),
+    ("12.3", words_in_place, "`target` is changed in place"),
+    ("12.3", lambda *args: float("nan"), "not a number"),
+    ("12.3", lambda *args: right.log_probability(*args) + 0.1, "ours is"),
+    ("12.4", lambda *args: right.asked_and_never_asked(*args)[1], "2 things were expected"),
+    ("12.4", lambda *args: (0.5, right.asked_and_never_asked(*args)[1]), "art 1 of the output, yours is 0.5"),
+])
+def test_what_is_wrong_is_said(number: str, answer, words: str) -> None:
+    feedback = check(number, answer)
+    assert feedback.verdict == "wrong" and words in repr(feedback), feedback

@@ -1,0 +1,90 @@
+"""What chapter 12 has pretrained: what each arm reads of a text, as much of it, and at which rate."""
+
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+import torch
+
+from plmlab.chapters.ch12 import pretrained
+from plmlab.example import IGNORE, Batch, PairBatch
+from plmlab.recipes import Parts
+from plmlab.text.vocabulary import Vocabulary
+from plmlab.world.datasets.tokenizer import bilingual_spelling
+
+VOCAB = Vocabulary(60)
+A, B = [40, 41, 42], [50, 51]
+
+
+def test_gpt_reads_on_into_what_follows_and_not_into_a_stranger() -> None:
+    follows, stranger = (pretrained.continued(A, B, know, vocab=VOCAB, rng=Random(0)) for know in (True, False))
+    assert follows.targets.tolist() == [*A, *B, VOCAB.end] and stranger.targets.tolist() == [*A, VOCAB.end]
+
+
+def test_the_encoder_decoder_writes_what_follows() -> None:
+    follows = pretrained.answered_by(A, B, True, vocab=VOCAB, rng=Random(0))
+    assert follows.source.tokens.tolist() == [*A, VOCAB.end] and follows.target.targets.tolist() == [*B, VOCAB.end]
+    cuts = set()
+    for seed in range(60):
+        stranger = pretrained.answered_by(A, B, False, vocab=VOCAB, rng=Random(seed))
+        read, written = stranger.source.tokens.tolist()[:-1], stranger.target.targets.tolist()[:-1]
+        assert read + written == A and written
+        cuts.add(len(read))
+    assert cuts == {0, 1, 2}
+
+
+def test_all_read_as_many_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pretrained, "EVERY", 400)
+    read = {name: pretrained.tokens(name) for name in pretrained.ARMS}
+    assert all(count == pytest.approx(6.1, rel=0.06) for count in read.values()), read
+
+
+def test_tokens_are_counted_without_padding(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One update of the encoder-decoder: both sides."""
+    monkeypatch.setattr(pretrained, "ARMS", {"it": pretrained.ARMS["encoder-decoder"]._replace(updates=1)})
+    batches = [pretrained.texts("it", 0)(step) for step in range(4)]
+    pad = bilingual_spelling().vocab.need("pad")
+    assert all(isinstance(batch, PairBatch) for batch in batches)
+    count = sum(int((side.tokens != pad).sum()) for batch in batches
+                for side in (batch.source, batch.target))  # type: ignore[union-attr]
+    assert pretrained.tokens("it") == pytest.approx(count / 1e6)
+
+
+def test_the_specialist_reads_under_one_mask() -> None:
+    for step in range(4):
+        batch = pretrained.texts("sequence to sequence", 0)(step)
+        assert isinstance(batch, Batch)
+        assert set(batch.segments[batch.tokens != 0].tolist()) == {4, 5}
+        assert "next_sentence" in batch.labels and set(batch.labels["next_sentence"].tolist()) == {IGNORE}
+
+
+def test_an_arm_is_kept_and_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pretrained, "ARMS", {"GPT": pretrained.ARMS["GPT"]._replace(updates=1)})
+    monkeypatch.setattr(pretrained, "JUDGED", 1)
+    loss = pretrained.train(str(tmp_path), "GPT", 1e-3)
+    found = pretrained.pretrained(str(tmp_path), "GPT")
+    assert not found.training and pretrained.loss("GPT", found) == pytest.approx(loss)
+    again = pretrained.learn("GPT", 1e-3, 1, pretrained.SEED)
+    assert all(torch.equal(a, b) for a, b in zip(again.parameters(), found.parameters(), strict=True))
+
+
+def test_the_grid_grows_where_its_last_rate_is_the_best(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    def score(name: str, lr: float, seed: int) -> float:
+        return -abs(lr - {"UniLM": 2e-3, "BERT": 4e-3, "GPT": 8e-3}[name])
+    monkeypatch.setattr(pretrained, "rate_score", score)
+    monkeypatch.setattr(pretrained, "ARMS", dict.fromkeys(("UniLM", "BERT", "GPT")))
+    tried: dict[str, Any] = pretrained.tried(parts)
+    assert {name: len(rates) for name, rates in tried.items()} == {"UniLM": 3, "BERT": 4, "GPT": 4}
+    assert {name: max(rates, key=rates.__getitem__) for name, rates in tried.items()} == {
+        "UniLM": 2e-3, "BERT": 4e-3, "GPT": 8e-3}
+
+
+def test_what_is_recorded(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pretrained, "ARMS", {"GPT": pretrained.ARMS["GPT"]._replace(updates=1)})
+    monkeypatch.setattr(pretrained, "JUDGED", 1)
+    monkeypatch.setattr(pretrained, "rate_score", lambda name, lr, seed: -abs(lr - 2e-3))
+    told = pretrained.measure(parts)["GPT"]
+    assert told["lr"] == 2e-3 and told["updates"] == 1 and 6 < told["loss"] < 9
+    same = pretrained.gpt(len(bilingual_spelling()))
+    assert told["parameters"] == sum(weight.numel() for weight in same.parameters())

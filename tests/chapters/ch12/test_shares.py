@@ -1,0 +1,103 @@
+"""Shares of the masks on the small world: what is read, what is paid, and the floors of the very Examples judged."""
+
+from random import Random
+from typing import Any
+
+import pytest
+import torch
+
+from plmlab import world
+from plmlab.chapters.ch12 import shares, small_writing, targets
+from plmlab.objectives.prefix import MASKS, SHARES
+from plmlab.recipes import Parts
+
+
+@pytest.fixture(autouse=True)
+def small_scale(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Two batches to judge by, few updates and seeds, a small exam."""
+    for module, name, value in ((shares, "JUDGED", 2), (shares, "UPDATES", 2), (shares, "SEEDS", (0, 1)),
+                                (shares, "TUNED", (1, 2)), (small_writing, "EXAM", 6), (targets, "BUDGETS", (1, 2)),
+                                (targets, "SEEDS", (0, 1))):
+        monkeypatch.setattr(module, name, value)
+    shares.judged.cache_clear()
+    yield
+    shares.judged.cache_clear()
+
+
+def test_the_mix_is_the_papers() -> None:
+    assert shares.ARMS["the mix"] == SHARES == {
+        "both directions": 1 / 3, "sequence to sequence": 1 / 3, "left to right": 1 / 6, "right to left": 1 / 6}
+    assert set(shares.ARMS) == {"the mix", "half and half", *MASKS}
+
+
+def test_an_arm_reads_under_its_masks_both_languages_and_both_lengths() -> None:
+    kinds = {"both directions": {0}, "sequence to sequence": {4, 5}, "left to right": {2}, "right to left": {3}}
+    chinese = small_writing.ids()["。"]
+    for name, known in kinds.items():
+        read = shares.texts(name, 0).examples(3)
+        assert {kind for one in read for kind in one.segments.tolist()} == known  # type: ignore[union-attr]
+        sides = [chinese in {*one.tokens.tolist(), *one.targets.tolist()} for one in read]  # type: ignore[union-attr]
+        assert 0 < sum(sides) < len(sides) == shares.BATCH
+        long = [len(one.tokens) > 15 for one in read]  # type: ignore[union-attr]
+        assert len(long) // 4 <= sum(long) <= len(long) * 3 // 4
+
+
+def test_floors_are_those_of_the_examples_that_are_judged() -> None:
+    """Who sees more pays less; and both directions cost what the exact posterior of each Example says."""
+    floors = shares.floors()
+    assert floors["both directions"] < floors["right to left"] and floors["both directions"] < floors["left to right"]
+    assert floors["both directions"] < floors["sequence to sequence"] < floors["left to right"]
+    small, spelling, nats, count = world.small(), small_writing.spelling(), 0.0, 0
+    mask = spelling.vocab.mask
+    for batch, asked in shares.judged("both directions", "test"):
+        count += asked
+        for row, targets_of in zip(batch.tokens.tolist(), batch.targets.tolist(), strict=True):
+            words = spelling.tokens([row[i] if t < 0 else t for i, t in enumerate(targets_of) if row[i] > 3 or t >= 0])
+            slots = [i - 1 for i, t in enumerate(targets_of) if t >= 0 and row[i] != t]
+            if slots:
+                found = small.posterior(words, slots, "test")
+                nats -= sum(float(torch.tensor(belief[words[slot]]).log())
+                            for slot, belief in zip(slots, found, strict=True))
+    assert mask == 4 and floors["both directions"] == pytest.approx(nats / count, abs=1e-5)
+
+
+def test_what_is_paid_is_the_loss_under_each_mask() -> None:
+    model = shares.new(0)
+    paid = shares.paid(model)
+    assert set(paid) == set(MASKS) and all(4 < nats < 8 for nats in paid.values())
+    batches = shares.judged("right to left", "test")
+    with torch.no_grad():
+        nats = sum(float(model.loss(batch)) * count for batch, count in batches) / sum(count for _, count in batches)
+    assert paid["right to left"] == pytest.approx(nats)
+
+
+def test_arms_are_trained_kept_and_tuned(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shares, "ARMS", {"the mix": SHARES, "left to right": {"left to right": 1.0}})
+    monkeypatch.setattr(shares, "rate_score", lambda name, lr, seed: -abs(lr - 3e-3))
+    monkeypatch.setattr(shares, "writing_rate", lambda folder, name, lr, seed: -abs(lr - 3e-3))
+    told = shares.measure(parts)
+    assert set(told["arms"]) == {"the mix", "left to right"} and told["arms"]["the mix"]["lr"] == 3e-3
+    assert set(told["writing"]) == {"nothing", "the mix", "left to right"}
+    assert set(told["writing"]["nothing"]["right"]) == {"1", "2"}
+    kept = shares.trained(str(parts.folder), "left to right", 1)
+    again, _ = shares.learn("left to right", 2, 3e-3, 1, show=False)
+    assert all(torch.equal(a, b) for a, b in zip(kept.parameters(), again.parameters(), strict=True))
+    assert told["arms"]["left to right"]["paid"]["left to right"]["values"][1] == pytest.approx(
+        shares.paid(kept)["left to right"])
+
+
+def test_ways_to_tune_are_told_by_their_budgets(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(targets, "rate_score", lambda way, lr, seed: -abs(lr - 3e-3))
+    monkeypatch.setattr(targets, "tuned", lambda folder, way, beginning, updates, lr, seed: 0.45 * updates + seed / 100)
+    told = targets.measure(parts)
+    assert set(told["nothing"]) == set(targets.WAYS) and set(told["the mix"]) == {"70% hidden", "100% of next words"}
+    one = told["nothing"]["15% hidden"]
+    assert one["right"]["1"]["values"] == [0.45, 0.46] and one["writes"] == 2
+
+
+def test_each_way_is_written_with_as_it_was_tuned() -> None:
+    for name, (make, write) in targets.WAYS.items():
+        example = make([40, 41], [50, 51, 52], vocab=small_writing.spelling().vocab, rng=Random(0))
+        hides = small_writing.spelling().vocab.mask in example.tokens.tolist()
+        assert (write is small_writing.in_place) == name.endswith("hidden")
+        assert not hides or name.endswith("hidden")

@@ -1,0 +1,75 @@
+"""Translating the small world's passages: what is asked of a target, and what is written."""
+
+from itertools import islice
+from random import Random
+
+import pytest
+import torch
+
+from plmlab import world
+from plmlab.chapters.ch12 import shares, small_writing
+from plmlab.example import IGNORE, Batch
+from plmlab.world.datasets.passages import passages
+
+VOCAB = small_writing.spelling().vocab
+SOURCE, TARGET = [40, 41, 42], [50, 51, 52, 53]
+
+
+def test_next_words_are_asked_at_the_slot_before() -> None:
+    example = small_writing.next_words(SOURCE, TARGET, vocab=VOCAB, rng=Random(0))
+    asked = {slot: token for slot, token in enumerate(example.targets.tolist()) if token != IGNORE}
+    assert asked == {4: 50, 5: 51, 6: 52, 7: 53, 8: VOCAB.sep}
+    assert example.tokens.tolist() == [VOCAB.cls, *SOURCE, VOCAB.sep, *TARGET, VOCAB.sep]
+    looks = example.visible.dense()
+    assert all(not looks[slot, slot + 1] for slot in asked), "no slot sees what it must say"
+
+
+@pytest.mark.parametrize(("share", "count"), [(0.15, 1), (0.7, 4), (0.01, 1)])
+def test_a_share_of_next_words(share: float, count: int) -> None:
+    whole = small_writing.next_words(SOURCE, TARGET, vocab=VOCAB, rng=Random(0)).targets
+    places = set()
+    for seed in range(40):
+        some = small_writing.next_words(SOURCE, TARGET, vocab=VOCAB, rng=Random(seed), share=share).targets
+        asked = some != IGNORE
+        assert int(asked.sum()) == count and torch.equal(some[asked], whole[asked])
+        places |= set(asked.nonzero().flatten().tolist())
+    assert places == {4, 5, 6, 7, 8}
+
+
+def test_every_word_of_the_passages_has_an_id_and_fits() -> None:
+    for one in islice(passages(world.small(), "train", Random(1), small_writing.WORDS), 300):
+        assert len(one.english) + len(one.chinese) + 3 <= shares.TIME and len(one.chinese) < small_writing.LONGEST
+        assert all(word in small_writing.ids() for word in (*one.english, *one.chinese))
+        encoded = small_writing.spelling().encode(" ".join(one.english), plain=True)
+        assert encoded == [small_writing.ids()[word] for word in one.english]
+
+
+@torch.no_grad()
+def test_both_ways_write_the_likeliest_word_each_time() -> None:
+    model, some = shares.new(3).eval(), [row[0] for row in small_writing.rows("train", Random(2), 3)]
+    for write, slot_of in ((small_writing.in_place, 0), (small_writing.at_the_last, -1)):
+        for source, text in zip(some, write(model, some), strict=True):
+            said: list[int] = []
+            for _ in range(3):
+                behind = [*said, VOCAB.mask] if write is small_writing.in_place else said
+                slot = len(source) + 2 + len(said) + slot_of
+                example = small_writing.next_words(source, behind, vocab=VOCAB, rng=Random(0))
+                logits = model(Batch.of([example], pad=0))[0, slot].clone()
+                if write is small_writing.in_place:
+                    special = [token for token in VOCAB.special if token != VOCAB.sep]
+                    logits[special] = -torch.inf
+                word = int(logits.argmax())
+                if word == VOCAB.sep:
+                    break
+                said.append(word)
+            assert list(text[:len(said)]) == said
+
+
+def test_what_is_right_is_right_to_the_last_word() -> None:
+    some = small_writing.rows("test", Random("exam"), small_writing.EXAM)
+    known = {tuple(source): tuple(target) for source, target in some}
+
+    def half(_: object, sources: object) -> list[tuple[int, ...]]:
+        found = [known[tuple(source)] for source in sources]  # type: ignore[attr-defined]
+        return [text if place % 2 else text[:-1] for place, text in enumerate(found)]
+    assert small_writing.right(shares.new(0), "test", half) == pytest.approx(0.5)

@@ -1,0 +1,71 @@
+"""What UniLM, BERT and GPT are tuned on to read, and whose seeds are all above whose."""
+
+from typing import Any
+
+import pytest
+import torch
+
+from plmlab.chapters.ch12 import pretrained, tuned
+from plmlab.models.gpt import GPT2, GPTConfig
+from plmlab.recipes import Parts
+from plmlab.train import Diverged, History
+from plmlab.transfer import TASKS, development, exam, labelled
+from plmlab.world.datasets.tokenizer import bilingual_spelling, spelling
+
+VOCAB = spelling().vocab
+
+
+def little() -> GPT2:
+    """A GPT that is tuned in a second."""
+    torch.manual_seed(0)
+    return GPT2(GPTConfig(len(bilingual_spelling()), 192, 1, 32, 2, dropout=0.0)).eval()
+
+
+def test_gpt_reads_a_sentence_or_two_and_is_asked_at_the_end() -> None:
+    one = labelled("one sentence", 0)[0]
+    read = tuned.read_by_gpt("one sentence", one)
+    assert spelling().tokens(read.tokens.tolist()) == ["[START]", *one.words, "[END]"]
+    assert int(read.labels["class"]) == int(one.right)
+    pair = labelled("a pair", 0)[0]
+    read = tuned.read_by_gpt("a pair", pair)
+    assert spelling().tokens(read.tokens.tolist()) == ["[START]", *pair.first, "[SEP]", *pair.second, "[END]"]
+    assert int(read.labels["class"]) == int(pair.same)
+
+
+@pytest.mark.parametrize("task", tuned.CLASSES)
+def test_gpt_is_scored_at_its_best_weights(task: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("STEPS", 4), ("EVERY", 2)):
+        monkeypatch.setattr(tuned, name, value)
+    asked: list[Any] = []
+    monkeypatch.setattr(tuned, "gpt_score", lambda model, task, rows: asked.append(rows) or len(asked) / 10)
+    told = tuned.gpt_reached(little(), task, 1e-3, 0)
+    assert asked == [development(task, 0), development(task, 0), exam(task)]
+    assert told == {"score": 0.3, "development": 0.2, "updates": 4}
+
+
+def test_a_gpt_that_diverges_is_worth_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fit(*_: object, **__: object) -> None:
+        raise Diverged("enough", 1, History(1, "cpu", "float32"))
+    monkeypatch.setattr(tuned, "fit", fit)
+    assert set(tuned.gpt_reached(little(), "a pair", 1e-3, 0).values()) == {0}
+
+
+def test_models_are_put_to_their_tasks(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(folder: str, model: str, task: str, lr: float, seed: int) -> dict[str, float]:
+        better = {"UniLM": 0.6, "BERT": 0.5, "GPT": 0.4}[model] + (model == "BERT" and task == "names") / 2
+        return {"score": better + seed / 100, "development": lr, "updates": 50}
+    monkeypatch.setattr(tuned, "run", run)
+    told = tuned.measure(parts)
+    assert set(told["tasks"]) == set(TASKS) and set(told["majority"]) == {"one sentence", "a pair"}
+    assert set(told["tasks"]["names"]) == {"UniLM", "BERT"} and set(told["tasks"]["a pair"]) == {"UniLM", "BERT", "GPT"}
+    assert told["above"] == {"UniLM above BERT": ["one sentence", "a pair", "an answer"], "BERT above UniLM": ["names"],
+                             "UniLM above GPT": ["one sentence", "a pair"], "GPT above UniLM": []}
+
+
+def test_who_runs_is_told_by_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tuned, "gpt_reached", lambda gpt, task, lr, seed: {"score": 1.0})
+    monkeypatch.setattr(tuned, "reached", lambda encoder, *_, **__: {"score": type(encoder).__name__})
+    made = {"GPT": little(), "BERT": pretrained.bert(60)}
+    monkeypatch.setattr(tuned, "pretrained", lambda folder, name: made[name])
+    assert tuned.run("", "GPT", "a pair", 1e-3, 0) == {"score": 1.0}
+    assert tuned.run("", "BERT", "a pair", 1e-3, 0) == {"score": "BERT"}

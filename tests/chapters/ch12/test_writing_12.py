@@ -1,0 +1,156 @@
+"""What the models of chapter 12 are tuned on to write, how they write, and how that is judged."""
+
+from itertools import islice
+from random import Random
+from typing import Any
+
+import pytest
+import torch
+
+from plmlab import world
+from plmlab.chapters.ch12 import pretrained, writing
+from plmlab.example import Batch, PairBatch
+from plmlab.models.bert import BERTPretraining
+from plmlab.models.unilm import UniLMPretraining
+from plmlab.objectives import both_directions, masked, sequence_to_sequence
+from plmlab.recipes import Parts
+from plmlab.train import Diverged, History
+from plmlab.world.datasets.tokenizer import bilingual_spelling
+
+VOCAB = bilingual_spelling().vocab
+
+
+def new(name: str) -> Any:
+    """A model of an arm with random weights."""
+    torch.manual_seed(0)
+    model = pretrained.ARMS[name].network(len(bilingual_spelling()))
+    return (writing.with_unilm_segments(model) if type(model) is BERTPretraining else model).eval()
+
+
+def test_no_row_of_an_exam_is_learned_from_or_chosen_by() -> None:
+    for make in writing.TASKS.values():
+        task = make()
+        exam, chosen = set(task.exam), set(task.development)
+        assert not exam & chosen and not exam & set(task.train) and not chosen & set(task.train)
+        assert max(len(target) for _, target in (*task.train, *task.exam)) < writing.LONGEST
+        for source, target in (*task.train[:200], *task.exam):
+            assert VOCAB.unk not in (*source, *target)
+            assert len(source) + len(target) + 3 <= pretrained.TIME
+
+
+def test_sentences_of_the_exam_stand_in_no_training_text_and_are_translated() -> None:
+    task, spelling, full = writing.translation(), bilingual_spelling(), world.full()
+    assert (len(task.train), len(task.development), len(task.exam), task.read) == (8192, 100, 300, 0)
+    read = {tuple(words) for words in islice(full.text("train", 17), 20_000)}
+    known = {pair.english: pair.chinese for pair in islice(full.translations("test", 77), 2000)}
+    for source, target in task.exam:
+        words = tuple(spelling.tokens(source))
+        assert words not in read and known[words] == tuple(spelling.tokens(target))
+
+
+def test_gists_are_of_read_articles_first_and_then_of_new_ones() -> None:
+    task, spelling = writing.gist(), bilingual_spelling()
+    told = {article.words: article for article in world.full().corpora.articles("train").values()}
+    for place, (source, target) in enumerate(task.exam):
+        words = tuple(spelling.tokens(source))
+        assert (words in told) == (place < task.read)
+        if place < task.read:
+            said = [word for i in told[words].gist for word in told[words].sentences[i].words]
+            assert spelling.tokens(target) == said
+
+
+def test_gpt_is_asked_for_the_target_alone() -> None:
+    example = writing.prompted([40, 41, 42], [50, 51], rng=Random(0))
+    assert example.tokens.tolist() == [VOCAB.start, 40, 41, 42, VOCAB.sep, 50, 51]
+    assert example.targets.tolist() == [-100, -100, -100, -100, 50, 51, VOCAB.end]
+
+
+def test_a_bert_with_six_segments_reads_as_before() -> None:
+    torch.manual_seed(0)
+    bert = pretrained.bert(len(bilingual_spelling())).eval()
+    torch.nn.init.normal_(bert.bert.embeddings.segment.weight)
+    made = writing.with_unilm_segments(bert)
+    segments = made.bert.embeddings.segment.weight
+    assert torch.equal(segments[[0, 0, 0, 1]], segments[[2, 3, 4, 5]]) and not torch.equal(segments[0], segments[1])
+    one, other = (make([40, 41, 42], pair=[43], vocab=VOCAB, rng=Random(0), select=[2], replace={2: VOCAB.mask})
+                  for make in (masked, both_directions))
+    with torch.no_grad():
+        assert torch.allclose(bert(Batch.of([one], pad=0)), made.eval()(Batch.of([other], pad=0)), atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["UniLM", "BERT", "GPT", "encoder-decoder"])
+def test_what_is_written_is_the_likeliest_word_each_time(name: str) -> None:
+    """Of sources of unequal lengths, side by side: as reading everything anew for each word says."""
+    model, sources = new(name), [[40, 41, 42], [43, 44, 45, 46, 47]]
+    found = writing.written(model, sources)
+    allowed = torch.tensor([token == VOCAB.end or token not in VOCAB.special for token in range(VOCAB.size)])
+    for source, text in zip(sources, found, strict=True):
+        said: list[int] = []
+        for _ in range(4):
+            if name == "GPT":
+                logits = model(Batch.of([writing.prompted(source, said, rng=Random(0))], pad=0))[0, -1]
+            elif name == "encoder-decoder":
+                logits = model(PairBatch.of([sequence_to_sequence(source, said, vocab=VOCAB)], pad=0))[0, -1]
+            else:
+                slot = len(source) + 2 + len(said)
+                example = writing.masked_target(source, [*said, 99], vocab=VOCAB, rng=Random(0), select=[slot],
+                                                replace={slot: VOCAB.mask})
+                logits = model(Batch.of([example], pad=0))[0, slot].clone()
+                logits[VOCAB.end] = logits[VOCAB.sep]
+            word = int(logits.masked_fill(~allowed, -torch.inf).argmax())
+            if word == VOCAB.end:
+                break
+            said.append(word)
+        assert list(text[:4]) == said
+
+
+def test_what_is_judged() -> None:
+    rows = [((1,), (40, 41, 42)), ((2,), (43, 44, 45, 46))]
+    told = writing.judged([(40, 41, 42), (43, 44, 45, 47)], rows)
+    assert told["exact"] == 0.5 and 0 < told["bleu"] < 100
+    assert told["rouge-l"] == pytest.approx(100 * (1 + 0.75) / 2)
+
+
+def test_the_first_sentences_of_an_article_are_often_its_gist() -> None:
+    exam = writing.gist().exam
+    spelling, found = bilingual_spelling(), 0
+    for source, target in exam:
+        text, gist = " ".join(spelling.tokens(source)), " ".join(spelling.tokens(target))
+        sentences = [part + " ." for part in text.replace(" ?", " .").split(" .")]
+        found += "".join(sentences[:2]).replace(" ", "") == gist.replace(" ", "")
+    assert writing.baselines()["two"]["exact"] == pytest.approx(found / len(exam))
+
+
+def test_a_run_is_judged_and_one_that_diverges_is_worth_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    task = writing.translation()
+    few = task._replace(train=task.train[:64], development=task.development[:4], exam=task.exam[:4], updates=2)
+    monkeypatch.setattr(writing, "TASKS", {"translation": lambda: few})
+    monkeypatch.setattr(writing, "begun", lambda folder, name: new(name))
+    monkeypatch.setattr(writing, "EVERY", 1)
+    told = writing.reached("", "UniLM", "translation", 1e-3, 0)
+    assert set(told) == {"exact", "bleu", "rouge-l", "unread", "development", "updates"} and told["updates"] in (1, 2)
+
+    def diverges(*_: Any, **__: Any) -> None:
+        raise Diverged("not a number", 1, History(1, "cpu", "float32"))
+    monkeypatch.setattr(writing, "tune", diverges)
+    assert set(writing.reached("", "UniLM", "translation", 1e-3, 0).values()) == {0}
+
+
+def test_rates_are_chosen_by_development_rows(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    def told(_: str, name: str, kind: str, lr: float, seed: int) -> dict[str, float]:
+        good = {"UniLM": 0.9, "BERT": 0.5}.get(name, 0.7) + seed / 100
+        return {"exact": good, "development": lr == 1e-3, "updates": 5}
+    monkeypatch.setattr(writing, "reached", told)
+    monkeypatch.setattr(writing, "ARMS", dict.fromkeys(("UniLM", "BERT")))
+    found = writing.measure(parts)
+    assert found["tasks"]["gist"]["BERT"]["lr"] == 1e-3
+    assert found["tasks"]["translation"]["UniLM"]["exact"]["values"] == [0.9, 0.91, 0.92]
+    assert found["better"]["gist"] == {"UniLM": ["BERT"], "BERT": []}
+    assert found["rows"]["translation"] == [8192, 100, 300]
+
+
+def test_the_encoder_decoder_and_the_others_are_of_a_size() -> None:
+    sizes = {name: sum(weight.numel() for weight in arm.network(len(bilingual_spelling())).parameters())
+             for name, arm in pretrained.ARMS.items()}
+    assert max(sizes.values()) / min(sizes.values()) < 1.06
+    assert isinstance(new("UniLM"), UniLMPretraining)
