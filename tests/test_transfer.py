@@ -11,6 +11,7 @@ from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.bert_heads import SpanClassifier, TaskHead, head_for
 from plmlab.models.mpnet import MPNet, MPNetConfig
 from plmlab.models.registry import type_of
+from plmlab.models.unilm import UniLM, UniLMConfig
 from plmlab.models.xlnet import XLNet, XLNetConfig
 from plmlab.objectives.layouts import Layout
 from plmlab.transfer import KINDS, TAGS, TASKS, batch_of, development, exam, labelled, read_by, score, tune
@@ -35,7 +36,12 @@ def small_mpnet() -> MPNet:
                              attention_dropout=0.0))
 
 
-ENCODERS = {"bert": small_bert, "xlnet": small_xlnet, "mpnet": small_mpnet}
+def small_unilm() -> UniLM:
+    return UniLM(UniLMConfig(len(spelling()), time=64, layers=1, model=16, heads=2, inner=32, dropout=0.0,
+                             attention_dropout=0.0))
+
+
+ENCODERS = {"bert": small_bert, "xlnet": small_xlnet, "mpnet": small_mpnet, "unilm": small_unilm}
 
 
 def knowing(name: str, encoder: BERT, wrong: bool = False) -> TaskHead:
