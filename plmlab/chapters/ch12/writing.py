@@ -62,7 +62,7 @@ class Task(NamedTuple):
     exam: tuple[Row, ...]
     read: int
     updates: int
-    rates: tuple[float, ...] = (3e-4, 1e-3, 3e-3)
+    rates: tuple[float, ...] = (1e-3, 3e-3, 1e-2)
 
 
 def _ids(words: Sequence[str]) -> tuple[int, ...]:
@@ -93,8 +93,7 @@ def gist() -> Task:
     told, all_of_them = (world.full().corpora.articles(split) for split in ("train", "facts"))
     read = shuffled(Random("gist"), [row(told[entity]) for entity in told])
     new = [row(all_of_them[entity]) for entity in all_of_them if entity not in told]
-    return Task(tuple(read[READ + CHOSEN:]), tuple(read[READ:READ + CHOSEN]), (*read[:READ], *new), READ, updates=1000,
-                rates=(1e-3, 3e-3))
+    return Task(tuple(read[READ + CHOSEN:]), tuple(read[READ:READ + CHOSEN]), (*read[:READ], *new), READ, updates=1000)
 
 
 TASKS: dict[str, Callable[[], Task]] = {"translation": translation, "gist": gist}
