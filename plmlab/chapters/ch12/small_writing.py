@@ -2,6 +2,7 @@
 
 UniLM hides a share of the target and asks for that alone. Under the same mask one can ask slots of the target for the
 token behind them, as GPT does; that is a language model with a prefix (Liu et al. 2018; Raffel et al. 2020, §3.2.1).
+Or ask every word in place, at masks that stand behind the text (Bao et al. 2020, UniLMv2).
 
 A passage is two sentences, mostly. The small world has some hundreds of sentences, which are all known by heart soon;
 two of them that were never read together have to be translated.
@@ -21,12 +22,13 @@ from plmlab import world
 from plmlab.batches import ExampleBatches
 from plmlab.decode import greedy
 from plmlab.draws import shuffled
-from plmlab.example import Batch, Example
+from plmlab.example import IGNORE, Batch, Example
 from plmlab.models.unilm import UniLMPretraining, Writer, source_batch
 from plmlab.objectives import masked_target
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.train import History, fit
+from plmlab.visibility import Rule, Stretch, Visibility
 from plmlab.world.datasets.passages import passages
 from plmlab.world.datasets.tokenizer import world_tokenizer
 
@@ -64,6 +66,28 @@ def next_words(source: Sequence[int], target: Sequence[int], *, vocab: Vocabular
     asked = torch.tensor(slots[:max(1, round(share * len(slots)))])
     example.targets[asked] = example.tokens[asked + 1]
     return example
+
+
+def masks_behind(source: Sequence[int], target: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Example:
+    """Nothing hidden, and behind the text a [MASK] for each slot of the target, at its position, which must say its
+    word: it sees the source, the target's words before that slot, and itself (the pseudo-masks of Bao et al. 2020, in
+    the order from the left). So all is asked in place, with the right words in sight."""
+    plain = masked_target(source, target, vocab=vocab, rng=rng, select=())
+    slots = torch.arange(len(source) + 2, len(plain.tokens))
+    place = torch.cat([torch.arange(len(plain.tokens)), slots])
+    masks = torch.arange(len(place)) >= len(plain.tokens)
+    read, written = place < slots[0], (place >= slots[0]) & ~masks
+    everyone, here = torch.ones_like(masks), torch.arange(len(place))
+    return Example(
+        tokens=torch.cat([plain.tokens, torch.full_like(slots, vocab.need("mask"))]),
+        positions=place[None],
+        segments=torch.cat([plain.segments, plain.segments[slots]]),
+        visible=Visibility((
+            Rule.between("all of the source", "{key} is of the source.", everyone, read),
+            Rule("what was written before", "{key} is written before {query}.", ~read, written, place - 1, place),
+            Stretch.of("itself", "{query} sees itself.", here, here))),
+        targets=torch.cat([torch.full_like(plain.tokens, IGNORE), plain.tokens[slots]]),
+    )
 
 
 def rows(split: str, rng: Random, count: int, lengths: range = WORDS) -> list[tuple[list[int], list[int]]]:

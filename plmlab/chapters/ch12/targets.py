@@ -7,20 +7,23 @@ random weights, or from those of the arm that was pretrained under the mix of ma
 Written before the runs. A way *writes* after the least of the budgets after which its mean over the seeds is 90 right
 of 100. "Masking wastes most of a target" is right if every share of hidden words needs a larger budget than asking
 every slot for its next word. But what is wasted is only the *share* if asking as few next words is as slow; if that is
-faster too, the waste is not how few are asked. With all of the target hidden, nothing is learned of how a word depends
-on those before it: that it then writes badly is no finding, but what must be.
+faster too, the waste is not how few are asked. *Masks behind* ask every word in place, with the right words before it
+in sight: if they are slow too, it is the question that is hard; if not, it is what is hidden beside it. With all of the
+target hidden, nothing is learned of how a word depends on those before it: that it then writes badly is no finding, but
+what must be.
 """
 
 from functools import partial
 from typing import Any
 
 from plmlab.chapters.ch12 import shares, small_writing
-from plmlab.chapters.ch12.small_writing import Make, Write, at_the_last, in_place, next_words
+from plmlab.chapters.ch12.small_writing import Make, Write, at_the_last, in_place, masks_behind, next_words
 from plmlab.recipes import Parts, best_rates, spread
 from plmlab.train import Diverged
 
 WAYS: dict[str, tuple[Make, Write]] = {
     **{f"{share:.0%} hidden": (small_writing.masked(share), in_place) for share in (0.15, 0.5, 0.7, 1.0)},
+    "100% at masks behind": (masks_behind, in_place),
     **{f"{share:.0%} of next words": (partial(next_words, share=share), at_the_last) for share in (0.15, 0.7, 1.0)}}
 BEGINNINGS = {"nothing": tuple(WAYS), "the mix": ("70% hidden", "100% of next words")}
 """What the network begins as → the ways that are tried."""

@@ -24,6 +24,23 @@ def test_next_words_are_asked_at_the_slot_before() -> None:
     assert all(not looks[slot, slot + 1] for slot in asked), "no slot sees what it must say"
 
 
+@torch.no_grad()
+def test_masks_behind_say_what_a_mask_at_the_end_says() -> None:
+    """Each of them as if the text ended there; and no word's vector knows of them."""
+    model = shares.new(1).eval()
+    example = small_writing.masks_behind(SOURCE, TARGET, vocab=VOCAB, rng=Random(0))
+    text = len(SOURCE) + len(TARGET) + 3
+    assert example.targets.tolist() == [IGNORE] * text + [*TARGET, VOCAB.sep]
+    assert example.positions[0].tolist() == [*range(text), *range(len(SOURCE) + 2, text)]
+    logits = model(Batch.of([example], pad=0))[0]
+    for said in range(len(TARGET) + 1):
+        cut = small_writing.next_words(SOURCE, [*TARGET[:said], VOCAB.mask], vocab=VOCAB, rng=Random(0))
+        alone = model(Batch.of([cut], pad=0))[0, len(SOURCE) + 2 + said]
+        assert torch.allclose(logits[text + said], alone, atol=1e-5)
+    plain = small_writing.next_words(SOURCE, TARGET, vocab=VOCAB, rng=Random(0))
+    assert torch.allclose(logits[:text], model(Batch.of([plain], pad=0))[0], atol=1e-5)
+
+
 @pytest.mark.parametrize(("share", "count"), [(0.15, 1), (0.7, 4), (0.01, 1)])
 def test_a_share_of_next_words(share: float, count: int) -> None:
     whole = small_writing.next_words(SOURCE, TARGET, vocab=VOCAB, rng=Random(0)).targets
