@@ -9,7 +9,7 @@ from typing import Any, cast
 import torch
 
 from plmlab.batches import ExampleBatches
-from plmlab.example import IGNORE, Batch, Example, TwoWayExample
+from plmlab.example import IGNORE, AnyExample, Batch, Example, TwoWayExample
 from plmlab.objectives import causal
 from plmlab.objectives.next_sentence import next_sentence
 from plmlab.text import Tokenizer
@@ -31,11 +31,11 @@ def sentence_batches(world: World, split: str, tokenizer: Tokenizer, objective: 
     return ExampleBatches(draw, seed, tokenizer.vocab.need("pad"))
 
 
-def bilingual_batches(world: World, split: str, tokenizer: Tokenizer, objective: Callable[..., Example], batch: int,
+def bilingual_batches(world: World, split: str, tokenizer: Tokenizer, objective: Callable[..., AnyExample], batch: int,
                       seed: int) -> ExampleBatches:
     """As `sentence_batches`, but half of the sentences, by chance, are in Chinese. None stands there in both languages:
     what is a translation of what, this text does not tell."""
-    def draw(rng: Random) -> list[Example]:
+    def draw(rng: Random) -> list[Any]:
         sentences = islice(world.sentences(split, seed=int(rng.random() * 2**53)), batch)
         rows = tokenizer.encode_all([" ".join(one.chinese if rng.random() < 0.5 else one.words) for one in sentences],
                                     plain=True)
@@ -56,7 +56,7 @@ def next_word_batch(sentences: Sequence[Sequence[str]], tokenizer: Tokenizer) ->
 
 
 def pair_batches(world: World, split: str, tokenizer: Tokenizer, batch: int, seed: int,
-                 objective: Callable[..., Example] = next_sentence,
+                 objective: Callable[..., AnyExample] = next_sentence,
                  draw_pairs: Callable[[World, str, int], Iterator[NextSentence]] = World.next_sentences,
                  **choices: Any) -> ExampleBatches:
     """Batches of pairs from articles, half torn from two texts (Devlin et al. 2019, §3.1).
@@ -65,7 +65,7 @@ def pair_batches(world: World, split: str, tokenizer: Tokenizer, batch: int, see
     label is whether B follows A. The tokenizer has one token a word (``world_tokenizer``).
     ``draw_pairs(world, split, seed)`` yields the pairs: single sentences, unless they are `segment_pairs`.
     """
-    def draw(rng: Random) -> list[Example]:
+    def draw(rng: Random) -> list[Any]:
         pairs = list(islice(draw_pairs(world, split, int(rng.random() * 2**53)), batch))
         firsts, seconds = (tokenizer.encode_all([" ".join(words) for words in side], plain=True)
                            for side in ([pair.first for pair in pairs], [pair.second for pair in pairs]))
@@ -81,7 +81,7 @@ def mixed_batches(pairs: ExampleBatches, sentences: ExampleBatches) -> ExampleBa
     Of a single sentence it is not asked whether another follows: where pairs have a label, its is IGNORE. The articles
     tell facts only; a bank of a river stands in no article. Devlin et al. (2019) have pairs only.
     """
-    def draw(rng: Random) -> list[Example]:
+    def draw(rng: Random) -> list[Any]:
         one, other = (cast(Sequence[Example], source.draw(rng)) for source in (pairs, sentences))
         labels = dict.fromkeys(getattr(one[0], "labels", ()) if one else (), torch.tensor(IGNORE))
         return [*one, *(replace(example, labels=labels) for example in other)] if labels else [*one, *other]
