@@ -31,7 +31,7 @@ function controls(model, signal) {
   const under = el("select", { "aria-label": "read under", disabled },
     ...masks.map((name) => el("option", { value: name }, name)));
   under.addEventListener("change", () => tell(model, { mask: under.value }));
-  const read = el("label", { class: "read-by", hidden: !masks.length }, "read under ", under);
+  const read = masks.length ? [el("label", { class: "read-by" }, "read under ", under)] : [];
   const again = el("button", {
     type: "button", disabled, on: { click: () => tell(model, { off: [], closed: [] }) },
   }, "put all back");
@@ -47,7 +47,7 @@ function controls(model, signal) {
   observe(model, ["state"], follow, signal);
   follow();
   return [
-    el("div", { class: "bar" }, textField(model, "your sentence", signal), second, read, which, again),
+    el("div", { class: "bar" }, textField(model, "your sentence", signal), second, ...read, which, again),
     el("div", { class: "bar quiet" },
       presetButtons(model, presets, (preset, i) => ({ ...preset, preset: i }))),
   ];
