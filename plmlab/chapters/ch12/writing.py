@@ -80,7 +80,7 @@ def translation() -> Task:
                 if not unread or one.pattern in full.open_patterns)
 
     new = list(islice(dict.fromkeys(islice(rows("test", 77, unread=True), 2 * EXAM)), EXAM + DEVELOPMENT))
-    return Task(tuple(islice(rows("train", 79), PAIRS)), tuple(new[EXAM:]), tuple(new[:EXAM]), read=0, updates=2000)
+    return Task(tuple(islice(rows("train", 79), PAIRS)), tuple(new[EXAM:]), tuple(new[:EXAM]), read=0, updates=4000)
 
 
 @cache
