@@ -3,8 +3,8 @@
 Each is tuned as its own paper does it. UniLM hides words of the target and says them in place; BERT, whose paper has no
 way to write, is given UniLM's: its weights, under the same mask, with the same words hidden. GPT reads the source,
 [SEP] and the target, and says every next token of the target; the encoder-decoder every next token of its decoder. All
-write greedily. No pretraining text tells what is a translation of what; the articles of half of the exam's gists were
-read in pretraining, all others are of entities that no training text names.
+write greedily. No pretraining text tells what is a translation of what; the articles of two thirds of the exam's gists
+were read in pretraining, all others are of entities that no training text names.
 
 Written before the runs: of two models the one *writes better* in a task if each of its seeds has more right to the last
 word than each of the other's. UniLM's mix of masks *helps to write* if it writes better than the network that was
