@@ -34,8 +34,7 @@ def masked(
 
     ``select`` gives the selected slots instead of drawing them, and ``replace`` what a slot shows instead.
     """
-    if not 0 < rate <= 1:
-        raise ValueError(f"rate is the share of slots to predict, above 0 and at most 1; {rate} was given")
+    check_rate(rate)
     cls, sep = vocab.need("cls"), vocab.need("sep")
     first = [cls, *tokens, sep]
     second = [*pair, sep] if pair else []
@@ -67,9 +66,19 @@ def hide(whole: Sequence[int], chosen: Sequence[int], *, vocab: Vocabulary, rng:
         if replace is not None and t in replace:
             shown[t] = replace[t]
             continue
-        dice = rng.random()
-        if dice < 0.8:
-            shown[t] = mask
-        elif dice < 0.9:
-            shown[t] = vocab.words[below(rng, len(vocab.words))]
+        shown[t] = in_place_of(whole[t], mask, vocab, rng)
     return torch.tensor(shown), torch.tensor(targets)
+
+
+def in_place_of(token: int, mask: int, vocab: Vocabulary, rng: Random) -> int:
+    """What a slot shows that must say its token: the mask eight times in ten, a random word once, the token once."""
+    dice = rng.random()
+    if dice < 0.8:
+        return mask
+    return vocab.words[below(rng, len(vocab.words))] if dice < 0.9 else token
+
+
+def check_rate(rate: float) -> None:
+    """A ValueError for what is no share of slots to predict."""
+    if not 0 < rate <= 1:
+        raise ValueError(f"rate is the share of slots to predict, above 0 and at most 1; {rate} was given")

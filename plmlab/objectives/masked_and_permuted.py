@@ -7,8 +7,9 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from plmlab.draws import below, shuffled
+from plmlab.draws import shuffled
 from plmlab.example import IGNORE, Example
+from plmlab.objectives.masked import check_rate, in_place_of
 from plmlab.objectives.registry import Choice, objective
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.visibility import Rule, Visibility
@@ -43,8 +44,7 @@ def masked_and_permuted(
     Where it differs from the authors' code: that writes the words in the order in which they are said; here they stay
     where they are, which no slot can tell.
     """
-    if not 0 < rate <= 1:
-        raise ValueError(f"rate is the share of slots to predict, above 0 and at most 1; {rate} was given")
+    check_rate(rate)
     cls, sep, mask = vocab.need("cls"), vocab.need("sep"), vocab.need("mask")
     whole = [cls, *tokens, sep, *([*pair, sep] if pair else [])]
     words = [slot for slot in range(len(whole)) if slot not in (0, len(tokens) + 1, len(whole) - 1)]
@@ -54,11 +54,7 @@ def masked_and_permuted(
         raise ValueError(f"predict is {list(predict)}; give slots of words, 1 to {len(whole) - 2}, each once")
     chosen, masks = list(predict), []
     for slot in chosen:
-        shown, dice = mask, rng.random()
-        if dice >= 0.9:
-            shown = whole[slot]
-        elif dice >= 0.8:
-            shown = vocab.words[below(rng, len(vocab.words))]
+        shown = in_place_of(whole[slot], mask, vocab, rng)
         masks.append((replace or {}).get(slot, shown))
     place, answers = torch.arange(len(whole)), torch.tensor(whole)[chosen]
     segment = torch.tensor([0] * (len(tokens) + 2) + ([1] * (len(pair) + 1) if pair else []))

@@ -20,7 +20,7 @@ import torch
 
 from plmlab.draws import below, shuffled
 from plmlab.example import IGNORE, Example
-from plmlab.objectives.masked import hide
+from plmlab.objectives.masked import check_rate, hide
 from plmlab.objectives.next_sentence import FOLLOWS, STRANGER
 from plmlab.objectives.registry import Choice, objective
 from plmlab.text.vocabulary import Vocabulary
@@ -156,7 +156,7 @@ def masked_target(source: Sequence[int], target: Sequence[int], *, vocab: Vocabu
 
     ``select`` counts slots of the whole.
     """
-    _checked(rate)
+    check_rate(rate)
     if select is None:
         begin = len(source) + 2
         slots = range(begin, begin + len(target) + 1)
@@ -208,7 +208,7 @@ def _from_the_right(time: int) -> Visibility:
 def _cloze(texts: Sequence[Sequence[int]], segments: Sequence[int], sees: Callable[..., Visibility], vocab: Vocabulary,
            rng: Random, rate: float, select: Sequence[int] | None, replace: Mapping[int, int] | None) -> Example:
     """[CLS] A [SEP] …, each text in its segment, ``sees(*lengths)`` saying who may look at whom; some slots hidden."""
-    _checked(rate)
+    check_rate(rate)
     cls, sep = vocab.need("cls"), vocab.need("sep")
     parts = [[*([] if i else [cls]), *text, sep] for i, text in enumerate(texts)]
     whole = [token for part in parts for token in part]
@@ -239,11 +239,6 @@ def grams(slots: Sequence[int], count: int, rng: Random) -> list[int]:
         if len(chosen) == count:
             break
     return list(chosen)
-
-
-def _checked(rate: float) -> None:
-    if not 0 < rate <= 1:
-        raise ValueError(f"rate is the share of slots to predict, above 0 and at most 1; {rate} was given")
 
 
 def _drawn(shares: Mapping[str, float], rng: Random) -> Callable[..., Example]:

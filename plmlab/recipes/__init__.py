@@ -18,9 +18,9 @@ from plmlab.course import chapters_with, part_of
 from plmlab.paths import DATA
 from plmlab.recipes.parts import Parts
 from plmlab.recipes.rates import best_rate, best_rates, piloted, tuned_runs
-from plmlab.recipes.spreads import spread, spreads
+from plmlab.recipes.spreads import apart, spread, spreads
 
-__all__ = ["Parts", "best_rate", "best_rates", "chapters", "piloted", "record", "recorded", "run", "spread",
+__all__ = ["Parts", "apart", "best_rate", "best_rates", "chapters", "piloted", "record", "recorded", "run", "spread",
            "spreads", "tuned_runs"]
 
 RECORDED_PACKAGES = ("plmlab", "torch", "tokenizers", "transformers", "accelerate", "numpy")

@@ -26,3 +26,8 @@ def spreads(runs: Mapping[int, Any]) -> Any:
     if runs and isinstance(first := next(iter(runs.values())), dict):
         return {key: spreads({seed: run[key] for seed, run in runs.items()}) for key in first}
     return spread(runs)
+
+
+def apart(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Of two numbers with their spread: whether each seed of one is above each of the other's."""
+    return one["low"] > other["high"]

@@ -16,7 +16,7 @@ from typing import Any
 
 from plmlab.chapters.ch11.pretrained import PLANS, encoder, pretrained
 from plmlab.models.bert_heads import SentenceClassifier
-from plmlab.recipes import Parts, tuned_runs
+from plmlab.recipes import Parts, apart, tuned_runs
 from plmlab.transfer import MOST, TASKS, majority, reached
 
 SEEDS = (0, 1, 2)
@@ -34,7 +34,7 @@ def beaten(tasks: dict[str, dict[str, Any]], one: str, other: str) -> dict[str, 
     """In how many tasks the mean of one model is ``higher`` than the other's, and its seeds are all ``apart`` above."""
     scores = [(told[one]["score"], told[other]["score"]) for told in tasks.values()]
     return {"higher": sum(a["mean"] > b["mean"] for a, b in scores),
-            "apart": sum(a["low"] > b["high"] for a, b in scores)}
+            "apart": sum(apart(a, b) for a, b in scores)}
 
 
 def measure(parts: Parts) -> dict[str, Any]:

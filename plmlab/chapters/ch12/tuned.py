@@ -23,7 +23,7 @@ from plmlab.models.bert_heads import SentenceClassifier
 from plmlab.models.gpt import GPT2
 from plmlab.models.gpt_classifier import GPT2Classifier
 from plmlab.objectives import extracted
-from plmlab.recipes import Parts, tuned_runs
+from plmlab.recipes import Parts, apart, tuned_runs
 from plmlab.train import Diverged, fit
 from plmlab.transfer import BATCH, EVERY, MOST, TASKS, batch_of, development, exam, labelled, majority, reached
 from plmlab.world.datasets.tokenizer import ids, spelling
@@ -82,7 +82,7 @@ def run(folder: str, model: str, task: str, lr: float, seed: int) -> dict[str, f
 def above(tasks: dict[str, dict[str, Any]], one: str, other: str) -> list[str]:
     """The tasks in which each seed of one model is above each of the other's."""
     return [task for task, told in tasks.items()
-            if {one, other} <= set(told) and told[one]["score"]["low"] > told[other]["score"]["high"]]
+            if {one, other} <= set(told) and apart(told[one]["score"], told[other]["score"])]
 
 
 def measure(parts: Parts) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from plmlab.models.bert import BERTPretraining
 from plmlab.models.gpt import GPT
 from plmlab.models.unilm import UniLMConfig, UniLMPretraining, Writer, source_batch
 from plmlab.objectives import causal, masked_target, sequence_to_sequence
-from plmlab.recipes import Parts, tuned_runs
+from plmlab.recipes import Parts, apart, tuned_runs
 from plmlab.train import Diverged, fit
 from plmlab.weights import put, weights
 from plmlab.world.datasets.tokenizer import bilingual_spelling
@@ -112,14 +112,14 @@ def hidden(source: Sequence[int], target: Sequence[int], *, rng: Random) -> Exam
     return masked_target(source, target, vocab=bilingual_spelling().vocab, rng=rng)
 
 
-def apart(source: Sequence[int], target: Sequence[int], *, rng: Random) -> PairExample:
+def two_sided(source: Sequence[int], target: Sequence[int], *, rng: Random) -> PairExample:
     """The encoder-decoder's."""
     return sequence_to_sequence(source, target, vocab=bilingual_spelling().vocab)
 
 
 def example_of(model: nn.Module) -> Callable[..., Example | PairExample]:
     """What a model is tuned on."""
-    return hidden if isinstance(model, UniLMPretraining) else prompted if isinstance(model, GPT) else apart
+    return hidden if isinstance(model, UniLMPretraining) else prompted if isinstance(model, GPT) else two_sided
 
 
 def with_unilm_segments(bert: BERTPretraining) -> UniLMPretraining:
@@ -211,11 +211,6 @@ def baselines() -> dict[str, dict[str, float]]:
             for name, count in (("first", 1), ("two", 2))}
 
 
-def better(told: dict[str, Any], one: str, other: str) -> bool:
-    """Whether each seed of one has more right than each of the other's."""
-    return told[one]["exact"]["low"] > told[other]["exact"]["high"]
-
-
 def measure(parts: Parts) -> dict[str, Any]:
     """``tasks``: task → model → ``lr``, the ``rates`` tried with their development BLEU, and what `reached` tells, with
     spread; ``baselines`` of gists; ``better``: task → who writes better than whom."""
@@ -224,7 +219,7 @@ def measure(parts: Parts) -> dict[str, Any]:
                                        for name in ARMS}, SEEDS)
     tasks = {kind: {name: runs[folder, name, kind] for name in ARMS} for kind in TASKS}
     return {"tasks": tasks, "baselines": baselines(),
-            "better": {kind: {name: [other for other in ARMS if other != name and better(told, name, other)]
+            "better": {kind: {name: [other for other in ARMS if apart(told[name]["exact"], told[other]["exact"])]
                               for name in ARMS} for kind, told in tasks.items()},
             "rows": {kind: [len(make().train), len(make().development), len(make().exam)]
                      for kind, make in TASKS.items()}}

@@ -2,7 +2,7 @@
 
 import { gapView } from "./gaps.js";
 import { pairView } from "./pairs.js";
-import { clamp, el, resized, ruler } from "../shared/dom.js";
+import { clamp, el, resized, ruler, walked } from "../shared/dom.js";
 import { guess, lab, observe, presetButtons, tell, textField } from "../shared/lab.js";
 
 /** The hidden slots after a click on one. */
@@ -53,20 +53,12 @@ function controls(model, signal) {
 function wordRow(model, signal) {
   const node = el("div", { class: "words", role: "group", "aria-label": "the words: press one to hide it" });
   const view = { at: null };
-  const buttons = () => [...node.querySelectorAll("button:not(:disabled)")];
+  const buttons = walked(node, wordAfter, signal);
   const hold = (button) => {
     for (const other of buttons()) other.tabIndex = other === button ? 0 : -1;
     view.at = button ? Number(button.dataset.slot) : null;
   };
   node.addEventListener("focusin", (event) => hold(event.target));
-  node.addEventListener("keydown", (event) => {
-    const all = buttons();
-    const to = wordAfter(event.key, all.indexOf(document.activeElement), all.length);
-    if (to === null) return;
-    all[to].focus();
-    event.preventDefault();
-    event.stopPropagation();
-  }, { signal });
   const press = (slot) => tell(model, { hidden: toggled(model.get("state").hidden, slot) });
   const draw = (state) => {
     const focused = node.contains(document.activeElement);

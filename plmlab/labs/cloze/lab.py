@@ -1,7 +1,6 @@
 """The Cloze Lab: hide words of a sentence, and see what is believed to stand there; by whom, and how independently."""
 
 from collections.abc import Sequence
-from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import traitlets
@@ -15,7 +14,7 @@ from plmlab.labs.cloze.readers import LeftReader, MaskedSentence, believed
 from plmlab.labs.shared.beliefs import belief_state
 from plmlab.labs.shared.notes import empty, joined, left_out, unknown
 from plmlab.labs.shared.probabilities import spelled
-from plmlab.labs.shared.tokens import labels
+from plmlab.labs.shared.tokens import carried, checked_vocabulary, labels
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.world.datasets.best_reader import BestReader, Distribution
 from plmlab.world.probability.posterior import NotInGrammar
@@ -103,7 +102,9 @@ class ClozeLab(Lab):
         hidden wherever they stand now."""
         pressed = change.tried & {"hidden", "tried"}
         gapped, missing = self._read(self.text, self.max_tokens)
-        slots = self.hidden if pressed or self._gapped is None else carried(self._gapped, gapped)
+        slots, before = self.hidden, self._gapped
+        if before is not None and not pressed:
+            slots = carried(before.ids, gapped.ids, before.hidden)
         gapped = gapped.hiding(checked_slots(slots, gapped))
         if len(gapped.hidden) > MOST_HIDDEN:
             raise ValueError(f"{len(gapped.hidden)} words are to be hidden, and at most {MOST_HIDDEN} can be at "
@@ -209,11 +210,7 @@ def checked_size(model: nn.Module, words: Tokenizer) -> int:
     if not reads.names_tokens or reads.vocab is None or reads.architecture != "encoder":
         raise ValueError(f"a {type(model).__name__} has no head that names hidden words; give a BERTPretraining, or a "
                          "BertForMaskedLM of transformers")
-    size = reads.vocab
-    if len(words) > size:
-        raise ValueError(f"the tokenizer has {len(words):,} tokens, and the model knows {size:,}: is it that of "
-                         "another model?")
-    return size
+    return checked_vocabulary(words, reads.vocab)
 
 
 def checked_slots(slots: Sequence[Any], gapped: MaskedSentence) -> list[int]:
@@ -223,9 +220,3 @@ def checked_slots(slots: Sequence[Any], gapped: MaskedSentence) -> list[int]:
             raise ValueError(f"slot {slot!r} is to be hidden; the words of this sentence stand in the slots "
                              f"{gapped.may_hide}, counted from [CLS] = 0")
     return list(slots)
-
-
-def carried(old: MaskedSentence, new: MaskedSentence) -> list[int]:
-    """Where the hidden words stand after the reader has edited the text; those that are gone are left out."""
-    blocks = SequenceMatcher(a=old.ids, b=new.ids, autojunk=False).get_matching_blocks()
-    return [slot - a + b for slot in old.hidden for a, b, size in blocks if a <= slot < a + size]

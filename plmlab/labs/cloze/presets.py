@@ -7,7 +7,7 @@ from typing import Any
 from torch import nn
 
 from plmlab.labs.cloze.readers import MaskedSentence, believed
-from plmlab.labs.shared.beliefs import Labels
+from plmlab.labs.shared.beliefs import Labels, share
 from plmlab.world import World
 from plmlab.world.grammar.sentence import Sentence
 
@@ -56,11 +56,6 @@ def agreeing_pair(world: World, sentence: Sentence) -> list[int]:
         if link.attractors and all(len(found) > 1 for found in world.posterior(sentence.words, places)):
             return places
     return []
-
-
-def share(p: float) -> str:
-    """A probability as a percentage: "25 %"; three digits where it is below a tenth, or nearly 1."""
-    return f"{100 * p:.0f} %" if 0.0995 <= p <= 0.995 else f"{100 * p:.3g} %"
 
 
 def telling_word(model: nn.Module, gapped: MaskedSentence, labels: Labels) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from plmlab.labs.shared.beliefs import share
 from plmlab.world.datasets.best_reader import Distribution
 
 QUESTION = "Under which mask will the network be surest of the hidden word?"
@@ -20,11 +21,6 @@ def answer(beliefs: Mapping[str, Distribution], best: Mapping[str, Distribution 
     if not exact:
         return told
     return f"{told} To the best possible reader it is worth {_listed(exact)}."
-
-
-def share(p: float) -> str:
-    """A probability as a percentage, of two digits or, near 0 and 1, three."""
-    return f"{100 * p:.0f} %" if 0.0995 <= p <= 0.995 else f"{100 * p:.3g} %"
 
 
 def _chance(belief: Distribution, true: int | None) -> float:

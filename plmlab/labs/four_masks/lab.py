@@ -11,12 +11,12 @@ from plmlab.interpret.readable import AnyTokenizer, as_ours, readable
 from plmlab.labs.base import Change, Computed, Lab
 from plmlab.labs.four_masks.asking import QUESTION, answer
 from plmlab.labs.four_masks.presets import things_to_try
-from plmlab.labs.four_masks.reading import BEGIN, CUT, END, Reading, carried, checked_size, readings, said
+from plmlab.labs.four_masks.reading import BEGIN, CUT, END, Reading, checked_size, readings, said
 from plmlab.labs.shared.beliefs import belief_state
 from plmlab.labs.shared.masks import mask_state
 from plmlab.labs.shared.notes import empty, joined, left_out, unknown
 from plmlab.labs.shared.probabilities import spelled
-from plmlab.labs.shared.tokens import labels
+from plmlab.labs.shared.tokens import carried, labels
 from plmlab.world.datasets.best_reader import BestReader, Distribution
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class FourMasksLab(Lab):
         if self.hidden is None:
             return len(ids) // 2
         if self._ids and not pressed:
-            return carried(self._ids, ids, self.hidden)
+            return next(iter(carried(self._ids, ids, [self.hidden])), min(self.hidden, len(ids) - 1))
         return checked("hidden", self.hidden, ids)
 
     def _source(self, ids: Sequence[int], gap: int, change: Change) -> int:

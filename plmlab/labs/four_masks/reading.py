@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from random import Random
 from typing import TypeAlias
 
@@ -10,6 +9,7 @@ from torch import nn
 
 from plmlab.example import Batch, Example
 from plmlab.interpret.readable import inference, readable
+from plmlab.labs.shared.tokens import checked_vocabulary
 from plmlab.objectives.prefix import MASKS, prefix
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.text.vocabulary import Vocabulary
@@ -60,15 +60,4 @@ def checked_size(model: nn.Module, tokenizer: Tokenizer) -> int:
         raise ValueError(f"a {kind} does not read under the four masks ({', '.join(MASKS)}); give a UniLMPretraining")
     if not reads.names_tokens or reads.vocab is None:
         raise ValueError(f"a {kind} has no head that names a hidden word; give a UniLMPretraining")
-    if len(tokenizer) > reads.vocab:
-        raise ValueError(f"the tokenizer has {len(tokenizer):,} tokens, and the model knows {reads.vocab:,}: is it "
-                         "that of another model?")
-    return reads.vocab
-
-
-def carried(old: Sequence[int], new: Sequence[int], place: int) -> int:
-    """Where the hidden word stands after the text was edited; where it is gone, the same place or the last one."""
-    for a, b, size in SequenceMatcher(a=old, b=new, autojunk=False).get_matching_blocks():
-        if a <= place < a + size:
-            return place - a + b
-    return min(place, len(new) - 1)
+    return checked_vocabulary(tokenizer, reads.vocab)

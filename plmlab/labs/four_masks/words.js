@@ -1,6 +1,6 @@
 // The sentence as buttons, one of which is hidden, and the slider that cuts it into source and target.
 
-import { clamp, el } from "../shared/dom.js";
+import { clamp, el, walked } from "../shared/dom.js";
 import { slider } from "../shared/lab.js";
 
 /** Where an arrow key leads among `count` words, or null. */
@@ -18,15 +18,7 @@ export function buttonName(token, kind, hidden) {
 /** The row of words. `draw(state)` shows a sentence; `press(place)` hears which word is to be hidden. */
 export function wordRow({ disabled, press }) {
   const node = el("div", { class: "words", role: "group", "aria-label": "the words: press one to hide it" });
-  const buttons = () => [...node.querySelectorAll("button:not(:disabled)")];
-  node.addEventListener("keydown", (event) => {
-    const all = buttons();
-    const to = wordAfter(event.key, all.indexOf(document.activeElement), all.length);
-    if (to === null) return;
-    all[to].focus();
-    event.preventDefault();
-    event.stopPropagation();
-  });
+  walked(node, wordAfter);
   const button = (state, token, place) => {
     const hidden = place === state.hidden;
     const kind = state.kinds[place];

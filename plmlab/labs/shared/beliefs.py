@@ -22,6 +22,11 @@ def surprisal(p: float | Tensor) -> Tensor:
     return -torch.as_tensor(p, dtype=torch.float64).clamp_min(LEAST).log()
 
 
+def share(p: float) -> str:
+    """A probability as a percentage: "25 %"; three digits where it is below a tenth, or nearly 1."""
+    return f"{100 * p:.0f} %" if 0.0995 <= p <= 0.995 else f"{100 * p:.3g} %"
+
+
 def divergence(best: Distribution, model: Distribution) -> float:
     """KL(best ‖ model): how many nats more the model pays here than the best possible reader, on average."""
     return float(kl_divergence(best, model.clamp_min(LEAST)))

@@ -25,6 +25,20 @@ export function svg(tag, attributes = {}, ...children) {
   return build(document.createElementNS(SVG, tag), attributes, children);
 }
 
+/** Keys lead from button to button of a row: `next(key, place, count)` says where, or null. The buttons, as a function. */
+export function walked(node, next, signal) {
+  const buttons = () => [...node.querySelectorAll("button:not(:disabled)")];
+  node.addEventListener("keydown", (event) => {
+    const all = buttons();
+    const to = next(event.key, all.indexOf(document.activeElement), all.length);
+    if (to === null) return;
+    all[to].focus();
+    event.preventDefault();
+    event.stopPropagation();
+  }, { signal });
+  return buttons;
+}
+
 export const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
 /** `fn`, called once the calls have paused for `wait` ms. */
