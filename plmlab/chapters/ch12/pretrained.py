@@ -40,7 +40,7 @@ NARROW = 112
 BATCH, ACCUMULATE = 32, 4
 RATE = 0.3
 """The share of words that are hidden; 15 % in the papers, of which a BERT of this size learns less."""
-PILOT = 500
+PILOT = 250
 """Updates of the runs by which rates are chosen."""
 RATES, HIGHER = (1e-3, 2e-3, 4e-3), 8e-3
 """The rates that are tried, and one more where the last of them is the best."""

@@ -22,7 +22,7 @@ from plmlab.recipes import Parts, best_rates, spread
 from plmlab.train import Diverged
 
 WAYS: dict[str, tuple[Make, Write]] = {
-    **{f"{share:.0%} hidden": (small_writing.masked(share), in_place) for share in (0.15, 0.5, 0.7, 1.0)},
+    **{f"{share:.0%} hidden": (small_writing.masked(share), in_place) for share in (0.15, 0.7, 1.0)},
     "100% at masks behind": (masks_behind, in_place),
     **{f"{share:.0%} of next words": (partial(next_words, share=share), at_the_last) for share in (0.15, 0.7, 1.0)}}
 BEGINNINGS = {"nothing": tuple(WAYS), "the mix": ("70% hidden", "100% of next words")}

@@ -3,8 +3,9 @@
 Each is tuned as its own paper does it. UniLM hides words of the target and says them in place; BERT, whose paper has no
 way to write, is given UniLM's: its weights, under the same mask, with the same words hidden. GPT reads the source,
 [SEP] and the target, and says every next token of the target; the encoder-decoder every next token of its decoder. All
-write greedily. No pretraining text tells what is a translation of what; the articles of two thirds of the exam's gists
-were read in pretraining, all others are of entities that no training text names.
+write greedily. No pretraining text tells what is a translation of what. The articles of two thirds of the exam's gists
+were read in pretraining; the others are of entities that no training text names. There are few articles, and few names
+to learn copying from, so each is told in several wordings.
 
 Written before the runs: of two models the one *writes better* in a task if each of its seeds has more right to the last
 word than each of the other's. UniLM's mix of masks *helps to write* if it writes better than the network that was
@@ -33,10 +34,11 @@ from plmlab.models.bert import BERTPretraining
 from plmlab.models.gpt import GPT
 from plmlab.models.unilm import UniLMConfig, UniLMPretraining, Writer, source_batch
 from plmlab.objectives import causal, masked_target, sequence_to_sequence
-from plmlab.recipes import Parts, apart, tuned_runs
+from plmlab.recipes import Parts, apart, best_rates, spreads
 from plmlab.train import Diverged, fit
 from plmlab.weights import put, weights
 from plmlab.world.datasets.tokenizer import bilingual_spelling
+from plmlab.world.documents.articles import Library
 
 PAIRS, EXAM, DEVELOPMENT = 8192, 300, 100
 """Translations to learn from; those of the exam, and those that rates and weights are chosen by."""
@@ -47,7 +49,9 @@ LONGEST = 60
 BATCH, EVERY, PATIENCE = 32, 250, 4
 """Rows of an update; every so many updates the development rows are written, and so many times without a better one
 end a run."""
-SEEDS = (0, 1, 2)
+WORDINGS = 8
+"""How often an article is told, each time in other words and another order."""
+RATES, PILOTS, SEEDS = (1e-3, 3e-3, 1e-2), (8,), (0, 1, 2)
 
 Row = tuple[tuple[int, ...], tuple[int, ...]]
 """The ids of a source, and of its target."""
@@ -55,14 +59,14 @@ Row = tuple[tuple[int, ...], tuple[int, ...]]
 
 class Task(NamedTuple):
     """Rows to learn from, to choose by, and of the exam, of which the first were ``read`` in pretraining; the most
-    updates; the rates tried."""
+    updates, and those of the runs by which rates are chosen."""
 
     train: tuple[Row, ...]
     development: tuple[Row, ...]
     exam: tuple[Row, ...]
     read: int
     updates: int
-    rates: tuple[float, ...] = (1e-3, 3e-3, 1e-2)
+    pilot: int
 
 
 def _ids(words: Sequence[str]) -> tuple[int, ...]:
@@ -80,20 +84,27 @@ def translation() -> Task:
                 if not unread or one.pattern in full.open_patterns)
 
     new = list(islice(dict.fromkeys(islice(rows("test", 77, unread=True), 2 * EXAM)), EXAM + DEVELOPMENT))
-    return Task(tuple(islice(rows("train", 79), PAIRS)), tuple(new[EXAM:]), tuple(new[:EXAM]), read=0, updates=4000)
+    return Task(tuple(islice(rows("train", 79), PAIRS)), tuple(new[EXAM:]), tuple(new[:EXAM]), read=0, updates=3000,
+                pilot=600)
 
 
 @cache
 def gist() -> Task:
-    """Articles, and those of their sentences that say what it is about: the first, and mostly one more."""
+    """Articles, and those of their sentences that say what it is about: the first, and mostly one more. Those to learn
+    from are of other entities than the others, each in `WORDINGS` wordings."""
     def row(article: Any) -> Row:
         said = [word for place in article.gist for word in article.sentences[place].words]
         return _ids(article.words), _ids(said)
 
-    told, all_of_them = (world.full().corpora.articles(split) for split in ("train", "facts"))
-    read = shuffled(Random("gist"), [row(told[entity]) for entity in told])
+    full = world.full()
+    told, all_of_them = (full.corpora.articles(split) for split in ("train", "facts"))
+    entities = shuffled(Random("gist"), list(told))
+    exam, chosen = ([row(told[entity]) for entity in some]
+                    for some in (entities[:READ], entities[READ:READ + CHOSEN]))
     new = [row(all_of_them[entity]) for entity in all_of_them if entity not in told]
-    return Task(tuple(read[READ + CHOSEN:]), tuple(read[READ:READ + CHOSEN]), (*read[:READ], *new), READ, updates=1000)
+    libraries = [Library(full.facts, full.held, full.seed + wording) for wording in range(WORDINGS)]
+    learned = [row(library.article(entity, "train")) for library in libraries for entity in entities[READ + CHOSEN:]]
+    return Task(tuple(learned), tuple(chosen), (*exam, *new), READ, updates=750, pilot=200)
 
 
 TASKS: dict[str, Callable[[], Task]] = {"translation": translation, "gist": gist}
@@ -180,7 +191,8 @@ def tune(model: nn.Module, task: Task, lr: float, seed: int, **options: Any) -> 
 
     torch.manual_seed(seed)
     return fit(model, ExampleBatches(draw, f"write {seed}", vocab.need("pad")), steps=task.updates, lr=lr,
-               warmup=task.updates // 10, score=score, evaluate_every=EVERY, patience=PATIENCE, show=False, **options)
+               warmup=task.updates // 10, score=score, evaluate_every=min(EVERY, task.updates), patience=PATIENCE,
+               show=False, **options)
 
 
 def reached(folder: str, name: str, kind: str, lr: float, seed: int) -> dict[str, float | int]:
@@ -196,6 +208,17 @@ def reached(folder: str, name: str, kind: str, lr: float, seed: int) -> dict[str
     updates, development = history.best
     unread = judged(said[task.read:], task.exam[task.read:])["exact"]
     return {**judged(said, task.exam), "unread": unread, "development": development, "updates": updates}
+
+
+def rate_score(folder: str, name: str, kind: str, lr: float, seed: int) -> float:
+    """How good a rate is: the BLEU of the development rows, of 1, after a task's pilot updates."""
+    task = TASKS[kind]()
+    try:
+        history = tune(begun(folder, name), task._replace(updates=task.pilot), lr, seed)
+    except Diverged:
+        return -1.0
+    assert history.best is not None
+    return float(history.best[1])
 
 
 def baselines() -> dict[str, dict[str, float]]:
@@ -215,8 +238,11 @@ def measure(parts: Parts) -> dict[str, Any]:
     """``tasks``: task → model → ``lr``, the ``rates`` tried with their development BLEU, and what `reached` tells, with
     spread; ``baselines`` of gists; ``better``: task → who writes better than whom."""
     folder = str(parts.folder)
-    runs = tuned_runs(parts, reached, {(folder, name, kind): make().rates for kind, make in TASKS.items()
-                                       for name in ARMS}, SEEDS)
+    arms = [(folder, name, kind) for kind in TASKS for name in ARMS]
+    rates = best_rates(parts, rate_score, PILOTS, dict.fromkeys(arms, RATES))
+    found = parts(reached, [(*arm, rates[arm][0], seed) for arm in arms for seed in SEEDS])
+    runs = {arm: {"lr": lr, "rates": list(scores.items()), **spreads({seed: found[*arm, lr, seed] for seed in SEEDS})}
+            for arm, (lr, scores) in rates.items()}
     tasks = {kind: {name: runs[folder, name, kind] for name in ARMS} for kind in TASKS}
     return {"tasks": tasks, "baselines": baselines(),
             "better": {kind: {name: [other for other in ARMS if apart(told[name]["exact"], told[other]["exact"])]

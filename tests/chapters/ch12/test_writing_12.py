@@ -59,6 +59,16 @@ def test_gists_are_of_read_articles_first_and_then_of_new_ones() -> None:
             assert spelling.tokens(target) == said
 
 
+def test_articles_to_learn_from_are_told_in_several_wordings_and_are_of_other_entities() -> None:
+    task, spelling, full = writing.gist(), bilingual_spelling(), world.full()
+    told = full.corpora.articles("train")
+    of = {article.words: entity for entity, article in told.items()}
+    others = {of[tuple(spelling.tokens(source))] for source, _ in (*task.development, *task.exam[:task.read])}
+    learned = len(told) - len(others)
+    assert len(task.train) == writing.WORDINGS * learned and len(set(task.train)) > 0.9 * len(task.train)
+    assert {of[tuple(spelling.tokens(source))] for source, _ in task.train[:learned]} == set(told) - others
+
+
 def test_gpt_is_asked_for_the_target_alone() -> None:
     example = writing.prompted([40, 41, 42], [50, 51], rng=Random(0))
     assert example.tokens.tolist() == [VOCAB.start, 40, 41, 42, VOCAB.sep, 50, 51]
@@ -127,6 +137,7 @@ def test_a_run_is_judged_and_one_that_diverges_is_worth_nothing(monkeypatch: pyt
     monkeypatch.setattr(writing, "TASKS", {"translation": lambda: few})
     monkeypatch.setattr(writing, "begun", lambda folder, name: new(name))
     monkeypatch.setattr(writing, "EVERY", 1)
+    assert 0 <= writing.rate_score("", "UniLM", "translation", 1e-3, 0) <= 1
     told = writing.reached("", "UniLM", "translation", 1e-3, 0)
     assert set(told) == {"exact", "bleu", "rouge-l", "unread", "development", "updates"} and told["updates"] in (1, 2)
 
@@ -134,16 +145,23 @@ def test_a_run_is_judged_and_one_that_diverges_is_worth_nothing(monkeypatch: pyt
         raise Diverged("not a number", 1, History(1, "cpu", "float32"))
     monkeypatch.setattr(writing, "tune", diverges)
     assert set(writing.reached("", "UniLM", "translation", 1e-3, 0).values()) == {0}
+    assert writing.rate_score("", "UniLM", "translation", 1e-3, 0) == -1
 
 
-def test_rates_are_chosen_by_development_rows(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rates_are_chosen_by_the_development_rows_of_short_runs(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     def told(_: str, name: str, kind: str, lr: float, seed: int) -> dict[str, float]:
-        good = {"UniLM": 0.9, "BERT": 0.5}.get(name, 0.7) + seed / 100
-        return {"exact": good, "development": lr == 1e-3, "updates": 5}
+        assert lr == (1e-2 if kind == "gist" else 3e-3)
+        good = {"UniLM": 0.9, "BERT": 0.5}[name] + seed / 100
+        return {"exact": good, "development": 0.5, "updates": 5}
+
+    def scored(_: str, name: str, kind: str, lr: float, seed: int) -> float:
+        return -abs(lr - (1e-2 if kind == "gist" else 3e-3))
     monkeypatch.setattr(writing, "reached", told)
+    monkeypatch.setattr(writing, "rate_score", scored)
     monkeypatch.setattr(writing, "ARMS", dict.fromkeys(("UniLM", "BERT")))
     found = writing.measure(parts)
-    assert found["tasks"]["gist"]["BERT"]["lr"] == 1e-3
+    gist = found["tasks"]["gist"]["BERT"]
+    assert gist["lr"] == 1e-2 and [lr for lr, _ in gist["rates"]] == [1e-3, 3e-3, 1e-2, 3e-2]
     assert found["tasks"]["translation"]["UniLM"]["exact"]["values"] == [0.9, 0.91, 0.92]
     assert found["better"]["gist"] == {"UniLM": ["BERT"], "BERT": []}
     assert found["rows"]["translation"] == [8192, 100, 300]
