@@ -58,6 +58,7 @@ SIDES: Mistakes = {
     "the target does not see the source, and the source reads from left to right":
         asking(lambda q, k, s: (k <= q) & ((k >= s) == (q >= s))),
     "the target sees nothing of itself; it sees itself and what stands before": asking(lambda q, k, s: k < s),
+    "a comparison needs parentheses: | binds before < and <=": asking(lambda q, k, s: k < (s | (k <= q))),
     "a target slot sees of the target only itself; what was said before it is there too":
         asking(lambda q, k, s: (k < s) | (k == q)),
     "the target's triangle lies the wrong way: what stands before is seen, not what comes later":
@@ -165,7 +166,16 @@ def first_only(segments: Tensor) -> Tensor:
     return by_rule(sees)(segments)[:1].expand(len(segments), -1, -1).clone()
 
 
+def by_first_slot(segments: Tensor) -> Tensor:
+    """Each text by the segment of its first slot, as the chapter's function for a text without padding does it."""
+    begins = segments[:, :1, None]
+    like_both = (begins != 2) & (begins != 3) & (begins != 4)
+    return by_rule(lambda s, t, i, j: like_both | (begins == 3) & (j >= i) | (begins == 2) & (j <= i) |
+                   (begins == 4) & ((t == 4) | (j <= i)))(segments)
+
+
 KINDS: Mistakes = {
+    "the kind of a text is read at its first slot, which may be padding": by_first_slot,
     "all texts have the mask of the first; each has that of its own segments": first_only,
     "all texts are read in both directions: the segments are not asked":
         by_rule(lambda s, t, i, j: t == t),

@@ -28,7 +28,7 @@ from plmlab.models.unilm import UniLMConfig, UniLMPretraining
 from plmlab.objectives import causal, masked, next_sentence, sequence_to_sequence, unified
 from plmlab.objectives.prefix import unified_pair
 from plmlab.pretraining.material import world_texts
-from plmlab.recipes import Parts
+from plmlab.recipes import Parts, best_rates
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.train import Diverged, fit
 from plmlab.weights import put, weights
@@ -42,9 +42,8 @@ RATE = 0.3
 """The share of words that are hidden; 15 % in the papers, of which a BERT of this size learns less."""
 PILOT = 250
 """Updates of the runs by which rates are chosen."""
-RATES, HIGHER = (1e-3, 2e-3, 4e-3), 8e-3
-"""The rates that are tried, and one more where the last of them is the best."""
-PILOTED, SEED, OTHERS = 8, 0, 77
+RATES = (1e-3, 3e-3, 1e-2)
+PILOTS, SEED, OTHERS = (8,), 0, 77
 """Seeds: of the pilots, of the models, of the texts by which rates are judged."""
 JUDGED = 8
 """Updates' worth of other texts by which rates are judged."""
@@ -70,24 +69,24 @@ def answered_by(first: Sequence[int], second: Sequence[int], follows: bool, *, v
 
 
 def unilm(vocab: int) -> UniLMPretraining:
-    """UniLM's network."""
+    """UniLM's network, for so many words."""
     return UniLMPretraining(UniLMConfig(vocab, TIME, LAYERS, WIDTH, HEADS, 4 * WIDTH, dropout=0.0,
                                         attention_dropout=0.0))
 
 
 def bert(vocab: int) -> BERTPretraining:
-    """BERT's."""
+    """BERT's network, for so many words."""
     return BERTPretraining(BERTConfig(vocab, TIME, LAYERS, WIDTH, HEADS, 4 * WIDTH, dropout=0.0,
                                       attention_dropout=0.0))
 
 
 def gpt(vocab: int) -> GPT2:
-    """GPT-2's."""
+    """GPT-2's network, for so many words."""
     return GPT2(GPTConfig(vocab, TIME, LAYERS, WIDTH, HEADS, dropout=0.0))
 
 
 def encoder_decoder(vocab: int) -> Transformer:
-    """That of chapter 06."""
+    """The encoder-decoder of chapter 06, for so many words."""
     return Transformer(TransformerConfig(vocab, 2, NARROW, HEADS, 4 * NARROW, dropout=0.0, smoothing=0.0))
 
 
@@ -175,25 +174,16 @@ def tokens(name: str) -> float:
     return read * ARMS[name].updates / len(looked_at) / 1e6
 
 
-def tried(parts: Parts) -> dict[str, dict[float, float]]:
-    """Arm → the rates that were tried, with their scores."""
-    found = parts(rate_score, [(name, lr, PILOTED) for name in ARMS for lr in RATES])
-    scores = {name: {lr: found[name, lr, PILOTED] for lr in RATES} for name in ARMS}
-    higher = [name for name, told in scores.items() if max(told, key=told.__getitem__) == RATES[-1]]
-    found = parts(rate_score, [(name, HIGHER, PILOTED) for name in higher])
-    return {name: told | ({HIGHER: found[name, HIGHER, PILOTED]} if name in higher else {})
-            for name, told in scores.items()}
-
-
 def measure(parts: Parts) -> dict[str, Any]:
     """Model → ``lr``, the ``rates`` tried with their losses, ``million`` tokens read, ``updates``, ``parameters``, and
     the ``loss`` on other texts. The models lie in the folder of the parts then."""
-    folder, scores = str(parts.folder), tried(parts)
-    best = {name: max(told, key=told.__getitem__) for name, told in scores.items()}
+    folder = str(parts.folder)
+    rates = {name: found for (name,), found in
+             best_rates(parts, rate_score, PILOTS, {(name,): RATES for name in ARMS}).items()}
     read = parts(tokens, [(name,) for name in ARMS])
-    losses = parts(train, [(folder, name, lr) for name, lr in best.items()])
+    losses = parts(train, [(folder, name, lr) for name, (lr, _) in rates.items()])
     return {name: {
-        "lr": lr, "rates": [(rate, -score) for rate, score in scores[name].items()], "million": read[name,],
+        "lr": lr, "rates": [(rate, -score) for rate, score in scores.items()], "million": read[name,],
         "updates": ARMS[name].updates, "loss": losses[folder, name, lr],
         "parameters": sum(weight.numel() for weight in pretrained(folder, name).parameters())}
-        for name, lr in best.items()}
+        for name, (lr, scores) in rates.items()}

@@ -14,6 +14,7 @@ in none the other way round. It *is worth pretraining for* if UniLM writes bette
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from functools import cache
 from itertools import islice
 from random import Random
@@ -119,12 +120,12 @@ def prompted(source: Sequence[int], target: Sequence[int], *, rng: Random) -> Ex
 
 
 def hidden(source: Sequence[int], target: Sequence[int], *, rng: Random) -> Example:
-    """UniLM's: seven in ten words of the target hidden."""
+    """UniLM's pair: seven in ten words of the target hidden."""
     return masked_target(source, target, vocab=bilingual_spelling().vocab, rng=rng)
 
 
 def two_sided(source: Sequence[int], target: Sequence[int], *, rng: Random) -> PairExample:
-    """The encoder-decoder's."""
+    """The encoder-decoder's pair: every next token of the target is to be said."""
     return sequence_to_sequence(source, target, vocab=bilingual_spelling().vocab)
 
 
@@ -135,9 +136,8 @@ def example_of(model: nn.Module) -> Callable[..., Example | PairExample]:
 
 def with_unilm_segments(bert: BERTPretraining) -> UniLMPretraining:
     """A BERT as a UniLM: the segments that it lacks begin as its own two, as in the authors' code."""
-    size = bert.config
-    made = UniLMPretraining(UniLMConfig(size.vocab, size.time, size.layers, size.model, size.heads, size.inner,
-                                        dropout=size.dropout, attention_dropout=size.attention_dropout))
+    size = asdict(bert.config) | {"segments": UniLMConfig.segments}
+    made = UniLMPretraining(UniLMConfig(**size))
     tensors, name = dict(weights(bert)), "bert.embeddings.segment.weight"
     put(made, tensors | {name: tensors[name][[0, 1, 0, 0, 0, 1]]})
     return made

@@ -49,6 +49,7 @@ export default lab({
   const legend = el("p", { class: "legend-line" },
     el("span", {}, el("b", { class: "query" }, "query"), " ↓ may look at ", el("b", { class: "key" }, "key"), " →"),
     ...LEGEND.map(([name, text]) => el("span", {}, el("i", { class: name }), text)),
+    el("span", {}, "◂ the hidden word"),
     el("span", {}, el("i", { class: "model" }), "p of the word: the model"),
     ...(world ? [el("span", {}, el("i", { class: "best" }), "the best possible reader under the same mask (exact)")] : []));
   parts.body.append(row.node, cut.node, ask, why, legend, panels);

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import pytest
 import torch
@@ -69,22 +68,12 @@ def test_an_arm_is_kept_and_found_again(tmp_path: Path, monkeypatch: pytest.Monk
     assert all(torch.equal(a, b) for a, b in zip(again.parameters(), found.parameters(), strict=True))
 
 
-def test_the_grid_grows_where_its_last_rate_is_the_best(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    def score(name: str, lr: float, seed: int) -> float:
-        return -abs(lr - {"UniLM": 2e-3, "BERT": 4e-3, "GPT": 8e-3}[name])
-    monkeypatch.setattr(pretrained, "rate_score", score)
-    monkeypatch.setattr(pretrained, "ARMS", dict.fromkeys(("UniLM", "BERT", "GPT")))
-    tried: dict[str, Any] = pretrained.tried(parts)
-    assert {name: len(rates) for name, rates in tried.items()} == {"UniLM": 3, "BERT": 4, "GPT": 4}
-    assert {name: max(rates, key=rates.__getitem__) for name, rates in tried.items()} == {
-        "UniLM": 2e-3, "BERT": 4e-3, "GPT": 8e-3}
-
-
 def test_what_is_recorded(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pretrained, "ARMS", {"GPT": pretrained.ARMS["GPT"]._replace(updates=1)})
     monkeypatch.setattr(pretrained, "JUDGED", 1)
-    monkeypatch.setattr(pretrained, "rate_score", lambda name, lr, seed: -abs(lr - 2e-3))
+    monkeypatch.setattr(pretrained, "rate_score", lambda name, lr, seed: -abs(lr - 1e-2))
     told = pretrained.measure(parts)["GPT"]
-    assert told["lr"] == 2e-3 and told["updates"] == 1 and 6 < told["loss"] < 9
+    assert told["lr"] == 1e-2 and [rate for rate, _ in told["rates"]] == [1e-3, 3e-3, 1e-2, 3e-2]
+    assert told["rates"][0][1] == pytest.approx(9e-3) and told["updates"] == 1 and 6 < told["loss"] < 9
     same = pretrained.gpt(len(bilingual_spelling()))
     assert told["parameters"] == sum(weight.numel() for weight in same.parameters())

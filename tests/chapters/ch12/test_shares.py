@@ -84,6 +84,8 @@ def test_arms_are_trained_kept_and_tuned(parts: Parts, monkeypatch: pytest.Monke
     assert all(torch.equal(a, b) for a, b in zip(kept.parameters(), again.parameters(), strict=True))
     assert told["arms"]["left to right"]["paid"]["left to right"]["values"][1] == pytest.approx(
         shares.paid(kept)["left to right"])
+    longer, _ = shares.learn("the mix", shares.LONGER * shares.UPDATES, 3e-3, 0, show=False)
+    assert told["longer"]["both directions"]["values"][0] == pytest.approx(shares.paid(longer)["both directions"])
 
 
 def test_ways_to_tune_are_told_by_their_budgets(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -99,6 +99,24 @@ def by_key(before=torch.le, free=(0, 1, 4), late=(2, 5), finish=lambda mask, s: 
     return answer
 
 
+def by_section_1(segments):
+    masks = []
+    for row in segments:
+        slot = torch.arange(len(row))
+        query, key = slot[:, None], slot[None, :]
+        kind = int(row[0])
+        if kind == 2:
+            mask = key <= query
+        elif kind == 3:
+            mask = key >= query
+        elif kind == 4:
+            mask = (row == 4)[None, :] | (key <= query)
+        else:
+            mask = torch.ones(len(slot), len(slot), dtype=torch.bool)
+        masks.append(mask & (row >= 0)[None, :] & (row >= 0)[:, None])
+    return torch.stack(masks)
+
+
 def same_segment(segments):
     same = segments[:, :, None] == segments[:, None]
     return same & (segments >= 0)[:, None]
@@ -160,6 +178,7 @@ def not_before(segments):
     ("12.1", asked_by(lambda i, j, source: (j < source) | (j < i)), "arget slot does not see itself"),
     ("12.1", asked_by(lambda i, j, source: (j < source) & (j <= i)), "one of them is enough"),
     ("12.1", asked_by(lambda i, j, source: (j >= source) & (j > i)), "rue marks what is blocked"),
+    ("12.1", asked_by(lambda i, j, source: j < source | (j <= i)), "needs parentheses: | binds before <"),
     ("12.1", meshed_as_xy, "ows and columns have changed places"),
     ("12.1", lambda source, target: torch.where(opened()(source, target), 0.0, float("-inf")), "holds float32"),
     ("12.2", kinds(pick=lambda text: 0), "ll texts are read in both directions"),
@@ -189,6 +208,7 @@ def not_before(segments):
     ("12.2", by_key(finish=lambda mask, s: (mask & (s >= 0).unsqueeze(2)).mT), "ows and columns have changed"),
     ("12.2", by_key(finish=lambda mask, s: ~(mask & (s >= 0).unsqueeze(2))), "rue marks what is blocked"),
     ("12.2", by_key(finish=lambda mask, s: (mask & (s >= 0).unsqueeze(2)).float()), "holds float32"),
+    ("12.2", by_section_1, "first slot, which may be padding"),
     ("12.2", same_segment, "its own segment, and all of it"),
     ("12.2", by_number, "and earlier ones, by their numbers"),
     ("12.2", by_table, "−1 counts from the end of a list"),
