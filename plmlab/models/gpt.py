@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from plmlab.example import IGNORE, Batch
 from plmlab.layers.attention import Cache, MultiHeadAttention
 from plmlab.layers.hooks import HookPoint
-from plmlab.layers.initialise import initialise
+from plmlab.layers.initialise import initialise, initialise_residuals
 from plmlab.layers.positions import Learned
 from plmlab.layers.transformer import LayerShape, PostNorm, PreNorm, Residual, TransformerLayer
 from plmlab.models.architectures import DECODER
@@ -151,6 +151,4 @@ class GPT2(GPT):
 
     def __init__(self, config: GPTConfig) -> None:
         super().__init__(config)
-        for name, weight in self.named_parameters():
-            if name.endswith(("out.weight", "narrow.weight")):
-                nn.init.normal_(weight, std=0.02 / (2 * config.layers) ** 0.5)
+        initialise_residuals(self, config.layers)

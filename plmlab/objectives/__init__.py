@@ -1,5 +1,6 @@
 """Objectives: pure functions from tokens to an Example. What is damaged, who sees whom, where each stands."""
 
+from plmlab.objectives.blanks import blank_infilling, document_infilling, sentence_infilling
 from plmlab.objectives.causal import causal, segmented
 from plmlab.objectives.fine_tuning import answered, classified, extracted, tagged
 from plmlab.objectives.layouts import cls_first, cls_last
@@ -13,7 +14,8 @@ from plmlab.objectives.sequences import sequence_to_sequence
 from plmlab.objectives.two_way import two_way
 from plmlab.objectives.window import window
 
-__all__ = ["OBJECTIVES", "Choice", "Objective", "answered", "both_directions", "causal", "classified", "cls_first",
-           "cls_last", "extracted", "left_to_right", "masked", "masked_and_permuted", "masked_target", "next_sentence",
-           "permuted", "permuted_targets", "prefix", "right_to_left", "segmented", "sequence_to_sequence", "tagged",
-           "two_way", "unified", "window"]
+__all__ = ["OBJECTIVES", "Choice", "Objective", "answered", "blank_infilling", "both_directions", "causal",
+           "classified", "cls_first", "cls_last", "document_infilling", "extracted", "left_to_right", "masked",
+           "masked_and_permuted", "masked_target", "next_sentence", "permuted", "permuted_targets", "prefix",
+           "right_to_left", "segmented", "sentence_infilling", "sequence_to_sequence", "tagged", "two_way", "unified",
+           "window"]
