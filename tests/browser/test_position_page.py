@@ -15,6 +15,8 @@ from plmlab.hf import minilm
 from plmlab.labs.position.lab import KINDS, PositionLab
 from plmlab.layers.positions import sinusoid
 from plmlab.layers.relative import ShawAttention
+from plmlab.models.glm import GLM, GLMConfig
+from plmlab.text.tokenizers import Tokenizer
 
 pytestmark = pytest.mark.browser
 
@@ -30,6 +32,14 @@ STORY = "The old baker told the ferryman a long story about the bear."
 def lab_of(kind: str, text: str = STORY, **more) -> PositionLab:
     """A lab on MiniLM, which is read once."""
     return PositionLab(*read_minilm(), text, kind=kind, **more)
+
+
+@cache
+def two_axes() -> tuple[GLM, Tokenizer]:
+    """A GLM that nobody trained."""
+    words = Tokenizer.words([STORY], size=40)
+    torch.manual_seed(0)
+    return GLM(GLMConfig(len(words), time=30, layers=1, model=24, heads=2, inner=32)).eval(), words
 
 
 def over(page: Page, row: int, column: int, map: int = 0) -> None:
@@ -217,6 +227,36 @@ def test_a_walk_by_keyboard_alone(show: Show) -> None:
     expect(page.locator("input[value=sinusoidal]")).to_be_checked()
 
 
+def test_two_tables_are_switched_by_mouse_and_by_keyboard(show: Show) -> None:
+    """Each is drawn with its own values; the switch is there for a model of two axes, and where tables are drawn."""
+    model = two_axes()[0]
+    tables = [model.embeddings.position.weight, model.embeddings.position_in_blank.weight]
+    page = show(PositionLab(*two_axes(), STORY, kind="learned"))
+    places = page.get_by_role("radiogroup", name="which of the places")
+    expect(places).to_contain_text("Two axes: GLM adds to a word's vector one from each of its tables.")
+
+    def drawn(axis: int, title: str) -> None:
+        expect(page.locator(".figures .finding").first).to_have_text(f"The positions that GLM has learned ({title})")
+        for position, dimension in ((7, 12), (30, 23), (0, 0)):
+            over(page, dimension, position)
+            told = float(page.inner_text(WHY + " b >> nth=1").replace("−", "-"))
+            assert told == pytest.approx(tables[axis][position, dimension].item(), abs=6e-4)
+        assert abs(tables[0][7, 12] - tables[1][7, 12]) > 6e-3
+
+    drawn(0, "position")
+    places.get_by_label("position in blank").click()
+    drawn(1, "position in blank")
+    page.keyboard.press("ArrowLeft")
+    drawn(0, "position")
+    page.keyboard.press("ArrowRight")
+    drawn(1, "position in blank")
+    page.check("input[value=sentence]")
+    expect(places).to_be_hidden()
+    expect(page.locator(".axes")).to_contain_text("the numbers are positions on the first axis")
+    page = show(lab_of("learned"))
+    expect(page.locator("[role=radiogroup]")).to_have_count(1)
+
+
 def test_a_relative_pair_takes_pythons_row(show: Show) -> None:
     page = show(lab_of("relative", length=32, window=5))
     rows = ShawAttention(8, 2, window=5).distance(32, 32)
@@ -271,6 +311,7 @@ def test_nothing_overflows_and_nothing_is_cut(show: Show, page: Page, width: int
     page.set_viewport_size({"width": width, "height": 900})
     long = " ".join(["the old baker told the ferryman a long story"] * 9)
     labs = [lab_of(kind, length=512) for kind in KINDS] + [lab_of("sentence", text) for text in ("Hi", long)]
+    labs += [PositionLab(*two_axes(), STORY, kind=kind, axis=1) for kind in ("learned", "sentence")]
     for lab in labs:
         show(lab)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, lab

@@ -156,6 +156,25 @@ test("a learned table comes back from its bytes, off by no more than half a step
   assert.deepEqual([...new Uint8Array(js.bytesOf(binary))], bytes);
 });
 
+test("of several tables each has its part of the bytes, and the model says what it does with them", () => {
+  const { values, bytes, ...scales } = fixtures.table;
+  const axes = [{ title: "position", positions: 7, ...scales },
+    { title: "position in blank", positions: 2, size: [1, 2], low: [5, 6, 7], step: [0, 0, 1] }];
+  const all = Uint8Array.from([...bytes, 9, 9, 1, 9, 9, 3]);
+  const [first, second] = axes.map((_, axis) => js.tableOf({ name: "GLM", axes }, axis));
+  assert.deepEqual([first.from, first.to, second.from, second.to], [0, 35, 35, 41]);
+  assert.deepEqual([...js.unpacked(all.subarray(first.from, first.to), first)],
+    [...js.unpacked(Uint8Array.from(bytes), scales)]);
+  assert.deepEqual([...js.unpacked(all.subarray(second.from, second.to), second)], [5, 6, 8, 10, 12, 20]);
+  assert.equal(second.title, "position in blank");
+  assert.match(js.axesSaid({ name: "GLM", axes }), /^Two axes: GLM adds to a word's vector one from each/);
+  assert.match(js.axesSaid({ name: "a box", axes: [...axes, ...axes].slice(1) }), /^Three axes: a box adds/);
+  const made = ({ axis }) => js.learned({ length: 2 }, { table: Float32Array.from([1, 0, 0, 1]), limit: 1, name: "GLM",
+    all: Float32Array.from([1, 0, 0, 1]), axis, positions: 2, width: 2 }).title;
+  assert.deepEqual(["", "position in blank"].map((axis) => made({ axis })),
+    ["The positions that GLM has learned", "The positions that GLM has learned (position in blank)"]);
+});
+
 test("the bulk is where the share of the sizes ends", () => {
   assert.equal(js.bulk([...Array(100).keys()].map((v) => -v), 0.9), 89);
   assert.equal(js.bulk([-5, 1, 2], 1), 5);
@@ -199,6 +218,13 @@ test("numbers are short and keep their minus", () => {
   for (const [value, text] of written) assert.equal(js.short(value), text);
   assert.equal(js.short(10000, 6), "10000");
   assert.deepEqual([5000, 150_000, -20_000, 0.5].map(js.tick), ["5,000", "150k", "−20k", "0.5"]);
+});
+
+test("a number of six letters on the axis has room, and others leave the field where it is", () => {
+  const left = (low, high) =>
+    js.field({ width: 300, height: 190, x: { low: 0, high: 9 }, y: { low, high } }).left;
+  assert.deepEqual([[-0.006, 0.011], [-1.1, 1.1], [0, 5000], [-90_000, 90_000]].map((ends) => left(...ends)),
+    [51, 46, 46, 46]);
 });
 
 test("lines and bands keep inside the plot", () => {
@@ -256,13 +282,18 @@ test("a token too wide ends in an ellipsis, and no letter is cut in two", () => 
 test("a slider holds the value that was set, and each kind has its own", () => {
   assert.deepEqual(js.stopsWith([4, 8], 6), [4, 6, 8]);
   assert.deepEqual(js.stopsWith([4, 8], 8), [4, 8]);
-  const traits = { length: 64, width: 32, base: 77, window: 50, back: 40, learned: { positions: 48, low: Array(384) } };
+  const traits = { length: 64, width: 32, base: 77, window: 50, back: 40, axis: 0,
+    learned: { name: "GLM", axes: [{ positions: 48, low: Array(384) }, { positions: 20, low: Array(384) }] } };
   const of = (kind) => js.dialsOf((name) => (name === "kind" ? kind : traits[name]));
   const last = (kind, trait) => of(kind).find((d) => d.trait === trait)?.values.at(-1);
   assert.equal(last("sinusoidal", "dimension"), 31);
   assert.equal(last("learned", "dimension"), 383);
   assert.equal(last("learned", "position"), 47);
   assert.equal(last("learned", "length"), 48);
+  traits.axis = 1;
+  assert.equal(last("learned", "position"), 19);
+  traits.learned = {};
+  assert.deepEqual(of("learned").map(({ values }) => values), [[2], [0, 1], []]);
   assert.equal(last("relative", "position"), 63);
   assert.equal(last("relative", "window"), 50);
   assert.ok(of("sinusoidal").find((d) => d.trait === "base").values.includes(77));

@@ -2,6 +2,7 @@
 
 import base64
 import json
+from dataclasses import replace
 
 import position_fixtures
 import pytest
@@ -12,12 +13,16 @@ from standin import HOSTILE, SENTENCES
 from torch import nn
 from transformers import AutoModel, AutoTokenizer, BertConfig, BertModel
 
+from plmlab.example import Batch
 from plmlab.hf import minilm
 from plmlab.interpret.attention_maps import attention_maps
+from plmlab.interpret.watching import watch
 from plmlab.labs.position.lab import PositionLab, total_variation
 from plmlab.models.bert import BERT, BERTConfig
+from plmlab.models.glm import GLM, GLMConfig
 from plmlab.models.gpt import GPT, GPTConfig
 from plmlab.models.transformer import Transformer, TransformerConfig
+from plmlab.objectives.blanks import blank_behind
 from plmlab.text.tokenizers import Tokenizer
 
 TEXT = "the quick brown fox jumps over the lazy dog ."
@@ -152,12 +157,13 @@ def test_shuffle_again_changes_the_shuffled_reading_alone(lab: PositionLab) -> N
 def test_the_learned_table_is_the_models(real: tuple) -> None:
     lab = PositionLab(*real, "hello there")
     table = real[0].embeddings.position.weight.detach()
-    size, low, step = (torch.tensor(lab.learned[name]) for name in ("size", "low", "step"))
+    [axis] = lab.learned["axes"]
+    size, low, step = (torch.tensor(axis[name]) for name in ("size", "low", "step"))
     packed = torch.frombuffer(bytearray(lab.table), dtype=torch.uint8).view(512, 384)
     read = size[:, None] * (low + step * packed)
     assert ((read - table).abs() <= size[:, None] * step * 0.51 + 1e-7).all()
     assert (read @ read.T - table @ table.T)[1:, 1:].abs().max() < 1e-3
-    assert (lab.learned["positions"], len(lab.table)) == (512, 512 * 384)
+    assert (axis["title"], axis["positions"], len(lab.table)) == ("position", 512, 512 * 384)
     assert len(lab.table) <= 200_000
     assert len(json.dumps(lab.state)) < 20_000
 
@@ -246,7 +252,39 @@ def test_a_gpt_reads_from_left_to_right(words: Tokenizer) -> None:
     assert lab.state["tokens"][0] == "[START]"
     assert all(not reading.weights.triu(1).any() for reading in lab.variants)
     assert lab.variants[1].positions[0] == 0
-    assert lab.learned["positions"] == 64
+    assert [axis["positions"] for axis in lab.learned["axes"]] == [64]
+
+
+def test_a_model_that_tells_two_places(words: Tokenizer) -> None:
+    """Both tables come over; the words' places are shuffled on the first axis, and the second stays; or all are 0."""
+    torch.manual_seed(0)
+    model = GLM(GLMConfig(len(words), time=20, layers=2, model=24, heads=3, inner=32)).eval()
+    lab = PositionLab(model, words, TEXT, seed=1, axis=1, kind="learned")
+    assert lab.summary() == "positions that GLM has learned, position in blank, 64 positions"
+    assert [(axis["title"], axis["positions"]) for axis in lab.learned["axes"]] == [
+        ("position", 21), ("position in blank", 21)]
+    tables = [model.embeddings.position.weight, model.embeddings.position_in_blank.weight]
+    for i, (axis, table) in enumerate(zip(lab.learned["axes"], tables, strict=True)):
+        packed = torch.frombuffer(bytearray(lab.table), dtype=torch.uint8).view(2, 21, 24)[i]
+        size, low, step = (torch.tensor(axis[name]) for name in ("size", "low", "step"))
+        assert ((size[:, None] * (low + step * packed) - table).abs() <= size[:, None] * step * 0.51 + 1e-7).all()
+
+    one, count = blank_behind(words.encode(TEXT), None, words.vocab), 10
+    assert lab.state["tokens"] == words.tokens(one.tokens.tolist()) and len(lab.state["tokens"]) == count + 2
+    mixed = lab.variants[1].positions
+    assert lab.state["axes"] == 2
+    assert sorted(mixed[:count].tolist()) == list(range(1, 11)) and mixed[count:].tolist() == [11, 11]
+    assert mixed[:count].tolist() != list(range(1, 11))
+    told = (one.positions, torch.stack([mixed, one.positions[1]]), torch.zeros_like(one.positions))
+    for variant, positions in zip(lab.variants, told, strict=True):
+        batch = Batch.of([replace(one, positions=positions)], pad=0)
+        with watch(model, "*attention.weights") as seen, torch.no_grad():
+            model(batch)
+        torch.testing.assert_close(variant.weights, torch.cat(list(seen.attention())), rtol=0, atol=1e-6)
+    with pytest.raises(traitlets.TraitError, match="axis must be between 0 and 1; 2 was given"):
+        lab.axis = 2
+    with pytest.raises(traitlets.TraitError, match="axis must be between 0 and 0; 1 was given"):
+        PositionLab(GPT(GPTConfig.tiny(len(words))), words, TEXT).axis = 1
 
 
 def test_a_model_of_transformers_is_run_by_our_code(real: tuple) -> None:

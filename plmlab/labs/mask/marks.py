@@ -11,11 +11,18 @@ def says_next(example: Example) -> bool:
     return example.targets.tolist()[:-1] == example.tokens.tolist()[1:]
 
 
+def fills_blanks(example: Example) -> bool:
+    """Whether slots have a second position, their place in a blank, which is filled word by word."""
+    return len(example.positions) > 1
+
+
 def restores_in_place(example: Example, text: Sequence[int], vocab: Vocabulary) -> bool:
-    """Whether each slot must say what stood in that very slot (BERT), and not what comes next (GPT)."""
+    """Whether each slot must say what stood in that very slot (BERT), and not what comes next (GPT), nor what comes
+    next in its blank."""
     tokens, targets = example.tokens.tolist(), example.targets.tolist()
     whole = [token if target == IGNORE else target for token, target in zip(tokens, targets, strict=True)]
-    return [id for id in whole if id not in vocab.special] == list(text) and not says_next(example)
+    return [id for id in whole if id not in vocab.special] == list(text) and not (
+        says_next(example) or fills_blanks(example))
 
 
 def marks_of(example: Example, text: Sequence[int], vocab: Vocabulary) -> list[str]:

@@ -12,7 +12,8 @@ const SPIRAL = 5; // how much farther out each full turn ends
 const TURN = 2 * Math.PI;
 const WORDS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 
-const inWords = (count) => WORDS[count] ?? count.toLocaleString("en");
+/** A number in words, up to twelve; digits beyond. */
+export const inWords = (count) => WORDS[count] ?? count.toLocaleString("en");
 /** With a capital letter. */
 export const capital = (text) => text[0].toUpperCase() + text.slice(1);
 const degrees = (angle) => (angle * 360) / TURN;

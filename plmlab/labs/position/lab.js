@@ -1,6 +1,6 @@
 // The Position Lab: the switch between its kinds, their sliders, and what is drawn anew when one of them moves.
 
-import { clocksView } from "./clocks.js";
+import { capital, clocksView, inWords } from "./clocks.js";
 import { comparedView } from "./compared.js";
 import { allDots, bulk, unpacked } from "./maths.js";
 import { sentenceControls, sentenceView } from "./sentence.js";
@@ -18,16 +18,28 @@ const WIDTHS = [4, 8, 16, 32, 64, 128, 256, 512];
 const LENGTHS = [8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512];
 const BASES = [10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000];
 const NUMBERS = ["width", "length", "base", "window", "position", "back", "dimension", "query", "key"];
-const REDRAW = ["kind", "width", "length", "base", "window", "state", "learned", "table", "comparison", "scores"];
+const REDRAW = ["kind", "width", "length", "base", "window", "axis", "state", "learned", "table", "comparison", "scores"];
 
 const upTo = (count, first = 0) => Array.from({ length: count - first }, (_, i) => first + i);
 
 /** The values of a slider, and one more among them where it is set. */
 export const stopsWith = (values, value) => [...new Set([...values, value])].sort((a, b) => a - b);
 
+/** Where in a model's bytes the table of an axis lies, and that axis: its `title`, `positions` and scales. */
+export function tableOf({ axes = [] }, axis) {
+  const size = ({ positions, low }) => positions * low.length;
+  const from = axes.slice(0, axis).reduce((sum, before) => sum + size(before), 0);
+  const { positions = 2, low = [], ...more } = axes[axis] ?? {};
+  return { from, to: from + positions * low.length, positions, low, ...more };
+}
+
+/** What a model that tells places on several axes does with them. */
+export const axesSaid = ({ name, axes }) =>
+  `${capital(inWords(axes.length))} axes: ${name} adds to a word's vector one from each of its tables.`;
+
 /** The sliders of a kind, [{ trait, title, values, asks }]; one that asks Python needs a kernel. */
 export function dialsOf(get) {
-  const { positions = 2, low = [] } = get("learned");
+  const { positions, low } = tableOf(get("learned"), get("axis"));
   const of = (trait, title, values) => ({ trait, title, values: stopsWith(values, get(trait)) });
   const length = of("length", "positions n", LENGTHS);
   const position = (count) => ({ trait: "position", title: "position", values: upTo(count) });
@@ -79,7 +91,7 @@ let switches = 0;
 function kindSwitch(model, choose, signal) {
   const name = `plm-kind-${switches++}`;
   const radios = Object.entries(KIND_NAMES).map(([kind, title]) => {
-    const disabled = kind === "learned" && !model.get("learned").positions;
+    const disabled = kind === "learned" && !model.get("learned").axes;
     return el("label", { title: disabled ? "this model has learned no positions" : null },
       el("input", { type: "radio", name, value: kind, disabled, on: { change: () => choose({ kind }) } }), title);
   });
@@ -89,6 +101,22 @@ function kindSwitch(model, choose, signal) {
   observe(model, ["kind"], follow, signal);
   follow();
   return el("div", { class: "bar kinds", role: "radiogroup", "aria-label": "kind of positions" }, ...radios);
+}
+
+/** The switch between the tables of a model that has several; nothing for another. */
+function axisSwitch(model, choose, signal) {
+  const { axes = [] } = model.get("learned");
+  if (axes.length < 2) return el("div");
+  const name = `plm-axis-${switches++}`;
+  const radios = axes.map(({ title }, axis) => el("label", {},
+    el("input", { type: "radio", name, value: axis, on: { change: () => choose({ axis }) } }), title));
+  const follow = () => radios.forEach(({ firstChild: radio }, axis) => {
+    radio.checked = axis === model.get("axis");
+  });
+  observe(model, ["axis"], follow, signal);
+  follow();
+  return el("div", { class: "bar kinds", role: "radiogroup", "aria-label": "which of the places" },
+    axesSaid(model.get("learned")), ...radios);
 }
 
 export default lab({
@@ -103,17 +131,19 @@ export default lab({
   const dials = el("div", { class: "bar quiet dials" });
   const { shuffle, picks } = sentenceControls(model, signal);
   const sentence = el("div", { class: "bar" }, textField(model, "your sentence", signal), shuffle);
-  parts.controls.prepend(kindSwitch(model, choose, signal), sentence, dials, picks);
+  const axes = axisSwitch(model, choose, signal);
+  parts.controls.prepend(kindSwitch(model, choose, signal), axes, sentence, dials, picks);
 
   const kept = {};
   const table = () => {
-    const { positions, name, low, ...more } = model.get("learned");
-    if (kept.from !== model.get("table")) {
-      const numbers = unpacked(new Uint8Array(bytesOf(model.get("table"))), { low, ...more });
+    const { name, axes } = model.get("learned");
+    const { from, to, title, positions, low, ...more } = tableOf(model.get("learned"), model.get("axis"));
+    if (kept.bytes !== model.get("table") || kept.from !== from) {
+      const numbers = unpacked(new Uint8Array(bytesOf(model.get("table"))).subarray(from, to), { low, ...more });
       const [all, limit] = [allDots(numbers, positions, low.length), bulk(numbers)];
-      Object.assign(kept, { from: model.get("table"), table: numbers, all, limit });
+      Object.assign(kept, { bytes: model.get("table"), from, table: numbers, all, limit });
     }
-    return { ...kept, name, positions, width: low.length };
+    return { ...kept, name, axis: axes.length > 1 ? title : "", positions, width: low.length };
   };
   const get = (name) => model.get(name);
   const traits = () => Object.fromEntries(NUMBERS.map((name) => [name, get(name)]));
@@ -138,6 +168,7 @@ export default lab({
       dials.replaceChildren(...shown.dials.map(({ node }) => node));
       dials.hidden = !wanted.length;
       sentence.hidden = !["sentence", "compared"].includes(shown.kind);
+      axes.hidden = shown.kind !== "learned" || !axes.childElementCount;
       for (const node of [shuffle, picks]) node.hidden = shown.kind !== "sentence";
     }
     wanted.forEach(({ trait, values }, i) => shown.dials[i].set(get(trait), values));

@@ -37,7 +37,8 @@ Weights = Float[Tensor, "layer head query key"]
 
 @dataclass(frozen=True)
 class PositionVariant:
-    """One variant of a sentence: the positions that its slots were told, and the model's attention under these."""
+    """One variant of a sentence: the positions that its slots were told, on the first axis where there are more, and
+    the model's attention under these."""
 
     title: str
     positions: Int[Tensor, "time"]
@@ -68,10 +69,10 @@ def shuffled(positions: Int[Tensor, "time"], slots: Sequence[int], rng: Random) 
     return moved
 
 
-def learned_table(model: nn.Module) -> Float[Tensor, "time model"] | None:
-    """The position embeddings that a model has learned, or None if it has learned none."""
-    tables = [module.weight.detach() for module in model.modules() if isinstance(module, Learned)]
-    return tables[0].float().cpu() if tables else None
+def learned_tables(model: nn.Module) -> dict[str, Float[Tensor, "_ model"]]:
+    """The position embeddings that a model has learned, a table an axis, by what it calls them; none if it has none."""
+    return {name.rpartition(".")[2].replace("_", " "): module.weight.detach().float().cpu()
+            for name, module in model.named_modules() if isinstance(module, Learned)}
 
 
 def quantised(table: Float[Tensor, "time model"]) -> tuple[bytes, dict[str, list[float]]]:
@@ -88,6 +89,8 @@ def quantised(table: Float[Tensor, "time model"]) -> tuple[bytes, dict[str, list
 class PositionLab(Lab):
     """Sinusoidal, learned and relative positions to turn by hand; a real model that loses its own; all ways compared.
 
+    Of a model that tells places on several axes, each axis has its table to be drawn, and the first is shuffled.
+
     Args:
         model: whose learned positions are drawn, and who reads the sentence: a BERT or a GPT, of plmlab or of
             ``transformers``; MiniLM if none is given.
@@ -95,11 +98,12 @@ class PositionLab(Lab):
         text: the sentence to begin with.
         seed: chooses the shuffle of the positions; "shuffle again" goes to the next one.
         traits: what the reader can set: ``kind`` (sinusoidal, learned, relative, sentence, or compared), ``width``
-            (dimensions, even), ``length`` (positions), ``base``, ``window``, ``dimension`` and ``position``
-            (where the crosshair stands), ``back`` (how far before it the second hand of the clocks stands),
-            ``shuffles``, ``layer`` (None: the layer and the head that look most at the previous token) and
-            ``head`` (None: the mean over the heads); where the ways are compared, ``moved`` (by how many places the
-            sentence is) and the pair ``query`` and ``key`` (places in the sentence; a later key counts as the query).
+            (dimensions, even), ``length`` (positions), ``base``, ``window``, ``axis`` (whose learned table is drawn, of
+            a model that tells several places), ``dimension`` and ``position`` (where the crosshair stands), ``back``
+            (how far before it the second hand of the clocks stands), ``shuffles``, ``layer`` (None: the layer and the
+            head that look most at the previous token) and ``head`` (None: the mean over the heads); where the ways are
+            compared, ``moved`` (by how many places the sentence is) and the pair ``query`` and ``key`` (places in the
+            sentence; a later key counts as the query).
     """
 
     title = "Position Lab"
@@ -112,6 +116,7 @@ class PositionLab(Lab):
     length = traitlets.Int(64).tag(sync=True)
     base = traitlets.Float(10_000.0).tag(sync=True)
     window = traitlets.Int(8).tag(sync=True)
+    axis = traitlets.Int(0).tag(sync=True)
     dimension = traitlets.Int(12).tag(sync=True)
     position = traitlets.Int(7).tag(sync=True)
     back = traitlets.Int(3).tag(sync=True)
@@ -135,18 +140,22 @@ class PositionLab(Lab):
         self.random_head = RandomHead()
         self._note = ""
         self._read: dict[tuple[object, ...], tuple[Weights, list[str]]] = {}
-        table = learned_table(self.model)
-        if table is not None:
-            traits["table"], scales = quantised(table[:LONGEST])
-            traits["learned"] = {"name": _name(model), "positions": min(len(table), LONGEST), **scales}
+        packed = {title: quantised(table[:LONGEST]) for title, table in learned_tables(self.model).items()}
+        if packed:
+            axes = [{"title": title, "positions": len(scales["size"]), **scales}
+                    for title, (_, scales) in packed.items()]
+            traits |= {"learned": {"name": _name(model), "axes": axes},
+                       "table": b"".join(numbers for numbers, _ in packed.values())}
         super().__init__(text=text, **traits)
 
-    @traitlets.validate("width", "length", "base", "window", "dimension", "position", "back", "moved", "query", "key")
+    @traitlets.validate("width", "length", "base", "window", "axis", "dimension", "position", "back", "moved", "query",
+                        "key")
     def _check(self, proposal: Any) -> Any:
         """A TraitError for a number that no picture can be drawn of."""
         name, value = proposal["trait"].name, proposal["value"]
         low, high = {"width": (2, LONGEST), "length": (2, LONGEST), "base": (1.5, 1e9), "window": (1, 64),
-                     "back": (1, LONGEST - 1), "moved": (0, FARTHEST)}.get(name, (0, LONGEST - 1))
+                     "axis": (0, max(len(self.learned.get("axes", ())) - 1, 0)), "back": (1, LONGEST - 1),
+                     "moved": (0, FARTHEST)}.get(name, (0, LONGEST - 1))
         if not low <= value <= high:
             raise traitlets.TraitError(f"{name} must be between {low:,} and {high:,}; {value:,} was given")
         if name == "width" and value % 2:
@@ -167,10 +176,11 @@ class PositionLab(Lab):
             return self.state.get("finding", self.message)
         if self.kind == "compared":
             return self.comparison.get("finding", self.message)
-        size = f"{self.length} positions"
+        size, axes = f"{self.length} positions", self.learned.get("axes", ())
+        axis = f"{axes[self.axis]['title']}, " if len(axes) > 1 else ""
         return {
             "sinusoidal": f"sinusoidal positions, {size} of {self.width} dimensions, base {self.base:,.0f}",
-            "learned": f"positions that {self.learned.get('name', 'no model')} has learned, {size}",
+            "learned": f"positions that {self.learned.get('name', 'no model')} has learned, {axis}{size}",
             "relative": f"relative positions, {size}, window {self.window}",
         }[self.kind]
 
@@ -181,8 +191,7 @@ class PositionLab(Lab):
         if change.drawn - {"moved"}:
             variants, tokens, note = self._variants()
             state = self._describe(variants, tokens)
-        example = self._example()[0]
-        words = self._words(example) or list(range(len(example.tokens)))
+        example, words, _ = self._example()
         compared = Comparison.of(self.random_head, example.tokens[words].tolist(),
                                  [state["tokens"][slot] for slot in words], self.moved, self.tokenizer.vocab.unk)
         return Computed({"state": state, "message": note, "comparison": compared.state, "scores": compared.scores},
@@ -190,20 +199,22 @@ class PositionLab(Lab):
 
     def _variants(self) -> tuple[tuple[PositionVariant, ...], list[str], str]:
         """The sentence read three ways, its tokens, and a note on what was left out."""
-        example, note = self._example()
-        own, words = example.positions[0], self._words(example)
-        told = {"as the model reads": own,
-                "positions shuffled": shuffled(own, words, Random(self.seed + self.shuffles)),
-                "all at position 0": torch.zeros_like(own)}
-        variants = tuple(PositionVariant(title, positions, self._weights(example, positions)[0])
+        example, words, note = self._example()
+        own, *others = example.positions
+        mixed = shuffled(own, words, Random(self.seed + self.shuffles))
+        told = {"as the model reads": example.positions,
+                "positions shuffled": torch.stack([mixed, *others]),
+                "all at position 0": torch.zeros_like(example.positions)}
+        variants = tuple(PositionVariant(title, positions[0], self._weights(example, positions)[0])
                          for title, positions in told.items())
         if len(words) < 2:
             note = "One token alone cannot be shuffled: type another beside it."
-        return variants, self._weights(example, own)[1], note
+        return variants, self._weights(example, example.positions)[1], note
 
-    def _example(self) -> tuple[Example, str]:
-        """As much of the sentence as the page and the model can hold, and a note on the rest. ValueError: an empty
-        sentence, a model without attention."""
+    def _example(self) -> tuple[Example, list[int], str]:
+        """As much of the sentence as the page and the model can hold, the slots of its tokens, not of those that a
+        model puts round every text, and a note on the rest. ValueError: an empty sentence, a model without
+        attention."""
         ids = self.tokenizer.encode(self.text)
         if not ids:
             raise empty()
@@ -213,20 +224,16 @@ class PositionLab(Lab):
         used = min(len(ids), room - added)
         if used < 1:
             raise ValueError(f"max_tokens is {self.max_tokens}: too few to draw anything; give at least 8")
-        return _single(read(ids[:used], None, self.tokenizer.vocab)), left_out(len(ids) - used, room)
+        example = _single(read(ids[:used], None, self.tokenizer.vocab))
+        words = [slot for slot, token in enumerate(example.tokens.tolist()) if token in ids[:used]]
+        return example, words, left_out(len(ids) - used, room)
 
-    def _words(self, example: Example) -> list[int]:
-        """The slots of an example but for those that a model puts round every text."""
-        vocab = self.tokenizer.vocab
-        edges = {vocab.cls, vocab.sep, vocab.start, vocab.end}
-        return [slot for slot, token in enumerate(example.tokens.tolist()) if token not in edges]
-
-    def _weights(self, example: Example, positions: Int[Tensor, "time"]) -> tuple[Weights, list[str]]:
+    def _weights(self, example: Example, positions: Int[Tensor, "axis time"]) -> tuple[Weights, list[str]]:
         """The model's attention under these positions, and the tokens; what was just read is not read again."""
-        key = (tuple(example.tokens.tolist()), tuple(positions.tolist()))
+        key = (tuple(example.tokens.tolist()), tuple(positions.flatten().tolist()))
         if key not in self._read:
-            told = replace(example, positions=positions[None])
-            found = attention_maps(self.model, self.tokenizer, told, max_tokens=len(positions))[0]
+            told = replace(example, positions=positions)
+            found = attention_maps(self.model, self.tokenizer, told, max_tokens=len(example.tokens))[0]
             if len(self._read) >= 8:
                 self._read.pop(next(iter(self._read)))
             self._read[key] = torch.stack(found.weights).float().cpu(), found.queries
@@ -260,8 +267,8 @@ class PositionLab(Lab):
             "placed": _number(previous_share(map, reading.positions)),
             "moved": _number(total_variation(maps[0], map)),
         } for reading, map in zip(variants, maps, strict=True)]
-        return {"layers": layers, "heads": heads, "layer": layer, "head": head, "tokens": tokens,
-                "names": names_of(tokens), "variants": drawn, "finders": finders,
+        return {"axes": max(len(self.learned.get("axes", ())), 1), "layers": layers, "heads": heads, "layer": layer,
+                "head": head, "tokens": tokens, "names": names_of(tokens), "variants": drawn, "finders": finders,
                 "finding": _finding(layer, head, drawn)}
 
 

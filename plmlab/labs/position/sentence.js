@@ -113,7 +113,7 @@ export function sentenceView(state, { room, lab, view }) {
     el("div", { class: "maps scroll" }, ...maps.map((map) => map.node)),
     el("div", { class: `below${room < 760 ? " stacked" : ""}` },
       el("div", {}, el("p", { class: "axes" }, el("b", { class: "query" }, "query"), " ↓ looks at ",
-        el("b", { class: "key" }, "key"), " →; the numbers are positions"),
+        el("b", { class: "key" }, "key"), ` →; the numbers are positions${state.axes > 1 ? " on the first axis" : ""}`),
       scaleBar(sequential(), ["0", most.toFixed(2)], "attention weight")), measures(state),
       guess(view, ASK_SENTENCE.question, ASK_SENTENCE.answer)));
   go(view.cell);

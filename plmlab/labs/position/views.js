@@ -54,9 +54,9 @@ export function sinusoidal({ width, length, base }) {
   return encoding;
 }
 
-/** The encoding that a model has learned: its first positions. `all` are the dot products of all pairs, and `limit`
-    is where its colours end. */
-export function learned({ length }, { table, all, limit, name, positions, width }) {
+/** The encoding that a model has learned: its first positions, on an `axis` where it has several. `all` are the dot
+    products of all pairs, and `limit` is where its colours end. */
+export function learned({ length }, { table, all, limit, name, axis, positions, width }) {
   const size = Math.min(length, positions);
   const curve = byDistance(all, positions, size);
   const norms = Array.from({ length: size }, (_, p) => Math.sqrt(all[p * positions + p]));
@@ -66,7 +66,7 @@ export function learned({ length }, { table, all, limit, name, positions, width 
     ? `: that of ${far} is ${short(norms[far] / middle, 2)} times as long as most` : "";
   const encoding = {
     width, length: size, table, limit, band: curve, curve: curve.mean,
-    title: `The positions that ${name} has learned${apart}`,
+    title: `The positions that ${name} has learned${axis && ` (${axis})`}${apart}`,
     dot: (p, q) => all[p * positions + q],
     waveTitle: (dimension) => `Dimension ${dimension} follows no formula: a number learned for each position`,
     why: (position, dimension) =>

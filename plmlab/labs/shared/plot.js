@@ -43,16 +43,20 @@ export function between(least, most, x, y, low, high) {
   return `${lineThrough(least, x, y, low, high)}${back.join("")}z`;
 }
 
-/** Where a plot's field lies in px, and its two scales. `x` and `y` are { low, high, title }. */
+const yNumbers = ({ low, high }, tall) => roundNumbers(low, high, tall / 26);
+
+/** Where a plot's field lies in px, and its two scales. `x` and `y` are { low, high, title }. Long numbers on the axis
+    take more room. */
 export function field({ width, height, x, y }) {
-  const [left, right, top, bottom] = [MARGIN.left, width - MARGIN.right, MARGIN.top, height - MARGIN.bottom];
+  const [right, top, bottom] = [width - MARGIN.right, MARGIN.top, height - MARGIN.bottom];
+  const left = Math.max(MARGIN.left, ...yNumbers(y, bottom - top).map((value) => 9 + 7 * tick(value).length));
   return { left, right, top, bottom, x: linear(x.low, x.high, left, right), y: linear(y.low, y.high, bottom, top) };
 }
 
 /** A plot: axes with round numbers and titles, and between them what `marks` draws on the field. */
 export function plot({ width, height, x, y, label }, marks) {
   const at = field({ width, height, x, y });
-  const parts = roundNumbers(y.low, y.high, (at.bottom - at.top) / 26).flatMap((value) => [
+  const parts = yNumbers(y, at.bottom - at.top).flatMap((value) => [
     svg("path", { class: value === 0 ? "zero" : "rule", d: `M${at.left} ${at.y(value)}H${at.right}` }),
     svg("text", { x: at.left - 7, y: at.y(value) + 4, "text-anchor": "end" }, tick(value)),
   ]);
