@@ -11,8 +11,8 @@ helps to write if all its seeds have more right than each seed of every other ar
 that the masks share what they learn (Dong et al. 2019, §1); it has no ablation of the shares.
 
 Added when they were done, as the mix had cost something under every mask: the mix once more for `LONGER` times as many
-updates, in which it reads under both directions, and from a source to a target, as often as the arms of these masks
-alone. What still costs then is not for want of reading.
+updates; and beside both, each mask alone after as many texts as the mix had read *under that mask*. What costs then is
+not for want of reading, and what helps is what the masks share.
 """
 
 from collections.abc import Callable, Mapping
@@ -32,7 +32,7 @@ from plmlab.example import IGNORE, Batch, Example
 from plmlab.models.unilm import UniLMConfig, UniLMPretraining
 from plmlab.objectives import unified
 from plmlab.objectives.prefix import MASKS, SHARES
-from plmlab.recipes import Parts, best_rates, spreads
+from plmlab.recipes import Parts, best_rates, spread, spreads
 from plmlab.train import Diverged, History, fit
 from plmlab.weights import put, weights
 from plmlab.world.datasets.batches import sentence_batches
@@ -152,6 +152,13 @@ def run_longer(lr: float, seed: int) -> dict[str, float]:
     return paid(learn("the mix", LONGER * UPDATES, lr, seed, show=False)[0])
 
 
+def run_equal(mask: str, times: int, lr: float, seed: int) -> float:
+    """What a mask alone pays under itself after as many texts as the mix has read under it in ``times`` times
+    `UPDATES`."""
+    model, _ = learn(mask, round(SHARES[mask] * times * UPDATES), lr, seed, show=False)
+    return paid(model)[mask]
+
+
 def trained(folder: str, name: str, seed: int) -> UniLMPretraining:
     """An arm that was kept; "nothing" has random weights."""
     model = new(seed)
@@ -179,8 +186,9 @@ def writing_rate(folder: str, name: str, lr: float, seed: int) -> float:
 
 def measure(parts: Parts) -> dict[str, Any]:
     """``floors``; ``arms``: arm → ``lr``, the ``rates`` tried, and what is ``paid`` under each mask; ``longer``: what
-    the mix pays after more updates; and ``writing``: arm, or "nothing", → ``lr``, ``rates``, and the share ``right`` by
-    updates of tuning; all with spread."""
+    the mix pays after more updates; ``equal``: mask → what it pays alone after as many texts of its own as the mix had,
+    and as the longer mix had; and ``writing``: arm, or "nothing", → ``lr``, ``rates``, and the share ``right`` by
+    updates of tuning, beside that of a ``table`` (`small_writing.looked_up`); all with spread."""
     folder = str(parts.folder)
     rates = best_rates(parts, rate_score, PILOTS, {(name,): RATES for name in ARMS})
     runs = parts(run, [(folder, name, rates[name,][0], seed) for name in ARMS for seed in SEEDS])
@@ -189,6 +197,8 @@ def measure(parts: Parts) -> dict[str, Any]:
             for (name,), (lr, scores) in rates.items()}
     mix = rates["the mix",][0]
     longer = parts(run_longer, [(mix, seed) for seed in SEEDS])
+    equal = parts(run_equal, [(mask, times, rates[mask,][0], seed)
+                              for mask in MASKS if mask in ARMS for times in (1, LONGER) for seed in SEEDS])
     both = ("nothing", *ARMS)
     best = best_rates(parts, writing_rate, SEEDS[:1], {(folder, name): RATES for name in both})
     wrote = parts(writes, [(folder, name, best[folder, name][0], seed, tuned)
@@ -196,5 +206,9 @@ def measure(parts: Parts) -> dict[str, Any]:
     writing = {name: {"lr": best[folder, name][0], "rates": list(best[folder, name][1].items()), "right": {
         str(tuned): spreads({seed: wrote[folder, name, best[folder, name][0], seed, tuned] for seed in SEEDS})
         for tuned in TUNED}} for name in both}
+    table = parts(small_writing.looked_up, [(tuned, seed) for tuned in TUNED for seed in SEEDS])
     return {"floors": parts(floors, [()])[()], "arms": arms, "writing": writing, "updates": UPDATES,
-            "longer": spreads({seed: longer[mix, seed] for seed in SEEDS})}
+            "table": {str(tuned): spread({seed: table[tuned, seed] for seed in SEEDS}) for tuned in TUNED},
+            "longer": spreads({seed: longer[mix, seed] for seed in SEEDS}),
+            "equal": {mask: [spread({seed: equal[mask, times, rates[mask,][0], seed] for seed in SEEDS})
+                             for times in (1, LONGER)] for mask in MASKS if mask in ARMS}}

@@ -15,7 +15,7 @@ from plmlab.recipes import Parts
 @pytest.fixture(autouse=True)
 def small_scale(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Two batches to judge by, few updates and seeds, a small exam."""
-    for module, name, value in ((shares, "JUDGED", 2), (shares, "UPDATES", 2), (shares, "SEEDS", (0, 1)),
+    for module, name, value in ((shares, "JUDGED", 2), (shares, "UPDATES", 6), (shares, "SEEDS", (0, 1)),
                                 (shares, "TUNED", (1, 2)), (small_writing, "EXAM", 6), (targets, "BUDGETS", (1, 2)),
                                 (targets, "SEEDS", (0, 1))):
         monkeypatch.setattr(module, name, value)
@@ -80,21 +80,30 @@ def test_arms_are_trained_kept_and_tuned(parts: Parts, monkeypatch: pytest.Monke
     assert set(told["writing"]) == {"nothing", "the mix", "left to right"}
     assert set(told["writing"]["nothing"]["right"]) == {"1", "2"}
     kept = shares.trained(str(parts.folder), "left to right", 1)
-    again, _ = shares.learn("left to right", 2, 3e-3, 1, show=False)
+    again, _ = shares.learn("left to right", shares.UPDATES, 3e-3, 1, show=False)
     assert all(torch.equal(a, b) for a, b in zip(kept.parameters(), again.parameters(), strict=True))
     assert told["arms"]["left to right"]["paid"]["left to right"]["values"][1] == pytest.approx(
         shares.paid(kept)["left to right"])
+    alone, _ = shares.learn("left to right", round(shares.LONGER * shares.UPDATES / 6), 3e-3, 1, show=False)
+    assert set(told["equal"]) == {"left to right"}
+    assert told["equal"]["left to right"][1]["values"][-1] == pytest.approx(shares.paid(alone)["left to right"])
     longer, _ = shares.learn("the mix", shares.LONGER * shares.UPDATES, 3e-3, 0, show=False)
     assert told["longer"]["both directions"]["values"][0] == pytest.approx(shares.paid(longer)["both directions"])
 
 
 def test_ways_to_tune_are_told_by_their_budgets(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(targets, "rate_score", lambda way, lr, seed: -abs(lr - 3e-3))
-    monkeypatch.setattr(targets, "tuned", lambda folder, way, beginning, updates, lr, seed: 0.45 * updates + seed / 100)
+    def score(way: str, updates: int, lr: float, seed: int) -> float:
+        return -abs(lr - (1e-2 if updates == 1 else 3e-3))
+
+    def tuned(way: str, updates: int, lr: float, seed: int) -> float:
+        assert lr == (1e-2 if updates == 1 else 3e-3)
+        return 0.45 * updates + seed / 100
+    monkeypatch.setattr(targets, "rate_score", score)
+    monkeypatch.setattr(targets, "tuned", tuned)
     told = targets.measure(parts)
-    assert set(told["nothing"]) == set(targets.WAYS) and set(told["the mix"]) == {"70% hidden", "100% of next words"}
-    one = told["nothing"]["15% hidden"]
-    assert one["right"]["1"]["values"] == [0.45, 0.46] and one["writes"] == 2
+    assert set(told) == set(targets.WAYS)
+    one = told["15% hidden"]
+    assert one["right"]["1"]["values"] == [0.45, 0.46] and one["writes"] == 2 and one["lr"] == {"1": 1e-2, "2": 3e-3}
 
 
 def test_each_way_is_written_with_as_it_was_tuned() -> None:

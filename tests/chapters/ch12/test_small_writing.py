@@ -90,3 +90,11 @@ def test_what_is_right_is_right_to_the_last_word() -> None:
         found = [known[tuple(source)] for source in sources]  # type: ignore[attr-defined]
         return [text if place % 2 else text[:-1] for place, text in enumerate(found)]
     assert small_writing.right(shares.new(0), "test", half) == pytest.approx(0.5)
+
+
+def test_a_table_of_sentences_is_right_where_it_has_all_of_a_passage() -> None:
+    few, many = (small_writing.looked_up(updates, 0) for updates in (1, 100))
+    assert 0 < few < many < 1
+    english, chinese = small_writing.rows("train", Random(3), 1)[0]
+    assert sum(map(len, small_writing.sentences(english))) == len(english)
+    assert len(small_writing.sentences(english)) == len(small_writing.sentences(chinese)) > 1
