@@ -6,6 +6,7 @@ in a batch, and is asked for no next sentence. As in the authors' code and not i
 embeddings, the layer before the output of the masked words, and the pooler.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -15,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from plmlab.example import IGNORE, Batch
-from plmlab.layers.attention import MultiHeadAttention
+from plmlab.layers.attention import Cache, MultiHeadAttention
 from plmlab.layers.hooks import HookPoint
 from plmlab.layers.initialise import initialise
 from plmlab.layers.positions import Learned
@@ -107,9 +108,13 @@ class BERT(nn.Module):
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
         """What the last layer makes of each slot."""
+        return self.continued(batch, [None] * len(self.layers))
+
+    def continued(self, batch: Batch, caches: Sequence[Cache | None]) -> Float[Tensor, "batch time model"]:
+        """The same, behind what ``caches``, one a layer, remember."""
         x = self.embedded(self.embeddings(batch))
-        for layer in self.layers:
-            x = layer(x, batch.visible)
+        for layer, cache in zip(self.layers, caches, strict=True):
+            x = layer(x, batch.visible, cache)
         return x
 
     def pool(self, hidden: Float[Tensor, "batch time model"]) -> Float[Tensor, "batch model"]:

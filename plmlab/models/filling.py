@@ -100,7 +100,7 @@ class Filler:
         read = Batch.of([blank_infilling(text, vocab=self.vocab, rng=Random(0), spans=()) for text in self.texts],
                         pad=self.vocab.need("pad")).to(self._device)
         caches = [Cache() for _ in self.model.bert.layers]
-        self.model.bert(read, caches)
+        self.model.bert.continued(read, caches)
         masks = [[places[i] for i in order] for places, order in zip(self.places, self.filled_when, strict=True)]
         most, nothing = max(map(len, masks)), torch.zeros(len(masks), dtype=torch.long, device=self._device)
         return FillingState(caches, read.looked_at, torch.tensor([[*row, *[0] * (most - len(row))] for row in masks],
@@ -124,7 +124,7 @@ class Filler:
         seen = torch.cat([state.real, torch.ones_like(begins)], 1)
         batch = Batch(tokens, torch.stack([state.masks.gather(1, begun - 1), inside], 1), torch.zeros_like(tokens),
                       AttentionMask(causal=True, keys=seen), torch.full_like(tokens, IGNORE))
-        said = self.model.token_logits(self.model.bert(batch, state.caches)[:, -1])
+        said = self.model.token_logits(self.model.bert.continued(batch, state.caches)[:, -1])
         state.real, state.begun, state.inside = seen, begun[:, -1], inside[:, -1]
         more, never = state.begun < blanks[:, 0], torch.full_like(said[:, end], float("-inf"))
         named = torch.cat([said, said[:, [start]]], 1)

@@ -86,12 +86,9 @@ class GLM(BERT):
         self.final_norm = PreNorm.final_norm(config.shape)
         initialise_residuals(self, config.layers)
 
-    def forward(self, batch: Batch, caches: Sequence[Cache] | None = None) -> Float[Tensor, "batch time model"]:
-        """What the last layer makes of each slot, normed; with ``caches``, the batch continues what they remember."""
-        x = self.embedded(self.embeddings(batch))
-        for i, layer in enumerate(self.layers):
-            x = layer(x, batch.visible, None if caches is None else caches[i])
-        return self.final_norm(x)
+    def continued(self, batch: Batch, caches: Sequence[Cache | None]) -> Float[Tensor, "batch time model"]:
+        """What the last layer makes of each slot behind what ``caches`` remember, normed."""
+        return self.final_norm(super().continued(batch, caches))
 
     def pool(  # type: ignore[override]
         self, hidden: Float[Tensor, "batch time model"], batch: Batch,

@@ -49,13 +49,6 @@ class UniLMConfig(BERTConfig):
 class UniLM(BERT):
     """The encoder, which is the decoder too."""
 
-    def forward(self, batch: Batch, caches: Sequence[Cache] | None = None) -> Float[Tensor, "batch time model"]:
-        """What the last layer makes of each slot; with ``caches``, the batch continues what they remember."""
-        x = self.embedded(self.embeddings(batch))
-        for i, layer in enumerate(self.layers):
-            x = layer(x, batch.visible, None if caches is None else caches[i])
-        return x
-
 
 @model("unilm-pretraining", UniLMConfig, UNIFIED,
        Pretraining("unilm", unified, Tokenizer.wordpiece, added=3, pairs=unified_pair))
@@ -105,7 +98,7 @@ class Writer:
         """The sources read, each slot seeing all of its own; nothing written."""
         real = self.source.looked_at
         caches = [Cache() for _ in self.model.bert.layers]
-        self.model.bert(self.source, caches)
+        self.model.bert.continued(self.source, caches)
         return UniLMState(caches, real, real.sum(1))
 
     def step(self, tokens: Int[Tensor, "batch time"], state: UniLMState) -> Float[Tensor, "batch vocab"]:
@@ -117,7 +110,7 @@ class Writer:
         seen = torch.cat([state.real, torch.ones_like(asked, dtype=torch.bool)], 1)
         batch = Batch(asked, (state.place[:, None] + new)[:, None], torch.full_like(asked, TARGET),
                       AttentionMask(causal=True, keys=seen), torch.full_like(asked, IGNORE))
-        logits = self.model.token_logits(self.model.bert(batch, state.caches)[:, -1])
+        logits = self.model.token_logits(self.model.bert.continued(batch, state.caches)[:, -1])
         state.real, state.place, state.begun = seen[:, :-1], state.place + read.shape[1], True
         for cache in state.caches:
             cache.forget(1)

@@ -1,11 +1,13 @@
-"""A copy of the world's tables to edit."""
+"""A copy of the world's tables to edit; the small world's grammar, and all of its sentences."""
 
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from world_brute import Language, language
 
+from plmlab.world.probability.automaton import Automaton
 from plmlab.world.tables import TABLES
 
 
@@ -27,3 +29,15 @@ def edited(tmp_path: Path) -> Callable[..., Path]:
         return folder
 
     return edit
+
+
+@pytest.fixture(scope="module")
+def grammar(small) -> Automaton:
+    """The grammar of the small world's training text."""
+    return small.automaton("train")
+
+
+@pytest.fixture(scope="module")
+def sentences(grammar) -> Language:
+    """Its sentences with their probabilities."""
+    return language(grammar)

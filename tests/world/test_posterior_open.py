@@ -7,18 +7,8 @@ import pytest
 from world_brute import Language, by_hand, language, random_automaton
 
 from plmlab.draws import below, shuffled
-from plmlab.world.probability.automaton import END, Automaton
+from plmlab.world.probability.automaton import END
 from plmlab.world.probability.posterior import NotInGrammar, posterior_open
-
-
-@pytest.fixture(scope="module")
-def grammar(small) -> Automaton:
-    return small.automaton("train")
-
-
-@pytest.fixture(scope="module")
-def sentences(grammar) -> Language:
-    return language(grammar)
 
 
 def compare(automaton, sentences: Language, rng: Random) -> bool:

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 import torch
 from orders import end_asked, end_asked_left_to_right, end_out_of_sight, in_an_order, ordered
-from world_brute import Language, by_hand, chance, fitting, language, random_automaton
+from world_brute import by_hand, chance, fitting, language, random_automaton
 
 from plmlab.draws import shuffled
 from plmlab.example import IGNORE, Example
@@ -17,20 +17,10 @@ from plmlab.objectives import causal, masked
 from plmlab.objectives.causal import segmented
 from plmlab.objectives.sequences import sequence_to_sequence
 from plmlab.visibility import Visibility
-from plmlab.world.probability.automaton import END, Automaton
+from plmlab.world.probability.automaton import END
 from plmlab.world.probability.example_floor import example_floor, questions, shown_tokens
 from plmlab.world.probability.floors import FloorError
 from plmlab.world.probability.readers import DECOYS, SlotVocabulary, told_length, visible_positions
-
-
-@pytest.fixture(scope="module")
-def grammar(small) -> Automaton:
-    return small.automaton("train")
-
-
-@pytest.fixture(scope="module")
-def sentences(grammar) -> Language:
-    return language(grammar)
 
 
 def nats(automaton, words, make, reader=visible_positions, seed: int = 0) -> float:

@@ -18,16 +18,6 @@ from plmlab.world.probability.infilling import part_a
 from plmlab.world.probability.posterior import NotInGrammar, joint, posterior
 
 
-@pytest.fixture(scope="module")
-def grammar(small) -> Automaton:
-    return small.automaton("train")
-
-
-@pytest.fixture(scope="module")
-def sentences(grammar) -> Language:
-    return language(grammar)
-
-
 def short_spans(count: int, spans) -> float:
     """A drawing that hides no span of three words, and of others the less the longer they and the sentence are, the
     last more so than the first."""

@@ -45,6 +45,7 @@ PILOT, UPDATES = 800, 3600
 """Updates of the runs by which rates are chosen, and of the others."""
 SEEDS, PILOTS, RATES = (0, 1, 2), (8, 9), (1e-3, 3e-3, 1e-2)
 LONGER = 3
+"""How many times as long the mix is trained once more."""
 JUDGED, TEXTS, OTHERS = 16, 64, 77
 """So many batches of so many other sentences tell what is paid under a mask, drawn by a seed."""
 ARMS: dict[str, Mapping[str, float]] = {
@@ -197,8 +198,9 @@ def measure(parts: Parts) -> dict[str, Any]:
             for (name,), (lr, scores) in rates.items()}
     mix = rates["the mix",][0]
     longer = parts(run_longer, [(mix, seed) for seed in SEEDS])
-    equal = parts(run_equal, [(mask, times, rates[mask,][0], seed)
-                              for mask in MASKS if mask in ARMS for times in (1, LONGER) for seed in SEEDS])
+    alone = {name: rates[name,][0] for name in ARMS if name in MASKS}
+    equal = parts(run_equal, [(mask, times, lr, seed)
+                              for mask, lr in alone.items() for times in (1, LONGER) for seed in SEEDS])
     both = ("nothing", *ARMS)
     best = best_rates(parts, writing_rate, SEEDS[:1], {(folder, name): RATES for name in both})
     wrote = parts(writes, [(folder, name, best[folder, name][0], seed, tuned)
@@ -210,5 +212,5 @@ def measure(parts: Parts) -> dict[str, Any]:
     return {"floors": parts(floors, [()])[()], "arms": arms, "writing": writing, "updates": UPDATES,
             "table": {str(tuned): spread({seed: table[tuned, seed] for seed in SEEDS}) for tuned in TUNED},
             "longer": spreads({seed: longer[mix, seed] for seed in SEEDS}),
-            "equal": {mask: [spread({seed: equal[mask, times, rates[mask,][0], seed] for seed in SEEDS})
-                             for times in (1, LONGER)] for mask in MASKS if mask in ARMS}}
+            "equal": {mask: [spread({seed: equal[mask, times, lr, seed] for seed in SEEDS}) for times in (1, LONGER)]
+                      for mask, lr in alone.items()}}
