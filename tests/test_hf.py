@@ -18,6 +18,8 @@ from transformers import (
     BertForMultipleChoice,
     BertForPreTraining,
     BertModel,
+    GlmConfig,
+    GlmModel,
     GPT2Config,
     GPT2LMHeadModel,
     GPT2Model,
@@ -175,6 +177,16 @@ def test_other_architectures() -> None:
     config = AlbertConfig(vocab_size=30, hidden_size=8, num_attention_heads=2, intermediate_size=8, embedding_size=8)
     with pytest.raises(NotLoadable, match=f"cannot run a model of type 'albert'. {SUPPORTED}"):
         from_hf(AlbertModel(config))
+
+
+def test_a_namesake_is_another_model(tmp_path: Path) -> None:
+    size = {"vocab_size": 30, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "head_dim": 8,
+            "num_key_value_heads": 1, "intermediate_size": 16, "pad_token_id": 0}
+    theirs = GlmModel(GlmConfig(**size))
+    theirs.save_pretrained(tmp_path)
+    for source in (theirs, tmp_path):
+        with pytest.raises(NotLoadable, match=f"type 'glm'. The 'glm' .* is GLM-4 .*fills blanks.*{SUPPORTED}"):
+            from_hf(source)
 
 
 def test_broken_folders(tmp_path: Path) -> None:

@@ -41,6 +41,9 @@ CLASSES = {"bert": "BertForPreTraining", "xlnet": "XLNetLMHeadModel", "mpnet": "
 SUPPORTED = ("bert (BERT, and with its heads BERTPretraining, SentenceClassifier, TokenClassifier or SpanClassifier; "
              "with six segments UniLM or UniLMPretraining), xlnet and mpnet (XLNet and MPNet, and the same heads of "
              "each), gpt2 (GPT2) and openai-gpt (GPT)")
+NAMESAKES = {"glm": "The 'glm' of transformers is GLM-4 (2024), which says every next word; plmlab's GLM (2021) fills "
+                    "blanks, and transformers has no code for its weights. "}
+"""Types of theirs that have the name of a system of ours and are another one: what is to be said of it."""
 OFFLINE = ("Without a network these work: plmlab.hf.minilm(), a real BERT that is installed with the course; any "
            "folder with a saved model; and what was fetched before")
 
@@ -103,7 +106,8 @@ def _reader(config: Any, kind: str) -> Callable[[Any, Mapping[str, Tensor]], nn.
     if kind in OWN_READERS:
         return OWN_READERS[kind]
     if config.model_type not in READERS:
-        raise NotLoadable(f"our code cannot run a model of type {config.model_type!r}. Supported are {SUPPORTED}")
+        raise NotLoadable(f"our code cannot run a model of type {config.model_type!r}. "
+                          f"{NAMESAKES.get(config.model_type, '')}Supported are {SUPPORTED}")
     if config.model_type == "bert" and config.type_vocab_size == UniLMConfig.segments:
         return UNILMS.read
     return READERS[config.model_type]

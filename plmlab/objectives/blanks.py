@@ -8,7 +8,8 @@ Part B is that of its [MASK]; and its place in its blank, [START] being 1, which
 Where it differs from the authors' code: that puts [CLS] before a text and an end of text behind it, hides neither, and
 counts both in the share to hide, which it rounds down ([CLS] has position 0 there, so that words have the positions
 that they have here); it throws a text away that the drawn spans do not fit; its sentences end where a token holds a
-full stop or the like.
+full stop or the like; a blank of a document and one of a sentence have a [MASK] of their own kind; the texts of a batch
+hide as much of a document, and where that reaches the end, the end of the text is said in the place of [END].
 """
 
 from bisect import bisect_left

@@ -269,7 +269,9 @@ class World:
             rng: for the sentences and the objective's draws (a fixed one if not given).
             reader: who knows what of the sentence's length, a function of :mod:`plmlab.world.probability.readers`. If
                 not given, ``told_length``, the floor for everybody. ``visible_positions`` pays more where an Example
-                does not show the end (XLNet's), and the same for ``causal`` (GPT) and ``masked`` (BERT).
+                does not show the end (XLNet's), and the same for ``causal`` (GPT) and ``masked`` (BERT). Blanks of
+                unknown length (GLM's) ask for ``visible_blanks`` or ``drawn_blanks`` of
+                :mod:`plmlab.world.probability.infilling`; the latter is their floor.
 
         Raises:
             FloorError: too few sentences for a mean, an objective that predicts nothing, or one whose Examples show

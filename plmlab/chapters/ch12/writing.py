@@ -26,7 +26,7 @@ from torch import nn
 
 from plmlab import world
 from plmlab.batches import ExampleBatches
-from plmlab.chapters.ch12.pretrained import ARMS, pretrained
+from plmlab.chapters.ch12.pretrained import ARMS, WARMUP, pretrained
 from plmlab.decode import Given, greedy
 from plmlab.draws import below, shuffled
 from plmlab.example import IGNORE, Example, PairBatch, PairExample
@@ -191,7 +191,7 @@ def tune(model: nn.Module, task: Task, lr: float, seed: int, **options: Any) -> 
 
     torch.manual_seed(seed)
     return fit(model, ExampleBatches(draw, f"write {seed}", vocab.need("pad")), steps=task.updates, lr=lr,
-               warmup=task.updates // 10, score=score, evaluate_every=min(EVERY, task.updates), patience=PATIENCE,
+               warmup=WARMUP, score=score, evaluate_every=min(EVERY, task.updates), patience=PATIENCE,
                show=False, **options)
 
 
