@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from plmlab.labs.attention.lab import AttentionLab, AttentionPreset
     from plmlab.labs.base import Lab
     from plmlab.labs.beam.lab import BeamLab
+    from plmlab.labs.blank.lab import BlankLab
     from plmlab.labs.cloze.lab import ClozeLab
     from plmlab.labs.curve.lab import Curve
     from plmlab.labs.four_masks.lab import FourMasksLab
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 MODULES = {
     "AlignmentLab": "alignment.lab", "AlignmentPreset": "alignment.presets",
     "AttentionLab": "attention.lab", "AttentionPreset": "attention.lab", "BeamLab": "beam.lab", "Lab": "base",
-    "ClozeLab": "cloze.lab",
+    "BlankLab": "blank.lab", "ClozeLab": "cloze.lab",
     "Curve": "curve.lab", "FourMasksLab": "four_masks.lab",
     "GateLab": "gates.lab", "GatePreset": "gates.lab", "GradientLab": "gradient.lab",
     "LayerLab": "layer.lab", "LayerPreset": "layer.presets",
@@ -48,6 +49,7 @@ __all__ = [
     "AttentionLab",
     "AttentionPreset",
     "BeamLab",
+    "BlankLab",
     "ClozeLab",
     "Curve",
     "FourMasksLab",

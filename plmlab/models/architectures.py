@@ -3,7 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import Literal, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
+
+from torch import Tensor
 
 from plmlab.example import AnyExample, Example, PairExample, TwoWayExample
 from plmlab.objectives import causal, sequence_to_sequence, two_way, window
@@ -18,16 +20,43 @@ REACH = 5
 ExampleOfText = Callable[[Sequence[int], Sequence[int] | None, Vocabulary], AnyExample]
 
 
+class BlankFiller(Protocol):
+    """Who fills the blanks of some texts, one after the other: an `AutoregressiveModel` of what stands in them."""
+
+    @property
+    def model(self) -> Any:
+        """The model."""
+
+    @property
+    def vocab(self) -> Vocabulary:
+        """Its vocabulary."""
+
+    @property
+    def prompt(self) -> Tensor:
+        """[START] of the first blank of each text, [batch 1]."""
+
+    def start(self) -> Any:
+        """The texts read, no blank begun."""
+
+    def step(self, tokens: Tensor, state: Any) -> Tensor:
+        """Read ``tokens`` [batch time] after what ``state`` holds, and give the logits of the next, [batch vocab]."""
+
+    def logprobs(self, fillings: Sequence[Sequence[Sequence[int]]]) -> Tensor:
+        """For each text log p(fillings, in its order), in nats, [batch]."""
+
+
 @dataclass(frozen=True)
 class Architecture:
     """A kind of model. ``example(tokens, second, vocab)`` is what it reads of a text, or of two; a ValueError where it
     reads another number of texts. ``gaps`` is how it is asked for hidden words; None where it can't be. ``masks``: of a
-    model that was pretrained under several, the name of each → what is read of a text under it."""
+    model that was pretrained under several, the name of each → what is read of a text under it. ``filler(model, texts,
+    vocab, orders)`` fills the blanks of texts word by word; None where a model cannot say how long a blank is."""
 
     name: Literal["encoder", "decoder", "encoder-decoder", "recurrent", "two-way recurrent", "recurrent pair", "window"]
     example: ExampleOfText
     gaps: Gaps | None = None
     masks: Mapping[str, ExampleOfText] = field(default_factory=dict)
+    filler: Callable[..., BlankFiller] | None = None
 
 
 def only_one(second: object, way: str = "from left to right") -> None:

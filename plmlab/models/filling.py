@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from random import Random
+from typing import Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -16,10 +17,24 @@ from torch.nn import functional as F
 
 from plmlab.example import IGNORE, Batch
 from plmlab.layers.attention import Cache
-from plmlab.models.glm import GLMPretraining
+from plmlab.models.bert import BERT
 from plmlab.objectives.blanks import blank_infilling, check_order, filled_in
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.visibility import AttentionMask
+
+
+@runtime_checkable
+class FillsBlanks(Protocol):
+    """A GLM with its output."""
+
+    training: bool
+
+    @property
+    def bert(self) -> BERT:
+        """The network."""
+
+    def token_logits(self, hidden: Float[Tensor, "*slots model"]) -> Float[Tensor, "*slots vocab"]:
+        """The logits of the word that a slot of a blank must say."""
 
 
 @dataclass
@@ -55,7 +70,7 @@ class Filler:
     [END].
     """
 
-    model: GLMPretraining
+    model: FillsBlanks
     texts: Sequence[Sequence[int]]
     vocab: Vocabulary
     orders: Sequence[Sequence[int]] | None = None
@@ -158,7 +173,7 @@ class Filler:
         batch = Batch.of([filled_in(text, words, order, self.vocab) for text, words, order
                           in zip(self.texts, fillings, self.filled_when, strict=True)],
                          pad=self.vocab.need("pad")).to(self._device)
-        logits = self.model(batch).transpose(1, 2)
+        logits = self.model.token_logits(self.model.bert(batch)).transpose(1, 2)
         return -F.cross_entropy(logits, batch.targets, ignore_index=IGNORE, reduction="none").sum(1)
 
     @property

@@ -25,11 +25,12 @@ from plmlab.layers.positions import Learned
 from plmlab.layers.transformer import PreNorm
 from plmlab.models.architectures import Architecture
 from plmlab.models.bert import BERT, BERTConfig, Embeddings
+from plmlab.models.filling import Filler
 from plmlab.models.registry import Pretraining, model
 from plmlab.objectives.blanks import blank_behind, blank_infilling, blanks_of_pair, one_word_blanks
 from plmlab.text.tokenizers import Tokenizer
 
-BLANKS = Architecture("encoder", blank_behind, one_word_blanks)
+BLANKS = Architecture("encoder", blank_behind, one_word_blanks, filler=Filler)
 """A [MASK], or A [SEP] B [MASK], which everyone sees, and behind it [START] of the blank."""
 
 

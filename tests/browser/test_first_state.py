@@ -21,6 +21,7 @@ from pathlib import Path
 import torch
 torch.set_num_threads(1)
 import alignment_models
+import blank_models
 import four_masks_models
 import gate_models
 import layer_models
@@ -47,6 +48,7 @@ BEGINNINGS = {
                      'alignment_models.pointing(held=[{"step": 1, "slot": 2}], labelled="read", steps=3)'],
     "AttentionLab": ["AttentionLab()"],
     "BeamLab": ["BeamLab()", "table_lab(PENALTY, steps=3)"],
+    "BlankLab": ["blank_models.lab()", "BlankLab(fill_in=True)"],
     "ClozeLab": ["crossed(left_only=gpt())"],
     "Curve": ["curve()"],
     "FourMasksLab": ["four_masks_models.lab()"],

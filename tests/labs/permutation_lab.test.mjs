@@ -1,12 +1,13 @@
 // The Permutation Lab's pure functions.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { columnsOf, markOf, moved, placeAfter, placeAt } from "../../plmlab/labs/permutation/chips.js";
+import { columnsOf, markOf, placeAt } from "../../plmlab/labs/permutation/chips.js";
 import { causesOf, reason, slotsOf } from "../../plmlab/labs/permutation/squares.js";
 import { axisOf, dotAfter, nearest, stacked } from "../../plmlab/labs/permutation/strip.js";
 import {
   leakSaid, listed, orderSaid, ordersSaid, spreadOf, stepSaid, tallySaid, tellingStep,
 } from "../../plmlab/labs/permutation/told.js";
+import { moved, placeAfter } from "../../plmlab/labs/shared/order.js";
 
 const plain = (text) => text.replaceAll("\u00a0", " ");
 const state = {

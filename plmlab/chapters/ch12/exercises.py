@@ -1,4 +1,5 @@
-"""Exercises of chapter 12: UniLM (Dong et al. 2019), from its masks to what it says and what it is asked."""
+"""Exercises of chapter 12: UniLM (Dong et al. 2019), from its masks to what it says and what it is asked; and then
+GLM's, which stand in `exercises_blanks`."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,7 +8,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Generator, Tensor, randint, randn
 
-from plmlab.chapters.ch12 import mistakes, mistakes_target
+from plmlab.chapters.ch12 import exercises_blanks, mistakes, mistakes_target
 from plmlab.exercises.exercise import Exercise, Probes
 
 
@@ -212,4 +213,5 @@ EXERCISES = (
             "that. ** is the power, and it binds before * and −, so 1 − share stands in parentheses.",
         ),
     ),
+    *exercises_blanks.EXERCISES,
 )

@@ -85,7 +85,7 @@ def translation() -> Task:
                 if not unread or one.pattern in full.open_patterns)
 
     new = list(islice(dict.fromkeys(islice(rows("test", 77, unread=True), 2 * EXAM)), EXAM + DEVELOPMENT))
-    return Task(tuple(islice(rows("train", 79), PAIRS)), tuple(new[EXAM:]), tuple(new[:EXAM]), read=0, updates=3000,
+    return Task(tuple(islice(rows("train", 79), PAIRS)), tuple(new[EXAM:]), tuple(new[:EXAM]), read=0, updates=2000,
                 pilot=600)
 
 
@@ -105,7 +105,7 @@ def gist() -> Task:
     new = [row(all_of_them[entity]) for entity in all_of_them if entity not in told]
     libraries = [Library(full.facts, full.held, full.seed + wording) for wording in range(WORDINGS)]
     learned = [row(library.article(entity, "train")) for library in libraries for entity in entities[READ + CHOSEN:]]
-    return Task(tuple(learned), tuple(chosen), (*exam, *new), READ, updates=750, pilot=200)
+    return Task(tuple(learned), tuple(chosen), (*exam, *new), READ, updates=500, pilot=200)
 
 
 TASKS: dict[str, Callable[[], Task]] = {"translation": translation, "gist": gist}

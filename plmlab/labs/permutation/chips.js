@@ -4,24 +4,13 @@
 import { orderSaid } from "./told.js";
 import { clamp, el, svg } from "../shared/dom.js";
 import { tableRow } from "../shared/grid.js";
+import { moved, placeAfter } from "../shared/order.js";
 
 const DRAGGED = 4; // px: less is a click
 const LINES = 30;
 const LABEL = { wide: 138, narrow: 88 };
 const SUM = 92;
 const PITCH = { low: 46, high: 92 };
-
-/** The order with the word at one place of it moved to another. */
-export function moved(order, from, to) {
-  const others = order.filter((_, place) => place !== from);
-  return [...others.slice(0, to), order[from], ...others.slice(to)];
-}
-
-/** Where a key moves the word at a place of an order, or null if it moves nothing. */
-export function placeAfter(key, place, count) {
-  const to = { ArrowLeft: place - 1, ArrowRight: place + 1, Home: 0, End: count - 1 }[key];
-  return to === undefined ? null : clamp(to, 0, count - 1);
-}
 
 /** The place of the order that a point, `x` px from the first, lies in. */
 export const placeAt = (x, pitch, count) => clamp(Math.floor(x / pitch), 0, count - 1);

@@ -4,7 +4,16 @@ from collections.abc import Callable
 
 import pytest
 
-from plmlab.chapters.ch12 import pretrained, recipe, shares, targets, tuned, writing
+from plmlab.chapters.ch12 import (
+    blanks_ablated,
+    pretrained,
+    recipe,
+    shares,
+    targets,
+    tuned,
+    unknown_length,
+    writing,
+)
 from plmlab.recipes import Parts
 
 
@@ -17,7 +26,8 @@ def test_the_recipe_puts_its_experiments_together(parts: Parts, monkeypatch: pyt
             made.append(name)
             return {"of": name}
         return measure
-    names = {"pretrained": pretrained, "writing": writing, "reading": tuned, "shares": shares, "targets": targets}
+    names = {"pretrained": pretrained, "writing": writing, "reading": tuned, "shares": shares, "targets": targets,
+             "unknown length": unknown_length, "without": blanks_ablated}
     for name, module in names.items():
         monkeypatch.setattr(module, "measure", told(name))
     assert recipe.main(parts) == {name: {"of": name} for name in names}

@@ -54,13 +54,18 @@ def test_a_gpt_that_diverges_is_worth_nothing(monkeypatch: pytest.MonkeyPatch) -
 def test_models_are_put_to_their_tasks(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     def run(folder: str, model: str, task: str, lr: float, seed: int) -> dict[str, float]:
         better = {"UniLM": 0.6, "BERT": 0.5, "GPT": 0.4}[model] + (model == "BERT" and task == "names") / 2
-        return {"score": better + seed / 100, "development": lr, "updates": 50}
+        # the first seed alone would take 0.003
+        development = {1e-3: 0.5, 3e-3: 0.3 + 0.3 * (seed == 0)}.get(lr, 0.1)
+        return {"score": better + seed / 100, "development": development, "updates": 50}
     monkeypatch.setattr(tuned, "run", run)
     told = tuned.measure(parts)
     assert set(told["tasks"]) == set(TASKS) and set(told["majority"]) == {"one sentence", "a pair"}
     assert set(told["tasks"]["names"]) == {"UniLM", "BERT"} and set(told["tasks"]["a pair"]) == {"UniLM", "BERT", "GPT"}
     assert told["above"] == {"UniLM above BERT": ["one sentence", "a pair", "an answer"], "BERT above UniLM": ["names"],
                              "UniLM above GPT": ["one sentence", "a pair"], "GPT above UniLM": []}
+    assert {runs["lr"] for of in told["tasks"].values() for runs in of.values()} == {1e-3}
+    grid = dict(told["tasks"]["an answer"]["BERT"]["rates"])
+    assert list(grid) == [3e-4, 1e-3, 3e-3, 1e-2] and grid[3e-3] == pytest.approx(0.4)
 
 
 def test_who_runs_is_told_by_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,276 @@
+"""GLM's objective and what its paper takes away from it, an arm each; and two BERTs; on the small world's sentences.
+
+Each arm is the paper's but for one thing:
+
+- *left to right*: the blanks are filled in the order of the text, not in a random one;
+- *a sentinel a span*: the blank that is filled first is [X0], the next [X1], where the paper has [MASK] for all; each
+  begins with its sentinel, and does not say where it stands (the authors' code, which has tokens of its own to begin
+  with; in T5 the sentinel begins the span, as here);
+- *places of the whole text*: one axis of positions, on which each word, hidden or in sight, has its place in the whole
+  text, as in XLNet. So the words behind a blank tell how long it is; those of a blank at the end do not;
+- *counting on*: one axis of positions, on which Part B goes on where Part A ends. Nothing but their order tells which
+  blank is filled, so they are filled from left to right: to be compared with *left to right*;
+- *with documents*, *with sentences*: one text in two is read by a second objective (§2.1.2), its blank a mask of its
+  own kind (the authors' code), so that nobody has to guess which objective it is. A text of the small world is one
+  sentence, so that the second of these hides all of it.
+
+BERT hides three words in ten, one by one; *BERT, whole spans* the spans that GLM hides, each word a [MASK]. All arms
+read as many tokens: `updates` sets how many updates that takes. Each has a rate of its own for each budget.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+from random import Random
+from statistics import fmean
+from typing import Any, NamedTuple
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from plmlab import world
+from plmlab.batches import ExampleBatches
+from plmlab.chapters.ch12.blank_exam import RATE, drawn
+from plmlab.example import Batch, Example
+from plmlab.models.bert import BERTConfig, BERTPretraining
+from plmlab.models.glm import GLMConfig, GLMPretraining
+from plmlab.objectives import masked
+from plmlab.objectives.blanks import blank_infilling, document_infilling, filled_in, sentence_infilling
+from plmlab.recipes import Parts, best_rates, spread
+from plmlab.text.vocabulary import Vocabulary
+from plmlab.train import Diverged, fit
+from plmlab.weights import put, weights
+from plmlab.world.datasets.batches import sentence_batches
+from plmlab.world.datasets.tokenizer import small_spelling
+
+LAYERS, WIDTH, HEADS, TIME = 2, 64, 4, 64
+BATCH = 32
+BUDGETS = (1250, 2500)
+"""Updates of the paper's arm. What the second gains over the first tells whether there is a plateau; after it, an arm
+that reads blanks half of the time has read as many as the paper's after the first."""
+RATES, PILOTS, SEEDS, OTHERS = (1e-3, 3e-3, 1e-2), (8,), (0, 1, 2), 77
+JUDGED = 8
+"""Batches of other training text by which rates are chosen."""
+LONGEST = 13
+"""The most words that are written in a blank: as many as the longest sentence has."""
+Make = Callable[..., Example]
+"""(tokens, *, vocab, rng) → Example."""
+Places = Sequence[int]
+"""For each slot of Part A its place in the whole text, from 1; of a blank that of its first word."""
+Show = Callable[[Example, Places | None], Example]
+"""An Example of the paper's → the arm's. Places are given where a blank is still being filled, so that the Example
+does not tell how long it is."""
+
+
+def as_it_is(example: Example, places: Places | None = None) -> Example:
+    """The paper's."""
+    return example
+
+
+def own_places(example: Example) -> list[int]:
+    """The places of Part A in the whole text, of an Example that shows all that was hidden."""
+    first, second = example.positions.tolist()
+    slots = [place for place, inside in zip(first, second, strict=True) if inside]
+    found, place = [], 1
+    for slot in range(1, second.count(0) + 1):
+        found.append(place)
+        place += slots.count(slot) - 1 if slot in slots else 1
+    return found
+
+
+def whole_text(example: Example, places: Places | None = None) -> Example:
+    """One axis, the places of the whole text; a slot of a blank has the place of the word that it says."""
+    first, inside = example.positions
+    where = torch.tensor([0, *(own_places(example) if places is None else places)])[first] + (inside - 1).clamp(min=0)
+    return replace(example, positions=torch.stack([where, torch.zeros_like(where)]))
+
+
+def counting_on(example: Example, places: Places | None = None) -> Example:
+    """One axis, on which Part B goes on behind Part A."""
+    count = torch.arange(1, len(example.tokens) + 1)
+    return replace(example, positions=torch.stack([count, torch.zeros_like(count)]))
+
+
+def sentinels(example: Example, places: Places | None = None) -> Example:
+    """A sentinel for each blank, in the order in which they are filled, there and where it begins; Part B does not say
+    where it stands (place 0)."""
+    tokens, (first, inside) = example.tokens.clone(), example.positions
+    for number, start in enumerate((inside == 1).nonzero().flatten().tolist()):
+        tokens[first[start] - 1] = tokens[start] = small_spelling().vocab.sentinels[number]
+    return replace(example, tokens=tokens, positions=torch.stack([first * (inside == 0), inside]))
+
+
+def own_mask(example: Example, places: Places | None = None) -> Example:
+    """The paper's, with a mask of another kind in the place of [MASK]: what a second objective hides."""
+    vocab = small_spelling().vocab
+    return replace(example, tokens=example.tokens.where(example.tokens != vocab.need("mask"), vocab.sentinels[-1]))
+
+
+blanks = partial(blank_infilling, rate=RATE)
+
+
+def in_order(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Example:
+    """Blanks that are filled from left to right."""
+    spans = drawn(len(tokens), rng)
+    return blank_infilling(tokens, vocab=vocab, rng=rng, spans=spans, order=range(len(spans)))
+
+
+def half(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, other: Make) -> Example:
+    """Blanks one time in two, else the other objective, with its own mask."""
+    if rng.random() < 0.5:
+        return blanks(tokens, vocab=vocab, rng=rng)
+    return own_mask(other(tokens, vocab=vocab, rng=rng))
+
+
+def whole_spans(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Example:
+    """BERT's text with GLM's spans hidden, a [MASK] a word."""
+    hidden = [slot + 1 for begin, stop in drawn(len(tokens), rng) for slot in range(begin, stop)]
+    return masked(tokens, vocab=vocab, rng=rng, select=hidden, replace=dict.fromkeys(hidden, vocab.need("mask")))
+
+
+def glm() -> GLMPretraining:
+    """GLM's network with random weights."""
+    return GLMPretraining(GLMConfig(len(small_spelling()), TIME, LAYERS, WIDTH, HEADS, 4 * WIDTH, dropout=0.0,
+                                    attention_dropout=0.0))
+
+
+def bert() -> BERTPretraining:
+    """BERT's, of the same size."""
+    return BERTPretraining(BERTConfig(len(small_spelling()), TIME, LAYERS, WIDTH, HEADS, 4 * WIDTH, dropout=0.0,
+                                      attention_dropout=0.0))
+
+
+class Arm(NamedTuple):
+    """What is hidden, in the paper's Examples; how the arm shows it; how it is shown a blank that half of a text or all
+    of it is to be written in; whether blanks are always filled from left to right; and its network."""
+
+    make: Make
+    shown: Show = as_it_is
+    long: Show = as_it_is
+    ordered: bool = False
+    network: Callable[[], nn.Module] = glm
+
+
+PAPER = "the paper's"
+ARMS: Mapping[str, Arm] = {
+    PAPER: Arm(blanks),
+    "left to right": Arm(in_order, ordered=True),
+    "a sentinel a span": Arm(blanks, sentinels, sentinels),
+    "places of the whole text": Arm(blanks, whole_text, whole_text),
+    "counting on": Arm(in_order, counting_on, counting_on, ordered=True),
+    "with documents": Arm(partial(half, other=document_infilling), long=own_mask),
+    "with sentences": Arm(partial(half, other=sentence_infilling), long=own_mask),
+    "BERT": Arm(partial(masked, rate=RATE), network=bert),
+    "BERT, whole spans": Arm(whole_spans, network=bert),
+}
+
+
+def texts(name: str, seed: int) -> ExampleBatches:
+    """What an arm reads."""
+    arm = ARMS[name]
+
+    def made(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Example:
+        return arm.shown(arm.make(tokens, vocab=vocab, rng=rng), None)
+    return sentence_batches(world.small(), "train", small_spelling(), made, BATCH, seed)
+
+
+@cache
+def tokens(name: str) -> float:
+    """The tokens that an arm reads in an update, special ones among them, padding not: the mean of a few updates."""
+    batches = texts(name, OTHERS)
+    read = [len(example.tokens) for step in range(JUDGED) for example in batches.examples(step)
+            if isinstance(example, Example)]
+    return sum(read) / JUDGED
+
+
+def updates(name: str, budget: int) -> int:
+    """The updates in which an arm reads as many tokens as the paper's in ``budget`` updates."""
+    return round(budget * tokens(PAPER) / tokens(name))
+
+
+def learn(name: str, budget: int, lr: float, seed: int) -> nn.Module:
+    """An arm after a budget."""
+    torch.manual_seed(seed)
+    model = ARMS[name].network()
+    steps = updates(name, budget)
+    fit(model, texts(name, seed), steps=steps, lr=lr, warmup=min(100, steps // 10), show=False)
+    return model
+
+
+@torch.no_grad()
+def loss(name: str, model: nn.Module) -> float:
+    """An arm's own loss on other training text, the mean over batches."""
+    batches = texts(name, OTHERS)
+    return fmean([float(model.eval().loss(batches(step))) for step in range(JUDGED)])  # type: ignore[operator]
+
+
+def rate_score(name: str, budget: int, lr: float, seed: int) -> float:
+    """How good a rate is for a budget: minus the loss after it."""
+    try:
+        return -loss(name, learn(name, budget, lr, seed))
+    except Diverged:
+        return -1e9
+
+
+def kept(folder: str, name: str, budget: int, seed: int) -> Path:
+    """Where an arm's weights lie."""
+    return Path(folder) / f"{name} {budget} {seed}.safetensors"
+
+
+def train(folder: str, name: str, budget: int, lr: float, seed: int) -> float:
+    """Train an arm and keep it; its own loss on other training text."""
+    model = learn(name, budget, lr, seed)
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    save_file(weights(model), kept(folder, name, budget, seed))
+    return loss(name, model)
+
+
+def trained(folder: str, name: str, budget: int, seed: int) -> nn.Module:
+    """An arm that was kept, in evaluation mode."""
+    model = ARMS[name].network()
+    put(model, load_file(kept(folder, name, budget, seed)))
+    return model.eval()
+
+
+def prepared(parts: Parts, names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Train and keep arms: arm → budget → ``lr``, the ``rates`` tried with their losses, the ``updates``, and the
+    arm's own ``loss`` with spread. What is done already is not done again."""
+    folder = str(parts.folder)
+    rates = best_rates(parts, rate_score, PILOTS, {(name, budget): RATES for name in names for budget in BUDGETS})
+    losses = parts(train, [(folder, *arm, lr, seed) for arm, (lr, _) in rates.items() for seed in SEEDS])
+    return {name: {str(budget): {
+        "lr": lr, "rates": [(rate, -score) for rate, score in scores.items()], "updates": updates(name, budget),
+        "loss": spread({seed: losses[folder, name, budget, lr, seed] for seed in SEEDS})}
+        for budget in BUDGETS for lr, scores in (rates[name, budget],)} for name in names}
+
+
+def likeliest(logits: Tensor) -> Tensor:
+    """The likeliest token of each row."""
+    return logits.argmax(-1)
+
+
+@torch.no_grad()
+def filled(model: nn.Module, shown: Show, texts: Sequence[Sequence[int]], places: Sequence[Places],
+           choose: Callable[[Tensor], Tensor] = likeliest) -> list[list[list[int]]]:
+    """For each text, with a [MASK] a blank, the words of each blank, in the order of the text and filled in it.
+
+    All is read anew for each word, as the arm shows it; `plmlab.models.filling` is quicker, and knows the paper's
+    alone. ``choose`` makes of logits [rows vocab] a token each.
+    """
+    vocab = small_spelling().vocab
+    never = torch.tensor(sorted(vocab.special - {vocab.need("end")}))
+    said: list[list[list[int]]] = [[[] for token in text if token == vocab.mask] for text in texts]
+    at, going = [0] * len(texts), list(range(len(texts)))
+    while going:
+        read = [shown(filled_in(texts[i], said[i], range(len(said[i])), vocab), places[i]) for i in going]
+        slots = [len(texts[i]) + sum(len(words) + 1 for words in said[i][:at[i]]) + len(said[i][at[i]]) for i in going]
+        logits = model(Batch.of(read, pad=vocab.need("pad")))[torch.arange(len(going)), torch.tensor(slots)]
+        for i, token in zip(going, choose(logits.index_fill(-1, never, float("-inf"))).tolist(), strict=True):
+            if token != vocab.end:
+                said[i][at[i]].append(token)
+            if token == vocab.end or len(said[i][at[i]]) == LONGEST:
+                at[i] += 1
+        going = [i for i in going if at[i] < len(said[i])]
+    return said

@@ -1,0 +1,178 @@
+"""Exercises 12.5 and 12.6: GLM (Du et al. 2022), what it reads of a text with blanks, and how it fills them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Generator, Tensor, randint, randn
+
+from plmlab.chapters.ch12 import mistakes_blanks, mistakes_filling
+from plmlab.exercises.exercise import Exercise, Probes
+
+
+def parts_a_and_b(
+    tokens: list[int], spans: list[list[int]], order: list[int],
+) -> tuple[Int[Tensor, "time"], Int[Tensor, "axis time"], Int[Tensor, "time"]]:
+    """What a GLM reads of a text with blanks, where each slot stands, and what it must say.
+
+    Part A is the text with one [MASK] in the place of each span, however long the span is. Part B
+    stands behind it and holds the spans, in the order in which they are filled: of each, [START] and
+    its words. A slot of Part B must say the next word of its span, and the last one of a span [END],
+    which is not read. A slot of Part A says nothing.
+
+    ``spans`` gives [begin, end] of each span, as in a slice, in the order of the text; none is empty,
+    and two may touch. ``order`` gives the numbers of the spans, which count from 0, in the order in
+    which they are filled.
+
+    Give three tensors of whole numbers: the tokens; the positions, two rows; the targets. The first
+    position is the place in Part A, counted from 1; in Part B all slots of a span have that of its
+    [MASK]. The second position is 0 in Part A; in Part B it is 1 at each [START], and goes on with 2,
+    3, … over the words of the span. The target is −100 where nothing is said. [MASK] is 4, [START] is
+    5, [END] is 6.
+    """
+    part_a, masks, behind = list[int](), list[int](), 0
+    for begin, end in spans:
+        part_a += [*tokens[behind:begin], 4]
+        masks.append(len(part_a))
+        behind = end
+    part_a += tokens[behind:]
+    read, first = [*part_a], list(range(1, len(part_a) + 1))
+    second, targets = [0] * len(part_a), [-100] * len(part_a)
+    for span in order:
+        words = tokens[slice(*spans[span])]
+        read += [5, *words]
+        first += [masks[span]] * (len(words) + 1)
+        second += range(1, len(words) + 2)
+        targets += [*words, 6]
+    return torch.tensor(read), torch.tensor([first, second]), torch.tensor(targets)
+
+
+def draw_spans(rng: Generator) -> Probes:
+    """Inputs for 12.5: name → (tokens, spans, order)."""
+    def drawn(words: int, *spans: list[int], order: list[int]) -> tuple[object, ...]:
+        return randint(40, 90, (words,), generator=rng).tolist(), [*spans], order
+
+    return {
+        "one word of three": ([41, 42, 43], [[1, 2]], [0]),
+        "the paper's figure": ([51, 52, 53, 54, 55, 56], [[2, 3], [4, 6]], [1, 0]),
+        "two blanks that touch, and one at the beginning": drawn(8, [0, 2], [3, 4], [4, 7], order=[1, 2, 0]),
+        "four blanks, the last at the end": drawn(11, [1, 2], [3, 6], [7, 9], [10, 11], order=[3, 0, 2, 1]),
+        "the whole text is a blank": drawn(4, [0, 4], order=[0]),
+        "words that come more than once": ([60, 61, 60, 60, 61], [[2, 3], [4, 5]], [0, 1]),
+    }
+
+
+def fill_in_order(
+    logits: "Callable[[list[int], list[list[int]]], Tensor]", text: list[int], order: list[int],
+) -> Int[Tensor, "time"]:
+    """A text whose blanks a GLM has filled, one after the other, each time with the likeliest word.
+
+    ``text`` has one [MASK] for each blank. ``order`` gives the numbers of the blanks, which count from
+    0 in the order of the text, in the order in which they are filled. The model reads the text as it
+    is given, and behind it what it has said so far: of each blank that was begun, [START] and its
+    words. The last slot says what comes next, a word or [END]. [END] ends the blank, and is not read.
+    It may come at once; such a blank is empty. The model says it sooner or later.
+    Give the text with the words of each blank in the place of its [MASK], as a tensor.
+
+    [MASK] is 4, [START] is 5, [END] is 6. ``logits(tokens, positions)`` reads a list of tokens and two
+    lists of positions. The first is the place in the text, counted from 1; [START] and the words of a
+    blank have that of its [MASK]. The second is 0 in the text; in each blank it is 1 at [START], and
+    goes on with 2, 3, … It gives a tensor [time, vocab]: row t is what slot t says.
+    """
+    masks = [place for place, token in enumerate(text, 1) if token == 4]
+    read, first, second = [*text], list(range(1, len(text) + 1)), [0] * len(text)
+    filled = {place: [token] for place, token in enumerate(text, 1)}
+    for blank in order:
+        words, said = list[int](), 5
+        while said != 6:
+            read.append(said)
+            first.append(masks[blank])
+            second.append(len(words) + 1)
+            said = int(logits(read, [first, second])[-1].argmax())
+            words.append(said)
+        filled[masks[blank]] = words[:-1]
+    return torch.tensor([token for words in filled.values() for token in words])
+
+
+@dataclass(frozen=True)
+class LittleGLM:
+    """What 12.6 asks: one layer of attention over tokens and two positions; Part A, whose second position is 0, sees
+    itself, and Part B what stands before it too. It says words and [END], which grows likelier with each word, so that
+    a blank has about ``length`` of them, or a few more. One seed has always the same weights. ValueError for what is
+    not one text."""
+
+    vocab: int
+    seed: int
+    length: int = 2
+
+    def __call__(
+        self, tokens: Sequence[int] | Tensor, positions: Sequence[Sequence[int]] | Tensor,
+    ) -> Float[Tensor, "time vocab"]:
+        """The logits of what each slot says."""
+        ids, places = torch.as_tensor(tokens), torch.as_tensor(positions)
+        if ids.ndim != 1 or places.shape != (2, len(ids)):
+            raise ValueError("logits(tokens, positions) reads one text: a list of tokens, and two lists of positions "
+                             f"as long. Their shapes are {list(ids.shape)} and {list(places.shape)}")
+        rng = Generator().manual_seed(self.seed)
+        word, first, second, out, turn = (
+            randn(rows, 8, generator=rng) for rows in (self.vocab, 100, 100, self.vocab, 8))
+        x = word[ids] + first[places[0]] + second[places[1]]
+        slot = torch.arange(len(ids))
+        seen = (places[1] == 0) | (slot <= slot[:, None])
+        scores = (x @ turn @ x.T / 8).masked_fill(~seen, float("-inf"))
+        said = (x + 4 * scores.softmax(1) @ x).tanh() @ out.T
+        said[:, :6] = float("-inf")
+        written = slot - slot.where(ids == 5, torch.tensor(0)).cummax(0).values
+        said[:, 6] += 3 * (written.maximum(places[1] - 1) - self.length)
+        return said
+
+
+def draw_texts(rng: Generator) -> Probes:
+    """Inputs for 12.6: name → (logits, text, order)."""
+    def drawn(seed: int, length: int, shape: str, *order: int) -> tuple[object, ...]:
+        words = randint(7, 30, (len(shape),), generator=rng).tolist()
+        text = [4 if slot == "_" else word for slot, word in zip(shape, words, strict=True)]
+        return LittleGLM(30, seed, length), text, list(order)
+
+    return {
+        "one blank between two words": drawn(7, 0, "w_w", 0),
+        "two blanks, from right to left": drawn(29, 1, "w_ww_w", 1, 0),
+        "three blanks: the middle one, the last, the first": drawn(23, 1, "_ww_w_", 1, 2, 0),
+        "blanks that touch": drawn(25, 0, "ww__w", 0, 1),
+        "a text that is one blank": drawn(10, 2, "_", 0),
+        "a blank that stays empty": drawn(11, -1, "w_w_ww", 1, 0),
+        "a blank of many words": drawn(2, 30, "_www", 0),
+    }
+
+
+EXERCISES = (
+    Exercise(
+        "12.5", "what a GLM reads, and where", parts_a_and_b, draw_spans,
+        mistakes=mistakes_blanks.MAKING, properties=mistakes_blanks.OF_MAKING,
+        hints=(
+            "Text a b c d, of which b c is hidden. How many slots has Part A, and how many has Part B? What may the "
+            "model know of how long the blank is, before it fills it? Which numbers would tell it?",
+            "First make Part A, and note at each [MASK] how long Part A is then: that is its place, counted from 1. "
+            "Only then make Part B, span by span in the order given. A span of n words takes n + 1 slots in each of "
+            "the four lists. What it reads is [START] and the words, what it says is the words and [END].",
+            "Go through the spans with begin and end, and remember where the last one ended: tokens[behind:begin] "
+            "stands between two. [x] * n repeats, and list(range(1, n + 2)) counts n + 1 slots. In the end comes "
+            "torch.tensor of a list, and for the positions of a list of two lists.",
+        ),
+    ),
+    Exercise(
+        "12.6", "filling blanks of unknown length", fill_in_order, draw_texts,
+        mistakes=mistakes_filling.FILLING, properties=mistakes_filling.OF_FILLING,
+        hints=(
+            "Text a [MASK] b, and the model says x, y and [END]. How often must it be asked? Write down what it reads "
+            "each time, with both positions. Which of the slots do you ask?",
+            "Two loops: over the blanks in their order, and in each until [END]. Three lists grow by one slot before "
+            "each question: tokens and two positions. They are not begun anew for the next blank, as it sees the "
+            "blanks before. Keep the words of each blank apart, and put them into the text at the very end.",
+            "enumerate(text, 1) finds the places of the [MASK]s. The slot to add is [START] at first, then what was "
+            "said. int(table[-1].argmax()) is the likeliest of the last slot. A dict from place to words keeps the "
+            "blanks apart, whichever is filled first.",
+        ),
+    ),
+)

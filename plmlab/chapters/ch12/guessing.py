@@ -1,0 +1,163 @@
+"""How a BERT fills blanks: told how many words each has, or guessing that.
+
+To say words, BERT needs a [MASK] for each. Told the lengths, it fills all at once; or one at a time, the most certain
+first, reading anew what it has said. To guess, it fills every choice of lengths that leaves no more words than the
+longest sentence has, and takes the choice whose words it finds most likely: by what it said as it filled, or by the
+pseudo-log-likelihood (Salazar et al. 2020), which hides each word in turn and reads all others. A sum of that favours
+short fillings, a mean long ones. How often spans of each length are hidden can be added. (Du et al. 2022 say in §2.4
+that BERT must go through all lengths; these are the ways that we know to do it.)
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import log
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from plmlab.example import IGNORE, Batch
+from plmlab.text.vocabulary import Vocabulary
+from plmlab.visibility import AttentionMask
+
+TOGETHER = 256
+"""Texts that are read at a time."""
+FILLS = ("all at once", "the most certain first")
+MEASURES = ("as filled, sum", "as filled, mean", "blanks, sum", "blanks, mean", "text, sum", "text, mean")
+"""What lengths are ranked by: what was said as the blanks were filled; or the pseudo-log-likelihood of the words in
+them, or of all words of the text."""
+Says = Callable[[Int[Tensor, "batch time"]], Float[Tensor, "batch time vocab"]]
+"""Texts of one length, some of their words [MASK] → log p of each word at each place, special tokens at −inf."""
+
+
+class Guess(NamedTuple):
+    """A choice of lengths, the words of each blank, and by each of `MEASURES` how likely they are."""
+
+    lengths: tuple[int, ...]
+    fillings: tuple[tuple[int, ...], ...]
+    scores: Mapping[str, float]
+
+
+def bert_says(model: nn.Module, vocab: Vocabulary) -> Says:
+    """What a BERT says of [CLS] text [SEP]."""
+    never = torch.tensor(sorted(vocab.special))
+
+    @torch.no_grad()
+    def says(texts: Tensor) -> Tensor:
+        edge = torch.ones(len(texts), 1, dtype=torch.long)
+        tokens = torch.cat([edge * vocab.need("cls"), texts, edge * vocab.need("sep")], 1)
+        logits = model(Batch(tokens, torch.arange(tokens.shape[1])[None, None], torch.zeros_like(tokens),
+                             AttentionMask(), torch.full_like(tokens, IGNORE)))[:, 1:-1]
+        return logits.index_fill(-1, never, float("-inf")).log_softmax(-1)
+    return says
+
+
+def said_of(says: Says, texts: Sequence[Sequence[int]]) -> Iterator[tuple[int, Tensor]]:
+    """The number of each text, and what is said of it; texts of one length are read together."""
+    same = defaultdict(list)
+    for number, text in enumerate(texts):
+        same[len(text)].append(number)
+    for numbers in same.values():
+        for begin in range(0, len(numbers), TOGETHER):
+            some = numbers[begin:begin + TOGETHER]
+            yield from zip(some, says(torch.tensor([list(texts[number]) for number in some])), strict=True)
+
+
+def lengths_tried(text: Sequence[int], mask: int, longest: int) -> list[tuple[int, ...]]:
+    """Every choice of lengths for the blanks of a text, one word or more each, with ``longest`` words in all at most.
+    """
+    blanks = list(text).count(mask)
+    found: list[tuple[int, ...]] = [()]
+    for left in reversed(range(blanks)):
+        room = longest - (len(text) - blanks) - left
+        found = [(*lengths, length) for lengths in found for length in range(1, room - sum(lengths) + 1)]
+    return found
+
+
+def with_masks(text: Sequence[int], lengths: Sequence[int], mask: int) -> list[int]:
+    """A text with as many [MASK]s for each blank as it has words."""
+    left = iter(lengths)
+    return [token for word in text for token in ([mask] * next(left) if word == mask else [word])]
+
+
+def filled(says: Says, texts: Sequence[Sequence[int]], mask: int, way: str) -> list[tuple[list[int], float]]:
+    """Each text with all its [MASK]s filled by one of `FILLS`, and the sum of log p of what was said as it was."""
+    whole, sums = [list(text) for text in texts], [0.0] * len(texts)
+    open = [number for number, text in enumerate(whole) if mask in text]
+    while open:
+        for place, table in said_of(says, [whole[number] for number in open]):
+            text, number = whole[open[place]], open[place]
+            slots = [slot for slot, token in enumerate(text) if token == mask]
+            certain, words = table[slots].max(-1)
+            chosen = range(len(slots)) if way == "all at once" else [int(certain.argmax())]
+            for i in chosen:
+                text[slots[i]] = int(words[i])
+                sums[number] += float(certain[i])
+        open = [number for number in open if mask in whole[number]]
+    return list(zip(whole, sums, strict=True))
+
+
+def pseudo_logprobs(says: Says, texts: Sequence[Sequence[int]], mask: int) -> list[list[float]]:
+    """For each text log p of each word where it alone is hidden."""
+    hidden = [(number, slot) for number, text in enumerate(texts) for slot in range(len(text))]
+    asked = [[*texts[number][:slot], mask, *texts[number][slot + 1:]] for number, slot in hidden]
+    found = [[0.0] * len(text) for text in texts]
+    for place, table in said_of(says, asked):
+        number, slot = hidden[place]
+        found[number][slot] = float(table[slot, texts[number][slot]])
+    return found
+
+
+def cut(text: Sequence[int], words: Sequence[int], lengths: Sequence[int], mask: int) -> tuple[tuple[int, ...], ...]:
+    """What stands in the blanks of ``text`` when it is filled so as to read ``words``."""
+    found, place, left = [], 0, iter(lengths)
+    for token in text:
+        length = next(left) if token == mask else 1
+        if token == mask:
+            found.append(tuple(words[place:place + length]))
+        place += length
+    return tuple(found)
+
+
+def told(says: Says, texts: Sequence[Sequence[int]], lengths: Sequence[Sequence[int]], mask: int, way: str,
+         ) -> list[tuple[tuple[int, ...], ...]]:
+    """The words that fill the blanks of texts, a [MASK] each, by who is told their lengths."""
+    asked = [with_masks(text, of, mask) for text, of in zip(texts, lengths, strict=True)]
+    return [cut(text, words, of, mask) for text, of, (words, _) in
+            zip(texts, lengths, filled(says, asked, mask, way), strict=True)]
+
+
+def guesses(says: Says, texts: Sequence[Sequence[int]], mask: int, longest: int, way: str) -> list[list[Guess]]:
+    """For each text every choice of lengths, how it is filled, and what it scores."""
+    found = []
+    for text in texts:
+        tried = lengths_tried(text, mask, longest)
+        whole = filled(says, [with_masks(text, lengths, mask) for lengths in tried], mask, way)
+        alone = pseudo_logprobs(says, [words for words, _ in whole], mask)
+        found.append([Guess(lengths, cut(text, words, lengths, mask), _scores(text, lengths, mask, total, pseudo))
+                      for lengths, (words, total), pseudo in zip(tried, whole, alone, strict=True)])
+    return found
+
+
+def _scores(text: Sequence[int], lengths: Sequence[int], mask: int, total: float, pseudo: Sequence[float],
+            ) -> dict[str, float]:
+    places = with_masks(text, lengths, mask)
+    blanks = sum(nats for nats, token in zip(pseudo, places, strict=True) if token == mask)
+    sums = {"as filled": (total, sum(lengths)), "blanks": (blanks, sum(lengths)), "text": (sum(pseudo), len(pseudo))}
+    return {f"{name}, {how}": value / (count if how == "mean" else 1)
+            for name, (value, count) in sums.items() for how in ("sum", "mean")}
+
+
+def length_prior(lengths: Sequence[Sequence[int]], longest: int) -> dict[int, float]:
+    """Number of words → log of how often a blank has so many, one added to each count; from the lengths of the blanks
+    of training texts."""
+    counts = Counter(length for of in lengths for length in of)
+    total = sum(counts.values()) + longest
+    return {length: log((counts[length] + 1) / total) for length in range(1, longest + 1)}
+
+
+def best(tried: Sequence[Guess], measure: str, prior: Mapping[int, float] | None = None) -> Guess:
+    """The guess that scores most by a measure, with the logs of a ``prior`` for the length of each blank added."""
+    return max(tried, key=lambda guess: guess.scores[measure] + sum(prior[length] for length in guess.lengths)
+               if prior else guess.scores[measure])

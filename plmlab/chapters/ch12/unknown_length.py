@@ -1,0 +1,166 @@
+"""Blanks of unknown length: GLM fills them, BERT is told how long they are, or guesses.
+
+Du et al. (2022, §2.4) say that BERT cannot fill a blank of several words properly: its guesses are made apart from each
+other, and it must go through all lengths. Here both fill the blanks of `blank_exam`, after as many tokens, each after
+two budgets with rates of its own. GLM fills greedily, from left to right. BERT is two networks, one that had words
+hidden and one that had whole spans hidden. Told or guessing, it fills by the ways of `guessing`; network and way are
+those that are best on development rows: told, by what is right, and guessing, by the mean `chance`. Where it guesses,
+it does so also with the lengths of training added.
+
+Written before the runs, for the larger budget. Who fills *better* has in each seed a higher mean `chance` on the exam
+than the other in each of its own: as `right`, without the luck of which of several likely ways is the right one.
+
+- The claim *holds* if GLM fills better than the best guessing BERT, with or without the lengths of training added. It
+  *fails* if that one fills better than GLM, and *does not show at this size* in between.
+- *Knowing the length* is worth what the exact filler gains by it (no network needed). BERT *uses it* if it has more
+  right in each seed when told than in each when it guesses. A BERT that is told and has more right than GLM is no
+  failure of GLM's: it knows more.
+- A filler is *at its best* if its mean chance is no more than 0.03 below the exact filler's: then there is nothing left
+  to be learned here.
+- By construction, and so no finding: GLM needs a reading for each word, and BERT as many fillings as there are lengths;
+  `readings` tells how many texts each reads for a row.
+- A table of training sentences needs no network. Who does not fill better than it has shown no more than a table could.
+  On the unread rows it is never right; but even the exact filler is, some one time in ten, so that they decide nothing
+  alone: what is right there is told, and how often a sentence comes out.
+"""
+
+from collections.abc import Sequence
+from statistics import fmean
+from typing import Any
+
+from torch import nn
+
+from plmlab.chapters.ch12 import blank_arms, blank_exam, guessing
+from plmlab.chapters.ch12.blank_arms import BATCH, BUDGETS, LONGEST, PAPER, SEEDS, prepared, trained
+from plmlab.chapters.ch12.blank_exam import Row, ids, judged
+from plmlab.decode import greedy
+from plmlab.models.filling import Filler
+from plmlab.recipes import Parts, apart, spread, spreads
+from plmlab.world.datasets.tokenizer import small_spelling
+
+BERTS = ("BERT", "BERT, whole spans")
+ASKED = ("development", "exam", "unread")
+Words = list[list[list[str]]]
+
+
+def encoded(row: Row) -> list[int]:
+    """The ids of a row's text, a [MASK] a blank."""
+    return [ids()[word] for word in row.text]
+
+
+def in_words(fillings: Sequence[Sequence[Sequence[int]]]) -> Words:
+    """Fillings of ids as fillings of words."""
+    return [[small_spelling().tokens(list(words)) for words in row] for row in fillings]
+
+
+def by_glm(model: nn.Module, asked: Sequence[Row]) -> Words:
+    """What GLM says, greedily, from left to right."""
+    vocab, found = small_spelling().vocab, []
+    for begin in range(0, len(asked), 100):
+        some = asked[begin:begin + 100]
+        filler = Filler(model, [encoded(row) for row in some], vocab)  # type: ignore[arg-type]
+        length = max(len(row.spans) for row in some) * (LONGEST + 1)
+        for number, text in enumerate(greedy(filler, filler.prompt, vocab, length=length, banned=filler.banned)):
+            said = filler.fillings(number, text.tokens)
+            found.append([said.get(blank, []) for blank in range(len(some[number].spans))])
+    return in_words(found)
+
+
+def glm_told(folder: str, budget: int, seed: int) -> dict[str, dict[str, float]]:
+    """Rows → what `judged` tells of GLM, and its ``readings``: the texts that it reads for a row, one a word, or an
+    end, that it says."""
+    found = {}
+    for name in ASKED:
+        asked = blank_exam.rows(name)
+        said = by_glm(trained(folder, PAPER, budget, seed), asked)
+        found[name] = {**judged(asked, said), "readings": fmean(sum(len(words) + 1 for words in row) for row in said)}
+    return found
+
+
+def bert_told(folder: str, name: str, seed: int) -> dict[str, dict[str, dict[str, float]]]:
+    """Rows → way to fill → what `judged` tells of a BERT after the larger budget. Ways are "told: " and one of
+    `guessing.FILLS`; "guessed: ", that, and what lengths are ranked by; and "with lengths of training: " with both.
+    """
+    vocab, found = small_spelling().vocab, {}
+    mask = vocab.need("mask")
+    says = guessing.bert_says(trained(folder, name, BUDGETS[-1], seed), vocab)
+    prior = guessing.length_prior([[len(words) for words in row.fillings] for row in blank_exam.counted()], LONGEST)
+    for rows in ASKED:
+        asked = blank_exam.rows(rows)
+        texts = [encoded(row) for row in asked]
+        lengths = [[len(words) for words in row.fillings] for row in asked]
+        ways: dict[str, Any] = {}
+        for fill in guessing.FILLS:
+            ways[f"told: {fill}"] = guessing.told(says, texts, lengths, mask, fill)
+            tried = guessing.guesses(says, texts, mask, LONGEST, fill)
+            for measure in guessing.MEASURES:
+                for kind, added in (("guessed", None), ("with lengths of training", prior)):
+                    ways[f"{kind}: {fill}, by {measure}"] = [
+                        guessing.best(of, measure, added).fillings for of in tried]
+        found[rows] = {way: judged(asked, in_words(said)) for way, said in ways.items()}
+    return found
+
+
+def readings(rows: str = "exam") -> dict[str, float]:
+    """Kind of BERT → the texts that it reads for a row, on average, filling the most certain word first and ranking by
+    the words in the blanks."""
+    told, guessed = [], []
+    for row in blank_exam.rows(rows):
+        tried = guessing.lengths_tried(encoded(row), small_spelling().vocab.need("mask"), LONGEST)
+        told.append(sum(map(len, row.fillings)))
+        guessed.append(2 * sum(map(sum, tried)))
+    return {"told": fmean(told), "guessed": fmean(guessed)}
+
+
+def best_ways(runs: dict[tuple[str, int], dict[str, Any]]) -> dict[str, tuple[str, str]]:
+    """Kind ("told", "guessed", "with lengths of training") → the BERT and the way that are best on development rows, in
+    the mean over the seeds: told, by what is ``right``, for it knows more than a ``chance`` does; guessing, by that.
+    ``runs``: (BERT, seed) → `bert_told`."""
+    scores = {(name, way): fmean(runs[name, seed]["development"][way]["right" if way.startswith("told") else "chance"]
+                                 for seed in SEEDS)
+              for name, first in runs if first == SEEDS[0] for way in runs[name, first]["development"]}
+    kinds = dict.fromkeys(way.split(":")[0] for _, way in scores)
+    return {kind: max((pair for pair in scores if pair[1].startswith(f"{kind}:")), key=scores.__getitem__)
+            for kind in kinds}
+
+
+def verdict(glm: dict[str, Any], guessers: Sequence[dict[str, Any]]) -> str:
+    """What was written before the runs, of mean chances, with their spread."""
+    best = max(guessers, key=lambda told: told["mean"])
+    return "holds" if apart(glm, best) else "fails" if apart(best, glm) else "does not show at this size"
+
+
+def measure(parts: Parts) -> dict[str, Any]:
+    """``arms`` as they were `prepared`; ``filled``: rows → GLM by budget ("GLM, 1250"), BERT's kinds with ``by`` whom
+    and how, what `judged` tells with spread; all the ``ways`` of both BERTs in the exam; ``exact`` fillers,
+    ``baselines`` and ``readings``; the ``verdict``; who fills ``better`` than whom, GLM after the larger budget, BERT
+    guessing, or the table; and whether BERT ``uses the length``."""
+    folder = str(parts.folder)
+    arms = prepared(parts, (PAPER, *BERTS))
+    glms = parts(glm_told, [(folder, budget, seed) for budget in BUDGETS for seed in SEEDS])
+    told = parts(bert_told, [(folder, name, seed) for name in BERTS for seed in SEEDS])
+    berts = {(name, seed): told[folder, name, seed] for name in BERTS for seed in SEEDS}
+    chosen, filled = best_ways(berts), {}
+    for rows in ASKED:
+        filled[rows] = {f"GLM, {budget}": spreads({seed: glms[folder, budget, seed][rows] for seed in SEEDS})
+                        for budget in BUDGETS}
+        for kind, (name, way) in chosen.items():
+            filled[rows][f"BERT, {kind}"] = {
+                "by": [name, way], **spreads({seed: berts[name, seed][rows][way] for seed in SEEDS})}
+    sentences = BATCH * blank_arms.updates(PAPER, BUDGETS[-1])
+    baselines = {rows: told for (rows, _), told in parts(
+        blank_exam.baselines, [("exam", sentences), ("unread", sentences)]).items()}
+    exam = filled["exam"]
+    guessers = [exam["BERT, guessed"], exam["BERT, with lengths of training"]]
+    fills = {"GLM": exam[f"GLM, {BUDGETS[-1]}"]["chance"], "BERT, guessed": guessers[0]["chance"],
+             "BERT, with lengths of training": guessers[1]["chance"],
+             "table": spread({0: baselines["exam"]["table"]["chance"]})}
+    return {
+        "arms": arms, "filled": filled,
+        "ways": {name: {way: fmean(berts[name, seed]["exam"][way]["right"] for seed in SEEDS)
+                        for way in berts[name, SEEDS[0]]["exam"]} for name in BERTS},
+        "exact": {rows: told for (rows,), told in parts(blank_exam.exact, [("exam",), ("unread",)]).items()},
+        "baselines": baselines, "readings": readings(),
+        "verdict": verdict(fills["GLM"], [told["chance"] for told in guessers]),
+        "better": {who: [other for other in fills if apart(fills[who], fills[other])] for who in fills},
+        "uses the length": all(apart(exam["BERT, told"]["right"], told["right"]) for told in guessers)}

@@ -1,0 +1,114 @@
+// The blanks filled word by word: what the model and the exact reader believe comes next, and what the reader says instead.
+
+import { lengthRows, lengthsSaid, paidSaid, stepSaid, textAt } from "./told.js";
+import { amount } from "../shared/beliefs.js";
+import { clamp, el, walked } from "../shared/dom.js";
+import { guess } from "../shared/lab.js";
+import { placeAfter } from "../shared/order.js";
+
+const END = "[END]";
+const BY = { you: "yours", "the model": "the model's choice", "the exact reader": "the exact reader's choice" };
+const LENGTH = "How many words does this blank hold? How sure can one be of it before the first is said?";
+
+/** The way through the blanks once a word is said at a step: what was said before stays. */
+export const saidAt = (steps, step, word) => [...steps.slice(0, step).map(({ said }) => said), word];
+
+/** The last step that can be looked at: behind the last [END] all is filled. */
+export const lastStep = (steps) => steps.length - (steps.at(-1)?.said === null ? 1 : 0);
+
+const bar = (p, role) => el("i", { class: role, style: `width:${p === 0 ? 0 : Math.max(p * 100, 0.4)}%` });
+
+/** The cells of two readers' bars and numbers; one that is missing has none. */
+function cells(p, best, columns) {
+  return [
+    el("td", { class: "track" }, ...(columns.model ? [bar(p, "model")] : []), ...(columns.exact ? [bar(best, "best")] : [])),
+    ...(columns.model ? [el("td", { class: "amount model" }, amount(p))] : []),
+    ...(columns.exact ? [el("td", { class: "amount best" }, amount(best))] : []),
+  ];
+}
+
+function table(caption, first, columns, rows) {
+  const heads = [...(columns.model ? [["model", "model"]] : []), ...(columns.exact ? [["best", "exact"]] : [])];
+  return el("table", { class: "beliefs" }, el("caption", {}, caption),
+    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, first), el("td", {}),
+      ...heads.map(([role, text]) => el("th", { scope: "col", class: `amount ${role}` }, text)))),
+    el("tbody", {}, ...rows));
+}
+
+/** What comes next: a row a word, [END] first; a word is a button that says it. */
+function beliefs({ rows, model, exact, said }, { disabled, say }) {
+  const columns = { model, exact };
+  const made = rows.map(({ word, p, best, own }) => el("tr", { class: `${own ? "own" : ""}${word === END ? " the-end" : ""}` },
+    el("th", { scope: "row", title: word }, el("button", { type: "button", class: `said${word === said ? " next" : ""}`,
+      disabled, "data-at": `say-${word}`, "aria-label": `${word}${word === said ? ", comes next on this way" : ""}: say it`,
+      on: { click: () => say(word) } }, el("bdi", {}, word)),
+    own ? el("span", { class: "mark" }, " ◂ true") : ""), ...cells(p, best, columns)));
+  const node = el("div", { class: "reader" }, table("What comes next?", "word", columns, made));
+  walked(node, (key, place, count) => ({ ArrowUp: clamp(place - 1, 0, count - 1), ArrowDown: clamp(place + 1, 0, count - 1) }[key] ?? null));
+  return node;
+}
+
+/** How long a blank may be, as a table. */
+function lengthTable(lengths) {
+  const columns = { model: lengths.model.length > 0, exact: lengths.exact.length > 0 };
+  return el("span", { class: "reader lengths" }, table("", "words", columns, lengthRows(lengths).map(({ words, p, best, own }) =>
+    el("tr", { class: own ? "own" : "" }, el("th", { scope: "row" }, String(words), own ? el("span", { class: "mark" }, " ◂ true") : ""),
+      ...cells(p, best, columns)))));
+}
+
+/** The text, with what is filled in so far. */
+const prose = (state, step) => el("p", { class: "prose", dir: "auto" }, ...textAt(state, step).flatMap(({ word, blank, now }) => [
+  blank < 0 ? el("bdi", {}, word)
+    : el("span", { class: `gap${now ? " now" : ""}${word === null ? " open" : ""}` },
+      el("bdi", {}, word === null ? "[MASK]" : word || (now ? "" : "(nothing)")), now ? el("span", { class: "caret" }, " ▏") : ""), " "]));
+
+/**
+ * The panel. `view.open` keeps which guess stands open. `go(step)` and `say(word)` hear what the reader does, `again()`
+ * that all is to begin anew.
+ */
+export function fillingPanel({ state, step, view, disabled, draws, go, say, again }) {
+  const { steps, lengths } = state;
+  const last = lastStep(steps);
+  const here = steps[step];
+  const button = (text, at, onClick, off) => el("button", { type: "button", class: "preset", "data-at": at, disabled: off,
+    on: { click: onClick } }, text);
+  const way = el("span", { class: "way", role: "group", "aria-label": "what is said, step by step" },
+    ...steps.map(({ said, by }, i) => el("button", { type: "button",
+      class: `chip${said === END ? " special" : ""}${by === "you" ? " yours" : ""}${i >= step ? " later" : ""}`, "data-at": `step-${i}`,
+      "aria-current": i === step ? "step" : null, title: BY[by] ?? "",
+      "aria-label": `step ${i + 1}: ${said ?? "open"}${by ? `, ${BY[by]}` : ""}`, on: { click: () => go(i) } },
+    el("bdi", {}, said ?? "?"))));
+  way.addEventListener("keydown", (event) => {
+    const to = placeAfter(event.key, step, last + 1);
+    if (to === null) return;
+    go(to, true);
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  const other = el("input", { type: "text", class: "other", dir: "auto", spellcheck: "false", autocomplete: "off", disabled,
+    "aria-label": "another word", placeholder: "another word, then Enter", "data-at": "other" });
+  other.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && other.value.trim()) say(other.value.trim());
+  });
+  const turn = here ? lengths.findIndex(({ blank }) => blank === here.blank) : -1;
+  const legend = el("p", { class: "legend-line" },
+    ...(state.paid.model === null ? [] : [el("span", {}, el("i", { class: "model" }), "the model")]),
+    el("span", {}, el("i", { class: "best" }), "exact: who knows the grammar, and the words in sight"));
+  const node = el("section", { class: "filling", "aria-label": "fill the blanks" },
+    el("h4", {}, "Fill the blanks, word by word"), legend,
+    el("div", { class: "bar quiet" }, button("‹ back", "back", () => go(step - 1), step <= 0),
+      button("one step ›", "next", () => go(step + 1), step >= last),
+      button("begin again", "again", again, disabled || !steps.some(({ by }) => by === "you")), way),
+    prose(state, step),
+    el("p", { class: "step-said", role: "status", "aria-live": "polite" }, stepSaid(state, step)),
+    el("div", { class: "two" },
+      el("div", {}, ...(here ? [beliefs(here, { disabled, say }), el("div", { class: "bar quiet" }, el("label", { class: "say" }, "say ", other))] : []),
+        ...(here?.why ? [el("p", { class: "why-not" }, `There is no exact column. ${here.why}`)] : []),
+        ...(here && here.said === null && !here.why ? [el("p", { class: "why-not" }, "This blank has as many words as are shown. Say [END].")] : [])),
+      el("div", {}, ...(turn < 0 ? [] : [guess(view, LENGTH, [lengthTable(lengths[turn]), lengthsSaid(lengths[turn], draws)],
+        JSON.stringify([state.tokens, state.spans, here.blank]))]),
+      el("p", { class: "paid" }, paidSaid(state)),
+      el("p", { class: "paid note" }, ...(state.paid.model !== null && state.paid.exact !== null
+        ? ["A trained model also knows how long spans are drawn; this exact reader takes nothing from that."] : [])))));
+  return node;
+}

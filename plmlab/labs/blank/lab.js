@@ -1,0 +1,111 @@
+// The Blank Lab: spans of a text become blanks; what is read, what is to be said, who may look at whom; and their filling.
+
+import { orderRow, wordRow } from "./chips.js";
+import { exercise } from "./exercise.js";
+import { fillingPanel, lastStep, saidAt } from "./filling.js";
+import { square } from "./square.js";
+import { clamp, eachFrame, el, resized } from "../shared/dom.js";
+import { guess, lab, observe, presetButtons, setter, tell, textField } from "../shared/lab.js";
+
+let groups = 0;
+
+/** The choice between looking at the example and filling it in. */
+function modes(model, choose, signal) {
+  const name = `plm-blank-${groups++}`;
+  const radios = [["look at it", false], ["fill it in yourself", true]].map(([text, value]) => {
+    const radio = el("input", { type: "radio", name, on: { change: () => choose({ fill_in: value }) } });
+    const follow = () => { radio.checked = model.get("fill_in") === value; };
+    observe(model, ["fill_in"], follow, signal);
+    follow();
+    return el("label", {}, radio, text);
+  });
+  return el("span", { class: "streams", role: "radiogroup", "aria-label": "Part A and Part B" }, "Part A and Part B: ", ...radios);
+}
+
+/** The three ways to write the same blanks. */
+function three(beside) {
+  const heads = ["reads", "must say", "the length"];
+  const cell = (text, i) => el("td", { class: i === 2 ? "told" : "", "data-head": heads[i] }, el("bdi", {}, text));
+  return el("section", { class: "three", "aria-label": "BERT, T5 and GLM" },
+    el("h4", {}, "The same blanks, as three models have them: who is told how long a blank is?"),
+    el("div", { class: "scroll" }, el("table", { class: "ways" },
+      el("thead", {}, el("tr", {}, ...["", ...heads].map((name) => el("th", { scope: "col" }, name)))),
+      el("tbody", {}, ...beside.map(({ name, reads, says, told }) =>
+        el("tr", {}, el("th", { scope: "row" }, name), ...[reads, says, told].map(cell)))))));
+}
+
+export default lab({
+  title: "Who tells how long a blank is?",
+  lead: "GLM hides spans of a text and fills them word by word. Drag over words, or hold Shift with an arrow key and press " +
+    "Enter, to make a blank; press a blank to open it. Point at a slot or a cell to see why it is as it is.",
+}, ({ model, signal, parts }) => {
+  parts.node.classList.add("blanks");
+  const disabled = Boolean(model.get("alone"));
+  const { presets, draws } = model.get("menu");
+  const choose = setter(model);
+  const view = { open: null, guess: { open: null }, answers: null, cell: null, example: null };
+  const hide = (blanks) => tell(model, { ...blanks, chosen: [], step: 0 });
+  const words = wordRow({ disabled, onBlanks: hide });
+  const order = orderRow({ disabled, onOrder: (made) => tell(model, { order: made, chosen: [], step: 0 }) });
+  parts.controls.prepend(
+    el("div", { class: "bar" }, textField(model, "your sentence", signal)),
+    el("div", { class: "bar quiet" }, presetButtons(model, presets)));
+  const [example, filling, beside] = ["example", "filling-place", "beside"].map((name) => el("div", { class: name }));
+  parts.body.append(words.node, order.node, el("div", { class: "bar quiet" }, modes(model, choose, signal)), example, filling, beside);
+
+  const keepingFocus = (box, draw) => {
+    const at = box.contains(document.activeElement) ? document.activeElement.dataset.at : undefined;
+    draw();
+    if (at === undefined) return;
+    const again = box.querySelector(`[data-at="${CSS.escape(at)}"]:not(:disabled)`) ??
+      (/^(say|back|next)/.test(at) ? box.querySelector("[aria-current=step], [data-at=back]:not(:disabled)") : null);
+    again?.focus({ preventScroll: true });
+  };
+  const drawFilling = () => keepingFocus(filling, () => {
+    const state = model.get("state");
+    if (!state.tokens) return;
+    const step = clamp(model.get("step"), 0, lastStep(state.steps));
+    const go = (to, along = false) => {
+      choose({ step: clamp(to, 0, lastStep(state.steps)) });
+      drawFilling();
+      if (along) filling.querySelector("[aria-current=step]")?.focus({ preventScroll: true });
+    };
+    const say = (word) => {
+      const chosen = saidAt(state.steps, step, word);
+      if (String(chosen) === String(model.get("chosen"))) go(step + 1);
+      else tell(model, { chosen });
+    };
+    filling.hidden = beside.hidden = model.get("fill_in") || !state.spans.length;
+    filling.replaceChildren(...(state.steps.length ? [fillingPanel({ state, step, view, disabled, draws, go, say,
+      again: () => tell(model, { chosen: [], step: 0 }) })] : []));
+  });
+  const drawExample = () => keepingFocus(example, () => {
+    const state = model.get("state");
+    if (!state.tokens) return;
+    if (model.get("fill_in")) return example.replaceChildren(state.spans.length ? exercise({ state, view })
+      : el("p", {}, "Nothing is hidden: mark a span first."));
+    const key = JSON.stringify([state.slots, state.sizes]);
+    const ask = state.question ? guess(view.guess, state.question, state.answer, key) : "";
+    const drawn = square({ state, room: parts.body.clientWidth, font: parts.node, ask });
+    if (view.example !== key) Object.assign(view, { example: key, cell: drawn.at() });
+    else if (view.drawn) view.cell = view.drawn.at();
+    view.drawn = drawn;
+    example.replaceChildren(...(state.spans.length ? [] : [el("p", { class: "nothing" },
+      "Nothing is hidden: Part A is the whole text, and Part B is empty.")]), drawn.node);
+    drawn.point(view.cell);
+  });
+  const draw = () => {
+    const state = model.get("state");
+    if (!state.tokens) return;
+    words.draw(state);
+    order.draw(state);
+    drawExample();
+    drawFilling();
+    beside.replaceChildren(three(state.beside));
+  };
+  observe(model, ["state"], eachFrame(draw), signal);
+  observe(model, ["fill_in"], draw, signal);
+  observe(model, ["step"], drawFilling, signal);
+  resized(parts.body, drawExample, signal);
+  draw();
+});

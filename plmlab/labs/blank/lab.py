@@ -1,0 +1,212 @@
+"""The Blank Lab: spans of a sentence become blanks; Part A, Part B, both positions, the mask; filled word by word."""
+
+from collections.abc import Sequence
+from functools import lru_cache, partial
+from random import Random
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import traitlets
+from torch import nn
+
+from plmlab.example import IGNORE
+from plmlab.interpret.readable import AnyTokenizer, as_ours, readable
+from plmlab.labs.base import Change, Computed, Lab
+from plmlab.labs.blank.asking import QUESTION, answer
+from plmlab.labs.blank.beside import three_inputs
+from plmlab.labs.blank.filling import ExactFilling, check_fills, drawn_lengths
+from plmlab.labs.blank.presets import some_spans, things_to_try
+from plmlab.labs.blank.rows import Layout, exercise, part_a_slips
+from plmlab.labs.blank.steps import Names, Walk
+from plmlab.labs.shared.masks import mask_state
+from plmlab.labs.shared.notes import empty, joined, left_out, unknown
+from plmlab.labs.shared.probabilities import spelled
+from plmlab.labs.shared.tokens import carried
+from plmlab.models.architectures import BlankFiller
+from plmlab.models.registry import architecture_of
+from plmlab.objectives.blanks import blank_infilling
+from plmlab.world import small
+from plmlab.world.datasets.best_reader import BestReader
+from plmlab.world.datasets.tokenizer import world_tokenizer
+from plmlab.world.probability.infilling import part_a
+
+if TYPE_CHECKING:
+    from plmlab.world import World
+
+RIVER = "The bank of the river was covered with reeds."
+Spans = list[list[int]]
+
+
+class BlankLab(Lab):
+    """Spans of a sentence, marked by the reader, become blanks as GLM has them: Part A and Part B, both positions, what
+    is to be said, and who may look at whom, and why. The blanks are filled word by word, by the model and beside it by
+    the exact posterior; the reader may say another word than the model.
+
+    Args:
+        model: a GLMPretraining; without one, the exact reader fills the blanks.
+        tokenizer: its own. That of the world's sentences, if neither is given.
+        text: the sentence to begin with; the first thing to try if None.
+        world: a Small World, whose exact posteriors stand beside the model's; the tokenizer must have a token for each
+            of its words. The small one, where no model is given.
+        split: which text of the world.
+        spans: what is hidden, (begin, end) as in slices.
+        order: the spans by their numbers, from 0, in the order in which they are filled.
+        draws: how many fillings of a blank are drawn from the model, to tell how long it believes that to be; 0 for
+            none.
+        max_tokens: the longest sentence.
+        traits: what the reader can set besides: ``chosen`` (what is said in the blanks, an [END] behind each; what
+            follows is said by the model), ``step`` (which step is looked at, from 0), ``fill_in`` (whether the reader
+            fills in Part A, positions and targets).
+
+    ValueError: a model that fills no blanks, or a tokenizer of another model; spans or an order that do not fit.
+    """
+
+    title = "Blank Lab"
+    module = "blank/lab.js"
+    styles = ("blank/lab.css",)
+    inputs: ClassVar = ("text", "spans", "order", "chosen", "max_tokens")
+
+    spans: traitlets.List = traitlets.List(None, allow_none=True).tag(sync=True)
+    order: traitlets.List = traitlets.List(None, allow_none=True).tag(sync=True)
+    chosen: traitlets.List = traitlets.List().tag(sync=True)
+    step = traitlets.Int(0).tag(sync=True)
+    fill_in = traitlets.Bool(False).tag(sync=True)
+    menu = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, model: nn.Module | None = None, tokenizer: "AnyTokenizer | None" = None, text: str | None = None,
+                 world: "World | None" = None, *, split: str = "train", spans: Sequence[Sequence[int]] | None = None,
+                 order: Sequence[int] | None = None, draws: int = 200, max_tokens: int = 24, **traits: Any) -> None:
+        if model is not None and tokenizer is None:
+            raise ValueError("a model was given and no tokenizer; give the one that it was trained with")
+        self.world = small() if model is None and world is None else world
+        if tokenizer is None:
+            assert self.world is not None
+            tokenizer = world_tokenizer(self.world, ["english"], ["sentences"])
+        self.model, self.split, self.draws, self.tokenizer = model, split, draws, as_ours(tokenizer)
+        self.names = Names(self.tokenizer)
+        size = len(self.tokenizer) if model is None else check_fills(model, self.tokenizer)
+        if self.world is not None:
+            BestReader(self.world, split, self.tokenizer, size)
+        self._many_drawn = lru_cache(64)(self._lengths_drawn)
+        self._ids: list[int] = []
+        tries = [] if self.world is None else [one.traits() for one in things_to_try(self.world, split)]
+        begin: dict[str, Any] = {"text": RIVER if text is None else text, "spans": None, "order": None}
+        if tries and text is None:
+            begin = {name: value for name, value in tries[0].items() if name != "title"}
+        if spans is not None:
+            begin |= {"spans": [list(span) for span in spans], "order": None}
+        if order is not None:
+            begin["order"] = list(order)
+        menu = {"presets": tries, "model": model is not None, "world": self.world is not None, "draws": draws}
+        super().__init__(**begin | traits, menu=menu, max_tokens=max_tokens)
+        if self.stale:
+            raise ValueError(self.message)
+
+    def summary(self) -> str:
+        """Part A, and what fills its blanks."""
+        if not self.state:
+            return self.message
+        said = " ".join(step["said"] or "…" for step in self.state["steps"])
+        return f"{self.state['part_a']['right']} | {said}"
+
+    def compute(self, change: Change) -> Computed:
+        """The Example of the text with these spans, and a way through its blanks. Where the text was edited, spans stay
+        on the words that are still there."""
+        ids, note = self._read()
+        spans, order = self._blanks(ids, change)
+        anew = bool(change.drawn & {"text", "spans", "order", "max_tokens"}) and bool(self._drawn)
+        chosen = [] if anew and "chosen" not in change.tried else list(self.chosen)
+        step = 0 if anew and "text" in change.drawn else self.step
+        if self._drawn and "chosen" in change.tried:
+            step = len(chosen)
+        state = self._state(ids, spans, order, chosen)
+        return Computed({"spans": spans, "order": order, "chosen": chosen, "step": step, "state": state,
+                         "message": note}, {"_ids": ids})
+
+    def _read(self) -> tuple[list[int], str]:
+        """The words that are read, and what is to be said of them."""
+        vocab = self.tokenizer.vocab
+        typed = self.tokenizer.encode(self.text if self.world is None else spelled(self.text, self.world))
+        if not typed:
+            raise empty()
+        own = [id for id in typed if id in vocab.special and id != vocab.unk]
+        if own:
+            raise ValueError(f"{self.names.all[own[0]]} stands in the text, and is set by the lab: type words, and "
+                             "mark those that are to be hidden. What is drawn is from before.")
+        positions = None if self.model is None else readable(self.model).positions
+        room = self.max_tokens if positions is None else min(self.max_tokens, positions - 1)
+        if room < 1:
+            raise ValueError(f"max_tokens is {self.max_tokens}: a sentence needs 1 word or more")
+        ids = list(typed[:room])
+        return ids, joined(left_out(len(typed) - len(ids), room, "word"),
+                           unknown(sum(id == vocab.unk for id in ids)))
+
+    def _blanks(self, ids: Sequence[int], change: Change) -> tuple[Spans, list[int]]:
+        """The spans and their order: as the reader set them, or as they stand in the edited text."""
+        if self.spans is None:
+            spans, order = some_spans(len(ids)), self.order
+        elif self._ids and "spans" not in change.tried and list(ids) != self._ids:
+            return self._carried(ids)
+        else:
+            spans, order = [list(span) for span in self.spans], self.order
+        if any(len(span) != 2 for span in spans):
+            raise ValueError(f"spans are {spans}; give a pair (begin, end) for each, as in a slice")
+        if order is None:
+            order = list(range(len(spans)))[::-1]
+        blank_infilling(ids, vocab=self.tokenizer.vocab, rng=Random(0), spans=[(a, b) for a, b in spans], order=order)
+        return spans, list(order)
+
+    def _carried(self, ids: Sequence[int]) -> tuple[Spans, list[int]]:
+        """The spans whose words all stand side by side in the edited text, in the order of filling that they had; some
+        others where none is left."""
+        kept = dict[int, list[int]]()
+        for number, (begin, stop) in enumerate(self.spans or ()):
+            places = carried(self._ids, ids, range(begin, stop))
+            if places and len(places) == stop - begin == places[-1] + 1 - places[0]:
+                kept[number] = [places[0], places[-1] + 1]
+        if not kept:
+            spans = some_spans(len(ids)) if self.spans else []
+            return spans, list(range(len(spans)))[::-1]
+        numbers = sorted(kept)
+        return [kept[number] for number in numbers], [numbers.index(one) for one in self.order or () if one in kept]
+
+    def _state(self, ids: Sequence[int], spans: Spans, order: Sequence[int], chosen: Sequence[str]) -> dict[str, Any]:
+        """What is drawn."""
+        self.names.check(chosen)
+        names, vocab = self.names.all, self.tokenizer.vocab
+        example = blank_infilling(ids, vocab=vocab, rng=Random(0), spans=[(a, b) for a, b in spans], order=order)
+        tokens, slots = [names[id] for id in ids], [names[id] for id in example.tokens.tolist()]
+        made = Layout(tokens, spans, order)
+        walk = self._walk(tuple(example.tokens[:made.read].tolist()), made)
+        steps = walk.steps(chosen)
+        return {
+            "tokens": tokens, "kinds": ["unknown" if id == vocab.unk else "word" for id in ids],
+            "spans": spans, "order": list(order), "slots": slots, "names": made.names(slots), "read": made.read,
+            "sizes": [len(blank) + 1 for blank in made.blanks], "positions": example.positions.tolist(),
+            "targets": [None if id == IGNORE else names[id] for id in example.targets.tolist()],
+            "mask": mask_state("GLM", example.visible), "steps": steps, "lengths": walk.lengths(steps),
+            "paid": walk.paid(),
+            "rows": exercise(made), "part_a": {"right": " ".join(made.part_a), "slips": part_a_slips(made)},
+            "beside": three_inputs(made), "question": QUESTION if spans else "",
+            "answer": answer(made, walk.told_by_the_text) if spans else "",
+        }
+
+    def _walk(self, read: tuple[int, ...], made: Layout) -> Walk:
+        """The readers of a text with its blanks, ``read`` being Part A."""
+        hidden = {number: tuple(made.words[slice(*span)]) for number, span in enumerate(made.spans)}
+        exact = None if self.world is None else \
+            ExactFilling(self.world.automaton(self.split), part_a(made.words, [(a, b) for a, b in made.spans]))
+        filler = None if self.model is None or not made.spans else self._filler(read, made.order)
+        drawn = partial(self._many_drawn, read, tuple(made.order)) if filler is not None and self.draws else None
+        return Walk(self.names, made.order, hidden, filler, drawn, exact)
+
+    def _filler(self, read: Sequence[int], order: Sequence[int]) -> BlankFiller:
+        assert self.model is not None
+        filler = architecture_of(self.model).filler
+        assert filler is not None
+        return filler(self.model, [read], self.tokenizer.vocab, [order])
+
+    def _lengths_drawn(self, read: tuple[int, ...], order: tuple[int, ...], before: tuple[int, ...],
+                       ) -> dict[int, float]:
+        """How long the next blank may be to the model, of ``draws`` fillings."""
+        found = drawn_lengths(self._filler(read, order), before, self.draws)
+        return {length: count / self.draws for length, count in found.items()}

@@ -1,0 +1,196 @@
+"""The Blank Lab in a browser: its first state, blanks made by mouse and keys, filled by model and reader."""
+
+from collections.abc import Callable
+
+import pytest
+from blank_models import TEXT, lab
+from playwright.sync_api import Locator, Page, expect
+from servers import Desk
+from standin import HOSTILE
+
+from plmlab.labs import BlankLab
+
+pytestmark = pytest.mark.browser
+
+Show = Callable[..., Page]
+SLOTS = ["the", "[MASK]", "near", "the", "[MASK]", "lost", ".", "[START]", "chair", "are", "[START]", "cups"]
+LONGER = ["the", "[MASK]", "the", "[MASK]", "lost", ".", "[START]", "chair", "are", "[START]", "cups", "near"]
+CURRENT = ".way [aria-current=step]"
+
+
+def row(page: Page, name: str) -> Locator:
+    return page.locator(f".example .row[aria-label='{name}'] > :not(.name)")
+
+
+def test_the_first_state_teaches_untouched(show: Show) -> None:
+    made = lab()
+    page = show(made)
+    expect(page.locator(".words .filled-as")).to_have_text(["filled 2nd", "filled 1st"])
+    expect(row(page, "reads")).to_have_text(SLOTS)
+    expect(row(page, "position 1")).to_have_text([str(place) for place in made.state["positions"][0]])
+    expect(row(page, "position 2")).to_have_text([str(place) for place in made.state["positions"][1]])
+    expect(row(page, "must say")).to_have_text([word or "·" for word in made.state["targets"]])
+    expect(page.locator(".halves .half")).to_have_text(["Part A", "Part B, 1st", "Part B, 2nd"])
+    expect(page.locator(".why p").first).to_have_text(
+        "[START] (Part B, 2nd) may look at chair: the blank of chair is filled by the time it is the turn of "
+        "[START] (Part B, 2nd).")
+    rows = page.locator(".filling .beliefs").first.locator("tbody tr")
+    expect(rows.locator("button")).to_have_text([told["word"] for told in made.state["steps"][0]["rows"]])
+    assert rows.first.locator(".amount").all_inner_texts()[1].replace("\u00a0", " ") == "0 %"
+    expect(page.locator(".ways tbody tr")).to_have_count(3)
+    page.locator(".example .ask summary").press("Enter")
+    expect(page.locator(".example .ask p")).to_have_text(made.state["answer"])
+    page.locator(".filling .ask summary").press("Enter")
+    expect(page.locator(".lengths tbody tr.own th")).to_contain_text("2")
+
+
+def test_each_cell_and_each_slot_tell_why(show: Show) -> None:
+    page = show(lab())
+    page.locator(".cross").focus()
+    for key in ("Home", "ArrowUp"):
+        page.keyboard.press(key)
+    expect(page.locator(".why p").first).to_have_text(
+        "are may look at the (place 1): the (place 1) is in Part A, which everyone may read.")
+    expect(page.locator(".slot-said")).to_contain_text("Position 1 of the (place 1) is 1")
+    page.keyboard.press("End")
+    expect(page.locator(".why p").first).to_have_text(
+        "are may not look at cups: cups is filled in after are: to see it would be to see what is to be said.")
+    row(page, "position 2").nth(9).hover()
+    expect(page.locator(".slot-said")).to_have_text(
+        "Position 1 of are is 5: the place of its [MASK], the same in all of the blank that is filled 1st. Position 2 "
+        "is 3: its place in the blank, [START] being 1. It must say [END]: the blank is over.")
+    page.locator(".query-name").nth(1).hover()
+    expect(page.locator(".why p").first).to_contain_text("[MASK] (place 2) may not look at are")
+
+
+def test_a_saved_page_can_be_stepped_through(show: Show) -> None:
+    made = BlankLab()
+    page = show(made)
+    expect(page.locator(".words button:enabled")).to_have_count(0)
+    page.get_by_role("button", name="one step ›").click()
+    page.keyboard.press("Enter")
+    expect(page.locator(".step-said")).to_contain_text("“chair are” is written. That it ends here: the exact reader")
+    page.locator(CURRENT).focus()
+    page.keyboard.press("End")
+    expect(page.locator(".step-said")).to_have_text("All blanks are filled.")
+    expect(page.locator(".prose")).to_have_text(TEXT)
+    expect(page.get_by_role("button", name="one step ›")).to_be_disabled()
+
+
+def test_the_reader_fills_in_and_a_slip_is_told_by_its_name(show: Show) -> None:
+    page = show(BlankLab(fill_in=True))
+    expect(page.locator(".filling-place")).to_be_hidden()
+    part_a = page.get_by_label("Part A", exact=True)
+    part_a.fill("the [MASK] near the [MASK] [MASK] lost .")
+    part_a.press("Enter")
+    expect(page.locator(".verdict").first).to_contain_text("is BERT")
+    expect(page.locator(".below")).to_be_hidden()
+    part_a.fill("the [MASK] near the [MASK] lost .")
+    part_a.press("Enter")
+    expect(page.locator(".verdict.right")).to_have_text(["Part A is right."])
+    fields = [page.locator(f".cell-field[data-row='{axis}']") for axis in range(3)]
+
+    def write(axis: int, cells: list[object]) -> Locator:
+        fields[axis].first.focus()
+        for cell in cells:
+            page.keyboard.insert_text(str(cell))
+            page.keyboard.press("ArrowRight")
+        page.keyboard.press("Enter")
+        return page.locator(".below .verdict").nth(axis)
+
+    expect(write(0, list(range(1, 13)))).to_contain_text("Part A is right. The positions go on counting in Part B")
+    expect(write(1, [0] * 7 + [0, 1, 2, 0, 1])).to_contain_text("starts at 0 in Part B")
+    expect(write(2, [""] * 7 + ["[START]", "chair", "are", "[START]", "cups"])).to_contain_text("are not shifted")
+    expect(page.locator(".cell-field.wrong")).to_have_count(3)
+    page.locator(".acts button", has_text="show").nth(1).click()
+    expect(page.locator(".below .verdict").nth(1)).to_have_text("position 2: Right.")
+    page.get_by_label("look at it").check()
+    expect(row(page, "reads")).to_have_text(SLOTS)
+
+
+@pytest.mark.parametrize("width", [420, 960])
+def test_nothing_overflows_and_all_is_text(show: Show, page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    for text in (TEXT, "sing", *HOSTILE.values()):
+        made = lab(draws=20)
+        made.text = text
+        show(made, "dark" if width == 960 else "light")
+        assert page.locator(".plm-lab :is(img, script)").count() == 0
+        assert page.input_value(".sentence") == text
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, text
+        cut = page.evaluate("""() => {
+            const lab = document.querySelector('.plm-lab').getBoundingClientRect();
+            const parts = ':is(.why, .bar, .ask, .words, .beliefs, .paid, .scroll, .prose)';
+            return [...document.querySelectorAll(`.plm-lab ${parts}`)]
+                .filter((e) => e.getBoundingClientRect().right > lab.right).map((e) => e.className); }""")
+        assert cut == [], text
+    quiet = """() => [...document.querySelectorAll('.plm-lab :is(button, input, summary, [tabindex])')]
+        .filter((e) => e.dataset.lmSuppressShortcuts !== 'true').length"""
+    assert page.evaluate(quiet) == 0
+
+
+CELL = """
+import torch
+torch.set_num_threads(1)
+import blank_models
+lab = blank_models.lab()
+lab
+"""
+TOLD = "print(lab.spans, lab.order, lab.chosen, lab.step)"
+
+
+def drag(page: Page, start: Locator, end: Locator) -> None:
+    """From the middle of one thing a little past that of another."""
+    one, two = start.bounding_box(), end.bounding_box()
+    page.mouse.move(one["x"] + one["width"] / 2, one["y"] + one["height"] / 2)
+    page.mouse.down()
+    for share in (0.5, 1):
+        x = one["x"] + one["width"] / 2 + share * (two["x"] + 0.7 * two["width"] - one["x"] - one["width"] / 2)
+        page.mouse.move(x, two["y"] + two["height"] / 2)
+    page.mouse.up()
+
+
+def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
+    page = jupyter.run(CELL, TOLD, until=".plm-lab .filling")
+    words = page.locator(".words button")
+    orders = page.locator(".order button")
+    expect(orders).to_have_text(["1st: chair are", "2nd: cups"])
+    drag(page, orders.nth(0), orders.nth(1))
+    expect(orders).to_have_text(["1st: cups", "2nd: chair are"])
+    orders.nth(0).focus()
+    page.keyboard.press("ArrowRight")
+    expect(orders).to_have_text(["1st: chair are", "2nd: cups"])
+    expect(page.locator(".order button:focus")).to_have_text("2nd: cups")
+    words.nth(1).click()
+    expect(page.locator(".words .filled-as")).to_have_text(["filled 1st"])
+    drag(page, words.nth(1), words.nth(2))
+    expect(row(page, "reads")).to_have_text(LONGER)
+    words.nth(6).focus()
+    page.keyboard.press("Shift+ArrowRight")
+    expect(page.locator(".words .picked")).to_have_text(["lost", "."])
+    page.keyboard.press("Enter")
+    expect(page.locator(".words .filled-as")).to_have_text(["filled 2nd", "filled 1st", "filled 3rd"])
+    page.keyboard.press("Enter")
+    expect(page.locator(".words .filled-as")).to_have_count(2)
+    page.get_by_role("button", name="the verb first").click()
+    expect(page.locator(".words .filled-as")).to_have_text(["filled 2nd", "filled 1st"])
+    page.get_by_role("button", name="chair: say it").click()
+    expect(page.locator(".way .yours")).to_have_text(["chair"])
+    expect(page.locator(".step-said")).to_contain_text("“chair” is written")
+    page.get_by_label("another word").fill("is")
+    page.keyboard.press("Enter")
+    expect(page.locator(".prose .now")).to_contain_text("chair is")
+    page.locator("[data-at='say-[END]']").click()
+    expect(page.locator(".step-said")).to_contain_text("filled 2nd: nothing is written yet")
+    expect(page.locator(".filling .amount.best").first).to_be_visible()
+    jupyter.run_cell(1, until="[[1, 2], [4, 6]] [1, 0] ['chair', 'is', '[END]'] 3")
+    page.get_by_label("another word").fill("zebra")
+    page.keyboard.press("Enter")
+    expect(page.locator(".message.error")).to_contain_text("“zebra” is no token")
+    page.get_by_role("button", name="begin again").click()
+    expect(page.locator(".message.error")).to_have_count(0)
+    page.fill(".sentence", "")
+    expect(page.locator(".message.error")).to_contain_text("The sentence is empty")
+    expect(row(page, "reads")).to_have_text(SLOTS)
+    page.fill(".sentence", "the old cups near the chair are lost .")
+    expect(page.locator(".words .hidden-words")).to_have_text(["cups", "chairare"])

@@ -1,0 +1,198 @@
+"""The arms of GLM's ablations: figure 2 of the paper as each shows it, worked by hand; each fills as it shows."""
+
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from plmlab.chapters.ch12 import blank_arms, blank_exam
+from plmlab.chapters.ch12.blank_arms import ARMS, PAPER
+from plmlab.decode import greedy
+from plmlab.example import IGNORE, Batch, Example
+from plmlab.models.bert import BERTPretraining
+from plmlab.models.filling import Filler
+from plmlab.models.glm import GLMPretraining
+from plmlab.objectives.blanks import blank_infilling, filled_in
+from plmlab.recipes import Parts
+from plmlab.world.datasets.tokenizer import small_spelling
+
+VOCAB = small_spelling().vocab
+MASK, START, END = 4, 5, 6
+X0, X1 = VOCAB.sentinels[:2]
+GLMS = [name for name, arm in ARMS.items() if arm.network is blank_arms.glm]
+
+
+def shown(spans: Sequence[tuple[int, int]], order: Sequence[int], count: int = 6) -> Example:
+    return blank_infilling(range(51, 51 + count), vocab=VOCAB, rng=Random(0), spans=spans, order=order)
+
+
+FIGURE = shown([(2, 3), (4, 6)], [1, 0])
+"""x1 x2 [M] x4 [M], then [S] x5 x6, then [S] x3."""
+
+
+def made() -> GLMPretraining:
+    """Weights large enough that what is said differs from slot to slot, and [END] is likely."""
+    torch.manual_seed(5)
+    model = blank_arms.glm().eval()
+    for place, weight in model.named_parameters():
+        nn.init.normal_(weight, mean=float(place.endswith("norm.weight")), std=0.3)
+    with torch.no_grad():
+        model.bert.final_norm.bias += 1.6 * model.bert.embeddings.token.weight[END]
+    return model
+
+
+def test_places_of_the_whole_text_by_hand() -> None:
+    assert FIGURE.positions.tolist() == [[1, 2, 3, 4, 5, 5, 5, 5, 3, 3], [0, 0, 0, 0, 0, 1, 2, 3, 1, 2]]
+    one = blank_arms.whole_text(FIGURE)
+    assert one.positions.tolist() == [[1, 2, 3, 4, 5, 5, 6, 7, 3, 4], [0] * 10]
+    long = blank_arms.whole_text(shown([(1, 4)], [0]))
+    assert long.tokens.tolist() == [51, MASK, 55, 56, START, 52, 53, 54]
+    assert long.positions[0].tolist() == [1, 2, 5, 6, 2, 3, 4, 5], "where the end is said, a word in sight stands"
+    assert torch.equal(long.targets, shown([(1, 4)], [0]).targets)
+    half = filled_in([51, MASK, 55, 56], [[52]], [0], VOCAB)
+    assert blank_arms.whole_text(half, [1, 2, 5, 6]).positions[0].tolist() == [1, 2, 5, 6, 2, 3]
+
+
+def test_counting_on_by_hand() -> None:
+    one = blank_arms.counting_on(FIGURE)
+    assert one.positions.tolist() == [[*range(1, 11)], [0] * 10] and torch.equal(one.tokens, FIGURE.tokens)
+
+
+def test_sentinels_by_hand() -> None:
+    one = blank_arms.sentinels(FIGURE)
+    assert one.tokens.tolist() == [51, 52, X1, 54, X0, X0, 55, 56, X1, 53]
+    assert one.positions.tolist() == [[1, 2, 3, 4, 5, 0, 0, 0, 0, 0], FIGURE.positions[1].tolist()]
+    assert torch.equal(one.targets, FIGURE.targets) and FIGURE.tokens.tolist().count(MASK) == 2
+
+
+def test_only_the_places_of_the_whole_text_tell_a_length() -> None:
+    """Part A of two texts that differ in how long the hidden span is, and in nothing else."""
+    for name in GLMS:
+        parts = []
+        for count, stop in ((5, 2), (7, 4)):
+            tokens = [51, *[60] * (stop - 1), 57, 58, 59]
+            example = ARMS[name].shown(blank_infilling(tokens, vocab=VOCAB, rng=Random(0), spans=[(1, stop)]), None)
+            read = 5
+            assert len(tokens) == count
+            parts.append((example.tokens[:read].tolist(), example.positions[:, :read].tolist()))
+        assert (parts[0] != parts[1]) == (name == "places of the whole text"), name
+
+
+def test_what_the_arms_read() -> None:
+    shares = dict.fromkeys(GLMS, 0)
+    for name in GLMS:
+        for example in blank_arms.texts(name, 0).examples(0):
+            assert isinstance(example, Example)
+            tokens = example.tokens.tolist()
+            second = VOCAB.sentinels[-1] in tokens
+            shares[name] += second
+            assert not (second and MASK in tokens)
+            begun = [place for place, inside in zip(*example.positions.tolist(), strict=True) if inside == 1]
+            if name in ("left to right", "counting on"):
+                assert begun == sorted(begun)
+    assert 5 < shares.pop("with documents") < 27 and 5 < shares.pop("with sentences") < 27
+    assert set(shares.values()) == {0}
+    spans = [one for one in blank_arms.texts("BERT, whole spans", 0).examples(0) if isinstance(one, Example)]
+    for example in spans:
+        hidden = example.targets != IGNORE
+        assert bool((example.tokens[hidden] == MASK).all()) and int((example.tokens == MASK).sum()) == int(hidden.sum())
+        begins = [slot for slot in hidden.nonzero().flatten().tolist() if not hidden[slot - 1]]
+        assert len(begins) <= 3
+
+
+def test_a_second_objective_has_a_mask_of_its_own() -> None:
+    example = blank_arms.own_mask(shown([(3, 6)], [0]))
+    assert example.tokens.tolist() == [51, 52, 53, VOCAB.sentinels[-1], START, 54, 55, 56]
+    assert {ARMS[name].long for name in GLMS if name.startswith("with ")} == {blank_arms.own_mask}
+    assert all(ARMS[name].long is ARMS[name].shown for name in GLMS if not name.startswith("with "))
+
+
+TEXTS = [[60, MASK, 62, 63, MASK, 65], [MASK], [MASK, 66, 67], [70, 71, 72, MASK]]
+PLACES = [[1, 2, 5, 6, 7, 9], [1], [1, 4, 5], [1, 2, 3, 4]]
+
+
+def test_the_papers_arm_fills_as_its_own_filler(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blank_arms, "LONGEST", 6)
+    model = made()
+    said = blank_arms.filled(model, blank_arms.as_it_is, TEXTS, PLACES)
+    filler = Filler(model, TEXTS, VOCAB)
+    theirs = greedy(filler, filler.prompt, VOCAB, length=40, banned=filler.banned)
+    compared = 0
+    for row, text in enumerate(theirs):
+        for blank, words in filler.fillings(row, text.tokens).items():
+            assert said[row][blank] == list(words)[:6]
+            compared += len(words) > 0
+            if len(words) >= 6:
+                break
+    assert compared >= 2
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("name", GLMS)
+def test_each_arm_says_the_likeliest_as_it_would_be_shown_what_it_said(name: str,
+                                                                       monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blank_arms, "LONGEST", 4)
+    model, show = made(), ARMS[name].shown
+    ends = 0
+    for text, places, said in zip(TEXTS, PLACES, blank_arms.filled(model, show, TEXTS, PLACES), strict=True):
+        example = show(filled_in(text, said, range(len(said)), VOCAB), places)
+        logits = model(Batch.of([example], pad=0))[0]
+        logits[:, sorted(VOCAB.special - {END})] = -torch.inf
+        slot = len(text)
+        for words in said:
+            wanted = logits[slot:slot + len(words) + 1].argmax(-1).tolist()
+            assert wanted[:len(words)] == words and len(words) <= 4
+            if len(words) < 4:
+                assert wanted[-1] == END
+                ends += 1
+            slot += len(words) + 1
+    assert ends or name != PAPER, "some blank is ended"
+
+
+def test_what_is_drawn_is_written() -> None:
+    model, count = made(), iter(range(100))
+
+    def choose(logits: torch.Tensor) -> torch.Tensor:
+        """Two words and the end for everybody."""
+        return torch.full((len(logits),), 60 if next(count) % 3 < 2 else END)
+    assert blank_arms.filled(model, blank_arms.as_it_is, [[MASK], [51, MASK]], [[1], [1, 2]], choose) == [
+        [[60, 60]], [[60, 60]]]
+
+
+def test_all_arms_read_as_many_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blank_arms, "JUDGED", 2)
+    blank_arms.tokens.cache_clear()
+    batches = blank_arms.texts("BERT", blank_arms.OTHERS)
+    pad = VOCAB.need("pad")
+    read = [int((batches(step).tokens != pad).sum()) for step in range(2)]  # type: ignore[union-attr]
+    assert blank_arms.tokens("BERT") == sum(read) / 2
+    blank_arms.tokens.cache_clear()
+    monkeypatch.setattr(blank_arms, "tokens", lambda name: 300.0 if name == PAPER else 200.0)
+    assert blank_arms.updates("BERT", 100) == 150 and blank_arms.updates(PAPER, 100) == 100
+
+
+def test_arms_are_trained_and_kept_with_a_rate_for_each_budget(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    def score(name: str, budget: int, lr: float, seed: int) -> float:
+        return -abs(lr - (1e-2 if budget == 2 else 3e-3))
+    for name, value in (("BUDGETS", (2, 4)), ("SEEDS", (0, 1)), ("JUDGED", 1), ("rate_score", score)):
+        monkeypatch.setattr(blank_arms, name, value)
+    blank_arms.tokens.cache_clear()
+    told: Any = blank_arms.prepared(parts, (PAPER, "BERT"))
+    assert set(told) == {PAPER, "BERT"} and [told["BERT"][budget]["lr"] for budget in ("2", "4")] == [1e-2, 3e-3]
+    folder = str(parts.folder)
+    kept, again = blank_arms.trained(folder, "BERT", 4, 1), blank_arms.learn("BERT", 4, 3e-3, 1)
+    assert isinstance(kept, BERTPretraining) and not kept.training
+    assert all(torch.equal(a, b) for a, b in zip(kept.parameters(), again.parameters(), strict=True))
+    assert told["BERT"]["4"]["loss"]["values"][1] == pytest.approx(blank_arms.loss("BERT", again))
+    before = dict(parts.done)
+    blank_arms.prepared(parts, (PAPER,))
+    assert parts.done == before, "nothing is done twice"
+    blank_arms.tokens.cache_clear()
+
+
+def test_texts_fit_the_network() -> None:
+    most = max(len(row.words) + 2 * len(row.spans) for row in blank_exam.rows("exam"))
+    assert most + 3 * blank_arms.LONGEST < blank_arms.TIME

@@ -1,0 +1,165 @@
+"""GLM's objective taken apart: what is paid, the floors of the very Examples, and the rules of the verdicts."""
+
+from math import log
+from random import Random
+from typing import Any
+
+import pytest
+import torch
+
+from plmlab import world
+from plmlab.chapters.ch12 import blank_arms, blank_exam, blanks_ablated
+from plmlab.chapters.ch12.blank_arms import ARMS, PAPER
+from plmlab.chapters.ch12.blank_exam import Row, how_drawn
+from plmlab.example import Batch
+from plmlab.models.filling import Filler
+from plmlab.objectives.blanks import blank_infilling
+from plmlab.recipes import Parts, spread
+from plmlab.world.datasets.tokenizer import small_spelling
+from plmlab.world.probability.blanks import DrawnBlanks
+
+CUP = ("the", "cup", "near", "the", "chairs", "is", "new", ".")
+MIDDLE, LAST = Row(CUP, ((1, 2), (4, 6)), (1, 0)), Row(CUP, ((5, 8),), (0,))
+
+
+@pytest.fixture(autouse=True)
+def small_scale(monkeypatch: pytest.MonkeyPatch) -> Any:
+    for module, name, value in (
+            (blank_exam, "EXAM", 10), (blanks_ablated, "BUDGETS", (1, 2)), (blank_arms, "BUDGETS", (1, 2)),
+            (blanks_ablated, "SEEDS", (0, 1)), (blank_arms, "SEEDS", (0, 1)), (blank_arms, "JUDGED", 1),
+            (blanks_ablated, "WRITTEN", 3)):
+        monkeypatch.setattr(module, name, value)
+    caches = blank_exam.rows, blank_exam.table, blank_arms.tokens
+    for kept in caches:
+        kept.cache_clear()
+    yield
+    for kept in caches:
+        kept.cache_clear()
+
+
+def test_what_is_shared_by_hand() -> None:
+    """A blank of one word: it is said that it is not over yet (0.1 was over), the word (0.5), and that it is over."""
+    told = blanks_ablated.shared([False, True], [0.1, 0.6], [0.5, 0.6], 1)
+    assert told == pytest.approx({"nats": -(log(0.5) + log(0.6)) / 2, "ends": -(log(0.9) + log(0.6))})
+    assert blanks_ablated.shared([False, True], [0.0, 1.0], [0.5, 1.0], 1)["ends"] == 0
+
+
+@torch.no_grad()
+def test_what_is_paid_is_the_models_loss() -> None:
+    torch.manual_seed(0)
+    model, rows, vocab = blank_arms.glm().eval(), blank_exam.rows("exam"), small_spelling().vocab
+    for name in ("the paper's", "a sentinel a span", "places of the whole text"):
+        for ordered in (False, True):
+            examples = [ARMS[name].shown(blank_infilling(
+                small_spelling().encode(" ".join(row.words), plain=True), vocab=vocab, rng=Random(0), spans=row.spans,
+                order=range(len(row.spans)) if ordered else row.order), None) for row in rows]
+            told = blanks_ablated.paid(model, ARMS[name], rows, ordered)
+            assert told["nats"] == pytest.approx(float(model.loss(Batch.of(examples, pad=0))), abs=1e-5)
+            assert 0 < told["ends"] < 10
+
+
+def test_floors_are_those_of_the_rows_whatever_the_order() -> None:
+    """Their sum is −log of the posterior of all that is hidden, by the exact reader of the grammar."""
+    automaton, rows = world.small().automaton("test"), [*blank_exam.rows("exam"), MIDDLE, LAST]
+    said = sum(stop - begin + 1 for row in rows for begin, stop in row.spans)
+    for told in (False, True):
+        nats = -sum(log(DrawnBlanks(automaton, row.text, drawing=how_drawn(row, told)).posterior(
+            dict(enumerate(row.fillings)))) for row in rows)
+        for ordered in (False, True):
+            assert blanks_ablated.floor(rows, ordered, told)["nats"] * said == pytest.approx(nats)
+
+
+def test_only_who_sees_the_places_is_told_lengths() -> None:
+    """By the exact reader's lengths; those of a blank at the end are not told either."""
+    rows = [row for row in blank_exam.rows("exam") if len(row.spans) == 1]
+    automaton, waits = world.small().automaton("test"), []
+    for row in rows:
+        untold, known = (blanks_ablated.floor([row], False, told) for told in (False, True))
+        reader = DrawnBlanks(automaton, row.text, drawing=how_drawn(row))
+        assert untold["lengths"] == pytest.approx(-log(reader.lengths(0)[len(row.fillings[0])]))
+        last = row.spans[0][1] == len(row.words)
+        assert known["lengths"] == pytest.approx(untold["lengths"] if last else 0, abs=1e-9)
+        waits.append((untold["lengths"] > 0.1, last))
+    assert (True, False) in waits
+    floors = blanks_ablated.floors()
+    assert floors["a random order"]["nats"] == pytest.approx(floors["left to right"]["nats"])
+    assert floors["places of the whole text"]["lengths"] < floors["a random order"]["lengths"]
+
+
+@torch.no_grad()
+def test_lengths_are_paid_by_the_share_of_the_fillings_that_have_them() -> None:
+    """Against the filler of the paper's arm, and by hand."""
+    torch.manual_seed(1)
+    model, vocab = blank_arms.glm().eval(), small_spelling().vocab
+    nats = []
+    for row in blank_exam.rows("exam"):
+        ways = list(blank_exam.chances(row))
+        text = [blank_exam.ids()[word] for word in row.text]
+        logprobs = Filler(model, [text] * len(ways), vocab, [row.order] * len(ways)).logprobs(
+            [[[blank_exam.ids()[word] for word in words] for words in way] for way in ways])
+        right = [[*map(len, way)] == [*map(len, row.fillings)] for way in ways]
+        nats.append(float(logprobs.logsumexp(0) - logprobs[torch.tensor(right)].logsumexp(0)))
+    found = blanks_ablated.lengths_paid(model, ARMS[PAPER], blank_exam.rows("exam"))
+    assert found == pytest.approx(sum(nats) / len(nats), abs=1e-4)
+    shares = {(("a",), ("b", "c")): 0.5, (("a", "b"), ("c",)): 0.25, (("d",), ("e", "f")): 0.25}
+    two = Row(CUP, ((1, 2), (4, 6)), (0, 1))
+    assert blanks_ablated.right_lengths(two, shares) == pytest.approx(-log(0.75))
+
+
+def test_places_of_part_a_by_hand() -> None:
+    assert blanks_ablated.places_of(MIDDLE) == [1, 2, 3, 4, 5, 7, 8]
+    assert blanks_ablated.places_of(LAST) == [*range(1, 7)]
+    example = blank_infilling(range(50, 58), vocab=small_spelling().vocab, rng=Random(0),
+                              spans=MIDDLE.spans)
+    assert blank_arms.own_places(example) == blanks_ablated.places_of(MIDDLE)
+
+
+def test_sentences_are_counted_by_hand() -> None:
+    told = blanks_ablated.sentences([CUP, CUP[:-1], ("the", "cup", "."), CUP], {CUP[:-1]: 1})
+    assert told == {"sentences": 0.5, "read": 0.25}
+
+
+def test_what_is_written_goes_on_from_its_beginning() -> None:
+    model = blank_arms.glm().eval()
+    count = iter(range(100))
+
+    def choose(logits: torch.Tensor) -> torch.Tensor:
+        return torch.full((len(logits),), blank_exam.ids()["cup"] if next(count) < 2 else small_spelling().vocab.end)
+    for name in (PAPER, "with documents", "places of the whole text"):
+        count = iter(range(100))
+        assert blanks_ablated.continued(model, ARMS[name], [(), ("the",)], choose) == [
+            ("cup", "cup"), ("the", "cup", "cup")]
+
+
+def test_verdicts_are_those_of_the_rules() -> None:
+    low, near, high = (spread(dict(enumerate(values))) for values in ((0.01, 0.02), (0.03, 0.05), (0.05, 0.06)))
+    assert blanks_ablated.compared(high, low) == "worse" and blanks_ablated.compared(low, high) == "better"
+    assert blanks_ablated.compared(near, low) == blanks_ablated.compared(low, near) == "the same"
+    assert blanks_ablated.above(high, 0.05)["values"] == pytest.approx([0.0, 0.01])
+    floors = {"a random order": {"lengths": 0.8}, "places of the whole text": {"lengths": 0.2}}
+    told = blanks_ablated.read_off(spread({0: 0.4, 1: 0.6}), floors)
+    assert told["shares"] == pytest.approx([2 / 3, 1 / 3]) and not told["holds"]
+    assert blanks_ablated.read_off(spread({0: 0.4, 1: 0.5}), floors)["holds"]
+    assert blanks_ablated.AGAINST["counting on"] == "left to right" and set(blanks_ablated.AGAINST.values()) == {
+        PAPER, "left to right"}
+    assert [blanks_ablated.own_floor(name) for name in (PAPER, "counting on", "places of the whole text")] == [
+        "a random order", "left to right", "places of the whole text"]
+
+
+def test_arms_are_told_by_their_budgets(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = (PAPER, "left to right", "places of the whole text", "with documents", "counting on")
+    monkeypatch.setattr(blank_exam, "EXAM", 2)
+    monkeypatch.setattr(blanks_ablated, "NAMES", names)
+    monkeypatch.setattr(blanks_ablated, "AGAINST", {name: blanks_ablated.AGAINST[name] for name in names[1:]})
+    monkeypatch.setattr(blank_arms, "rate_score", lambda name, budget, lr, seed: -abs(lr - 3e-3))
+    monkeypatch.setattr(blank_arms, "LONGEST", 3)
+    told = blanks_ablated.measure(parts)
+    assert set(told["told"]) == set(names) and set(told["told"][PAPER]) == {"1", "2"}
+    one = told["told"]["left to right"]["2"]
+    kept = blank_arms.trained(str(parts.folder), "left to right", 2, 1)
+    again = blanks_ablated.paid(kept, ARMS["left to right"], blank_exam.rows("exam"), ordered=True)
+    assert one["nats"]["values"][1] == pytest.approx(again["nats"])
+    assert one["above"]["values"][1] == pytest.approx(again["nats"] - told["floors"]["left to right"]["nats"])
+    assert all(run["above"]["low"] > 0 for of in told["told"].values() for run in of.values()), "a leak"
+    assert told["compared"]["counting on"][0] == "left to right" and set(told["as many blanks"]) == {"with documents"}
+    assert set(told["writes"]) == set(names[1:]) and len(told["read off"]["shares"]) == 2

@@ -1,0 +1,84 @@
+"""GLM against a BERT that is told lengths or guesses: who is chosen, what is judged, and the verdict's own words."""
+
+from typing import Any
+
+import pytest
+
+from plmlab.chapters.ch12 import blank_arms, blank_exam, guessing, unknown_length
+from plmlab.chapters.ch12.blank_arms import PAPER
+from plmlab.chapters.ch12.blank_exam import Row
+from plmlab.recipes import Parts, spread
+
+SLEEP = ("the", "boys", "sleep", ".")
+ROW = Row(SLEEP, ((1, 3),), (0,))
+
+
+@pytest.fixture(autouse=True)
+def small_scale(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Rows, seeds and updates that are counted on one hand."""
+    for module, name, value in (
+            (blank_exam, "EXAM", 4), (blank_exam, "DEVELOPMENT", 2), (blank_exam, "UNREAD", 2),
+            (blank_exam, "COUNTED", 20), (blank_arms, "BUDGETS", (1, 2)), (unknown_length, "BUDGETS", (1, 2)),
+            (blank_arms, "SEEDS", (0, 1)), (unknown_length, "SEEDS", (0, 1)), (blank_arms, "JUDGED", 1)):
+        monkeypatch.setattr(module, name, value)
+    caches = blank_exam.rows, blank_exam.counted, blank_exam.table, blank_arms.tokens
+    for kept in caches:
+        kept.cache_clear()
+    yield
+    for kept in caches:
+        kept.cache_clear()
+
+
+def test_the_verdict_is_that_of_the_rules() -> None:
+    high, low, both = (spread(dict(enumerate(values))) for values in ((0.6, 0.7), (0.4, 0.5), (0.3, 0.9)))
+    assert unknown_length.verdict(high, [low]) == "holds" and unknown_length.verdict(low, [high, low]) == "fails"
+    assert unknown_length.verdict(high, [both, low]) == unknown_length.verdict(high, [high]) == (
+        "does not show at this size")
+
+
+def test_ways_are_chosen_by_development_rows() -> None:
+    def run(told: float, guessed: float) -> dict[str, Any]:
+        rights = {"told: a": told, "told: b": 0.5, "guessed: a": guessed}
+        return {"development": {way: {"right": right, "chance": right if way == "guessed: a" else 1 - right}
+                                for way, right in rights.items()},
+                "exam": {"told: a": {"right": 1 - told}}}
+    runs = {("BERT", 0): run(0.9, 0.1), ("BERT", 1): run(0.3, 0.1), ("other", 0): run(0.4, 0.0),
+            ("other", 1): run(0.4, 0.3)}
+    assert unknown_length.best_ways(runs) == {"told": ("BERT", "told: a"), "guessed": ("other", "guessed: a")}
+
+
+def test_readings_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two words are in sight and four fit: one or two are tried, each read once to fill and once to rank a word."""
+    monkeypatch.setattr(unknown_length, "LONGEST", 4)
+    monkeypatch.setattr(blank_exam, "rows", lambda name: (ROW,))
+    assert unknown_length.readings() == {"told": 2, "guessed": 2 * (1 + 2)}
+
+
+def test_glm_says_words_for_every_blank(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = blank_arms.glm().eval()
+    monkeypatch.setattr(unknown_length, "LONGEST", 3)
+    two = Row(("the", "cup", "near", "the", "chairs", "is", "new", "."), ((1, 2), (4, 6)), (0, 1))
+    said = unknown_length.by_glm(model, [ROW, two])
+    assert [len(row) for row in said] == [1, 2]
+    again = blank_arms.filled(model, blank_arms.as_it_is, [unknown_length.encoded(ROW)], [[1, 2, 4]])
+    assert said[0][0][:2] == unknown_length.in_words(again)[0][0][:2]
+    assert unknown_length.encoded(ROW) == [blank_exam.ids()["the"], 4, blank_exam.ids()["."]]
+
+
+def test_both_are_put_to_the_exam(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blank_arms, "rate_score", lambda name, budget, lr, seed: -abs(lr - 3e-3))
+    told = unknown_length.measure(parts)
+    assert set(told["arms"]) == {PAPER, "BERT", "BERT, whole spans"}
+    assert set(told["filled"]) == set(unknown_length.ASKED)
+    exam = told["filled"]["exam"]
+    assert set(exam) == {"GLM, 1", "GLM, 2", "BERT, told", "BERT, guessed", "BERT, with lengths of training"}
+    assert exam["BERT, told"]["length"]["values"] == [1, 1], "who is told has every length"
+    assert len(told["ways"]["BERT"]) == 2 * (1 + 2 * len(guessing.MEASURES))
+    name, way = exam["BERT, guessed"]["by"]
+    again = unknown_length.bert_told(str(parts.folder), name, 1)
+    assert exam["BERT, guessed"]["right"]["values"][1] == again["exam"][way]["right"]
+    assert told["verdict"] in ("holds", "fails", "does not show at this size")
+    assert set(told["better"]) == {"GLM", "BERT, guessed", "BERT, with lengths of training", "table"}
+    assert "table" not in told["better"]["GLM"], "a network of two updates is not better than a table"
+    assert set(told["exact"]) == set(told["baselines"]) == {"exam", "unread"}
+    assert exam["GLM, 2"]["readings"]["low"] >= 1
