@@ -1,7 +1,7 @@
 """What GLM's objective owes to each of its parts, and what further objectives cost: the arms of `blank_arms`.
 
-Du et al. (2022, §3.4) take away the random order of the blanks, and put a sentinel in each for the one [MASK]; they do
-not train with one axis of positions on the same text, but say (§2.2.1) that two keep a blank's length from being known.
+Du et al. (2022) take away the random order of the blanks, and put a sentinel in each for the one [MASK]; they do
+not train with one axis of positions on the same text, but say that two keep a blank's length from being known.
 Their measure is SuperGLUE; here it is what is paid, against the least that can be paid for what an arm sees.
 
 Every arm is shown the same spans of the same sentences. What is paid is a sum of −log p over all that is said, the ends
@@ -25,9 +25,8 @@ same*. *Counting on* is compared with *left to right*. Of shares, who has more h
 
 - "A random order is worth something" *holds* if *left to right* is worse in what is paid; it *fails* if that is the
   same or better. (Under a random order, which it never read, it pays more for sure: ``other order`` tells how much.)
-- "One [MASK] is better than sentinels" *holds* if *a sentinel a span* is worse. In the paper it is so by a point of
-  SuperGLUE; it says that sentinels are learned in vain where a task has one blank. Here no task follows, so that "the
-  same" would be no surprise.
+- "One [MASK] is better than sentinels" *holds* if *a sentinel a span* is worse. The paper says that sentinels are
+  learned in vain where a task has one blank. Here no task follows, so that "the same" would be no surprise.
 - "With one axis the length can be read off" *holds* if in each seed *places of the whole text* save at least half of
   what its floor saves in lengths. Then more right fills there are no merit: the exact filler has more right too.
 - "A second axis is worth something" *holds* if *counting on* is worse than *left to right*.

@@ -1,6 +1,6 @@
 """Blanks of unknown length: GLM fills them, BERT is told how long they are, or guesses.
 
-Du et al. (2022, §2.4) say that BERT cannot fill a blank of several words properly: its guesses are made apart from each
+Du et al. (2022) say that BERT cannot fill a blank of several words properly: its guesses are made apart from each
 other, and it must go through all lengths. Here both fill the blanks of `blank_exam`, after as many tokens, each after
 two budgets with rates of its own. GLM fills greedily, from left to right. BERT is two networks, one that had words
 hidden and one that had whole spans hidden. Told or guessing, it fills by the ways of `guessing`; network and way are

@@ -38,6 +38,11 @@ export function wordRow({ disabled, onBlanks }) {
     show();
   };
 
+  node.addEventListener("focusin", (event) => {
+    const place = Number(event.target.dataset.place);
+    if (place !== at) [anchor, at] = [place, place];
+    show();
+  });
   node.addEventListener("keydown", (event) => {
     const to = placeAfter(event.key, at, state.tokens.length);
     if (to !== null) go(to, event.shiftKey);
