@@ -59,7 +59,7 @@ def blank_infilling(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, ra
     """
     _check_text(tokens)
     if spans is None:
-        spans = _draw_spans(len(tokens), rate, rng)
+        spans = draw_spans(len(tokens), rate, rng)
     _check_spans(spans, len(tokens))
     return _infilled(tokens, spans, _ordered(spans, order, rng), vocab)
 
@@ -183,6 +183,23 @@ def filled_in(text: Sequence[int], fillings: Sequence[Sequence[int]], order: Seq
     return _infilled(whole, spans, order, vocab)
 
 
+def draw_spans(count: int, rate: float, rng: Random) -> list[Span]:
+    """Spans of a text of ``count`` words, in its order, as the authors draw them: lengths, then places, a word between
+    two."""
+    check_rate(rate)
+    lengths, hidden = list[int](), 0
+    while hidden < rate * count and (room := count - hidden - len(lengths)) > 0:
+        ends = ENDS[:room]
+        lengths.append(bisect_left(ends, rng.random() * ends[-1]) + 1)
+        hidden += lengths[-1]
+    places = sorted(below(rng, count - hidden - len(lengths) + 2) for _ in lengths)
+    spans, behind = list[Span](), 0
+    for place, length in zip(places, shuffled(rng, lengths), strict=True):
+        spans.append((behind + place, behind + place + length))
+        behind += length + 1
+    return spans
+
+
 def check_order(order: Sequence[int], blanks: int) -> None:
     """A ValueError where an order of filling does not name each of so many blanks once."""
     if sorted(order) != list(range(blanks)):
@@ -225,22 +242,6 @@ def _infilled(tokens: Sequence[int], spans: Sequence[Span], order: Sequence[int]
         visible=part_a_and_b(len(read), [len(blank) + 1 for blank in blanks]),
         targets=torch.tensor([IGNORE] * len(read) + [token for blank in blanks for token in (*blank, end)]),
     )
-
-
-def _draw_spans(count: int, rate: float, rng: Random) -> list[Span]:
-    """Spans of a text of ``count`` words as the authors draw them: lengths, then places, a word between two."""
-    check_rate(rate)
-    lengths, hidden = list[int](), 0
-    while hidden < rate * count and (room := count - hidden - len(lengths)) > 0:
-        ends = ENDS[:room]
-        lengths.append(bisect_left(ends, rng.random() * ends[-1]) + 1)
-        hidden += lengths[-1]
-    places = sorted(below(rng, count - hidden - len(lengths) + 2) for _ in lengths)
-    spans, behind = list[Span](), 0
-    for place, length in zip(places, shuffled(rng, lengths), strict=True):
-        spans.append((behind + place, behind + place + length))
-        behind += length + 1
-    return spans
 
 
 def _ordered(spans: Sequence[Span], order: Sequence[int] | None, rng: Random) -> Sequence[int]:

@@ -1,6 +1,6 @@
 """Sentences of the small world with blanks: the exam, how fillings are judged, and who needs no network to fill them.
 
-Spans are drawn as GLM draws them, three words in ten, so that a sentence has one blank or two, three at most. The exam
+Spans are drawn as GLM draws them, three words in ten, so that a sentence has one blank or two, seldom more. The exam
 is of the plain test. The small world has 821 sentences, so that nearly all of the exam stands in the training text too
 (`read` tells the share); rows of the nine sentences that do not are asked beside it, each with many drawings.
 
@@ -21,14 +21,13 @@ from typing import Any, NamedTuple
 
 from plmlab import world
 from plmlab.draws import shuffled
-from plmlab.objectives.blanks import blank_infilling
+from plmlab.objectives.blanks import draw_spans
 from plmlab.world.datasets.tokenizer import small_spelling
 from plmlab.world.probability.automaton import END
 from plmlab.world.probability.blanks import BLANK, Blanks, Drawing, DrawnBlanks, Filling, Span
 from plmlab.world.probability.drawn_spans import blank_spans
 from plmlab.world.probability.infilling import part_a
 from plmlab.world.probability.likeliest import likeliest
-from plmlab.world.probability.readers import FIRST
 
 RATE = 0.3
 EXAM, DEVELOPMENT, UNREAD = 300, 100, 90
@@ -64,13 +63,8 @@ def ids() -> dict[str, int]:
 
 
 def drawn(count: int, rng: Random) -> tuple[Span, ...]:
-    """Spans of so many words as `blank_infilling` draws them, in the order of the text."""
-    example = blank_infilling(range(FIRST, FIRST + count), vocab=small_spelling().vocab, rng=rng, rate=RATE)
-    hidden = defaultdict(list)
-    for token, place, inside in zip(example.tokens.tolist(), *example.positions.tolist(), strict=True):
-        if inside > 1:
-            hidden[place].append(token - FIRST)
-    return tuple(sorted((slots[0], slots[-1] + 1) for slots in hidden.values()))
+    """Spans of so many words, in the order of the text."""
+    return tuple(draw_spans(count, RATE, rng))
 
 
 def _rows(sentences: Iterator[Sequence[str]], seed: int) -> Iterator[Row]:
