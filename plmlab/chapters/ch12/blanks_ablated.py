@@ -1,7 +1,7 @@
 """What GLM's objective owes to each of its parts, and what further objectives cost: the arms of `blank_arms`.
 
-Du et al. (2022) take away the random order of the blanks, and put a sentinel in each for the one [MASK]; they do
-not train with one axis of positions on the same text, but say that two keep a blank's length from being known.
+Du et al. (2022) take away the random order of the blanks, and put a sentinel in each for the one [MASK]; they
+say that two axes of positions keep a blank's length from being known (with one, their code keeps a flag of Part B).
 Their measure is SuperGLUE; here it is what is paid, against the least that can be paid for what an arm sees.
 
 Every arm is shown the same spans of the same sentences. What is paid is a sum of −log p over all that is said, the ends
