@@ -39,8 +39,10 @@ class BlankFiller(Protocol):
         """The texts read, no blank begun."""
 
     def step(self, tokens: Tensor, state: Any) -> Tensor:
-        """Read ``tokens`` [batch time] after what ``state`` holds, and give the logits of the next, [batch vocab+1]: while
-        blanks are left, [END] of one is named [START] of the next, and what [START] has itself is the last column."""
+        """Read ``tokens`` [batch time] after what ``state`` holds, and give the logits of the next, [batch vocab+1].
+
+        While blanks are left, [END] of one is named [START] of the next; what [START] has itself is the last column.
+        """
 
     def logprobs(self, fillings: Sequence[Sequence[Sequence[int]]]) -> Tensor:
         """For each text log p(fillings, in its order), in nats, [batch]."""
