@@ -6,7 +6,8 @@ import { squareOf } from "../../plmlab/labs/four_masks/panels.js";
 import {
   inSight, listed, paidText, reason, sightOf, slotsOf, verdicts,
 } from "../../plmlab/labs/four_masks/told.js";
-import { buttonName, wordAfter } from "../../plmlab/labs/four_masks/words.js";
+import { buttonName } from "../../plmlab/labs/four_masks/words.js";
+import { placeAfter } from "../../plmlab/labs/shared/order.js";
 
 /** A panel of three words, the middle one hidden; `sees(q, k)` says who may look at whom. */
 const panel = (name, places, sees) => ({
@@ -75,7 +76,7 @@ test("squares keep within their room, with names where these can be read", () =>
 });
 
 test("arrow keys walk the words, and each says what it does", () => {
-  assert.deepEqual(["ArrowLeft", "ArrowRight", "Home", "End", "x"].map((key) => wordAfter(key, 0, 3)), [0, 1, 0, 2, null]);
+  assert.deepEqual(["ArrowLeft", "ArrowRight", "Home", "End", "x"].map((key) => placeAfter(key, 0, 3)), [0, 1, 0, 2, null]);
   assert.equal(buttonName("cat", "word", false), "cat, hide it");
   assert.equal(buttonName("[UNK]", "unknown", true), "[UNK], not in the vocabulary, hidden");
   assert.equal(buttonName("[MASK]", "typed", true), "[MASK], as you typed it");

@@ -11,14 +11,12 @@ longer runs take the rate of the shorter ones.
 from pathlib import Path
 from typing import Any
 
-from safetensors.torch import load_file, save_file
-
 from plmlab.chapters.ch04.translation import Arm, development, exam, learn, loss, new, pairs
 from plmlab.models.seq2seq import Seq2Seq
 from plmlab.models.transformer import Transformer
 from plmlab.recipes import Parts, best_rates, spread
+from plmlab.recipes.kept import keep, with_kept
 from plmlab.train import Diverged
-from plmlab.weights import put, weights
 
 SEEDS, PILOTS = (2, 3, 4), (9, 10)
 UPDATES, LONGER, DOUBLED = 2000, 6000, 12_000
@@ -65,16 +63,13 @@ def train(folder: str, name: str, updates: int, lr: float, seed: int) -> dict[st
     arm = ARMS[name]
     watched = pairs(exam(WATCHED, "watched", 40), arm)
     model, history = learn(arm, updates, lr, seed, show=False, evaluate=[watched], evaluate_every=EVERY)
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    save_file(weights(model), kept(folder, name, updates, seed))
+    keep(model, kept(folder, name, updates, seed))
     return {"loss": loss(model, development(), arm), "history": history.validation}
 
 
 def trained(folder: str, name: str, updates: int, seed: int) -> Seq2Seq | Transformer:
     """An arm that was kept."""
-    model = new(ARMS[name], seed)
-    put(model, load_file(kept(folder, name, updates, seed)))
-    return model.eval()
+    return with_kept(new(ARMS[name], seed), kept(folder, name, updates, seed))
 
 
 def budgets(name: str) -> dict[int, tuple[int, ...]]:

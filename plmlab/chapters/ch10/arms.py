@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from safetensors.torch import load_file, save_file
 
 from plmlab.chapters.ch10 import recalling
 from plmlab.chapters.ch10.readers import (
@@ -24,8 +23,8 @@ from plmlab.chapters.ch10.readers import (
     UnplacedTransformerXL,
 )
 from plmlab.models.transformer_xl import TransformerXL, TransformerXLConfig
+from plmlab.recipes.kept import keep, with_kept
 from plmlab.train import Diverged, History, fit
-from plmlab.weights import put, weights
 
 SEGMENT, MEMORY, WINDOW = 16, 64, 80
 LAYERS, WIDTH, HEADS = 2, 64, 4
@@ -107,14 +106,11 @@ def train(folder: str, name: str, updates: int, lr: float, seed: int) -> dict[st
     """Train an arm and keep it; what it says in the exam, its ``history`` (number of updates, minus the price of an
     answer) and the ``seconds`` of an update."""
     model, history = followed(name, updates, lr, seed)
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    save_file(weights(model), kept(folder, name, updates, seed))
+    keep(model, kept(folder, name, updates, seed))
     return said(model, "exam")._asdict() | {
         "history": history.scores, "seconds": (history.seconds - history.overhead) / updates}
 
 
 def trained(folder: str, name: str, updates: int, seed: int) -> TransformerXL:
     """An arm that was kept."""
-    model = new(name, seed)
-    put(model, load_file(kept(folder, name, updates, seed)))
-    return model.eval()
+    return with_kept(new(name, seed), kept(folder, name, updates, seed))

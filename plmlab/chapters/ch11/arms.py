@@ -19,7 +19,6 @@ from random import Random
 from typing import Any, NamedTuple
 
 import torch
-from safetensors.torch import load_file, save_file
 from torch import nn
 
 from plmlab import world
@@ -29,10 +28,10 @@ from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.models.mpnet import MPNetConfig, MPNetPretraining
 from plmlab.models.xlnet import XLNetConfig, XLNetPretraining
 from plmlab.objectives import causal, masked, masked_and_permuted, permuted, permuted_targets
+from plmlab.recipes.kept import keep, with_kept
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.train import Diverged, fit
 from plmlab.visibility import Visibility
-from plmlab.weights import put, weights
 from plmlab.world.datasets.batches import sentence_batches
 from plmlab.world.datasets.tokenizer import small_spelling
 
@@ -203,13 +202,10 @@ def kept(folder: str, name: str, updates: int, seed: int) -> Path:
 def train(folder: str, name: str, updates: int, lr: float, seed: int) -> float:
     """Train an arm and keep it; its loss on other sentences, in nats a word."""
     model = learn(name, updates, lr, seed)
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    save_file(weights(model), kept(folder, name, updates, seed))
+    keep(model, kept(folder, name, updates, seed))
     return loss(name, model)
 
 
 def trained(folder: str, name: str, updates: int, seed: int) -> nn.Module:
     """An arm that was kept."""
-    model = new(name, seed)
-    put(model, load_file(kept(folder, name, updates, seed)))
-    return model.eval()
+    return with_kept(new(name, seed), kept(folder, name, updates, seed))

@@ -27,21 +27,20 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 import torch
-from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from plmlab import world
 from plmlab.batches import ExampleBatches
-from plmlab.chapters.ch12.blank_exam import RATE, drawn
+from plmlab.chapters.ch12.blank_exam import RATE, Row, drawn, encoded, in_words, places_of
 from plmlab.example import Batch, Example
 from plmlab.models.bert import BERTConfig, BERTPretraining
 from plmlab.models.glm import GLMConfig, GLMPretraining
 from plmlab.objectives import masked
 from plmlab.objectives.blanks import blank_infilling, document_infilling, filled_in, sentence_infilling
 from plmlab.recipes import Parts, best_rates, spread
+from plmlab.recipes.kept import keep, with_kept
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.train import Diverged, fit
-from plmlab.weights import put, weights
 from plmlab.world.datasets.batches import sentence_batches
 from plmlab.world.datasets.tokenizer import small_spelling
 
@@ -222,16 +221,13 @@ def kept(folder: str, name: str, budget: int, seed: int) -> Path:
 def train(folder: str, name: str, budget: int, lr: float, seed: int) -> float:
     """Train an arm and keep it; its own loss on other training text."""
     model = learn(name, budget, lr, seed)
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    save_file(weights(model), kept(folder, name, budget, seed))
+    keep(model, kept(folder, name, budget, seed))
     return loss(name, model)
 
 
 def trained(folder: str, name: str, budget: int, seed: int) -> nn.Module:
     """An arm that was kept, in evaluation mode."""
-    model = ARMS[name].network()
-    put(model, load_file(kept(folder, name, budget, seed)))
-    return model.eval()
+    return with_kept(ARMS[name].network(), kept(folder, name, budget, seed))
 
 
 def prepared(parts: Parts, names: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -274,3 +270,8 @@ def filled(model: nn.Module, shown: Show, texts: Sequence[Sequence[int]], places
                 at[i] += 1
         going = [i for i in going if at[i] < len(said[i])]
     return said
+
+
+def fillings(model: nn.Module, shown: Show, asked: Sequence[Row]) -> list[list[list[str]]]:
+    """The words of each blank of rows, as an arm fills them, greedily."""
+    return in_words(filled(model, shown, [encoded(row.text) for row in asked], [places_of(row) for row in asked]))

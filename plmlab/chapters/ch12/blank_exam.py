@@ -56,10 +56,14 @@ class Row(NamedTuple):
         return tuple(self.words[begin:stop] for begin, stop in self.spans)
 
 
-@cache
-def ids() -> dict[str, int]:
-    """Word, or special token, of the small world's sentences → its id."""
-    return {name: id for id, name in enumerate(small_spelling().tokens(range(len(small_spelling()))))}
+def encoded(words: Sequence[str]) -> list[int]:
+    """The ids of words, some of them perhaps `BLANK`."""
+    return [small_spelling().id(word) for word in words]
+
+
+def in_words(fillings: Sequence[Sequence[Sequence[int]]]) -> list[list[list[str]]]:
+    """Fillings of ids as fillings of words."""
+    return [[small_spelling().tokens(words) for words in row] for row in fillings]
 
 
 def drawn(count: int, rng: Random) -> tuple[Span, ...]:
@@ -141,6 +145,12 @@ def shown_places(count: int, spans: Sequence[Span]) -> tuple[tuple[int, ...], tu
     whole text. Of a blank at the end, that is not its length."""
     hidden = {place for begin, stop in spans for place in range(begin, stop)}
     return tuple(place for place in range(count) if place not in hidden), tuple(begin for begin, _ in spans)
+
+
+def places_of(row: Row) -> list[int]:
+    """The places of Part A in the whole text, from 1."""
+    seen, begins = shown_places(len(row.words), row.spans)
+    return sorted(place + 1 for place in (*seen, *begins))
 
 
 def how_drawn(row: Row, told: bool = False) -> Drawing:

@@ -49,16 +49,16 @@ from torch.nn import functional as F
 
 from plmlab import world
 from plmlab.chapters.ch12 import blank_arms, blank_exam
-from plmlab.chapters.ch12.blank_arms import ARMS, BATCH, BUDGETS, PAPER, SEEDS, Arm, filled, prepared, trained
+from plmlab.chapters.ch12.blank_arms import ARMS, BATCH, BUDGETS, PAPER, SEEDS, Arm, filled, fillings, prepared, trained
 from plmlab.chapters.ch12.blank_exam import (
     Fillings,
     Row,
     chances,
+    encoded,
     how_drawn,
-    ids,
     judged,
     likeliest_fillings,
-    shown_places,
+    places_of,
 )
 from plmlab.example import IGNORE, Batch
 from plmlab.objectives.blanks import blank_infilling, filled_in
@@ -95,7 +95,7 @@ def paid(model: nn.Module, arm: Arm, asked: Sequence[Row], ordered: bool) -> dic
     vocab, ends, over, said = small_spelling().vocab, list[bool](), list[float](), list[float]()
     for begin in range(0, len(asked), 100):
         batch = Batch.of([arm.shown(blank_infilling(
-            [ids()[word] for word in row.words], vocab=vocab, rng=Random(0), spans=row.spans,
+            encoded(row.words), vocab=vocab, rng=Random(0), spans=row.spans,
             order=order_of(row, ordered)), None) for row in asked[begin:begin + 100]], pad=vocab.need("pad"))
         hidden = batch.targets != IGNORE
         beliefs, targets = model(batch)[hidden].double().softmax(-1), batch.targets[hidden]
@@ -153,23 +153,6 @@ def right_lengths(row: Row, shares: Mapping[Fillings, float]) -> float:
     return -log(fsum(share for way, share in shares.items() if [*map(len, way)] == hidden))
 
 
-def places_of(row: Row) -> list[int]:
-    """The places of Part A in the whole text, from 1."""
-    seen, begins = shown_places(len(row.words), row.spans)
-    return sorted(place + 1 for place in (*seen, *begins))
-
-
-def encoded(words: Sequence[str]) -> list[int]:
-    """The ids of words, some of them `BLANK`."""
-    return [ids()[word] for word in words]
-
-
-def fills(model: nn.Module, arm: Arm, asked: Sequence[Row]) -> dict[str, float]:
-    """What `judged` tells of an arm that fills greedily, from left to right."""
-    said = filled(model, arm.shown, [encoded(row.text) for row in asked], [places_of(row) for row in asked])
-    return judged(asked, [[small_spelling().tokens(words) for words in row] for row in said])
-
-
 def drawing(generator: torch.Generator) -> Callable[[Tensor], Tensor]:
     """Draws a token of each row of logits."""
     return lambda logits: torch.multinomial(logits.softmax(-1), 1, generator=generator)[:, 0]
@@ -196,7 +179,7 @@ def told(folder: str, name: str, budget: int, seed: int) -> dict[str, Any]:
     read = blank_exam.table(BATCH * blank_arms.updates(PAPER, BUDGETS[-1]))
     nothing = continued(model, arm, [()] * WRITTEN, drawing(torch.Generator().manual_seed(seed)))
     half = continued(model, arm, [row.words[:len(row.words) // 2] for row in asked], blank_arms.likeliest)
-    return {**paid(model, arm, asked, arm.ordered), **fills(model, arm, asked),
+    return {**paid(model, arm, asked, arm.ordered), **judged(asked, fillings(model, arm.shown, asked)),
             "lengths": lengths_paid(model, arm, asked),
             "other order": paid(model, arm, asked, not arm.ordered)["nats"],
             "nothing": sentences(nothing, read), "half": sentences(half, read)}

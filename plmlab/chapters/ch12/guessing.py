@@ -23,7 +23,12 @@ from plmlab.visibility import AttentionMask
 
 TOGETHER = 256
 """Texts that are read at a time."""
-FILLS = ("all at once", "the most certain first")
+CHOSEN: Mapping[str, Callable[[Tensor], Sequence[int]]] = {
+    "all at once": lambda certain: range(len(certain)),
+    "the most certain first": lambda certain: [int(certain.argmax())],
+}
+"""Way to fill → which of the [MASK]s are filled at a reading, by how certain each word is (log p)."""
+FILLS = tuple(CHOSEN)
 MEASURES = ("as filled, sum", "as filled, mean", "blanks, sum", "blanks, mean", "text, sum", "text, mean")
 """What lengths are ranked by: what was said as the blanks were filled; or the pseudo-log-likelihood of the words in
 them, or of all words of the text."""
@@ -90,8 +95,7 @@ def filled(says: Says, texts: Sequence[Sequence[int]], mask: int, way: str) -> l
             text, number = whole[open[place]], open[place]
             slots = [slot for slot, token in enumerate(text) if token == mask]
             certain, words = table[slots].max(-1)
-            chosen = range(len(slots)) if way == "all at once" else [int(certain.argmax())]
-            for i in chosen:
+            for i in CHOSEN[way](certain):
                 text[slots[i]] = int(words[i])
                 sums[number] += float(certain[i])
         open = [number for number in open if mask in whole[number]]

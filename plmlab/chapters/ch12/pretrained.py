@@ -17,7 +17,6 @@ from random import Random
 from typing import Any, NamedTuple
 
 import torch
-from safetensors.torch import load_file, save_file
 from torch import nn
 
 from plmlab.example import AnyBatch, Batch, PairBatch
@@ -29,9 +28,9 @@ from plmlab.objectives import causal, masked, next_sentence, sequence_to_sequenc
 from plmlab.objectives.prefix import unified_pair
 from plmlab.pretraining.material import world_texts
 from plmlab.recipes import Parts, best_rates
+from plmlab.recipes.kept import keep, with_kept
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.train import Diverged, fit
-from plmlab.weights import put, weights
 from plmlab.world.datasets.tokenizer import bilingual_spelling
 
 LAYERS, WIDTH, HEADS, TIME = 3, 128, 4, 192
@@ -149,16 +148,13 @@ def kept(folder: str, name: str) -> Path:
 def train(folder: str, name: str, lr: float) -> float:
     """Pretrain an arm and keep it; its loss on other texts."""
     model = learn(name, lr, ARMS[name].updates, SEED)
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    save_file(weights(model), kept(folder, name))
+    keep(model, kept(folder, name))
     return loss(name, model)
 
 
 def pretrained(folder: str, name: str) -> nn.Module:
     """An arm that was kept, in evaluation mode."""
-    model = ARMS[name].network(len(bilingual_spelling()))
-    put(model, load_file(kept(folder, name)))
-    return model.eval()
+    return with_kept(ARMS[name].network(len(bilingual_spelling())), kept(folder, name))
 
 
 def tokens(name: str) -> float:

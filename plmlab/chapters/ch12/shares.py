@@ -23,7 +23,6 @@ from random import Random
 from typing import Any
 
 import torch
-from safetensors.torch import load_file, save_file
 
 from plmlab import world
 from plmlab.batches import ExampleBatches
@@ -33,8 +32,8 @@ from plmlab.models.unilm import UniLMConfig, UniLMPretraining
 from plmlab.objectives import unified
 from plmlab.objectives.prefix import MASKS, SHARES
 from plmlab.recipes import Parts, best_rates, spread, spreads
+from plmlab.recipes.kept import keep, with_kept
 from plmlab.train import Diverged, History, fit
-from plmlab.weights import put, weights
 from plmlab.world.datasets.batches import sentence_batches
 from plmlab.world.probability.example_floor import example_floor
 from plmlab.world.probability.readers import visible_positions
@@ -143,8 +142,7 @@ def kept(folder: str, name: str, seed: int) -> Path:
 def run(folder: str, name: str, lr: float, seed: int) -> dict[str, float]:
     """Train an arm and keep it; what is `paid`."""
     model, _ = learn(name, UPDATES, lr, seed, show=False)
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    save_file(weights(model), kept(folder, name, seed))
+    keep(model, kept(folder, name, seed))
     return paid(model)
 
 
@@ -162,10 +160,7 @@ def run_equal(mask: str, times: int, lr: float, seed: int) -> float:
 
 def trained(folder: str, name: str, seed: int) -> UniLMPretraining:
     """An arm that was kept; "nothing" has random weights."""
-    model = new(seed)
-    if name != "nothing":
-        put(model, load_file(kept(folder, name, seed)))
-    return model.eval()
+    return new(seed).eval() if name == "nothing" else with_kept(new(seed), kept(folder, name, seed))
 
 
 def writes(folder: str, name: str, lr: float, seed: int, tuned: int) -> float:

@@ -28,42 +28,14 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
-from torch import nn
-
 from plmlab.chapters.ch12 import blank_arms, blank_exam, guessing
-from plmlab.chapters.ch12.blank_arms import BATCH, BUDGETS, LONGEST, PAPER, SEEDS, prepared, trained
-from plmlab.chapters.ch12.blank_exam import Row, ids, judged
-from plmlab.decode import greedy
-from plmlab.models.filling import Filler
+from plmlab.chapters.ch12.blank_arms import ARMS, BATCH, BUDGETS, LONGEST, PAPER, SEEDS, fillings, prepared, trained
+from plmlab.chapters.ch12.blank_exam import encoded, in_words, judged
 from plmlab.recipes import Parts, apart, spread, spreads
 from plmlab.world.datasets.tokenizer import small_spelling
 
 BERTS = ("BERT", "BERT, whole spans")
 ASKED = ("development", "exam", "unread")
-Words = list[list[list[str]]]
-
-
-def encoded(row: Row) -> list[int]:
-    """The ids of a row's text, a [MASK] a blank."""
-    return [ids()[word] for word in row.text]
-
-
-def in_words(fillings: Sequence[Sequence[Sequence[int]]]) -> Words:
-    """Fillings of ids as fillings of words."""
-    return [[small_spelling().tokens(list(words)) for words in row] for row in fillings]
-
-
-def by_glm(model: nn.Module, asked: Sequence[Row]) -> Words:
-    """What GLM says, greedily, from left to right."""
-    vocab, found = small_spelling().vocab, []
-    for begin in range(0, len(asked), 100):
-        some = asked[begin:begin + 100]
-        filler = Filler(model, [encoded(row) for row in some], vocab)  # type: ignore[arg-type]
-        length = max(len(row.spans) for row in some) * (LONGEST + 1)
-        for number, text in enumerate(greedy(filler, filler.prompt, vocab, length=length, banned=filler.banned)):
-            said = filler.fillings(number, text.tokens)
-            found.append([said.get(blank, []) for blank in range(len(some[number].spans))])
-    return in_words(found)
 
 
 def glm_told(folder: str, budget: int, seed: int) -> dict[str, dict[str, float]]:
@@ -72,7 +44,7 @@ def glm_told(folder: str, budget: int, seed: int) -> dict[str, dict[str, float]]
     found = {}
     for name in ASKED:
         asked = blank_exam.rows(name)
-        said = by_glm(trained(folder, PAPER, budget, seed), asked)
+        said = fillings(trained(folder, PAPER, budget, seed), ARMS[PAPER].shown, asked)
         found[name] = {**judged(asked, said), "readings": fmean(sum(len(words) + 1 for words in row) for row in said)}
     return found
 
@@ -87,7 +59,7 @@ def bert_told(folder: str, name: str, seed: int) -> dict[str, dict[str, dict[str
     prior = guessing.length_prior([[len(words) for words in row.fillings] for row in blank_exam.counted()], LONGEST)
     for rows in ASKED:
         asked = blank_exam.rows(rows)
-        texts = [encoded(row) for row in asked]
+        texts = [encoded(row.text) for row in asked]
         lengths = [[len(words) for words in row.fillings] for row in asked]
         ways: dict[str, Any] = {}
         for fill in guessing.FILLS:
@@ -106,7 +78,7 @@ def readings(rows: str = "exam") -> dict[str, float]:
     the words in the blanks."""
     told, guessed = [], []
     for row in blank_exam.rows(rows):
-        tried = guessing.lengths_tried(encoded(row), small_spelling().vocab.need("mask"), LONGEST)
+        tried = guessing.lengths_tried(encoded(row.text), small_spelling().vocab.need("mask"), LONGEST)
         told.append(sum(map(len, row.fillings)))
         guessed.append(2 * sum(map(sum, tried)))
     return {"told": fmean(told), "guessed": fmean(guessed)}

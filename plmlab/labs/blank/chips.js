@@ -2,9 +2,7 @@
 
 import { acted, ordinal, range, spanAt } from "./spans.js";
 import { el } from "../shared/dom.js";
-import { moved, placeAfter } from "../shared/order.js";
-
-const DRAGGED = 4; // px: less is a click
+import { DRAGGED, moved, placeAfter } from "../shared/order.js";
 
 /** What a word's button is called by a screen reader. */
 export function buttonName(token, kind, turn) {

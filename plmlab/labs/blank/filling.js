@@ -1,7 +1,7 @@
 // The blanks filled word by word: what the model and the exact reader believe comes next, and what the reader says instead.
 
 import { lengthRows, lengthsSaid, paidSaid, stepSaid, textAt } from "./told.js";
-import { amount } from "../shared/beliefs.js";
+import { amount, bar } from "../shared/beliefs.js";
 import { clamp, el, walked } from "../shared/dom.js";
 import { guess } from "../shared/lab.js";
 import { placeAfter } from "../shared/order.js";
@@ -15,8 +15,6 @@ export const saidAt = (steps, step, word) => [...steps.slice(0, step).map(({ sai
 
 /** The last step that can be looked at: behind the last [END] all is filled. */
 export const lastStep = (steps) => steps.length - (steps.at(-1)?.said === null ? 1 : 0);
-
-const bar = (p, role) => el("i", { class: role, style: `width:${p === 0 ? 0 : Math.max(p * 100, 0.4)}%` });
 
 /** The cells of two readers' bars and numbers; one that is missing has none. */
 function cells(p, best, columns) {

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
+from math import log
 from typing import TypeAlias
 
 import torch
@@ -84,7 +85,7 @@ class ExactFilling:
             p = Blanks(self.automaton, self.text).posterior(fillings)
         except ValueError:
             return None
-        return -float(torch.tensor(p, dtype=torch.float64).log()) if p else None
+        return -log(p) if p else None
 
 
 class ModelFilling:

@@ -96,7 +96,7 @@ class BlankLab(Lab):
             begin |= {"spans": [list(span) for span in spans], "order": None}
         if order is not None:
             begin["order"] = list(order)
-        menu = {"presets": tries, "model": model is not None, "world": self.world is not None, "draws": draws}
+        menu = {"presets": tries, "draws": draws}
         super().__init__(**begin | traits, menu=menu, max_tokens=max_tokens)
         if self.stale:
             raise ValueError(self.message)

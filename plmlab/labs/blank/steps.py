@@ -86,7 +86,7 @@ class Walk:
             said, by = self._said(stand, distribution, belief, chosen[len(path):])
             found.append({
                 "blank": stand.blank, "written": stand.written, "said": said, "by": by, "why": why,
-                "rows": self._rows(distribution, belief, self._true(stand)), "choices": len(belief),
+                "rows": self._rows(distribution, belief, self._true(stand)),
                 "model": model is not None, "exact": bool(belief)})
             if said is None:
                 break

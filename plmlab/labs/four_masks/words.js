@@ -1,13 +1,8 @@
 // The sentence as buttons, one of which is hidden, and the slider that cuts it into source and target.
 
-import { clamp, el, walked } from "../shared/dom.js";
+import { el, walked } from "../shared/dom.js";
 import { slider } from "../shared/lab.js";
-
-/** Where an arrow key leads among `count` words, or null. */
-export function wordAfter(key, place, count) {
-  const to = { ArrowLeft: place - 1, ArrowRight: place + 1, Home: 0, End: count - 1 }[key];
-  return to === undefined ? null : clamp(to, 0, count - 1);
-}
+import { placeAfter } from "../shared/order.js";
 
 /** What a button is called by a screen reader. */
 export function buttonName(token, kind, hidden) {
@@ -18,7 +13,7 @@ export function buttonName(token, kind, hidden) {
 /** The row of words. `draw(state)` shows a sentence; `press(place)` hears which word is to be hidden. */
 export function wordRow({ disabled, press }) {
   const node = el("div", { class: "words", role: "group", "aria-label": "the words: press one to hide it" });
-  walked(node, wordAfter);
+  walked(node, placeAfter);
   const button = (state, token, place) => {
     const hidden = place === state.hidden;
     const kind = state.kinds[place];

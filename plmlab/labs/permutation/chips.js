@@ -4,9 +4,8 @@
 import { orderSaid } from "./told.js";
 import { clamp, el, svg } from "../shared/dom.js";
 import { tableRow } from "../shared/grid.js";
-import { moved, placeAfter } from "../shared/order.js";
+import { DRAGGED, moved, placeAfter } from "../shared/order.js";
 
-const DRAGGED = 4; // px: less is a click
 const LINES = 30;
 const LABEL = { wide: 138, narrow: 88 };
 const SUM = 92;

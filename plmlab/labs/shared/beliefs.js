@@ -26,7 +26,8 @@ export const lossText = (kl) => (kl === null ? ""
   : `KL(best ‖ model) ${isNats(kl)}: ${kl < 0.05 ? "hardly worse than the best possible reader." : kl < 0.5
     ? "what it pays, on average, for not being the best possible reader." : "far from the best possible reader."}`);
 
-function bar(p, role) {
+/** A probability as a bar in a reader's colour. */
+export function bar(p, role) {
   return el("i", { class: role, style: `width:${p === 0 ? 0 : Math.max(p * 100, 0.4)}%` });
 }
 

@@ -93,6 +93,7 @@ def test_what_the_arms_read() -> None:
             begun = [place for place, inside in zip(*example.positions.tolist(), strict=True) if inside == 1]
             if name in ("left to right", "counting on"):
                 assert begun == sorted(begun)
+    assert ARMS["counting on"].make is ARMS["left to right"].make, "its second positions are 0, and tell no order"
     assert 5 < shares.pop("with documents") < 27 and 5 < shares.pop("with sentences") < 27
     assert set(shares.values()) == {0}
     spans = [one for one in blank_arms.texts("BERT, whole spans", 0).examples(0) if isinstance(one, Example)]

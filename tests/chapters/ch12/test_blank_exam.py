@@ -22,15 +22,9 @@ ASKED = (Row(SLEEP, ((1, 2),), (0,)), Row(SLEEP, ((1, 3),), (0,)), Row(CUP, ((1,
 
 
 @pytest.fixture(autouse=True)
-def small_scale(monkeypatch: pytest.MonkeyPatch) -> Any:
+def small_scale(forgotten: None, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("EXAM", 8), ("DEVELOPMENT", 4), ("UNREAD", 12), ("COUNTED", 20)):
         monkeypatch.setattr(blank_exam, name, value)
-    caches = blank_exam.rows, blank_exam.counted, blank_exam.table
-    for kept in caches:
-        kept.cache_clear()
-    yield
-    for kept in caches:
-        kept.cache_clear()
 
 
 def test_spans_are_those_that_glm_draws() -> None:

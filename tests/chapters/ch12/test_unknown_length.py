@@ -3,30 +3,28 @@
 from typing import Any
 
 import pytest
+import torch
 
 from plmlab.chapters.ch12 import blank_arms, blank_exam, guessing, unknown_length
 from plmlab.chapters.ch12.blank_arms import PAPER
 from plmlab.chapters.ch12.blank_exam import Row
+from plmlab.decode import greedy
+from plmlab.models.filling import Filler
 from plmlab.recipes import Parts, spread
+from plmlab.world.datasets.tokenizer import small_spelling
 
 SLEEP = ("the", "boys", "sleep", ".")
 ROW = Row(SLEEP, ((1, 3),), (0,))
 
 
 @pytest.fixture(autouse=True)
-def small_scale(monkeypatch: pytest.MonkeyPatch) -> Any:
+def small_scale(forgotten: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows, seeds and updates that are counted on one hand."""
     for module, name, value in (
             (blank_exam, "EXAM", 4), (blank_exam, "DEVELOPMENT", 2), (blank_exam, "UNREAD", 2),
             (blank_exam, "COUNTED", 20), (blank_arms, "BUDGETS", (1, 2)), (unknown_length, "BUDGETS", (1, 2)),
             (blank_arms, "SEEDS", (0, 1)), (unknown_length, "SEEDS", (0, 1)), (blank_arms, "JUDGED", 1)):
         monkeypatch.setattr(module, name, value)
-    caches = blank_exam.rows, blank_exam.counted, blank_exam.table, blank_arms.tokens
-    for kept in caches:
-        kept.cache_clear()
-    yield
-    for kept in caches:
-        kept.cache_clear()
 
 
 def test_the_verdict_is_that_of_the_rules() -> None:
@@ -55,14 +53,16 @@ def test_readings_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_glm_says_words_for_every_blank(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.manual_seed(0)
     model = blank_arms.glm().eval()
-    monkeypatch.setattr(unknown_length, "LONGEST", 3)
+    monkeypatch.setattr(blank_arms, "LONGEST", 3)
     two = Row(("the", "cup", "near", "the", "chairs", "is", "new", "."), ((1, 2), (4, 6)), (0, 1))
-    said = unknown_length.by_glm(model, [ROW, two])
+    said = blank_arms.fillings(model, blank_arms.as_it_is, [ROW, two])
     assert [len(row) for row in said] == [1, 2]
-    again = blank_arms.filled(model, blank_arms.as_it_is, [unknown_length.encoded(ROW)], [[1, 2, 4]])
-    assert said[0][0][:2] == unknown_length.in_words(again)[0][0][:2]
-    assert unknown_length.encoded(ROW) == [blank_exam.ids()["the"], 4, blank_exam.ids()["."]]
+    filler = Filler(model, [blank_exam.encoded(ROW.text)], small_spelling().vocab)
+    [again] = greedy(filler, filler.prompt, small_spelling().vocab, length=20, banned=filler.banned)
+    assert said[0][0][:2] == blank_exam.in_words([[filler.fillings(0, again.tokens)[0]]])[0][0][:2]
+    assert blank_exam.encoded(ROW.text) == [small_spelling().id("the"), 4, small_spelling().id(".")]
 
 
 def test_both_are_put_to_the_exam(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
