@@ -28,6 +28,7 @@ def spreads(runs: Mapping[int, Any]) -> Any:
     return spread(runs)
 
 
-def apart(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Of two numbers with their spread: whether each seed of one is above each of the other's."""
-    return one["low"] > other["high"]
+def apart(one: Mapping[str, Any], other: Mapping[str, Any], margin: float = 0.0) -> bool:
+    """Of two numbers with their spread: whether each seed of one is above each of the other's, by more than a margin.
+    """
+    return one["low"] > other["high"] + margin

@@ -6,13 +6,17 @@ Each arm is the paper's but for one thing:
 - *a sentinel a span*: the blank that is filled first is [X0], the next [X1], where the paper has [MASK] for all; each
   begins with its sentinel, and does not say where it stands (the authors' code, which has tokens of its own to begin
   with; in T5 the sentinel begins the span, as here);
-- *places of the whole text*: one axis of positions, on which each word, hidden or in sight, has its place in the whole
-  text, as in XLNet. So the words behind a blank tell how long it is; those of a blank at the end do not;
-- *counting on*: one axis of positions, on which Part B goes on where Part A ends. Nothing but their order tells which
-  blank is filled, so they are filled from left to right: to be compared with *left to right*;
+- *one axis*: the second position only tells Part B from Part A. A slot knows which blank it fills, and not how far it
+  has come in it, but by the words that it sees;
+- *places of the whole text*: one axis, on which each word, hidden or in sight, has its place in the whole text, as in
+  XLNet. So the words behind a blank tell how long it is; those of a blank at the end do not;
+- *counting on*: one axis, on which Part B goes on where Part A ends. Nothing but their order tells which blank is
+  filled, so they are filled from left to right: to be compared with *left to right*;
 - *with documents*, *with sentences*: one text in two is read by a second objective (§2.1.2), its blank a mask of its
   own kind (the authors' code), so that nobody has to guess which objective it is. A text of the small world is one
   sentence, so that the second of these hides all of it.
+
+On one axis a second number still tells Part B from Part A, as in the authors' code.
 
 BERT hides three words in ten, one by one; *BERT, whole spans* the spans that GLM hides, each word a [MASK]. All arms
 read as many tokens: `updates` sets how many updates that takes. Each has a rate of its own for each budget.
@@ -49,7 +53,7 @@ BATCH = 32
 BUDGETS = (1250, 2500)
 """Updates of the paper's arm. What the second gains over the first tells whether there is a plateau; after it, an arm
 that reads blanks half of the time has read as many as the paper's after the first."""
-RATES, PILOTS, SEEDS, OTHERS = (1e-3, 3e-3, 1e-2), (8,), (0, 1, 2), 77
+RATES, PILOTS, SEEDS, OTHERS = (1e-3, 3e-3, 1e-2), (8, 9), (0, 1, 2), 77
 JUDGED = 8
 """Batches of other training text by which rates are chosen."""
 LONGEST = 13
@@ -79,17 +83,26 @@ def own_places(example: Example) -> list[int]:
     return found
 
 
+def on_one_axis(example: Example, where: Tensor) -> Example:
+    """An Example with these places; the second position tells Part B (1) from Part A (0)."""
+    return replace(example, positions=torch.stack([where, example.positions[1].clamp(max=1)]))
+
+
+def one_axis(example: Example, places: Places | None = None) -> Example:
+    """The places of Part A alone."""
+    return on_one_axis(example, example.positions[0])
+
+
 def whole_text(example: Example, places: Places | None = None) -> Example:
-    """One axis, the places of the whole text; a slot of a blank has the place of the word that it says."""
+    """The places of the whole text; a slot of a blank has the place of the word that it says."""
     first, inside = example.positions
     where = torch.tensor([0, *(own_places(example) if places is None else places)])[first] + (inside - 1).clamp(min=0)
-    return replace(example, positions=torch.stack([where, torch.zeros_like(where)]))
+    return on_one_axis(example, where)
 
 
 def counting_on(example: Example, places: Places | None = None) -> Example:
-    """One axis, on which Part B goes on behind Part A."""
-    count = torch.arange(1, len(example.tokens) + 1)
-    return replace(example, positions=torch.stack([count, torch.zeros_like(count)]))
+    """Part B goes on behind Part A."""
+    return on_one_axis(example, torch.arange(1, len(example.tokens) + 1))
 
 
 def sentinels(example: Example, places: Places | None = None) -> Example:
@@ -141,24 +154,35 @@ def bert() -> BERTPretraining:
                                       attention_dropout=0.0))
 
 
+PAPER, IN_ORDER = "the paper's", "left to right"
+
+
 class Arm(NamedTuple):
     """What is hidden, in the paper's Examples; how the arm shows it; how it is shown a blank that half of a text or all
-    of it is to be written in; whether blanks are always filled from left to right; and its network."""
+    of it is to be written in; whether blanks are always filled from left to right; whether the places of the whole text
+    are told; with which arm it is compared; and its network."""
 
     make: Make
     shown: Show = as_it_is
     long: Show = as_it_is
     ordered: bool = False
+    told: bool = False
+    against: str = PAPER
     network: Callable[[], nn.Module] = glm
 
+    @property
+    def second(self) -> bool:
+        """Whether half of the texts are read by a second objective."""
+        return self.long is own_mask
 
-PAPER = "the paper's"
+
 ARMS: Mapping[str, Arm] = {
     PAPER: Arm(blanks),
-    "left to right": Arm(in_order, ordered=True),
+    IN_ORDER: Arm(in_order, ordered=True),
     "a sentinel a span": Arm(blanks, sentinels, sentinels),
-    "places of the whole text": Arm(blanks, whole_text, whole_text),
-    "counting on": Arm(in_order, counting_on, counting_on, ordered=True),
+    "one axis": Arm(blanks, one_axis, one_axis),
+    "places of the whole text": Arm(blanks, whole_text, whole_text, told=True),
+    "counting on": Arm(in_order, counting_on, counting_on, ordered=True, against=IN_ORDER),
     "with documents": Arm(partial(half, other=document_infilling), long=own_mask),
     "with sentences": Arm(partial(half, other=sentence_infilling), long=own_mask),
     "BERT": Arm(partial(masked, rate=RATE), network=bert),

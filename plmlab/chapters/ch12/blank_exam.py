@@ -2,7 +2,8 @@
 
 Spans are drawn as GLM draws them, three words in ten, so that a sentence has one blank or two, seldom more. The exam
 is of the plain test. The small world has 821 sentences, so that nearly all of the exam stands in the training text too
-(`read` tells the share); rows of the nine sentences that do not are asked beside it, each with many drawings.
+(`read` tells the share); rows of the nine sentences that do not are asked beside it, each with many drawings. Two rows
+in three have one blank; what several blanks owe to each other is asked of `several`, rows that have two or more.
 
 The exact filler knows the grammar and how spans are drawn: of all ways to fill the blanks it takes the likeliest. No
 one is right more often in the long run. But where several ways are likely it is luck which of them is right, and 300
@@ -15,8 +16,9 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from itertools import cycle, islice
 from math import exp
+from operator import itemgetter
 from random import Random
-from statistics import fmean
+from statistics import fmean, mode
 from typing import Any, NamedTuple
 
 from plmlab import world
@@ -30,8 +32,9 @@ from plmlab.world.probability.infilling import part_a
 from plmlab.world.probability.likeliest import likeliest
 
 RATE = 0.3
-EXAM, DEVELOPMENT, UNREAD = 300, 100, 90
-"""Rows of the exam; those that ways to fill are chosen by; and those of sentences that no training text has."""
+EXAM, SEVERAL, DEVELOPMENT, UNREAD = 300, 200, 100, 90
+"""Rows of the exam; those with several blanks; those that ways to fill are chosen by; and those of sentences that no
+training text has."""
 COUNTED = 10_000
 """Training sentences by which lengths and spans are counted."""
 Fillings = tuple[Filling, ...]
@@ -80,14 +83,15 @@ def _rows(sentences: Iterator[Sequence[str]], seed: int) -> Iterator[Row]:
 
 @cache
 def rows(name: str) -> tuple[Row, ...]:
-    """The rows of the "exam", of "development", or the "unread" ones."""
+    """The rows of the "exam", those with "several" blanks, those of "development", or the "unread" ones."""
     small = world.small()
     if name == "unread":
         new = dict.fromkeys(one.words for one in islice(small.sentences("test", 79), 4000)
                             if one.pattern in small.open_patterns)
         return tuple(islice(_rows(cycle(new), 79), UNREAD))
-    split, seed, count = {"exam": ("test", 77, EXAM), "development": ("train", 78, DEVELOPMENT)}[name]
-    return tuple(islice(_rows(small.text(split, seed), seed), count))
+    split, seed, count, fewest = {"exam": ("test", 77, EXAM, 1), "several": ("test", 76, SEVERAL, 2),
+                                  "development": ("train", 78, DEVELOPMENT, 1)}[name]
+    return tuple(islice((row for row in _rows(small.text(split, seed), seed) if len(row.spans) >= fewest), count))
 
 
 @cache
@@ -252,16 +256,42 @@ def looked_up(asked: Sequence[Row], sentences: int) -> list[Fillings]:
             for row in asked]
 
 
-def most_frequent(asked: Sequence[Row]) -> list[Fillings]:
-    """Each blank filled with the span that is hidden most often in training."""
-    [(span, _)] = Counter(filling for row in counted() for filling in row.fillings).most_common(1)
-    return [(span,) * len(row.spans) for row in asked]
+def neighbours(row: Row) -> list[tuple[str, str]]:
+    """The tokens before and behind each blank; "" at an edge of the text."""
+    text = ["", *row.text, ""]
+    return [(text[place - 1], text[place + 1]) for place, token in enumerate(text) if token == BLANK]
+
+
+def between_neighbours(asked: Sequence[Row]) -> list[Fillings]:
+    """Each blank filled with what is hidden most often in training between the same two tokens, or else anywhere."""
+    anywhere, between = Counter[Filling](), defaultdict[tuple[str, str], Counter[Filling]](Counter)
+    for row in counted():
+        anywhere.update(row.fillings)
+        for place, filling in zip(neighbours(row), row.fillings, strict=True):
+            between[place][filling] += 1
+    return [tuple(max(between.get(place, anywhere).items(), key=itemgetter(1))[0] for place in neighbours(row))
+            for row in asked]
+
+
+def lengths_in_sight() -> dict[int, list[int]]:
+    """Tokens in sight, each blank as one → the lengths of the blanks of training rows with so many."""
+    found = defaultdict[int, list[int]](list)
+    for row in counted():
+        found[len(row.text)] += map(len, row.fillings)
+    return dict(found)
+
+
+def first_length_in_sight(asked: Sequence[Row]) -> float:
+    """The share of rows whose first blank is as long as most blanks are among as many tokens in sight."""
+    common = {sight: mode(lengths) for sight, lengths in lengths_in_sight().items()}
+    return fmean(common.get(len(row.text)) == len(row.fillings[0]) for row in asked)
 
 
 def baselines(name: str, sentences: int) -> dict[str, Any]:
     """Who needs no network → what `judged` tells; and the share of rows whose sentence is ``read`` in so much text."""
     asked = rows(name)
     fillers: dict[str, Callable[[], list[Fillings]]] = {
-        "table": lambda: looked_up(asked, sentences), "most frequent span": lambda: most_frequent(asked)}
+        "table": lambda: looked_up(asked, sentences), "between neighbours": lambda: between_neighbours(asked)}
     return {**{way: judged(asked, fill()) for way, fill in fillers.items()},
+            "length by tokens in sight": {"first": first_length_in_sight(asked)},
             "read": fmean(row.words in table(sentences) for row in asked)}

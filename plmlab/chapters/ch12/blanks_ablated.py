@@ -4,11 +4,12 @@ Du et al. (2022) take away the random order of the blanks, and put a sentinel in
 say that two axes of positions keep a blank's length from being known (with one, their code keeps a flag of Part B).
 Their measure is SuperGLUE; here it is what is paid, against the least that can be paid for what an arm sees.
 
-Every arm is shown the same spans of the same sentences. What is paid is a sum of −log p over all that is said, the ends
-among it, for each word or end. *Lengths* is −log p of the lengths of a row's blanks, summed over all fillings that make
-a sentence of the world. *Ends* is what is paid a blank for saying, at each word, whether it is over. (In this world the
-words around and before tell nearly all of that, 0.0001 nats are left: what is not known of a length is paid with the
-words. So it is by `lengths` that arms are judged.) The *floors* are exact:
+Every arm is shown the same spans of the same sentences, those of the exam and those of rows with several blanks. What
+is paid is a sum of −log p over all that is said, the ends among it, for each word or end. *Lengths* is −log p of the
+lengths of a row's blanks, summed over all fillings that make a sentence of the world. *Ends* is what is paid a blank
+for saying, at each word, whether it is over. (In this world the words around and before tell nearly all of that, 0.0001
+nats are left: what is not known of a length is paid with the words. So it is by `lengths` that arms are judged.) The
+*floors* are exact:
 
 - filling in another order costs the perfect reader nothing: the chain rule has one sum for all orders (shown, not
   tested). So the paper's arm, *left to right*, *a sentinel a span* and *counting on* have one floor for all that is
@@ -19,22 +20,24 @@ words. So it is by `lengths` that arms are judged.) The *floors* are exact:
 *Above* is what is paid above an arm's own floor. Then the arms fill the blanks of the exam, greedily, from left to
 right; write sentences from nothing, each word drawn; and go on from the first half of the exam's sentences, greedily.
 
-Written before the runs, for the larger budget. An arm is *worse* than the paper's in what is paid if each of its seeds
-is at least `MARGIN` further above its floor than each of the paper's; *better* if it is the other way round; else *the
-same*. *Counting on* is compared with *left to right*. Of shares, who has more has more in each seed (`apart`).
+Written before the runs, for the larger budget. An arm is *worse* than another in what is paid if each of its seeds is
+at least `MARGIN` further above its floor than each of the other's, *better* if it is the other way round; else no
+difference *shows*. All are compared with the paper's, but *counting on* with *left to right*.
 
-- "A random order is worth something" *holds* if *left to right* is worse in what is paid; it *fails* if that is the
-  same or better. (Under a random order, which it never read, it pays more for sure: ``other order`` tells how much.)
-- "One [MASK] is better than sentinels" *holds* if *a sentinel a span* is worse. The paper says that sentinels are
-  learned in vain where a task has one blank. Here no task follows, so that "the same" would be no surprise.
-- "With one axis the length can be read off" *holds* if in each seed *places of the whole text* save at least half of
-  what its floor saves in lengths. Then more right fills there are no merit: the exact filler has more right too.
-- "A second axis is worth something" *holds* if *counting on* is worse than *left to right*.
-- A second objective *costs* something on the paper's blanks if its arm is worse than the paper's after as many tokens.
-  That is *for want of reading* if it is not worse, after the larger budget, than the paper's after the smaller, where
-  both have read as many blanks. It *gives* something if it writes more sentences from nothing, or from a half.
-- From nothing, a table of training sentences writes nothing but sentences: ``read`` tells which share of those written
-  stand in the training text. More than a table nobody shows here.
+- "A random order is worth something" *holds* if *left to right* is worse, *fails* if it is better, in rows with several
+  blanks: elsewhere there is but one order. (Under a random order, which it never read, it pays more for sure: ``other
+  order`` tells how much.)
+- "One [MASK] is better than sentinels" *holds* if *a sentinel a span* is worse in rows with several blanks, *fails* if
+  it is better. The paper says that sentinels are learned in vain where a task has one blank; no task follows here.
+- "A second axis is worth something" *holds* if *one axis* is worse in the exam, *fails* if it is better.
+- "With the places of the whole text the length can be read off" *holds* if each seed saves at least half of what its
+  floor saves in lengths, and pays less for them than each of the paper's. Then more right fills are no merit: the
+  exact filler has more right too.
+- A second objective *costs* something on the paper's blanks if its arm is worse in the exam after as many tokens. That
+  is *for want of reading* if it is not worse, after the larger budget, than the paper's after the smaller, where both
+  have read as many blanks. It *gives* something if, from half a sentence, it writes more that are sentences, in each
+  seed, by more than `SHARE`. (To write from nothing is told, not judged: only these arms have read such blanks. A table
+  of training sentences would write nothing but sentences; ``read`` tells which share stand in the training text.)
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -49,7 +52,19 @@ from torch.nn import functional as F
 
 from plmlab import world
 from plmlab.chapters.ch12 import blank_arms, blank_exam
-from plmlab.chapters.ch12.blank_arms import ARMS, BATCH, BUDGETS, PAPER, SEEDS, Arm, filled, fillings, prepared, trained
+from plmlab.chapters.ch12.blank_arms import (
+    ARMS,
+    BATCH,
+    BUDGETS,
+    IN_ORDER,
+    PAPER,
+    SEEDS,
+    Arm,
+    filled,
+    fillings,
+    prepared,
+    trained,
+)
 from plmlab.chapters.ch12.blank_exam import (
     Fillings,
     Row,
@@ -71,10 +86,11 @@ from plmlab.world.probability.infilling import infilling
 NAMES = tuple(name for name, arm in ARMS.items() if arm.network is blank_arms.glm)
 WRITTEN = 200
 """So many sentences are written from nothing."""
-MARGIN = 0.02
-"""Nats a word, or end, by which an arm must be worse."""
-AGAINST = {name: "left to right" if name == "counting on" else PAPER for name in NAMES if name != PAPER}
-"""Arm → what it is compared with."""
+MARGIN, SHARE = 0.02, 0.05
+"""Nats a word, or end, by which an arm must be worse; and the share of sentences by which it must write more."""
+ROWS = ("exam", "several")
+TOLD = "places of the whole text"
+"""The floor of who is told them; the arm's name too."""
 
 
 def order_of(row: Row, ordered: bool) -> Sequence[int]:
@@ -119,15 +135,16 @@ def floor(asked: Sequence[Row], ordered: bool, told: bool) -> dict[str, float]:
             "lengths": fmean(right_lengths(row, chances(row, told)) for row in asked)}
 
 
-def floors() -> dict[str, dict[str, float]]:
-    """How blanks are filled → the least that can be paid for those of the exam, and what the exact filler has right."""
+def floors() -> dict[str, dict[str, dict[str, float]]]:
+    """How blanks are filled → rows → the least that can be paid for them; and for who is told the places of the whole
+    text, what the exact filler has right."""
+    found: dict[str, dict[str, dict[str, float]]] = {
+        name: {rows: floor(blank_exam.rows(rows), ordered, told) for rows in ROWS}
+        for name, ordered, told in (("a random order", False, False), (IN_ORDER, True, False), (TOLD, False, True))}
     asked, automaton = blank_exam.rows("exam"), world.small().automaton("test")
     known = [DrawnBlanks(automaton, row.text, drawing=how_drawn(row, told=True)) for row in asked]
-    return {"a random order": floor(asked, ordered=False, told=False),
-            "left to right": floor(asked, ordered=True, told=False),
-            "places of the whole text": {
-                **floor(asked, ordered=False, told=True),
-                **judged(asked, [likeliest_fillings(reader, range(reader.count))[0] for reader in known])}}
+    found[TOLD]["exam"] |= judged(asked, [likeliest_fillings(reader, range(reader.count))[0] for reader in known])
+    return found
 
 
 @torch.no_grad()
@@ -167,27 +184,35 @@ def continued(model: nn.Module, arm: Arm, begun: Sequence[Sequence[str]], choose
 
 
 def sentences(written: Sequence[Sequence[str]], read: dict[tuple[str, ...], int]) -> dict[str, float]:
-    """Of texts the share that are ``sentences`` of the world, and the share that stand in what was ``read``."""
+    """Of texts the share that are ``sentences`` of the world, the share that stand in what was ``read``, and how many
+    ``different`` ones there are to a text."""
     return {"sentences": fmean(world.small().logprob(words, "test") > float("-inf") for words in written),
-            "read": fmean(tuple(words) in read for words in written)}
+            "read": fmean(tuple(words) in read for words in written),
+            "different": len(set(map(tuple, written))) / len(written)}
+
+
+def beginnings() -> list[tuple[str, ...]]:
+    """The different first halves of the exam's sentences."""
+    return list(dict.fromkeys(row.words[:len(row.words) // 2] for row in blank_exam.rows("exam")))
 
 
 def told(folder: str, name: str, budget: int, seed: int) -> dict[str, Any]:
-    """What an arm pays for the exam's blanks (`paid`), for their ``lengths``, and in the ``other order``; what it fills
-    (`judged`); and what it writes from ``nothing``, and goes on with from ``half`` a sentence (`sentences`)."""
+    """What an arm pays for each of `ROWS` (`paid`), for the ``lengths`` of the exam's, and in the ``other order``; what
+    it fills (`judged`); and what it writes from ``nothing``, and goes on with from ``half`` a sentence (`sentences`).
+    """
     model, arm, asked = trained(folder, name, budget, seed), ARMS[name], blank_exam.rows("exam")
     read = blank_exam.table(BATCH * blank_arms.updates(PAPER, BUDGETS[-1]))
     nothing = continued(model, arm, [()] * WRITTEN, drawing(torch.Generator().manual_seed(seed)))
-    half = continued(model, arm, [row.words[:len(row.words) // 2] for row in asked], blank_arms.likeliest)
-    return {**paid(model, arm, asked, arm.ordered), **judged(asked, fillings(model, arm.shown, asked)),
-            "lengths": lengths_paid(model, arm, asked),
-            "other order": paid(model, arm, asked, not arm.ordered)["nats"],
+    half = continued(model, arm, beginnings(), blank_arms.likeliest)
+    return {**{rows: paid(model, arm, blank_exam.rows(rows), arm.ordered) for rows in ROWS},
+            **judged(asked, fillings(model, arm.shown, asked)), "lengths": lengths_paid(model, arm, asked),
+            "other order": paid(model, arm, blank_exam.rows("several"), not arm.ordered)["nats"],
             "nothing": sentences(nothing, read), "half": sentences(half, read)}
 
 
-def own_floor(name: str) -> str:
+def own_floor(arm: Arm) -> str:
     """The name of an arm's own floor in `floors`."""
-    return name if name == "places of the whole text" else "left to right" if ARMS[name].ordered else "a random order"
+    return TOLD if arm.told else IN_ORDER if arm.ordered else "a random order"
 
 
 def above(spread: dict[str, Any], least: float) -> dict[str, Any]:
@@ -197,25 +222,24 @@ def above(spread: dict[str, Any], least: float) -> dict[str, Any]:
 
 
 def compared(one: dict[str, Any], other: dict[str, Any]) -> str:
-    """Whether the one, by what it pays above its floor, is "worse" than the other, "better", or "the same"."""
-    return "worse" if one["low"] - other["high"] >= MARGIN else \
-        "better" if other["low"] - one["high"] >= MARGIN else "the same"
+    """Whether the one, by what it pays above its floor, is "worse" than the other, or "better"; "does not show" else.
+    """
+    return "worse" if apart(one, other, MARGIN) else "better" if apart(other, one, MARGIN) else "does not show"
 
 
-def read_off(lengths: dict[str, Any], least: dict[str, dict[str, float]]) -> dict[str, Any]:
-    """How much of what the places of the whole text can save in lengths is saved by each seed, beside the least that
-    who is not told can pay; and whether the length "can be read off"."""
-    untold = least["a random order"]["lengths"]
-    saved = untold - least["places of the whole text"]["lengths"]
-    shares = [(untold - value) / saved if saved else 0.0 for value in lengths["values"]]
-    return {"shares": shares, "holds": min(shares) >= 0.5}
+def read_off(lengths: dict[str, Any], papers: dict[str, Any], untold: float, told: float) -> dict[str, Any]:
+    """How much of what the places of the whole text can save in lengths is saved by each seed, and whether the length
+    "can be read off"; ``papers``: what the paper's arm pays for them; ``untold``, ``told``: the least that can be paid
+    by who is not told the places, and by who is."""
+    shares = [(untold - value) / (untold - told) for value in lengths["values"]]
+    return {"shares": shares, "holds": min(shares) >= 0.5 and apart(papers, lengths)}
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """``arms`` as they were `prepared`; ``told``: arm → budget → `told` with spread, and what is ``above`` its floor;
-    ``floors``; ``compared``: arm → the paper's, or what it is to be compared with, and the outcome; of the arms with a
-    second objective also ``as many blanks``; ``read off``; and ``writes``: arm → where it writes more sentences than
-    the paper's."""
+    """``arms`` as they were `prepared`; ``told``: arm → budget → `told` with spread, and what is ``above`` its floor in
+    each of `ROWS`; ``floors``; ``compared``: arm → whom it is compared with (``against``), and the outcome in each of
+    `ROWS`; of the arms with a second objective also ``as many blanks``; ``read off``; and ``writes``: the arms that
+    write more sentences from half of one than whom they are compared with."""
     folder = str(parts.folder)
     arms = prepared(parts, NAMES)
     runs = parts(told, [(folder, name, budget, seed) for name in NAMES for budget in BUDGETS for seed in SEEDS])
@@ -224,17 +248,19 @@ def measure(parts: Parts) -> dict[str, Any]:
     for name in NAMES:
         for budget in BUDGETS:
             run = spreads({seed: runs[folder, name, budget, seed] for seed in SEEDS})
-            found[name][str(budget)] = {**run, "above": above(run["nats"], least[own_floor(name)]["nats"])}
+            of = least[own_floor(ARMS[name])]
+            found[name][str(budget)] = {**run, "above": {
+                rows: above(run[rows]["nats"], of[rows]["nats"]) for rows in ROWS}}
     few, many = map(str, BUDGETS)
-
-    def compare(name: str, budget: str, other: str, of: str) -> str:
-        return compared(found[name][budget]["above"], found[other][of]["above"])
-
     last = {name: of[many] for name, of in found.items()}
+    against = {name: ARMS[name].against for name in NAMES if name != PAPER}
     return {
         "arms": arms, "told": found, "floors": least,
-        "compared": {name: [other, compare(name, many, other, many)] for name, other in AGAINST.items()},
-        "as many blanks": {name: compare(name, many, PAPER, few) for name in NAMES if name.startswith("with ")},
-        "read off": read_off(last["places of the whole text"]["lengths"], least),
-        "writes": {name: [what for what in ("nothing", "half")
-                          if apart(last[name][what]["sentences"], last[PAPER][what]["sentences"])] for name in AGAINST}}
+        "compared": {name: {"against": other, **{rows: compared(last[name]["above"][rows], last[other]["above"][rows])
+                                                 for rows in ROWS}} for name, other in against.items()},
+        "as many blanks": {name: compared(last[name]["above"]["exam"], found[PAPER][few]["above"]["exam"])
+                           for name in NAMES if ARMS[name].second},
+        "read off": read_off(last[TOLD]["lengths"], last[PAPER]["lengths"], least["a random order"]["exam"]["lengths"],
+                             least[TOLD]["exam"]["lengths"]),
+        "writes": [name for name, other in against.items()
+                   if apart(last[name]["half"]["sentences"], last[other]["half"]["sentences"], SHARE)]}

@@ -4,7 +4,8 @@ To say words, BERT needs a [MASK] for each. Told the lengths, it fills all at on
 first, reading anew what it has said. To guess, it fills every choice of lengths that leaves no more words than the
 longest sentence has, and takes the choice whose words it finds most likely: by what it said as it filled, or by the
 pseudo-log-likelihood (Salazar et al. 2020), which hides each word in turn and reads all others. A sum of that favours
-short fillings, a mean long ones. How often spans of each length are hidden can be added. (Du et al. 2022 say in §2.4
+short fillings, a mean long ones. How often spans of each length are hidden, where as much is in sight, can be added,
+with a weight. (Du et al. 2022 say in §2.4
 that BERT must go through all lengths; these are the ways that we know to do it.)
 """
 
@@ -153,12 +154,12 @@ def _scores(text: Sequence[int], lengths: Sequence[int], mask: int, total: float
             for name, (value, count) in sums.items() for how in ("sum", "mean")}
 
 
-def length_prior(lengths: Sequence[Sequence[int]], longest: int) -> dict[int, float]:
-    """Number of words → log of how often a blank has so many, one added to each count; from the lengths of the blanks
-    of training texts."""
-    counts = Counter(length for of in lengths for length in of)
-    total = sum(counts.values()) + longest
-    return {length: log((counts[length] + 1) / total) for length in range(1, longest + 1)}
+def length_prior(lengths: Sequence[int], longest: int, weight: float = 1.0) -> dict[int, float]:
+    """Number of words → log of how often a blank has so many, one added to each count, times a weight; from the lengths
+    of blanks of training texts."""
+    counts = Counter(lengths)
+    total = len(lengths) + longest
+    return {length: weight * log((counts[length] + 1) / total) for length in range(1, longest + 1)}
 
 
 def best(tried: Sequence[Guess], measure: str, prior: Mapping[int, float] | None = None) -> Guess:

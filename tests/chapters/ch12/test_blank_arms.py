@@ -47,7 +47,7 @@ def made() -> GLMPretraining:
 def test_places_of_the_whole_text_by_hand() -> None:
     assert FIGURE.positions.tolist() == [[1, 2, 3, 4, 5, 5, 5, 5, 3, 3], [0, 0, 0, 0, 0, 1, 2, 3, 1, 2]]
     one = blank_arms.whole_text(FIGURE)
-    assert one.positions.tolist() == [[1, 2, 3, 4, 5, 5, 6, 7, 3, 4], [0] * 10]
+    assert one.positions.tolist() == [[1, 2, 3, 4, 5, 5, 6, 7, 3, 4], [0] * 5 + [1] * 5]
     long = blank_arms.whole_text(shown([(1, 4)], [0]))
     assert long.tokens.tolist() == [51, MASK, 55, 56, START, 52, 53, 54]
     assert long.positions[0].tolist() == [1, 2, 5, 6, 2, 3, 4, 5], "where the end is said, a word in sight stands"
@@ -58,7 +58,12 @@ def test_places_of_the_whole_text_by_hand() -> None:
 
 def test_counting_on_by_hand() -> None:
     one = blank_arms.counting_on(FIGURE)
-    assert one.positions.tolist() == [[*range(1, 11)], [0] * 10] and torch.equal(one.tokens, FIGURE.tokens)
+    assert one.positions.tolist() == [[*range(1, 11)], [0] * 5 + [1] * 5] and torch.equal(one.tokens, FIGURE.tokens)
+
+
+def test_one_axis_by_hand() -> None:
+    one = blank_arms.one_axis(FIGURE)
+    assert one.positions.tolist() == [[1, 2, 3, 4, 5, 5, 5, 5, 3, 3], [0] * 5 + [1] * 5]
 
 
 def test_sentinels_by_hand() -> None:
@@ -90,10 +95,10 @@ def test_what_the_arms_read() -> None:
             second = VOCAB.sentinels[-1] in tokens
             shares[name] += second
             assert not (second and MASK in tokens)
-            begun = [place for place, inside in zip(*example.positions.tolist(), strict=True) if inside == 1]
-            if name in ("left to right", "counting on"):
-                assert begun == sorted(begun)
-    assert ARMS["counting on"].make is ARMS["left to right"].make, "its second positions are 0, and tell no order"
+            said = [place for place, inside in zip(*example.positions.tolist(), strict=True) if inside]
+            if ARMS[name].ordered:
+                assert said == sorted(said)
+    assert ARMS["counting on"].make is ARMS["left to right"].make, "its second positions tell no order"
     assert 5 < shares.pop("with documents") < 27 and 5 < shares.pop("with sentences") < 27
     assert set(shares.values()) == {0}
     spans = [one for one in blank_arms.texts("BERT, whole spans", 0).examples(0) if isinstance(one, Example)]
@@ -107,8 +112,8 @@ def test_what_the_arms_read() -> None:
 def test_a_second_objective_has_a_mask_of_its_own() -> None:
     example = blank_arms.own_mask(shown([(3, 6)], [0]))
     assert example.tokens.tolist() == [51, 52, 53, VOCAB.sentinels[-1], START, 54, 55, 56]
-    assert {ARMS[name].long for name in GLMS if name.startswith("with ")} == {blank_arms.own_mask}
-    assert all(ARMS[name].long is ARMS[name].shown for name in GLMS if not name.startswith("with "))
+    assert {name for name in GLMS if ARMS[name].second} == {"with documents", "with sentences"}
+    assert all(ARMS[name].long is ARMS[name].shown for name in GLMS if not ARMS[name].second)
 
 
 TEXTS = [[60, MASK, 62, 63, MASK, 65], [MASK], [MASK, 66, 67], [70, 71, 72, MASK]]

@@ -23,7 +23,7 @@ ASKED = (Row(SLEEP, ((1, 2),), (0,)), Row(SLEEP, ((1, 3),), (0,)), Row(CUP, ((1,
 
 @pytest.fixture(autouse=True)
 def small_scale(forgotten: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in (("EXAM", 8), ("DEVELOPMENT", 4), ("UNREAD", 12), ("COUNTED", 20)):
+    for name, value in (("EXAM", 8), ("SEVERAL", 6), ("DEVELOPMENT", 4), ("UNREAD", 12), ("COUNTED", 20)):
         monkeypatch.setattr(blank_exam, name, value)
 
 
@@ -46,6 +46,8 @@ def test_the_exam_is_of_other_text_and_unread_rows_stand_in_no_training_text() -
     for row in (*exam, *unread):
         assert blank_exam.whole(row, row.fillings) == list(row.words)
         assert sorted(row.order) == list(range(len(row.spans)))
+    several = blank_exam.rows("several")
+    assert len(several) == 6 and [min(len(row.spans) for row in some) for some in (several, exam)] == [2, 1]
     assert not {row.words for row in unread} & set(blank_exam.table(6000))
     assert blank_exam.baselines("unread", 3000)["read"] == 0 < blank_exam.baselines("exam", 3000)["read"]
     assert len({row.words for row in unread}) < 12 == len(set(unread)), "few sentences, many drawings"
@@ -74,8 +76,16 @@ def test_the_table_takes_its_most_frequent_sentence_that_fits(monkeypatch: pytes
     table = {("the", "cats", "sleep", "."): 3, SLEEP: 2}
     monkeypatch.setattr(blank_exam, "table", lambda sentences: table)
     assert blank_exam.looked_up(ASKED, 5) == [(("cats",),), (("cats", "sleep"),), ((), ())]
-    monkeypatch.setattr(blank_exam, "counted", lambda: ASKED[:1] * 2 + ASKED[1:])
-    assert blank_exam.most_frequent(ASKED) == [(("boys",),), (("boys",),), (("boys",), ("boys",))]
+
+def test_between_the_same_neighbours_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = Row(("the", "girls", "sleep", "."), ((1, 2),), (0,))
+    monkeypatch.setattr(blank_exam, "counted", lambda: (ASKED[0], other, ASKED[0], ASKED[1]))
+    assert blank_exam.neighbours(ASKED[2]) == [("the", "near"), ("the", "is")]
+    last = Row(SLEEP, ((2, 4),), (0,))
+    assert blank_exam.neighbours(last) == [("boys", "")]
+    assert blank_exam.between_neighbours([ASKED[1], other, last]) == [(("boys", "sleep"),), (("boys",),), (("boys",),)]
+    assert blank_exam.lengths_in_sight() == {4: [1, 1, 1], 3: [2]}
+    assert blank_exam.first_length_in_sight([ASKED[0], ASKED[1], last, ASKED[2]]) == 3 / 4
 
 
 def test_places_that_are_told() -> None:

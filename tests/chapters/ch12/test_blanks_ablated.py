@@ -24,7 +24,8 @@ MIDDLE, LAST = Row(CUP, ((1, 2), (4, 6)), (1, 0)), Row(CUP, ((5, 8),), (0,))
 @pytest.fixture(autouse=True)
 def small_scale(forgotten: None, monkeypatch: pytest.MonkeyPatch) -> None:
     for module, name, value in (
-            (blank_exam, "EXAM", 10), (blanks_ablated, "BUDGETS", (1, 2)), (blank_arms, "BUDGETS", (1, 2)),
+            (blank_exam, "EXAM", 10), (blank_exam, "SEVERAL", 4),
+            (blanks_ablated, "BUDGETS", (1, 2)), (blank_arms, "BUDGETS", (1, 2)),
             (blanks_ablated, "SEEDS", (0, 1)), (blank_arms, "SEEDS", (0, 1)), (blank_arms, "JUDGED", 1),
             (blanks_ablated, "WRITTEN", 3)):
         monkeypatch.setattr(module, name, value)
@@ -75,8 +76,9 @@ def test_only_who_sees_the_places_is_told_lengths() -> None:
         waits.append((untold["lengths"] > 0.1, last))
     assert (True, False) in waits
     floors = blanks_ablated.floors()
-    assert floors["a random order"]["nats"] == pytest.approx(floors["left to right"]["nats"])
-    assert floors["places of the whole text"]["lengths"] < floors["a random order"]["lengths"]
+    for rows in blanks_ablated.ROWS:
+        assert floors["a random order"][rows]["nats"] == pytest.approx(floors["left to right"][rows]["nats"])
+        assert floors["places of the whole text"][rows]["lengths"] < floors["a random order"][rows]["lengths"]
 
 
 @torch.no_grad()
@@ -109,7 +111,7 @@ def test_places_of_part_a_by_hand() -> None:
 
 def test_sentences_are_counted_by_hand() -> None:
     told = blanks_ablated.sentences([CUP, CUP[:-1], ("the", "cup", "."), CUP], {CUP[:-1]: 1})
-    assert told == {"sentences": 0.5, "read": 0.25}
+    assert told == {"sentences": 0.5, "read": 0.25, "different": 0.75}
 
 
 def test_what_is_written_goes_on_from_its_beginning() -> None:
@@ -127,32 +129,33 @@ def test_what_is_written_goes_on_from_its_beginning() -> None:
 def test_verdicts_are_those_of_the_rules() -> None:
     low, near, high = (spread(dict(enumerate(values))) for values in ((0.01, 0.02), (0.03, 0.05), (0.05, 0.06)))
     assert blanks_ablated.compared(high, low) == "worse" and blanks_ablated.compared(low, high) == "better"
-    assert blanks_ablated.compared(near, low) == blanks_ablated.compared(low, near) == "the same"
+    assert blanks_ablated.compared(near, low) == blanks_ablated.compared(low, near) == "does not show"
     assert blanks_ablated.above(high, 0.05)["values"] == pytest.approx([0.0, 0.01])
-    floors = {"a random order": {"lengths": 0.8}, "places of the whole text": {"lengths": 0.2}}
-    told = blanks_ablated.read_off(spread({0: 0.4, 1: 0.6}), floors)
+    paid, papers = spread({0: 0.4, 1: 0.5}), spread({0: 0.7, 1: 0.9})
+    told = blanks_ablated.read_off(spread({0: 0.4, 1: 0.6}), papers, 0.8, 0.2)
     assert told["shares"] == pytest.approx([2 / 3, 1 / 3]) and not told["holds"]
-    assert blanks_ablated.read_off(spread({0: 0.4, 1: 0.5}), floors)["holds"]
-    assert blanks_ablated.AGAINST["counting on"] == "left to right" and set(blanks_ablated.AGAINST.values()) == {
-        PAPER, "left to right"}
-    assert [blanks_ablated.own_floor(name) for name in (PAPER, "counting on", "places of the whole text")] == [
+    assert blanks_ablated.read_off(paid, papers, 0.8, 0.2)["holds"]
+    assert not blanks_ablated.read_off(paid, paid, 0.8, 0.2)["holds"], "the paper's arm pays as little"
+    assert [blanks_ablated.own_floor(ARMS[name]) for name in (PAPER, "counting on", "places of the whole text")] == [
         "a random order", "left to right", "places of the whole text"]
+    assert {ARMS[name].against for name in blanks_ablated.NAMES} == {PAPER, "left to right"}
 
 
 def test_arms_are_told_by_their_budgets(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     names = (PAPER, "left to right", "places of the whole text", "with documents", "counting on")
-    monkeypatch.setattr(blank_exam, "EXAM", 2)
     monkeypatch.setattr(blanks_ablated, "NAMES", names)
-    monkeypatch.setattr(blanks_ablated, "AGAINST", {name: blanks_ablated.AGAINST[name] for name in names[1:]})
     monkeypatch.setattr(blank_arms, "rate_score", lambda name, budget, lr, seed: -abs(lr - 3e-3))
     monkeypatch.setattr(blank_arms, "LONGEST", 3)
     told = blanks_ablated.measure(parts)
     assert set(told["told"]) == set(names) and set(told["told"][PAPER]) == {"1", "2"}
     one = told["told"]["left to right"]["2"]
     kept = blank_arms.trained(str(parts.folder), "left to right", 2, 1)
-    again = blanks_ablated.paid(kept, ARMS["left to right"], blank_exam.rows("exam"), ordered=True)
-    assert one["nats"]["values"][1] == pytest.approx(again["nats"])
-    assert one["above"]["values"][1] == pytest.approx(again["nats"] - told["floors"]["left to right"]["nats"])
-    assert all(run["above"]["low"] > 0 for of in told["told"].values() for run in of.values()), "a leak"
-    assert told["compared"]["counting on"][0] == "left to right" and set(told["as many blanks"]) == {"with documents"}
-    assert set(told["writes"]) == set(names[1:]) and len(told["read off"]["shares"]) == 2
+    for rows in blanks_ablated.ROWS:
+        again = blanks_ablated.paid(kept, ARMS["left to right"], blank_exam.rows(rows), ordered=True)["nats"]
+        assert one[rows]["nats"]["values"][1] == pytest.approx(again)
+        least = told["floors"]["left to right"][rows]["nats"]
+        assert one["above"][rows]["values"][1] == pytest.approx(again - least)
+        assert all(run["above"][rows]["low"] > 0 for of in told["told"].values() for run in of.values()), "a leak"
+    assert told["compared"]["counting on"]["against"] == "left to right"
+    assert set(told["as many blanks"]) == {"with documents"} and set(told["writes"]) <= set(names[1:])
+    assert len(told["read off"]["shares"]) == 2

@@ -71,7 +71,7 @@ def test_masks_are_filled_as_one_text_alone(way: str, monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("way", guessing.FILLS)
 def test_a_guess_is_the_best_of_all_lengths_by_brute_force(way: str) -> None:
-    prior = guessing.length_prior([[1, 2], [1]], LONGEST)
+    prior = guessing.length_prior([1, 2, 1], LONGEST)
     for text, tried in zip(TEXTS[:3], guessing.guesses(says, TEXTS[:3], MASK, LONGEST, way), strict=True):
         found = {}
         for guess in tried:
@@ -100,7 +100,8 @@ def test_told_the_lengths() -> None:
 
 
 def test_the_prior_counts_each_length_once_more() -> None:
-    assert guessing.length_prior([[1, 2], [1]], 3) == pytest.approx({1: log(3 / 6), 2: log(2 / 6), 3: log(1 / 6)})
+    assert guessing.length_prior([1, 2, 1], 3) == pytest.approx({1: log(3 / 6), 2: log(2 / 6), 3: log(1 / 6)})
+    assert guessing.length_prior([], 2, 0.5) == pytest.approx({1: log(1 / 2) / 2, 2: log(1 / 2) / 2})
 
 
 @torch.no_grad()
