@@ -12,7 +12,7 @@ nats are left: what is not known of a length is paid with the words. So it is by
 *floors* are exact:
 
 - filling in another order costs the perfect reader nothing: the chain rule has one sum for all orders (shown, not
-  tested). So the paper's arm, *left to right*, *a sentinel a span* and *counting on* have one floor for all that is
+  tested). So the arms that are not told places have one floor for all that is
   paid and for lengths; that of the ends depends on the order, and is given for both;
 - *places of the whole text* tell more, and have floors of their own: the lengths are known, but for a blank at the end
   of the text.
