@@ -19,7 +19,8 @@ Each arm is the paper's but for one thing:
 On one axis a second number still tells Part B from Part A, as in the authors' code.
 
 BERT hides three words in ten, one by one; *BERT, whole spans* the spans that GLM hides, each word a [MASK]. All arms
-read as many tokens: `updates` sets how many updates that takes. Each has a rate of its own for each budget.
+read as many tokens: `updates` sets how many updates that takes. Each has a rate of its own, the paper's arm one for
+each of its two budgets.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -51,8 +52,9 @@ from plmlab.world.datasets.tokenizer import small_spelling
 LAYERS, WIDTH, HEADS, TIME = 2, 64, 4, 64
 BATCH = 32
 BUDGETS = (1250, 2500)
-"""Updates of the paper's arm. What the second gains over the first tells whether there is a plateau; after it, an arm
-that reads blanks half of the time has read as many as the paper's after the first."""
+"""Updates of the paper's arm; the others have the second alone. What the second gains over the first tells whether
+there is a plateau; after it, an arm that reads blanks half of the time has read as many as the paper's after the first.
+"""
 RATES, PILOTS, SEEDS, OTHERS = (1e-3, 3e-3, 1e-2), (8, 9), (0, 1, 2), 77
 JUDGED = 8
 """Batches of other training text by which rates are chosen."""
@@ -208,6 +210,11 @@ def tokens(name: str) -> float:
     return sum(read) / JUDGED
 
 
+def budgets(name: str) -> tuple[int, ...]:
+    """After how many of the paper's updates an arm is looked at."""
+    return BUDGETS if name == PAPER else BUDGETS[-1:]
+
+
 def updates(name: str, budget: int) -> int:
     """The updates in which an arm reads as many tokens as the paper's in ``budget`` updates."""
     return round(budget * tokens(PAPER) / tokens(name))
@@ -258,12 +265,13 @@ def prepared(parts: Parts, names: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Train and keep arms: arm → budget → ``lr``, the ``rates`` tried with their losses, the ``updates``, and the
     arm's own ``loss`` with spread. What is done already is not done again."""
     folder = str(parts.folder)
-    rates = best_rates(parts, rate_score, PILOTS, {(name, budget): RATES for name in names for budget in BUDGETS})
+    rates = best_rates(parts, rate_score, PILOTS, {
+        (name, budget): RATES for name in names for budget in budgets(name)})
     losses = parts(train, [(folder, *arm, lr, seed) for arm, (lr, _) in rates.items() for seed in SEEDS])
     return {name: {str(budget): {
         "lr": lr, "rates": [(rate, -score) for rate, score in scores.items()], "updates": updates(name, budget),
         "loss": spread({seed: losses[folder, name, budget, lr, seed] for seed in SEEDS})}
-        for budget in BUDGETS for lr, scores in (rates[name, budget],)} for name in names}
+        for budget in budgets(name) for lr, scores in (rates[name, budget],)} for name in names}
 
 
 def likeliest(logits: Tensor) -> Tensor:

@@ -60,6 +60,7 @@ from plmlab.chapters.ch12.blank_arms import (
     PAPER,
     SEEDS,
     Arm,
+    budgets,
     filled,
     fillings,
     prepared,
@@ -242,11 +243,12 @@ def measure(parts: Parts) -> dict[str, Any]:
     write more sentences from half of one than whom they are compared with."""
     folder = str(parts.folder)
     arms = prepared(parts, NAMES)
-    runs = parts(told, [(folder, name, budget, seed) for name in NAMES for budget in BUDGETS for seed in SEEDS])
+    runs = parts(told, [(folder, name, budget, seed) for name in NAMES for budget in budgets(name)
+                        for seed in SEEDS])
     least = parts(floors, [()])[()]
     found: dict[str, dict[str, Any]] = {name: {} for name in NAMES}
     for name in NAMES:
-        for budget in BUDGETS:
+        for budget in budgets(name):
             run = spreads({seed: runs[folder, name, budget, seed] for seed in SEEDS})
             of = least[own_floor(ARMS[name])]
             found[name][str(budget)] = {**run, "above": {

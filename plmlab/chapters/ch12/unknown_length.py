@@ -1,11 +1,12 @@
 """Blanks of unknown length: GLM fills them, BERT is told how long they are, or guesses.
 
 Du et al. (2022) say that BERT cannot fill a blank of several words properly: its guesses are made apart from each
-other, and it must go through all lengths. Here both fill the blanks of `blank_exam`, after as many tokens, each after
-two budgets with rates of its own. GLM fills greedily, from left to right. BERT is two networks, one that had words
-hidden and one that had whole spans hidden. Told or guessing, it fills by the ways of `guessing`; network and way are
-those that are best on development rows: told, by what is right, and guessing, by the mean `chance`. Where it guesses,
-it does so also with the lengths of training added, which depend on how much is in sight; their weight is chosen too.
+other, and it must go through all lengths. Here both fill the blanks of `blank_exam`, after as many tokens, with rates
+of their own; GLM also after half of them. GLM fills greedily, from left to right. BERT is two networks, one that had
+words hidden and one that had whole spans hidden. Told or guessing, it fills by the ways of `guessing`; network and way
+are those that are best on development rows: told, by what is right, and guessing, by the mean `chance`. Where it
+guesses, it does so also with the lengths of training added, which depend on how much is in sight; their weight is
+chosen too.
 
 Written before the runs, for the larger budget. Who fills *better* has in each seed a higher mean `chance` on the exam
 than the other in each of its own, by more than `MARGIN`: as `right`, without the luck of which of several likely ways

@@ -187,7 +187,8 @@ def test_arms_are_trained_and_kept_with_a_rate_for_each_budget(parts: Parts, mon
         monkeypatch.setattr(blank_arms, name, value)
     blank_arms.tokens.cache_clear()
     told: Any = blank_arms.prepared(parts, (PAPER, "BERT"))
-    assert set(told) == {PAPER, "BERT"} and [told["BERT"][budget]["lr"] for budget in ("2", "4")] == [1e-2, 3e-3]
+    assert set(told) == {PAPER, "BERT"} and [told[PAPER][budget]["lr"] for budget in ("2", "4")] == [1e-2, 3e-3]
+    assert list(told["BERT"]) == ["4"]
     folder = str(parts.folder)
     kept, again = blank_arms.trained(folder, "BERT", 4, 1), blank_arms.learn("BERT", 4, 3e-3, 1)
     assert isinstance(kept, BERTPretraining) and not kept.training
