@@ -133,6 +133,20 @@ def test_the_first_sentences_of_an_article_are_often_its_gist() -> None:
     assert writing.baselines()["two"]["exact"] == pytest.approx(found / len(exam))
 
 
+def test_the_nearest_pair_by_hand() -> None:
+    known = [((40, 41), (1,)), ((40, 42, 42), (2,)), ((43, 44, 45), (3,))]
+    assert writing.nearest([((42, 40), ()), ((44, 44, 41), ()), ((41, 40), ())], known) == [(2,), (3,), (1,)]
+    assert writing.baselines()["nearest"]["exact"] < 0.1, "the exam's sentences are not those of training"
+
+
+def test_who_is_not_pretrained_begins_with_random_weights() -> None:
+    """Of the size of UniLM, and the same for every run."""
+    one, other = (writing.begun("", writing.NOTHING) for _ in range(2))
+    assert all(torch.equal(a, b) for a, b in zip(one.parameters(), other.parameters(), strict=True))
+    assert {name: weight.shape for name, weight in one.named_parameters()} == {
+        name: weight.shape for name, weight in new("UniLM").named_parameters()}
+
+
 def test_a_run_is_judged_and_one_that_diverges_is_worth_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     task = writing.translation()
     few = task._replace(train=task.train[:64], development=task.development[:4], exam=task.exam[:4], updates=2)
@@ -160,7 +174,7 @@ def test_rates_are_chosen_by_the_development_rows_of_short_runs(parts: Parts, mo
         return -abs(lr - (1e-2 if kind == "gist" else 3e-3))
     monkeypatch.setattr(writing, "reached", told)
     monkeypatch.setattr(writing, "rate_score", scored)
-    monkeypatch.setattr(writing, "ARMS", dict.fromkeys(("UniLM", "BERT")))
+    monkeypatch.setattr(writing, "WRITERS", ("UniLM", "BERT"))
     found = writing.measure(parts)
     gist = found["tasks"]["gist"]["BERT"]
     assert gist["lr"] == 1e-2 and [lr for lr, _ in gist["rates"]] == [1e-3, 3e-3, 1e-2, 3e-2]
