@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from blank_models import TEXT, lab
+from blank_models import ORDER, SPANS, TEXT, WORDS, lab, random_model
 from playwright.sync_api import Locator, Page, expect
 from servers import Desk
 from standin import HOSTILE
@@ -36,13 +36,31 @@ def test_the_first_state_teaches_untouched(show: Show) -> None:
         "[START] (Part B, 2nd) may look at chair: the blank of chair is filled by the time it is the turn of "
         "[START] (Part B, 2nd).")
     rows = page.locator(".filling .beliefs").first.locator("tbody tr")
-    expect(rows.locator("button")).to_have_text([told["word"] for told in made.state["steps"][0]["rows"]])
+    told = made.state["steps"][0]["rows"]
+    expect(rows.locator("button")).to_have_text([one["word"] for one in told])
+    expect(rows.last).to_contain_text("all others")
+    rest = [1 - sum(one[reader] for one in told) for reader in ("p", "best")]
+    shown = [float(text.split()[0]) for text in rows.last.locator(".amount").all_inner_texts()]
+    assert shown == pytest.approx([100 * p for p in rest], abs=0.6) and min(rest) > 0.02
     assert rows.first.locator(".amount").all_inner_texts()[1].replace("\u00a0", " ") == "0 %"
     expect(page.locator(".ways tbody tr")).to_have_count(3)
     page.locator(".example .ask summary").press("Enter")
     expect(page.locator(".example .ask p")).to_have_text(made.state["answer"])
     page.locator(".filling .ask summary").press("Enter")
     expect(page.locator(".lengths tbody tr.own th")).to_contain_text("2")
+
+
+def test_where_nothing_is_left_out_no_row_says_so(show: Show) -> None:
+    page = show(BlankLab(step=2))
+    expect(page.locator(".filling .beliefs").first.locator("tbody tr")).to_have_text(["[END] ◂ true100 %"])
+
+
+def test_without_a_world_there_is_no_exact_reader(show: Show) -> None:
+    page = show(BlankLab(random_model(), WORDS, TEXT, spans=SPANS, order=ORDER, draws=20))
+    expect(page.locator(".legend-line")).to_have_text("the model")
+    page.locator(".filling .ask summary").press("Enter")
+    expect(page.locator(".filling .ask")).to_contain_text("No world was given, so there is no exact reader.")
+    expect(page.locator(".filling")).not_to_contain_text("no sentence of the Small World")
 
 
 def test_each_cell_and_each_slot_tell_why(show: Show) -> None:

@@ -7,7 +7,7 @@ import { lastStep, saidAt } from "../../plmlab/labs/blank/filling.js";
 import { acted, marked, ordinal, range, spanAt, unmarked } from "../../plmlab/labs/blank/spans.js";
 import { firstCell, legendOf } from "../../plmlab/labs/blank/square.js";
 import {
-  lengthRows, lengthsSaid, paidSaid, partsOf, slotSaid, stepSaid, textAt, turnOf,
+  lengthRows, lengthsSaid, paidSaid, partsOf, restOf, slotSaid, stepSaid, textAt, turnOf,
 } from "../../plmlab/labs/blank/told.js";
 
 const plain = (text) => text.replaceAll("\u00a0", " ");
@@ -84,7 +84,15 @@ test("what is said of a step, of the price and of lengths", () => {
   assert.deepEqual(lengthRows(lengths).map(({ words, p, best, own }) => [words, p, best, own]),
     [[1, 0.75, 1, false], [2, 0, 0, true], [3, 0.25, 0, false]]);
   assert.deepEqual(lengthRows({ ...lengths, model: [] })[0].p, null);
-  assert.match(lengthsSaid({ ...lengths, exact: [] }, 200), /^It held 2 words\. .*200 fillings.*No exact posterior/);
+  assert.match(lengthsSaid({ ...lengths, exact: [] }, 200, true), /^It held 2 words\. .*200 fillings.*no sentence of the Small World fits\.$/);
+  assert.match(lengthsSaid({ ...lengths, exact: [] }, 200, false), /200 fillings drawn from it\. No world was given, so there is no exact reader\.$/);
+});
+
+test("what the rows of a step leave out, of either reader", () => {
+  const rows = [{ p: 0.5, best: 0.1 }, { p: 0.125, best: 0.2 }, { p: 0.25, best: 0.7 }];
+  assert.deepEqual(restOf({ rows, model: true, exact: true }), { p: 0.125, best: 0 });
+  assert.deepEqual(restOf({ rows: [{ p: null, best: 0.75 }], model: false, exact: true }), { p: null, best: 0.25 });
+  assert.deepEqual(restOf({ rows: [{ p: 1, best: null }], model: true, exact: false }), { p: 0, best: null });
 });
 
 test("another word leaves what was said before it", () => {

@@ -1,7 +1,7 @@
 """Exercises 12.5 and 12.6: GLM (Du et al. 2022), what it reads of a text with blanks, and how it fills them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from jaxtyping import Float, Int
@@ -95,16 +95,23 @@ def fill_in_order(
     return torch.tensor([token for words in filled.values() for token in words])
 
 
-@dataclass(frozen=True)
+PLACES = 100
+"""Of each of the two positions, counted from 0."""
+PATIENCE = 1000
+"""So many questions are answered, far more than any text takes."""
+
+
+@dataclass
 class LittleGLM:
     """What 12.6 asks: one layer of attention over tokens and two positions; Part A, whose second position is 0, sees
     itself, and Part B what stands before it too. It says words and [END], which grows likelier with each word, so that
     a blank has about ``length`` of them, or a few more. One seed has always the same weights. ValueError for what is
-    not one text."""
+    not one text, and for who never comes to an end."""
 
     vocab: int
     seed: int
     length: int = 2
+    asked: int = field(default=0, init=False, compare=False)
 
     def __call__(
         self, tokens: Sequence[int] | Tensor, positions: Sequence[Sequence[int]] | Tensor,
@@ -114,9 +121,17 @@ class LittleGLM:
         if ids.ndim != 1 or places.shape != (2, len(ids)):
             raise ValueError("logits(tokens, positions) reads one text: a list of tokens, and two lists of positions "
                              f"as long. Their shapes are {list(ids.shape)} and {list(places.shape)}")
+        if len(ids) and int(places.max()) >= PLACES:
+            raise ValueError(f"a position is {int(places.max())}: no text is so long here, and no blank. Is the last "
+                             "slot asked, and does the loop stop at [END]?")
+        self.asked += 1
+        if self.asked > PATIENCE:
+            self.asked = 0
+            raise ValueError(f"the model was asked {PATIENCE} times, and no text takes so many. Does it read what it "
+                             "has said, and does the loop stop at [END]?")
         rng = Generator().manual_seed(self.seed)
         word, first, second, out, turn = (
-            randn(rows, 8, generator=rng) for rows in (self.vocab, 100, 100, self.vocab, 8))
+            randn(rows, 8, generator=rng) for rows in (self.vocab, PLACES, PLACES, self.vocab, 8))
         x = word[ids] + first[places[0]] + second[places[1]]
         slot = torch.arange(len(ids))
         seen = (places[1] == 0) | (slot <= slot[:, None])

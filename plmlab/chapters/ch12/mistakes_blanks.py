@@ -26,6 +26,11 @@ class Blank:
     begin: int
     place: int
 
+    @property
+    def end(self) -> int:
+        """The place of its last word in the text, from 1."""
+        return self.begin + len(self.words)
+
     def here(self, slots: int) -> Ids:
         """The place of its [MASK], for so many slots."""
         return [self.place] * slots
@@ -108,6 +113,14 @@ def places_in_text_order(made: Slots) -> Ids:
     return [*made.first[:made.read], *(masks[turn] for turn in begun(made))]
 
 
+def at_the_last_word(tokens: Ids, spans: Spans, order: Ids) -> Made:
+    """The first position is a place in the text before anything was hidden: of a span that of its last word."""
+    read, positions, targets = making(first=lambda blank, slots: [blank.end] * slots)(tokens, spans, order)
+    hidden = {place for begin, end in spans for place in range(begin, end - 1)}
+    kept = [place + 1 for place in range(len(tokens)) if place not in hidden]
+    return read, torch.cat([torch.tensor([kept, [0] * len(kept)]), positions[:, len(kept):]], 1), targets
+
+
 def in_the_text(tokens: Ids, spans: Spans, order: Ids, *, goes_on: bool) -> Made:
     """The first position is a place in the text before anything was hidden: of a span that of its first word, or of
     each word its own, which [START] shares with the first."""
@@ -139,6 +152,12 @@ def merged(tokens: Ids, spans: Spans, order: Ids) -> Made:
                   first=lambda blank, slots: [blank.place - (blank.number in touching)] * slots)(tokens, spans, order)
 
 
+def without_the_end(made: Slots) -> list[Ids]:
+    """Part A stops at its last [MASK]."""
+    behind = made.read - made.tokens[:made.read][::-1].index(MASK)
+    return [[*row[:behind], *row[made.read:]] for row in made.rows]
+
+
 def run_on(made: Slots) -> Ids:
     """Targets where each slot of Part B says what is read next, the [START] of the next blank too."""
     return [*made.targets[:made.read], *made.tokens[made.read + 1:], END]
@@ -159,6 +178,10 @@ MAKING: Mistakes = {
         lambda tokens, spans, order: in_the_text(tokens, spans, order, goes_on=False),
     "in Part B the first position is where the span begins in the text; it is where its [MASK] stands in Part A":
         making(first=lambda blank, slots: [blank.begin + 1] * slots),
+    "in Part B the first position is where the span ends in the text; it is where its [MASK] stands in Part A":
+        making(first=lambda blank, slots: [blank.end] * slots),
+    "the first position of a span is the place of its last word in the text before anything was hidden; count the "
+    "places in Part A": at_the_last_word,
     "in Part B the first position goes on from the [MASK], word by word; all slots of a span have that of its [MASK]":
         making(first=lambda blank, slots: list(range(blank.place, blank.place + slots))),
     "all spans have the place of the first [MASK], as .index finds it; each has its own": numbered(
@@ -185,6 +208,11 @@ MAKING: Mistakes = {
     "there is a [MASK] for each word, and each word has the place of its own": making(
         mask=lambda number, words: [MASK] * len(words),
         first=lambda blank, slots: [blank.place, *range(blank.place, blank.place + slots - 1)]),
+    "there is a [MASK] for each word, and the span has the place of the last; there is one for each span": making(
+        mask=lambda number, words: [MASK] * len(words),
+        first=lambda blank, slots: [blank.place + len(blank.words) - 1] * slots),
+    "the words behind the last span are forgotten; Part A goes on to the end of the text":
+        making(then=without_the_end),
     "spans that touch share a [MASK]; each has its own": merged,
     "there is no [MASK] in Part A; the spans are only cut out": making(mask=lambda number, words: []),
     "the words of the spans still stand in Part A, where they can be read off":

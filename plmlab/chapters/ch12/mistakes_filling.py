@@ -11,6 +11,8 @@ from plmlab.exercises.mistakes import Mistakes, Properties
 MASK, START, END = 4, 5, 6
 ENDLESS = 1000
 """More words than any blank has."""
+LONGEST = 32
+"""Words of the longest blank that is asked for: each lower limit shows."""
 Ids = list[int]
 Model = Callable[[Ids, list[Ids]], Tensor]
 Said = list[tuple[int, Ids]]
@@ -205,7 +207,11 @@ FILLING: Mistakes = {
         lambda tokens, first, second, n: (tokens, second, first))),
     "the slot before the last is asked; the last slot says what comes next": filling(
         say=lambda table, text, said: int(table[-2].argmax())),
-    **{f"a blank stops after {most} words; it goes on until [END]": filling(most=most) for most in (2, 3, 5, 10, 20)},
+    "the first slot is asked, always; the last slot says what comes next": filling(
+        say=lambda table, text, said: int(table[0].argmax())),
+    "the slot of the [MASK] is asked, as in BERT; the last slot says what comes next": filling(
+        say=lambda table, text, said: int(table[masks(text)[said[-1][0]] - 1].argmax())),
+    **{f"a blank stops after {most} words; it goes on until [END]": filling(most=most) for most in range(2, LONGEST)},
 }
 
 OF_FILLING: Properties = {

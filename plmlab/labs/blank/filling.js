@@ -1,6 +1,6 @@
 // The blanks filled word by word: what the model and the exact reader believe comes next, and what the reader says instead.
 
-import { lengthRows, lengthsSaid, paidSaid, stepSaid, textAt } from "./told.js";
+import { lengthRows, lengthsSaid, paidSaid, restOf, stepSaid, textAt } from "./told.js";
 import { amount, bar } from "../shared/beliefs.js";
 import { clamp, el, walked } from "../shared/dom.js";
 import { guess } from "../shared/lab.js";
@@ -33,15 +33,19 @@ function table(caption, first, columns, rows) {
     el("tbody", {}, ...rows));
 }
 
-/** What comes next: a row a word, [END] first; a word is a button that says it. */
-function beliefs({ rows, model, exact, said }, { disabled, say }) {
+/** What comes next: a row a word, [END] first; a word is a button that says it. The last row is what is not shown. */
+function beliefs(step, { disabled, say }) {
+  const { rows, model, exact, said } = step;
   const columns = { model, exact };
+  const rest = restOf(step);
   const made = rows.map(({ word, p, best, own }) => el("tr", { class: `${own ? "own" : ""}${word === END ? " the-end" : ""}` },
     el("th", { scope: "row", title: word }, el("button", { type: "button", class: `said${word === said ? " next" : ""}`,
       disabled, "data-at": `say-${word}`, "aria-label": `${word}${word === said ? ", comes next on this way" : ""}: say it`,
       on: { click: () => say(word) } }, el("bdi", {}, word)),
     own ? el("span", { class: "mark" }, " ◂ true") : ""), ...cells(p, best, columns)));
-  const node = el("div", { class: "reader" }, table("What comes next?", "word", columns, made));
+  const node = el("div", { class: "reader" }, table("What comes next?", "word", columns, [...made,
+    ...(rest.p || rest.best ? [el("tr", { class: "rest" }, el("th", { scope: "row" }, "all others"),
+      ...cells(rest.p, rest.best, columns))] : [])]));
   walked(node, (key, place, count) => ({ ArrowUp: clamp(place - 1, 0, count - 1), ArrowDown: clamp(place + 1, 0, count - 1) }[key] ?? null));
   return node;
 }
@@ -64,7 +68,7 @@ const prose = (state, step) => el("p", { class: "prose", dir: "auto" }, ...textA
  * The panel. `view.open` keeps which guess stands open. `go(step)` and `say(word)` hear what the reader does, `again()`
  * that all is to begin anew.
  */
-export function fillingPanel({ state, step, view, disabled, draws, go, say, again }) {
+export function fillingPanel({ state, step, view, disabled, draws, world, go, say, again }) {
   const { steps, lengths } = state;
   const last = lastStep(steps);
   const here = steps[step];
@@ -91,7 +95,7 @@ export function fillingPanel({ state, step, view, disabled, draws, go, say, agai
   const turn = here ? lengths.findIndex(({ blank }) => blank === here.blank) : -1;
   const legend = el("p", { class: "legend-line" },
     ...(state.paid.model === null ? [] : [el("span", {}, el("i", { class: "model" }), "the model")]),
-    el("span", {}, el("i", { class: "best" }), "exact: who knows the grammar, and the words in sight"));
+    ...(world ? [el("span", {}, el("i", { class: "best" }), "exact: who knows the grammar, and the words in sight")] : []));
   const node = el("section", { class: "filling", "aria-label": "fill the blanks" },
     el("h4", {}, "Fill the blanks, word by word"), legend,
     el("div", { class: "bar quiet" }, button("‹ back", "back", () => go(step - 1), step <= 0),
@@ -103,7 +107,7 @@ export function fillingPanel({ state, step, view, disabled, draws, go, say, agai
       el("div", {}, ...(here ? [beliefs(here, { disabled, say }), el("div", { class: "bar quiet" }, el("label", { class: "say" }, "say ", other))] : []),
         ...(here?.why ? [el("p", { class: "why-not" }, `There is no exact column. ${here.why}`)] : []),
         ...(here && here.said === null && !here.why ? [el("p", { class: "why-not" }, "This blank has as many words as are shown. Say [END].")] : [])),
-      el("div", {}, ...(turn < 0 ? [] : [guess(view, LENGTH, [lengthTable(lengths[turn]), lengthsSaid(lengths[turn], draws)],
+      el("div", {}, ...(turn < 0 ? [] : [guess(view, LENGTH, [lengthTable(lengths[turn]), lengthsSaid(lengths[turn], draws, world)],
         JSON.stringify([state.tokens, state.spans, here.blank]))]),
       el("p", { class: "paid" }, paidSaid(state)),
       el("p", { class: "paid note" }, ...(state.paid.model !== null && state.paid.exact !== null

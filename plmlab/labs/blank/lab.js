@@ -41,7 +41,7 @@ export default lab({
 }, ({ model, signal, parts }) => {
   parts.node.classList.add("blanks");
   const disabled = Boolean(model.get("alone"));
-  const { presets, draws } = model.get("menu");
+  const { presets, draws, world } = model.get("menu");
   const choose = setter(model);
   const view = { open: null, guess: { open: null }, answers: null, cell: null, example: null };
   const hide = (blanks) => tell(model, { ...blanks, chosen: [], step: 0 });
@@ -76,7 +76,7 @@ export default lab({
       else tell(model, { chosen });
     };
     filling.hidden = beside.hidden = model.get("fill_in") || !state.spans.length;
-    filling.replaceChildren(...(state.steps.length ? [fillingPanel({ state, step, view, disabled, draws, go, say,
+    filling.replaceChildren(...(state.steps.length ? [fillingPanel({ state, step, view, disabled, draws, world, go, say,
       again: () => tell(model, { chosen: [], step: 0 }) })] : []));
   });
   const drawExample = () => keepingFocus(example, () => {

@@ -96,7 +96,7 @@ class BlankLab(Lab):
             begin |= {"spans": [list(span) for span in spans], "order": None}
         if order is not None:
             begin["order"] = list(order)
-        menu = {"presets": tries, "draws": draws}
+        menu = {"presets": tries, "draws": draws, "world": self.world is not None}
         super().__init__(**begin | traits, menu=menu, max_tokens=max_tokens)
         if self.stale:
             raise ValueError(self.message)

@@ -66,6 +66,15 @@ export function stepSaid(state, step) {
     `${beliefs.length ? `: ${beliefs.join(", ")}` : ", nobody can tell"}.`;
 }
 
+/** What a step's rows leave out, { p, best }; null for a reader that is missing. */
+export function restOf({ rows, model, exact }) {
+  const left = (role) => {
+    const rest = 1 - rows.reduce((sum, row) => sum + row[role], 0);
+    return rest < 1e-9 ? 0 : rest;
+  };
+  return { p: model ? left("p") : null, best: exact ? left("best") : null };
+}
+
 /** What stood in the blanks costs; "" where nobody can tell. */
 export function paidSaid({ paid, steps }) {
   const parts = [...(paid.model === null ? [] : [`the model ${paid.model.toFixed(2)} nats`]),
@@ -81,10 +90,11 @@ export function lengthRows({ model, exact, true: own }) {
     own: words === own }));
 }
 
-/** What those rows say, in a sentence. */
-export function lengthsSaid({ model, exact, true: own }, draws) {
+/** What those rows say, in a sentence; `world` tells whether there is one, and so an exact reader. */
+export function lengthsSaid({ model, exact, true: own }, draws, world) {
   const sources = [...(model.length ? [`The model: shares of ${draws} fillings drawn from it.`] : []),
     ...(exact.length ? ["The exact reader: its posterior, given the words in sight and what was filled before."]
-      : ["No exact posterior here: no sentence of the Small World fits."])];
+      : [world ? "No exact posterior here: no sentence of the Small World fits."
+        : "No world was given, so there is no exact reader."])];
   return `It held ${plural(own, "word")}. ${sources.join(" ")}`;
 }

@@ -78,6 +78,41 @@ def original_places(tokens, spans, order):
     return torch.tensor(ids), torch.tensor([pos1, pos2]), torch.tensor(labels)
 
 
+def noted_behind(mask=lambda n: [4], tail=True):
+    """The place of a [MASK] is how long Part A is behind it."""
+    def answer(tokens, spans, order):
+        part_a, places, last = [], [], 0
+        for begin, end in spans:
+            part_a += tokens[last:begin] + mask(end - begin)
+            places.append(len(part_a))
+            last = end
+        part_a += tokens[last:] if tail else []
+        rows = [(token, place, 0, -100) for place, token in enumerate(part_a, 1)]
+        for n in order:
+            words = tokens[slice(*spans[n])]
+            rows += [(token, places[n], place, label) for place, (token, label) in enumerate(
+                zip([5, *words], [*words, 6], strict=True), 1)]
+        ids, pos1, pos2, labels = torch.tensor(rows).T
+        return ids, torch.stack([pos1, pos2]), labels
+    return answer
+
+
+def ends_as_places(too_in_part_a):
+    """A span has the number of its last word; in Part A the others have the number that they had."""
+    def answer(tokens, spans, order):
+        read, positions, targets = collated()(tokens, spans, order)
+        places, ends = [], dict(spans)
+        while not places or places[-1] < len(tokens):
+            last = places[-1] if places else 0
+            places.append(ends.get(last, last + 1))
+        if too_in_part_a:
+            positions[0, :len(places)] = torch.tensor(places)
+        positions[0, len(places):] = torch.tensor([end for begin, end in map(spans.__getitem__, order)
+                                                   for _ in range(end - begin + 1)])
+        return read, positions, targets
+    return answer
+
+
 def of_hugging_face(tokens, spans, order):
     read, positions, _ = collated(read=lambda words, n: [5, *words, 6])(tokens, spans, order)
     return read, positions, torch.where(positions[1] > 0, read, -100)
@@ -136,6 +171,10 @@ def replaced_from_the_left(tokens, spans, order):
     (collated(mask=lambda words, n: [4] * len(words)), "a [MASK] for each word, as in BERT"),
     (collated(mask=lambda words, n: [4 for _ in words], first=lambda at, n: [at, *range(at, at + n - 1)]),
      "each word has the place of its own"),
+    (noted_behind(mask=lambda n: [4] * n), "the span has the place of the last"),
+    (noted_behind(tail=False), "words behind the last span are forgotten"),
+    (ends_as_places(too_in_part_a=False), "where the span ends in the text"),
+    (ends_as_places(too_in_part_a=True), "the place of its last word in the text"),
     (collated(mask=lambda words, n: []), "no [MASK] in Part A"),
     (collated(mask=lambda words, n: words), "still stand in Part A"),
     (collated(mask=lambda words, n: [7 + n]), "a sentinel of its own, as in T5; in"),
@@ -172,6 +211,7 @@ def test_a_slip_is_named(answer, words: str) -> None:
     assert feedback.verdict == "wrong" and words in repr(feedback), feedback
 
 
-@pytest.mark.parametrize("answer", [collated(), in_part_a(lambda a, b: [x + y for x, y in zip(a, b, strict=True)])])
+@pytest.mark.parametrize("answer", [collated(), noted_behind(), in_part_a(
+    lambda a, b: [x + y for x, y in zip(a, b, strict=True)])])
 def test_without_its_slip_each_of_these_ways_is_right(answer) -> None:
     assert check("12.5", answer).ok, check("12.5", answer)

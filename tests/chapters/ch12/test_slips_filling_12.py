@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from plmlab.exercises import check
+from plmlab.chapters.ch12.mistakes_filling import LONGEST
+from plmlab.exercises import case, check
 
 
 def substituted(text, masks, words):
@@ -118,6 +119,19 @@ def until_told_twice(logits, text, order):
     return torch.tensor(substituted(text, masks, words))
 
 
+def asking_the_mask(logits, text, order):
+    masks, words = [i for i, token in enumerate(text) if token == 4], {}
+    ids, pos1, pos2 = list(text), list(range(1, len(text) + 1)), [0] * len(text)
+    for n in order:
+        words[n], token = [], 5
+        while token != 6:
+            ids, pos1, pos2 = [*ids, token], [*pos1, masks[n] + 1], [*pos2, len(words[n]) + 1]
+            token = int(logits(ids, [pos1, pos2])[masks[n]].argmax())
+            words[n].append(token)
+        words[n].pop()
+    return torch.tensor(substituted(text, masks, words))
+
+
 def only_the_last_token(logits, text, order):
     """As with a cache of keys and values, which there is not."""
     masks, words = [i for i, token in enumerate(text) if token == 4], {}
@@ -140,7 +154,8 @@ def only_the_last_token(logits, text, order):
     (as_bert, "ach [MASK] is asked for its word, as in BERT"),
     (generated(limit=1), "blank has one word, as in BERT"),
     (generated(limit=3), "stops after 3 words"),
-    (generated(limit=20), "stops after 20 words"),
+    (generated(limit=8), "stops after 8 words"),
+    (generated(limit=31), "stops after 31 words"),
     (generated(turns=lambda order: order[:1]), "nly the first blank in the order"),
     (generated(pick=a_word_first), "one word at least"),
     (generated(keep_end=True), "END] stays in the text"),
@@ -166,6 +181,8 @@ def only_the_last_token(logits, text, order):
     (generated(inside=lambda i, slots: 1), "is always 1 in a blank"),
     (generated(inside=lambda i, slots: 0), "is always 0; in a blank"),
     (generated(row=-2), "slot before the last is asked"),
+    (generated(row=0), "first slot is asked"),
+    (asking_the_mask, "slot of the [MASK] is asked"),
 ])
 def test_a_slip_is_named(answer, words: str) -> None:
     feedback = check("12.6", answer)
@@ -180,5 +197,42 @@ def test_positions_that_do_not_grow_with_the_tokens_are_told() -> None:
     assert feedback.verdict == "error" and "two lists of positions as long" in repr(feedback)
 
 
+def never_ending(logits, text, order):
+    """What is said is never compared with [END]; all is read."""
+    ids, pos1, pos2 = [*text], list(range(1, len(text) + 1)), [0] * len(text)
+    said = 5
+    while True:
+        ids.append(said)
+        pos1.append(1)
+        pos2.append(len(ids) - len(text))
+        said = int(logits(ids, [pos1, pos2])[-1].argmax())
+
+
+def reading_nothing_new(logits, text, order):
+    """The same is asked again and again."""
+    words = []
+    while 6 not in words:
+        words.append(int(logits([*text, 5], [[*range(1, len(text) + 1), 1], [0] * len(text) + [1]])[-1].argmax()))
+    return torch.tensor(words)
+
+
+@pytest.mark.parametrize(("answer", "words"), [
+    (never_ending, "a position is 100: no text is so long here, and no blank. Is the last slot asked"),
+    (reading_nothing_new, "the model was asked 1000 times, and no text takes so many. Does it read what it has said"),
+])
+def test_who_never_ends_is_told_so(answer, words: str) -> None:
+    feedback = check("12.6", answer)
+    assert feedback.verdict == "error" and words in repr(feedback), feedback
+    logits, text, order = case("12.6", 1)
+    with pytest.raises(ValueError, match=r"stop at \[END\]"):
+        answer(logits, text, order)
+    assert generated()(logits, text, order).tolist() == generated()(*case("12.6", 1)).tolist()
+
+
 def test_without_a_slip_this_way_is_right() -> None:
     assert check("12.6", generated()).ok, check("12.6", generated())
+
+
+def test_a_limit_that_no_blank_reaches_is_right() -> None:
+    """So each that is wrong bears its name: they go up to the longest blank's words less one."""
+    assert check("12.6", generated(limit=LONGEST)).ok
