@@ -97,7 +97,7 @@ def fill_in_order(
 
 PLACES = 100
 """Of each of the two positions, counted from 0."""
-PATIENCE = 1000
+PATIENCE = 500
 """So many questions are answered, far more than any text takes."""
 
 

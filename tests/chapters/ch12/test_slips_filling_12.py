@@ -218,13 +218,11 @@ def reading_nothing_new(logits, text, order):
 
 @pytest.mark.parametrize(("answer", "words"), [
     (never_ending, "a position is 100: no text is so long here, and no blank. Is the last slot asked"),
-    (reading_nothing_new, "the model was asked 1000 times, and no text takes so many. Does it read what it has said"),
+    (reading_nothing_new, "the model was asked 500 times, and no text takes so many. Does it read what it has said"),
 ])
 def test_who_never_ends_is_told_so(answer, words: str) -> None:
-    feedback = check("12.6", answer)
-    assert feedback.verdict == "error" and words in repr(feedback), feedback
     logits, text, order = case("12.6", 1)
-    with pytest.raises(ValueError, match=r"stop at \[END\]"):
+    with pytest.raises(ValueError, match=words):
         answer(logits, text, order)
     assert generated()(logits, text, order).tolist() == generated()(*case("12.6", 1)).tolist()
 
