@@ -1,0 +1,107 @@
+"""The course's GLM, and a BERT beside it: of one size, pretrained on as many real tokens of the full world's English.
+
+GLM is the checkpoint. BERT hides as many words, one by one, and is asked whether one segment follows another; its rate
+is the best of a grid by the loss of short runs on other texts, as those of `plmlab.chapters.ch12.pretrained`.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import torch
+
+from plmlab.chapters.ch12.pretrained import EVERY, JUDGED, OTHERS, PILOT, PILOTS, RATES, WARMUP, bert
+from plmlab.checkpoints import load
+from plmlab.models.bert import BERTPretraining
+from plmlab.models.glm import GLMPretraining
+from plmlab.objectives import masked, next_sentence
+from plmlab.objectives.blanks import blank_infilling, blanks_of_pair
+from plmlab.pretraining.material import world_texts
+from plmlab.recipes import Parts, best_rates
+from plmlab.recipes.kept import keep, with_kept
+from plmlab.train import Diverged, fit
+from plmlab.world.datasets.tokenizer import spelling
+
+CHECKPOINT = "glm-world"
+UPDATES, BATCH, ACCUMULATE, TIME, RATE, SEED = 4000, 32, 4, 192, 0.3, 0
+"""Of the run that made the checkpoint; all but the updates are BERT's too. ``RATE`` is the share of hidden words."""
+OBJECTIVES: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
+    "GLM": (blank_infilling, blanks_of_pair), "BERT": (masked, next_sentence)}
+"""Model → what a text, and a pair of segments, are made an Example by."""
+
+
+def texts(name: str, seed: int) -> Any:
+    """What a model reads, a batch a step."""
+    objective, pairs = (partial(made, rate=RATE) for made in OBJECTIVES[name])
+    return world_texts(objective, pairs, spelling(), batch=BATCH, accumulate=ACCUMULATE, time=TIME, seed=seed,
+                       bilingual=False)
+
+
+def tokens_an_update(name: str) -> float:
+    """The real tokens of an update, special ones among them: the mean of one update in `EVERY`."""
+    batches, pad = texts(name, SEED), spelling().vocab.need("pad")
+    return fmean(sum(int((batches(update * ACCUMULATE + step).tokens != pad).sum()) for step in range(ACCUMULATE))
+                 for update in range(0, UPDATES, EVERY))
+
+
+def glm_tokens() -> float:
+    """The real tokens that GLM has read."""
+    return UPDATES * tokens_an_update("GLM")
+
+
+def learn(lr: float, updates: int, seed: int) -> BERTPretraining:
+    """BERT after so many updates."""
+    torch.manual_seed(seed)
+    model = bert(len(spelling()))
+    fit(model, texts("BERT", seed), steps=updates, lr=lr, warmup=WARMUP, accumulate=ACCUMULATE, show=False)
+    return model
+
+
+@torch.no_grad()
+def loss(model: BERTPretraining) -> float:
+    """BERT's loss on texts that it has not read, the mean over batches."""
+    model.eval()
+    batches = texts("BERT", OTHERS)
+    return fmean(float(model.loss(batches(step))) for step in range(JUDGED * ACCUMULATE))
+
+
+def rate_score(lr: float, seed: int) -> float:
+    """How good a rate is: minus the loss after `PILOT` updates."""
+    try:
+        return -loss(learn(lr, PILOT, seed))
+    except Diverged:
+        return -1e9
+
+
+def kept(folder: str) -> Path:
+    """Where BERT's weights lie."""
+    return Path(folder) / "English BERT.safetensors"
+
+
+def train(folder: str, lr: float, updates: int) -> float:
+    """Pretrain BERT and keep it; its loss on other texts."""
+    model = learn(lr, updates, SEED)
+    keep(model, kept(folder))
+    return loss(model)
+
+
+def pretrained(folder: str, name: str) -> GLMPretraining | BERTPretraining:
+    """GLM or BERT with its output, in evaluation mode."""
+    if name == "BERT":
+        return with_kept(bert(len(spelling())), kept(folder))
+    glm, _ = load(CHECKPOINT, expect="glm-pretraining")
+    assert isinstance(glm, GLMPretraining)
+    return glm
+
+
+def measure(parts: Parts) -> dict[str, Any]:
+    """BERT's ``lr``, the ``rates`` tried with their losses, its ``updates``, its ``loss`` on other texts, and the
+    ``million`` tokens that it and GLM have read. BERT lies in the folder of the parts then."""
+    read = parts(glm_tokens, [()])[()]
+    updates = round(read / parts(tokens_an_update, [("BERT",)])["BERT",])
+    lr, scores = best_rates(parts, rate_score, PILOTS, {(): RATES})[()]
+    task = (str(parts.folder), lr, updates)
+    return {"lr": lr, "rates": [(rate, -score) for rate, score in scores.items()], "updates": updates,
+            "loss": parts(train, [task])[task], "million": read / 1e6}

@@ -1,0 +1,189 @@
+"""Cloze against head: what differs between arms, how a run is told, and the verdicts by hand."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+
+from plmlab.chapters.ch12 import as_cloze, english_bert
+from plmlab.chapters.ch12.as_cloze import ARMS, EXCHANGED
+from plmlab.chapters.ch12.cloze_tasks import TASKS, Agreeing
+from plmlab.example import Batch
+from plmlab.models.bert import BERTConfig, BERTPretraining
+from plmlab.models.glm import GLMConfig, GLMPretraining
+from plmlab.recipes import Parts, spread
+from plmlab.train import Diverged, History
+from plmlab.world.datasets.tasks import Acceptability, Paraphrase
+from plmlab.world.datasets.tokenizer import spelling
+
+NOUNS = ("cup", "ball", "lamp", "chair", "car", "doll", "boat", "desk")
+ROWS: dict[str, list[Any]] = {
+    "number": [Agreeing(("the", noun + "s" * plural), ("wet", "."), bool(plural), plural)
+               for noun in NOUNS for plural in (0, 1)],
+    "one sentence": [Acceptability(("the", noun, verb, "wet", "."), verb == "is")
+                     for noun in NOUNS for verb in ("is", "are")],
+    "a pair": [Paraphrase(("the", noun, "is", "wet", "."), ("the", other, "is", "wet", "."), noun == other)
+               for noun in NOUNS[:4] for other in NOUNS[:4]],
+}
+
+
+def little(folder: str, name: str) -> GLMPretraining | BERTPretraining:
+    """A GLM or a BERT with random weights."""
+    torch.manual_seed(2)
+    size = (len(spelling()), 32, 1, 16, 2, 32)
+    model = GLMPretraining(GLMConfig(*size, dropout=0.0, attention_dropout=0.0)) if name == "GLM" else \
+        BERTPretraining(BERTConfig(*size, dropout=0.0, attention_dropout=0.0))
+    for weight in model.parameters():
+        torch.nn.init.normal_(weight, std=0.3)
+    return model.eval()
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Few rows and updates, and little models."""
+    for name, rows in ROWS.items():
+        exams = {"score": rows[10:], **({"attracted": [row for row in rows[10:] if row.attractors]}
+                                        if name == "number" else {})}
+        monkeypatch.setitem(TASKS, name, TASKS[name]._replace(
+            labelled=lambda seed, rows=rows: rows[:6], development=lambda seed, rows=rows: rows[6:10],
+            exam=lambda exams=exams: exams))
+    for name, value in (("pretrained", little), ("STEPS", 2), ("EVERY", 1), ("LABELS", (2, 6)), ("BATCH", 4),
+                        ("RATES", (1e-3, 1e-2)), ("SEEDS", (0, 1))):
+        monkeypatch.setattr(as_cloze, name, value)
+    yield
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_cloze_and_head_read_the_same(name: str) -> None:
+    for row in ROWS[name]:
+        read = [ARMS[arm].example(TASKS[name], row) for arm in ("GLM, cloze", EXCHANGED, "GLM, head")]
+        for other in read[1:]:
+            assert torch.equal(read[0].tokens, other.tokens) and torch.equal(read[0].positions, other.positions)
+            assert {key: int(value) for key, value in other.labels.items()} == {
+                key: int(value) for key, value in read[0].labels.items()}
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("name", TASKS)
+def test_cloze_and_head_differ_in_the_output_alone(name: str) -> None:
+    glm: Any = little("", "GLM")
+    task = TASKS[name]
+    batch = Batch.of([ARMS["GLM, cloze"].example(task, row) for row in ROWS[name]], pad=0)
+    cloze, head = (ARMS[arm].classifier(glm, task) for arm in ("GLM, cloze", "GLM, head"))
+    words = [spelling().encode(word, plain=True)[0] for word in task.verbalizers]
+    head.output.weight.copy_(glm.bert.embeddings.token.weight[words])  # type: ignore[union-attr,operator]
+    head.output.bias.zero_()  # type: ignore[union-attr,operator]
+    torch.testing.assert_close(head(batch), cloze(batch))
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("name", TASKS)
+def test_exchanged_words_exchange_the_classes(name: str) -> None:
+    one, other = (as_cloze.untaught("", arm, name) for arm in ("GLM, cloze", EXCHANGED))
+    assert set(one) == ({"score", "attracted"} if name == "number" else {"score"})
+    for key in one:
+        assert one[key] == pytest.approx(1 - other[key])
+    rows = TASKS[name].exam()["score"]
+    classifier = ARMS["GLM, cloze"].classifier(little("", "GLM"), TASKS[name])
+    right = 0
+    for row in rows:
+        logits = classifier(Batch.of([ARMS["GLM, cloze"].example(TASKS[name], row)], pad=0))[0]
+        right += int(logits.argmax()) == TASKS[name].kind(row)
+    assert one["score"] == pytest.approx(right / len(rows)), "one by one it is the same"
+
+
+@pytest.mark.usefixtures("few")
+def test_so_many_rows_are_learned_from_and_the_best_weights_are_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    seen: set[tuple[int, ...]] = set()
+
+    def scored(model: Any, read: Any, rows: Any) -> float:
+        asked.append((rows, model.training))
+        return len(asked) / 10
+
+    def watched(task: Any, row: Any) -> Any:
+        example = ARMS["BERT, head"].example(task, row)
+        seen.add(tuple(example.tokens.tolist()))
+        return example
+    monkeypatch.setattr(as_cloze, "share_right", scored)
+    monkeypatch.setitem(as_cloze.ARMS, "watched", ARMS["BERT, head"]._replace(example=watched))
+    told = as_cloze.run("", "watched", "number", 4, 1e-3, 0)
+    task = TASKS["number"]
+    assert [rows for rows, _ in asked] == [task.development(0), task.development(0), *task.exam().values()]
+    assert not any(training for _, training in asked[2:])
+    assert told == {"score": 0.3, "attracted": 0.4, "development": 0.2, "updates": 2}
+    assert seen == {tuple(task.text(row).tokens.tolist()) for row in ROWS["number"][:4]}
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("arm", ARMS)
+def test_each_arm_learns(arm: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two rows by heart, in the exam too; also with the words exchanged."""
+    rows = ROWS["number"][:2]
+    monkeypatch.setitem(TASKS, "number", TASKS["number"]._replace(
+        labelled=lambda seed: rows, development=lambda seed: rows, exam=lambda: {"score": rows}))
+    monkeypatch.setattr(as_cloze, "STEPS", 100)
+    monkeypatch.setattr(as_cloze, "EVERY", 50)
+    assert as_cloze.run("", arm, "number", 2, 1e-2, 0)["score"] == 1
+
+
+@pytest.mark.usefixtures("few")
+def test_a_run_that_diverges_is_worth_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fit(*_: object, **__: object) -> None:
+        raise Diverged("enough", 1, History(1, "cpu", "float32"))
+    monkeypatch.setattr(as_cloze, "fit", fit)
+    assert as_cloze.run("", "GLM, head", "number", 2, 1e-3, 0) == {
+        "score": 0, "attracted": 0, "development": 0, "updates": 0}
+
+
+def told(**lows: float) -> dict[str, Any]:
+    """Arm → a score whose three seeds lie 0.01 apart, from the lowest on."""
+    names = {"cloze": "GLM, cloze", "exchanged": EXCHANGED, "head": "GLM, head", "bert_cloze": "BERT, cloze",
+             "bert_head": "BERT, head"}
+    return {names[arm]: {"score": spread({seed: low + seed / 100 for seed in range(3)})} for arm, low in lows.items()}
+
+
+def test_verdicts_by_hand() -> None:
+    few = told(cloze=0.8, exchanged=0.7, head=0.7, bert_cloze=0.6, bert_head=0.8)
+    some = told(cloze=0.8, exchanged=0.8, head=0.8, bert_cloze=0.761, bert_head=0.8)
+    many = told(cloze=0.9, exchanged=0.9, head=0.89, bert_cloze=0.9, bert_head=0.8)
+    found = as_cloze.verdicts({"32": few, "128": some, "1024": many})
+    assert found == {
+        "meaning": "holds", "GLM": {"cloze at few labels": "holds", "advantage goes": "holds"},
+        "BERT": {"cloze at few labels": "fails", "advantage goes": "none to go"},
+        "GLM against BERT": {"cloze": {"32": "above", "128": "not apart", "1024": "not apart"},
+                             "head": {"32": "below", "128": "not apart", "1024": "above"}}}
+    still = many | told(cloze=0.95)
+    assert as_cloze.verdicts({"32": few, "1024": still})["GLM"]["advantage goes"] == "fails"
+    turned = many | told(cloze=0.8)
+    assert as_cloze.verdicts({"32": few, "1024": turned})["GLM"]["advantage goes"] == "turns round"
+    close = few | told(cloze=0.739, exchanged=0.78)
+    found = as_cloze.verdicts({"32": close, "1024": many})
+    assert found["meaning"] == "fails"
+    assert found["GLM"] == {"cloze at few labels": "does not show", "advantage goes": "none to go"}
+
+
+@pytest.mark.parametrize(("exchanged", "verdict"), [
+    (0.755, "holds"), (0.765, "does not show"), (0.835, "does not show"), (0.845, "fails")])
+def test_the_margin_is_between_the_nearest_seeds(exchanged: float, verdict: str) -> None:
+    runs = told(cloze=0.8, exchanged=exchanged, head=0.8, bert_cloze=0.8, bert_head=0.8)
+    assert as_cloze.verdicts({"32": runs, "1024": runs})["meaning"] == verdict
+
+
+@pytest.mark.usefixtures("few")
+def test_what_is_recorded(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(english_bert, "measure", lambda parts: {"lr": 1e-3})
+    monkeypatch.setattr(as_cloze, "STEPS", 1)
+    monkeypatch.delitem(TASKS, "one sentence")
+    found = as_cloze.measure(parts)
+    assert found["BERT"] == {"lr": 1e-3} and set(found["tasks"]) == set(found["zero"]) == set(found["majority"])
+    for name, of in found["tasks"].items():
+        assert list(of) == ["2", "6"] and set(found["zero"][name]) == {"GLM, cloze", EXCHANGED, "BERT, cloze"}
+        for runs in of.values():
+            assert list(runs) == list(ARMS)
+            for one in runs.values():
+                assert one["score"]["seeds"] == [0, 1] and [rate for rate, _ in one["rates"]] == [1e-3, 1e-2]
+                assert one["lr"] in (1e-3, 1e-2) and ("attracted" in one) == (name == "number")
+        assert found["verdicts"][name] == as_cloze.verdicts(of)
+    assert sum("as_cloze.run[" in key for key in parts.done) <= 2 * 2 * 5 * (2 + 1)
