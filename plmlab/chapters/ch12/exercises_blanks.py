@@ -97,6 +97,8 @@ def fill_in_order(
 
 PLACES = 100
 """Of each of the two positions, counted from 0."""
+BELOW = 20
+"""All logits lie so far below 0, or nearly: a largest that is looked for from 0 up is not found."""
 PATIENCE = 500
 """So many questions are answered, far more than any text takes."""
 
@@ -136,7 +138,7 @@ class LittleGLM:
         slot = torch.arange(len(ids))
         seen = (places[1] == 0) | (slot <= slot[:, None])
         scores = (x @ turn @ x.T / 8).masked_fill(~seen, float("-inf"))
-        said = (x + 4 * scores.softmax(1) @ x).tanh() @ out.T
+        said = (x + 4 * scores.softmax(1) @ x).tanh() @ out.T - BELOW
         said[:, :6] = float("-inf")
         written = slot - slot.where(ids == 5, torch.tensor(0)).cummax(0).values
         said[:, 6] += 3 * (written.maximum(places[1] - 1) - self.length)

@@ -102,6 +102,14 @@ def put_behind_the_mask(text, masks, words):
     return substituted(text, masks, {n: [4, *said] for n, said in words.items()})
 
 
+def from_zero_up(logits, words):
+    best, word = 0, 6
+    for token, value in enumerate(logits.tolist()):
+        if value > best:
+            best, word = value, token
+    return word
+
+
 def a_word_first(logits, words):
     return int(logits.argmax()) if words else 7 + int(logits[7:].argmax())
 
@@ -149,6 +157,7 @@ def only_the_last_token(logits, text, order):
     (generated(turns=lambda order: range(len(order))), "in the order of the text, not"),
     (generated(turns=reversed), "in the order turned round"),
     (generated(turns=lambda order: [order.index(n) for n in range(len(order))]), "when its turn is"),
+    (generated(pick=from_zero_up), "looked for from 0 up"),
     (generated(forget=True), "Part B is begun anew for each"),
     (reading_the_filled_text, "put into the text before the next blank"),
     (as_bert, "ach [MASK] is asked for its word, as in BERT"),
