@@ -89,12 +89,16 @@ def read_by(model: nn.Module, example: Callable[..., Example]) -> Callable[[Any]
     return partial(example, layout=architecture_of(model).example)
 
 
-def share_right(example: Callable[..., Example]) -> Callable[[TaskHead, Sequence[Any]], float]:
-    """The score of a classifier, as a function of a model and rows: the share of rows that were given their class."""
-    def score(model: TaskHead, rows: Sequence[Any]) -> float:
-        batch = batch_of(read_by(model, example), rows)
-        return _mean(model(batch).argmax(-1) == batch.labels["class"])
-    return score
+@torch.no_grad()
+def share_right(model: nn.Module, read: Callable[[Any], Example], rows: Sequence[Any]) -> float:
+    """The share of rows that a classifier gives their class; ``read`` makes of a row what it reads."""
+    batch = batch_of(read, rows)
+    return _mean(model(batch).argmax(-1) == batch.labels["class"])
+
+
+def classes_found(example: Callable[..., Example]) -> Callable[[TaskHead, Sequence[Any]], float]:
+    """The score of a classifier, as a function of a model and rows: `share_right` in the model's own layout."""
+    return lambda model, rows: share_right(model, read_by(model, example), rows)
 
 
 def names_found(model: TaskHead, rows: Sequence[Any]) -> float:
@@ -122,9 +126,9 @@ def _of(task: Callable[..., Any]) -> Callable[[str, int], Any]:
 
 TASKS = {task.name: task for task in (
     Task("one sentence", SentenceClassifier, 2, "test", "test", _of(acceptability), acceptability_example,
-         share_right(acceptability_example)),
+         classes_found(acceptability_example)),
     Task("a pair", SentenceClassifier, 2, "facts", "facts", _of(paraphrase), paraphrase_example,
-         share_right(paraphrase_example)),
+         classes_found(paraphrase_example)),
     Task("names", TokenClassifier, len(TAGS), "entities", "entities",
          lambda split, seed: world.full().sentences(split, seed), named_example, names_found),
     Task("an answer", SpanClassifier, 2, "facts", "train", _of(extractive_qa), extractive_qa_example,

@@ -10,7 +10,8 @@ from torch import nn
 from plmlab.example import Batch
 from plmlab.labs.attention.lab import AttentionLab
 from plmlab.layers.relative import ShawAttention
-from plmlab.models.bert import BERT, BERTConfig
+from plmlab.models.bert import BERT, BERTConfig, BERTPretraining
+from plmlab.models.glm import GLMConfig, GLMPretraining
 from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.models.transformer import Transformer, TransformerConfig
 from plmlab.objectives import causal, masked
@@ -31,6 +32,17 @@ def seeded(model: nn.Module) -> nn.Module:
 
 def bert(cls: type = BERT) -> nn.Module:
     return seeded(cls(BERTConfig(SIZE, time=20, layers=3, model=8, heads=2, inner=8)))
+
+
+def cloze_reader(kind: str, size: int, seed: int) -> GLMPretraining | BERTPretraining:
+    """A "GLM" or a "BERT" for so many words, its weights large enough that slots differ."""
+    torch.manual_seed(seed)
+    config = {"vocab": size, "time": 32, "layers": 1, "model": 16, "heads": 2, "inner": 32, "dropout": 0.0,
+              "attention_dropout": 0.0}
+    made = GLMPretraining(GLMConfig(**config)) if kind == "GLM" else BERTPretraining(BERTConfig(**config))
+    for weight in made.parameters():
+        nn.init.normal_(weight, std=0.3)
+    return made.eval()
 
 
 def gpt() -> nn.Module:

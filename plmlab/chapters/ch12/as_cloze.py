@@ -30,7 +30,7 @@ All seeds are judged by the same 300 rows, so what is told is of them: a share o
 three points. Of "number" also the rows are told in which a noun of the other number stands between (``attracted``).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from random import Random
 from typing import Any, NamedTuple
@@ -49,7 +49,7 @@ from plmlab.models.bert_heads import SentenceClassifier, head_for
 from plmlab.models.glm import GLM
 from plmlab.recipes import Parts, apart, tuned_runs
 from plmlab.train import Diverged, fit
-from plmlab.transfer import BATCH, EVERY, MOST, batch_of
+from plmlab.transfer import BATCH, EVERY, MOST, share_right
 from plmlab.world.datasets.tokenizer import ids, spelling
 
 SEEDS = (0, 1, 2)
@@ -104,13 +104,6 @@ ARMS = {
     "BERT, cloze": Arm("BERT", by_words, read_by_bert, says_words=True),
     "BERT, head": Arm("BERT", bert_head, plain, says_words=False),
 }
-
-
-@torch.no_grad()
-def share_right(model: nn.Module, read: Callable[[Any], Example], rows: Sequence[Any]) -> float:
-    """The share of rows that are given their class."""
-    batch = batch_of(read, rows)
-    return float((model(batch).argmax(-1) == batch.labels["class"]).float().mean())
 
 
 def examined(model: nn.Module, read: Callable[[Any], Example], task: ClozeTask) -> dict[str, float]:

@@ -156,7 +156,7 @@ def bert() -> BERTPretraining:
                                       attention_dropout=0.0))
 
 
-PAPER, IN_ORDER = "the paper's", "left to right"
+PAPER, IN_ORDER, TOLD = "the paper's", "left to right", "places of the whole text"
 
 
 class Arm(NamedTuple):
@@ -183,7 +183,7 @@ ARMS: Mapping[str, Arm] = {
     IN_ORDER: Arm(in_order, ordered=True),
     "a sentinel a span": Arm(blanks, sentinels, sentinels),
     "one axis": Arm(blanks, one_axis, one_axis),
-    "places of the whole text": Arm(blanks, whole_text, whole_text, told=True),
+    TOLD: Arm(blanks, whole_text, whole_text, told=True),
     "counting on": Arm(in_order, counting_on, counting_on, ordered=True, against=IN_ORDER),
     "with documents": Arm(partial(half, other=document_infilling), long=own_mask),
     "with sentences": Arm(partial(half, other=sentence_infilling), long=own_mask),

@@ -61,6 +61,7 @@ from plmlab.chapters.ch12.blank_arms import (
     IN_ORDER,
     PAPER,
     SEEDS,
+    TOLD,
     Arm,
     budgets,
     filled,
@@ -92,8 +93,6 @@ WRITTEN = 200
 MARGIN, SHARE = 0.02, 0.05
 """Nats a word, or end, by which an arm must be worse; and the share of sentences by which it must write more."""
 ROWS = ("exam", "several")
-TOLD = "places of the whole text"
-"""The floor of who is told them; the arm's name too."""
 
 
 def order_of(row: Row, ordered: bool) -> Sequence[int]:

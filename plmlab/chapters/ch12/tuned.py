@@ -29,7 +29,7 @@ from plmlab.models.gpt_classifier import GPT2Classifier
 from plmlab.objectives import extracted
 from plmlab.recipes import Parts, apart, best_rate, spreads
 from plmlab.train import Diverged, fit
-from plmlab.transfer import BATCH, EVERY, MOST, TASKS, batch_of, development, exam, labelled, majority, reached
+from plmlab.transfer import BATCH, EVERY, MOST, TASKS, development, exam, labelled, majority, reached, share_right
 from plmlab.world.datasets.tokenizer import ids, spelling
 
 SEEDS = (0, 1, 2)
@@ -48,11 +48,9 @@ def read_by_gpt(task: str, row: Any) -> Example:
     return extracted(ids(row.first), int(row.same), pair=ids(row.second), vocab=spelling().vocab)
 
 
-@torch.no_grad()
 def gpt_score(model: GPT2Classifier, task: str, rows: Sequence[Any]) -> float:
     """The share of rows that are given their class."""
-    batch = batch_of(partial(read_by_gpt, task), rows)
-    return float((model(batch).argmax(-1) == batch.labels["class"]).float().mean())
+    return share_right(model, partial(read_by_gpt, task), rows)
 
 
 def gpt_reached(gpt: GPT2, task: str, lr: float, seed: int) -> dict[str, float | int]:

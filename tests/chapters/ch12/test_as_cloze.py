@@ -5,13 +5,12 @@ from typing import Any
 
 import pytest
 import torch
+from small_models import cloze_reader
 
 from plmlab.chapters.ch12 import as_cloze, english_bert
 from plmlab.chapters.ch12.as_cloze import ARMS, EXCHANGED
 from plmlab.chapters.ch12.cloze_tasks import TASKS, Agreeing
 from plmlab.example import Batch
-from plmlab.models.bert import BERTConfig, BERTPretraining
-from plmlab.models.glm import GLMConfig, GLMPretraining
 from plmlab.recipes import Parts, spread
 from plmlab.train import Diverged, History
 from plmlab.world.datasets.tasks import Acceptability, Paraphrase
@@ -28,15 +27,9 @@ ROWS: dict[str, list[Any]] = {
 }
 
 
-def little(folder: str, name: str) -> GLMPretraining | BERTPretraining:
+def little(folder: str, name: str) -> Any:
     """A GLM or a BERT with random weights."""
-    torch.manual_seed(2)
-    size = (len(spelling()), 32, 1, 16, 2, 32)
-    model = GLMPretraining(GLMConfig(*size, dropout=0.0, attention_dropout=0.0)) if name == "GLM" else \
-        BERTPretraining(BERTConfig(*size, dropout=0.0, attention_dropout=0.0))
-    for weight in model.parameters():
-        torch.nn.init.normal_(weight, std=0.3)
-    return model.eval()
+    return cloze_reader(name, len(spelling()), seed=2)
 
 
 @pytest.fixture

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 import torch
+from small_models import cloze_reader
 
 from plmlab.chapters.ch12.cloze_classifiers import ClozeClassifier, SlotClassifier
 from plmlab.chapters.ch12.cloze_tasks import TASKS, Agreeing, read_by_bert, read_by_glm
 from plmlab.example import Batch
-from plmlab.models.bert import BERTConfig, BERTPretraining
 from plmlab.models.bert_heads import SentenceClassifier, head_for
-from plmlab.models.glm import GLM, GLMConfig, GLMPretraining
+from plmlab.models.glm import GLM
 from plmlab.world.datasets.tokenizer import ids, spelling
 
 ROWS = (Agreeing(("the", "cups", "near", "the", "wall"), ("wet", "."), True, 1),
@@ -19,14 +19,8 @@ WORDS = ids(("is", "are"))
 
 
 def made(kind: str) -> Any:
-    """A GLM or a BERT with random weights, large enough that slots differ."""
-    torch.manual_seed(1)
-    size = (len(spelling()), 32, 1, 16, 2, 32)
-    model = GLMPretraining(GLMConfig(*size, dropout=0.0, attention_dropout=0.0)) if kind == "GLM" else \
-        BERTPretraining(BERTConfig(*size, dropout=0.0, attention_dropout=0.0))
-    for weight in model.parameters():
-        torch.nn.init.normal_(weight, std=0.3)
-    return model.eval()
+    """A GLM or a BERT with random weights."""
+    return cloze_reader(kind, len(spelling()), seed=1)
 
 
 def batch(kind: str, rows: tuple[Agreeing, ...] = ROWS) -> Batch:
