@@ -171,6 +171,20 @@ def _read(task: Task, row: Any) -> tuple[int, ...]:
     return tuple(task.example(row).tokens.tolist())
 
 
+def fit_rows(model: nn.Module, examples: Sequence[Example], seed: int, *, steps: int, **options: Any) -> History:
+    """Train a model on labelled examples, 32 of them an update, drawn with replacement.
+
+    With a ``score`` and ``patience`` among the ``options``, which go to `fit`, it is scored every 50 updates.
+    """
+    def draw(rng: Random) -> list[Example]:
+        return [examples[below(rng, len(examples))] for _ in range(BATCH)]
+
+    if "score" in options:
+        options["evaluate_every"] = EVERY
+    return fit(model, ExampleBatches(draw, seed, spelling().vocab.need("pad")), steps=steps, warmup=steps // 10,
+               **options)
+
+
 def tune(bert: BERT, name: str, count: int, seed: int, *, lr: float, steps: int, features: bool = False,
          patience: int | None = None, **options: Any) -> tuple[TaskHead, History]:
     """A copy of ``bert``, or of another encoder that has task heads, with that of the task, trained on the first
@@ -186,13 +200,8 @@ def tune(bert: BERT, name: str, count: int, seed: int, *, lr: float, steps: int,
     torch.manual_seed(seed)
     model = head_for(type(bert), task.head).on(bert, task.labels)
     examples = [*map(read_by(model, task.example), labelled(name, seed)[:count])]
-
-    def draw(rng: Random) -> list[Example]:
-        return [examples[below(rng, len(examples))] for _ in range(BATCH)]
-
     if patience is not None:
-        options |= {"score": lambda tuned: task.score(tuned, development(name, seed)), "evaluate_every": EVERY,
-                    "patience": patience}
+        options |= {"score": lambda tuned: task.score(tuned, development(name, seed)), "patience": patience}
     pretrained = [part for place, part in model.bert.named_children() if place != "top"]
     with ExitStack() as held:
         if features:
@@ -201,8 +210,7 @@ def tune(bert: BERT, name: str, count: int, seed: int, *, lr: float, steps: int,
             held.enter_context(remembered(model.bert, read))
             for i in range(0, len(examples), BATCH):
                 getattr(model.bert, read)(Batch.of(examples[i:i + BATCH], pad=spelling().vocab.need("pad")))
-        history = fit(model, ExampleBatches(draw, seed, spelling().vocab.need("pad")), steps=steps, lr=lr,
-                      warmup=steps // 10, **options)
+        history = fit_rows(model, examples, seed, lr=lr, steps=steps, **options)
     return model, history
 
 

@@ -26,7 +26,7 @@ from plmlab.chapters.ch10 import bundled as remembering
 from plmlab.chapters.ch10 import recalling
 from plmlab.chapters.ch10.arms import said
 from plmlab.checkpoints import home, load, names
-from plmlab.objectives import causal, masked, masked_and_permuted, permuted_targets, two_way, unified
+from plmlab.objectives import blank_infilling, causal, masked, masked_and_permuted, permuted_targets, two_way, unified
 from plmlab.pretraining.material import WORLD_HELD_OUT
 from plmlab.vectors.learning import vectors_of
 from plmlab.world.datasets.batches import sentence_batches
@@ -34,9 +34,9 @@ from plmlab.world.datasets.tokenizer import bilingual_spelling, world_tokenizer
 
 VECTORS = ("skipgram-world", "skipgram-wikipedia")
 TRANSLATORS = tuple(passage_translators.BUNDLED)
-CASES = {"bert-world": (masked, 32), "elmo-world": (two_way, 64), "gpt2-world": (causal, 64),
-         "lstm-world": (causal, 64), "mpnet-world": (masked_and_permuted, 32), "unilm-world": (unified, 32),
-         "xlnet-world": (permuted_targets, 32)}
+CASES = {"bert-world": (masked, 32), "elmo-world": (two_way, 64), "glm-world": (blank_infilling, 32),
+         "gpt2-world": (causal, 64), "lstm-world": (causal, 64), "mpnet-world": (masked_and_permuted, 32),
+         "unilm-world": (unified, 32), "xlnet-world": (permuted_targets, 32)}
 BILINGUAL = ("unilm-world",)
 """Those that have read Chinese too."""
 

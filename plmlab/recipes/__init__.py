@@ -17,11 +17,11 @@ from typing import Any
 from plmlab.course import chapters_with, part_of
 from plmlab.paths import DATA
 from plmlab.recipes.parts import Parts
-from plmlab.recipes.rates import best_rate, best_rates, piloted, tuned_runs
+from plmlab.recipes.rates import best_rate, best_rates, piloted, tuned_by_all_seeds, tuned_runs
 from plmlab.recipes.spreads import apart, spread, spreads
 
 __all__ = ["Parts", "apart", "best_rate", "best_rates", "chapters", "piloted", "record", "recorded", "run", "spread",
-           "spreads", "tuned_runs"]
+           "spreads", "tuned_by_all_seeds", "tuned_runs"]
 
 RECORDED_PACKAGES = ("plmlab", "torch", "tokenizers", "transformers", "accelerate", "numpy")
 

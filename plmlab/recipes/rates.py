@@ -1,6 +1,7 @@
 """The learning rate of an arm: the best of a grid, at no edge of it; and the runs at the best of a few."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from statistics import mean
 from typing import Any
 
@@ -64,3 +65,19 @@ def tuned_runs(parts: Parts, reached: Callable[..., Mapping[str, Any]], arms: Ma
     runs = parts(reached, [(*arm, best[arm], seed) for arm in arms for seed in seeds])
     return {arm: {"lr": lr, "rates": list(scores[arm].items()),
                   **spreads({seed: runs[*arm, lr, seed] for seed in seeds})} for arm, lr in best.items()}
+
+
+def tuned_by_all_seeds(parts: Parts, reached: Callable[..., Mapping[str, Any]], arms: Mapping[Arm, Sequence[float]],
+                       seeds: Sequence[int]) -> dict[Arm, dict[str, Any]]:
+    """What `tuned_runs` tells, the rate chosen by the mean of all seeds' development scores, from a grid that grows
+    (`best_rate`)."""
+    def at(arm: Arm, rate: float) -> dict[int, Mapping[str, Any]]:
+        found = parts(reached, [(*arm, rate, seed) for seed in seeds])
+        return {seed: found[*arm, rate, seed] for seed in seeds}
+
+    def scores(arm: Arm, rates: Sequence[float]) -> Scores:
+        return {rate: mean(run["development"] for run in at(arm, rate).values()) for rate in rates}
+
+    parts(reached, [(*arm, rate, seed) for arm, rates in arms.items() for rate in rates for seed in seeds])
+    best = {arm: best_rate(partial(scores, arm), rates) for arm, rates in arms.items()}
+    return {arm: {"lr": lr, "rates": list(told.items()), **spreads(at(arm, lr))} for arm, (lr, told) in best.items()}

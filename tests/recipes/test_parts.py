@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from parts_to_compute import halved, noted, stumbles
 
-from plmlab.recipes import Parts, best_rate, best_rates, piloted
+from plmlab.recipes import Parts, best_rate, best_rates, piloted, tuned_by_all_seeds
 from plmlab.recipes.rates import LADDER
 
 
@@ -133,3 +133,18 @@ def near_of(arm: str, power: int, rate: float, seed: int) -> float:
 
 def lambda_of(arm: str, rate: float, seed: int) -> float:
     return rate + seed
+
+
+def development_of(name: str, rate: float, seed: int) -> dict[str, float]:
+    """The first seed alone would take 0.003; the mean is best at 0.01, at the edge of the grid."""
+    return {"score": rate + seed, "development": {3e-3: 0.9 * (seed == 0), 1e-2: 0.6, 3e-2: 0.5}.get(rate, 0.1)}
+
+
+def test_rates_by_all_seeds(tmp_path: Path) -> None:
+    parts = Parts(tmp_path / "parts.jsonl", 0)
+    arms = {("one",): (1e-3, 3e-3, 1e-2), ("other",): (1e-2, 3e-2)}
+    found = tuned_by_all_seeds(parts, development_of, arms, (0, 1))
+    for told in found.values():
+        assert told["lr"] == 1e-2 and told["score"]["values"] == [0.01, 1.01]
+    assert found["one",]["rates"] == [(1e-3, 0.1), (3e-3, 0.45), (1e-2, 0.6), (3e-2, 0.5)]
+    assert [rate for rate, _ in found["other",]["rates"]] == [3e-3, 1e-2, 3e-2]

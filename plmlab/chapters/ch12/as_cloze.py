@@ -8,9 +8,9 @@ on [CLS] of the plain text, or on [MASK] where the task has one in the text. Tas
 `plmlab.chapters.ch12.cloze_tasks`.
 
 The first 32, 128 or 1,024 rows are learned from. Each arm has a rate of its own for each number of them, the best of
-three by the development score of the first seed; each run goes on until the score on 200 development rows rises no
-more. Those are more rows than some runs learn from: this tells how well one *can* do with so few labels, for all arms
-alike, and not what one would reach who has no others.
+a growing grid by the mean of all seeds' development scores; each run goes on until the score on 200 development rows
+rises no more. Those are more rows than some runs learn from: this tells how well one *can* do with so few labels, for
+all arms alike, and not what one would reach who has no others.
 
 Written before the runs. Of two arms one is *above* the other if each of its seeds has a higher score in the exam than
 each of the other's, by more than `MARGIN`; else they are *not apart*. For each task, and for BERT as for GLM:
@@ -32,25 +32,22 @@ three points. Of "number" also the rows are told in which a noun of the other nu
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from random import Random
 from typing import Any, NamedTuple
 
 import torch
 from torch import nn
 
-from plmlab.batches import ExampleBatches
 from plmlab.chapters.ch12 import english_bert
 from plmlab.chapters.ch12.cloze_classifiers import ClozeClassifier
 from plmlab.chapters.ch12.cloze_tasks import TASKS, ClozeTask, majority, read_by_bert, read_by_glm
 from plmlab.chapters.ch12.english_bert import pretrained
-from plmlab.draws import below
 from plmlab.example import Example
 from plmlab.models.bert_heads import SentenceClassifier, head_for
 from plmlab.models.glm import GLM
-from plmlab.recipes import Parts, apart, tuned_runs
-from plmlab.train import Diverged, fit
-from plmlab.transfer import BATCH, EVERY, MOST, share_right
-from plmlab.world.datasets.tokenizer import ids, spelling
+from plmlab.recipes import Parts, apart, tuned_by_all_seeds
+from plmlab.train import Diverged
+from plmlab.transfer import MOST, fit_rows, share_right
+from plmlab.world.datasets.tokenizer import ids
 
 SEEDS = (0, 1, 2)
 LABELS = (32, 128, MOST)
@@ -117,15 +114,10 @@ def run(folder: str, arm: str, name: str, labels: int, lr: float, seed: int) -> 
     torch.manual_seed(seed)
     how, task = ARMS[arm], TASKS[name]
     model, read = how.classifier(pretrained(folder, how.pretrained), task), partial(how.example, task)
-    examples = [read(row) for row in task.labelled(seed)[:labels]]
-
-    def draw(rng: Random) -> list[Example]:
-        return [examples[below(rng, len(examples))] for _ in range(BATCH)]
-
     try:
-        history = fit(model, ExampleBatches(draw, seed, spelling().vocab.need("pad")), steps=STEPS, lr=lr,
-                      warmup=STEPS // 10, score=lambda tuned: share_right(tuned, read, task.development(seed)),
-                      evaluate_every=EVERY, patience=PATIENCE, show=False)
+        history = fit_rows(model, [read(row) for row in task.labelled(seed)[:labels]], seed, lr=lr, steps=STEPS,
+                           score=lambda tuned: share_right(tuned, read, task.development(seed)), patience=PATIENCE,
+                           show=False)
     except Diverged:
         return dict.fromkeys([*task.exam(), "development", "updates"], 0)
     assert history.best is not None
@@ -167,8 +159,8 @@ def measure(parts: Parts) -> dict[str, Any]:
     ``verdicts``: task → `verdicts`; and ``BERT``: how it was pretrained."""
     folder = str(parts.folder)
     bert = english_bert.measure(parts)
-    runs = tuned_runs(parts, run, {(folder, arm, task, labels): RATES
-                                   for task in TASKS for labels in LABELS for arm in ARMS}, SEEDS)
+    runs = tuned_by_all_seeds(parts, run, {(folder, arm, task, labels): RATES
+                                           for task in TASKS for labels in LABELS for arm in ARMS}, SEEDS)
     tasks = {task: {str(labels): {arm: runs[folder, arm, task, labels] for arm in ARMS} for labels in LABELS}
              for task in TASKS}
     zero = parts(untaught, [(folder, arm, task) for task in TASKS for arm, how in ARMS.items() if how.says_words])

@@ -3,9 +3,10 @@
 Each arm is the paper's but for one thing:
 
 - *left to right*: the blanks are filled in the order of the text, not in a random one;
-- *a sentinel a span*: the blank that is filled first is [X0], the next [X1], where the paper has [MASK] for all; each
-  begins with its sentinel, and does not say where it stands (the authors' code, which has tokens of its own to begin
-  with; in T5 the sentinel begins the span, as here);
+- *a sentinel a span*: the blank that is filled first is [X0], the next [X1], where the paper has [MASK] for all; in
+  Part B each begins with its sentinel, in the place of [START];
+- *sentinels without places*: and Part B does not say where a blank stands (the authors' code, which has tokens of its
+  own to begin with; in T5 the sentinel begins the span, as here);
 - *one axis*: the second position only tells Part B from Part A. A slot knows which blank it fills, and not how far it
   has come in it, but by the words that it sees;
 - *places of the whole text*: one axis, on which each word, hidden or in sight, has its place in the whole text, as in
@@ -108,12 +109,17 @@ def counting_on(example: Example, places: Places | None = None) -> Example:
 
 
 def sentinels(example: Example, places: Places | None = None) -> Example:
-    """A sentinel for each blank, in the order in which they are filled, there and where it begins; Part B does not say
-    where it stands (place 0)."""
+    """A sentinel for each blank, in the order in which they are filled, there and where it begins."""
     tokens, (first, inside) = example.tokens.clone(), example.positions
     for number, start in enumerate((inside == 1).nonzero().flatten().tolist()):
         tokens[first[start] - 1] = tokens[start] = small_spelling().vocab.sentinels[number]
-    return replace(example, tokens=tokens, positions=torch.stack([first * (inside == 0), inside]))
+    return replace(example, tokens=tokens)
+
+
+def sentinels_alone(example: Example, places: Places | None = None) -> Example:
+    """The same, and Part B does not say where it stands (place 0)."""
+    first, inside = example.positions
+    return replace(sentinels(example), positions=torch.stack([first * (inside == 0), inside]))
 
 
 def own_mask(example: Example, places: Places | None = None) -> Example:
@@ -157,6 +163,7 @@ def bert() -> BERTPretraining:
 
 
 PAPER, IN_ORDER, TOLD = "the paper's", "left to right", "places of the whole text"
+SENTINELS = "a sentinel a span"
 
 
 class Arm(NamedTuple):
@@ -181,7 +188,8 @@ class Arm(NamedTuple):
 ARMS: Mapping[str, Arm] = {
     PAPER: Arm(blanks),
     IN_ORDER: Arm(in_order, ordered=True),
-    "a sentinel a span": Arm(blanks, sentinels, sentinels),
+    SENTINELS: Arm(blanks, sentinels, sentinels),
+    "sentinels without places": Arm(blanks, sentinels_alone, sentinels_alone, against=SENTINELS),
     "one axis": Arm(blanks, one_axis, one_axis),
     TOLD: Arm(blanks, whole_text, whole_text, told=True),
     "counting on": Arm(in_order, counting_on, counting_on, ordered=True, against=IN_ORDER),

@@ -50,6 +50,8 @@ JUDGED = 8
 EVERY = 28
 """One update in so many is looked at where tokens are counted."""
 ONE_MASK = {"sequence to sequence": 1.0}
+NOTHING = "UniLM, not pretrained"
+"""UniLM's network with random weights: what pretraining is worth."""
 
 
 def continued(first: Sequence[int], second: Sequence[int], follows: bool, *, vocab: Vocabulary, rng: Random) -> Any:
@@ -153,7 +155,10 @@ def train(folder: str, name: str, lr: float) -> float:
 
 
 def pretrained(folder: str, name: str) -> nn.Module:
-    """An arm that was kept, in evaluation mode."""
+    """An arm that was kept, or `NOTHING`, in evaluation mode."""
+    if name == NOTHING:
+        torch.manual_seed(SEED)
+        return ARMS["UniLM"].network(len(bilingual_spelling())).eval()
     return with_kept(ARMS[name].network(len(bilingual_spelling())), kept(folder, name))
 
 

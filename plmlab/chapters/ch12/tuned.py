@@ -8,28 +8,25 @@ is no task in which each of BERT's seeds is above each of its own; *worse* if th
 are two or more the other way round, and none this way. 300 rows have a standard error of up to three points.
 
 Rates are the best of a growing grid by the mean of the development scores of all seeds. (By those of the first seed
-alone, "a pair" gave UniLM a rate with which the other two seeds learned next to nothing.)
+alone, "a pair" gave UniLM a rate with which the other two seeds learned next to nothing.) UniLM's network with random
+weights was added when the others had been run.
 """
 
 from collections.abc import Sequence
 from functools import partial
-from random import Random
-from statistics import fmean
 from typing import Any
 
 import torch
 
-from plmlab.batches import ExampleBatches
-from plmlab.chapters.ch12.pretrained import pretrained
-from plmlab.draws import below
+from plmlab.chapters.ch12.pretrained import NOTHING, pretrained
 from plmlab.example import Example
 from plmlab.models.bert_heads import SentenceClassifier
 from plmlab.models.gpt import GPT2
 from plmlab.models.gpt_classifier import GPT2Classifier
 from plmlab.objectives import extracted
-from plmlab.recipes import Parts, apart, best_rate, spreads
-from plmlab.train import Diverged, fit
-from plmlab.transfer import BATCH, EVERY, MOST, TASKS, development, exam, labelled, majority, reached, share_right
+from plmlab.recipes import Parts, apart, tuned_by_all_seeds
+from plmlab.train import Diverged
+from plmlab.transfer import MOST, TASKS, development, exam, fit_rows, labelled, majority, reached, share_right
 from plmlab.world.datasets.tokenizer import ids, spelling
 
 SEEDS = (0, 1, 2)
@@ -37,7 +34,7 @@ STEPS, PATIENCE = 600, 4
 """Updates at most, and how many measurements without a better one end a run."""
 RATES = dict.fromkeys(TASKS, (3e-4, 1e-3, 3e-3)) | {"an answer": (1e-3, 3e-3, 1e-2)}
 CLASSES = tuple(name for name, task in TASKS.items() if task.head is SentenceClassifier)
-ARMS = {"UniLM": tuple(TASKS), "BERT": tuple(TASKS), "GPT": CLASSES}
+ARMS = {"UniLM": tuple(TASKS), "BERT": tuple(TASKS), "GPT": CLASSES, NOTHING: tuple(TASKS)}
 """Model → its tasks."""
 
 
@@ -57,15 +54,10 @@ def gpt_reached(gpt: GPT2, task: str, lr: float, seed: int) -> dict[str, float |
     """What a GPT has reached, in the numbers of `plmlab.transfer.reached`."""
     torch.manual_seed(seed)
     model = GPT2Classifier.on(gpt, TASKS[task].labels)
-    examples = [read_by_gpt(task, row) for row in labelled(task, seed)[:MOST]]
-
-    def draw(rng: Random) -> list[Example]:
-        return [examples[below(rng, len(examples))] for _ in range(BATCH)]
-
     try:
-        history = fit(model, ExampleBatches(draw, seed, spelling().vocab.need("pad")), steps=STEPS, lr=lr,
-                      warmup=STEPS // 10, score=lambda _: gpt_score(model, task, development(task, seed)),
-                      evaluate_every=EVERY, patience=PATIENCE, show=False)
+        history = fit_rows(model, [read_by_gpt(task, row) for row in labelled(task, seed)], seed, lr=lr, steps=STEPS,
+                           score=lambda _: gpt_score(model, task, development(task, seed)), patience=PATIENCE,
+                           show=False)
     except Diverged:
         return {"score": 0.0, "development": 0.0, "updates": 0}
     assert history.best is not None
@@ -91,22 +83,11 @@ def measure(parts: Parts) -> dict[str, Any]:
     """``tasks``: task → model → ``lr``, the ``rates`` tried with their development scores, and what `run` tells,
     with spread; ``majority``: what one class gives; ``above``: "UniLM above BERT" and so on → the tasks."""
     folder = str(parts.folder)
-    arms = [(folder, model, task) for model, of in ARMS.items() for task in of]
-
-    def reached_by(*arm: str, lr: float) -> dict[int, Any]:
-        found = parts(run, [(*arm, lr, seed) for seed in SEEDS])
-        return {seed: found[*arm, lr, seed] for seed in SEEDS}
-
-    def development_scores(arm: tuple[str, ...], rates: Sequence[float]) -> dict[float, float]:
-        return {lr: fmean(told["development"] for told in reached_by(*arm, lr=lr).values()) for lr in rates}
-
-    parts(run, [(*arm, lr, seed) for arm in arms for lr in RATES[arm[-1]] for seed in SEEDS])
-    runs = {}
-    for arm in arms:
-        lr, scores = best_rate(partial(development_scores, arm), RATES[arm[-1]])
-        runs[arm] = {"lr": lr, "rates": list(scores.items()), **spreads(reached_by(*arm, lr=lr))}
+    runs = tuned_by_all_seeds(parts, run, {(folder, model, task): RATES[task] for model, of in ARMS.items()
+                                           for task in of}, SEEDS)
     tasks = {task: {model: runs[folder, model, task] for model, of in ARMS.items() if task in of} for task in TASKS}
     return {"tasks": tasks, "majority": {name: majority(name) for name in CLASSES},
             "above": {f"{one} above {other}": above(tasks, one, other)
-                      for one, other in (("UniLM", "BERT"), ("BERT", "UniLM"), ("UniLM", "GPT"), ("GPT", "UniLM"))},
+                      for one, other in (("UniLM", "BERT"), ("BERT", "UniLM"), ("UniLM", "GPT"), ("GPT", "UniLM"),
+                                         ("UniLM", NOTHING))},
             "labels": MOST, "steps": STEPS, "patience": PATIENCE}

@@ -29,7 +29,7 @@ from torch.nn import functional as F
 
 from plmlab import world
 from plmlab.batches import ExampleBatches
-from plmlab.chapters.ch12.pretrained import ARMS, SEED, WARMUP, pretrained
+from plmlab.chapters.ch12.pretrained import ARMS, NOTHING, WARMUP, pretrained
 from plmlab.decode import Given, greedy
 from plmlab.draws import below, shuffled
 from plmlab.example import IGNORE, Example, PairBatch, PairExample
@@ -57,7 +57,6 @@ WORDINGS = 8
 """How often an article is told, each time in other words and another order."""
 RATES, PILOTS, SEEDS = (1e-3, 3e-3, 1e-2), (8,), (0, 1, 2)
 
-NOTHING = "UniLM, not pretrained"
 WRITERS = (*ARMS, NOTHING)
 
 Row = tuple[tuple[int, ...], tuple[int, ...]]
@@ -150,10 +149,7 @@ def with_unilm_segments(bert: BERTPretraining) -> UniLMPretraining:
 
 
 def begun(folder: str, name: str) -> nn.Module:
-    """A pretrained model, or `NOTHING`, ready to be tuned to write."""
-    if name == NOTHING:
-        torch.manual_seed(SEED)
-        return ARMS["UniLM"].network(len(bilingual_spelling()))
+    """A model of `pretrained`, ready to be tuned to write."""
     model = pretrained(folder, name)
     return with_unilm_segments(model) if type(model) is BERTPretraining else model
 

@@ -7,6 +7,7 @@ import pytest
 import torch
 from small_models import cloze_reader
 
+from plmlab import transfer
 from plmlab.chapters.ch12 import as_cloze, english_bert
 from plmlab.chapters.ch12.as_cloze import ARMS, EXCHANGED
 from plmlab.chapters.ch12.cloze_tasks import TASKS, Agreeing
@@ -41,9 +42,11 @@ def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         monkeypatch.setitem(TASKS, name, TASKS[name]._replace(
             labelled=lambda seed, rows=rows: rows[:6], development=lambda seed, rows=rows: rows[6:10],
             exam=lambda exams=exams: exams))
-    for name, value in (("pretrained", little), ("STEPS", 2), ("EVERY", 1), ("LABELS", (2, 6)), ("BATCH", 4),
-                        ("RATES", (1e-3, 1e-2)), ("SEEDS", (0, 1))):
+    for name, value in (("pretrained", little), ("STEPS", 2), ("LABELS", (2, 6)), ("RATES", (1e-3, 3e-3, 1e-2)),
+                        ("SEEDS", (0, 1))):
         monkeypatch.setattr(as_cloze, name, value)
+    for name, count in (("EVERY", 1), ("BATCH", 4)):
+        monkeypatch.setattr(transfer, name, count)
     yield
 
 
@@ -117,7 +120,7 @@ def test_each_arm_learns(arm: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(TASKS, "number", TASKS["number"]._replace(
         labelled=lambda seed: rows, development=lambda seed: rows, exam=lambda: {"score": rows}))
     monkeypatch.setattr(as_cloze, "STEPS", 100)
-    monkeypatch.setattr(as_cloze, "EVERY", 50)
+    monkeypatch.setattr(transfer, "EVERY", 50)
     assert as_cloze.run("", arm, "number", 2, 1e-2, 0)["score"] == 1
 
 
@@ -125,7 +128,7 @@ def test_each_arm_learns(arm: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_run_that_diverges_is_worth_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def fit(*_: object, **__: object) -> None:
         raise Diverged("enough", 1, History(1, "cpu", "float32"))
-    monkeypatch.setattr(as_cloze, "fit", fit)
+    monkeypatch.setattr(as_cloze, "fit_rows", fit)
     assert as_cloze.run("", "GLM, head", "number", 2, 1e-3, 0) == {
         "score": 0, "attracted": 0, "development": 0, "updates": 0}
 
@@ -176,7 +179,9 @@ def test_what_is_recorded(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None
         for runs in of.values():
             assert list(runs) == list(ARMS)
             for one in runs.values():
-                assert one["score"]["seeds"] == [0, 1] and [rate for rate, _ in one["rates"]] == [1e-3, 1e-2]
-                assert one["lr"] in (1e-3, 1e-2) and ("attracted" in one) == (name == "number")
+                assert one["score"]["seeds"] == [0, 1] and {1e-3, 3e-3, 1e-2} <= {rate for rate, _ in one["rates"]}
+                scores = dict(one["rates"])
+                assert scores[one["lr"]] == max(scores.values()) and one["lr"] not in (min(scores), max(scores))
+                assert one["development"]["mean"] == pytest.approx(scores[one["lr"]])
+                assert ("attracted" in one) == (name == "number")
         assert found["verdicts"][name] == as_cloze.verdicts(of)
-    assert sum("as_cloze.run[" in key for key in parts.done) <= 2 * 2 * 5 * (2 + 1)

@@ -67,10 +67,12 @@ def test_one_axis_by_hand() -> None:
 
 
 def test_sentinels_by_hand() -> None:
-    one = blank_arms.sentinels(FIGURE)
-    assert one.tokens.tolist() == [51, 52, X1, 54, X0, X0, 55, 56, X1, 53]
-    assert one.positions.tolist() == [[1, 2, 3, 4, 5, 0, 0, 0, 0, 0], FIGURE.positions[1].tolist()]
-    assert torch.equal(one.targets, FIGURE.targets) and FIGURE.tokens.tolist().count(MASK) == 2
+    placed, alone = blank_arms.sentinels(FIGURE), blank_arms.sentinels_alone(FIGURE)
+    for one in (placed, alone):
+        assert one.tokens.tolist() == [51, 52, X1, 54, X0, X0, 55, 56, X1, 53]
+        assert torch.equal(one.targets, FIGURE.targets) and FIGURE.tokens.tolist().count(MASK) == 2
+    assert torch.equal(placed.positions, FIGURE.positions)
+    assert alone.positions.tolist() == [[1, 2, 3, 4, 5, 0, 0, 0, 0, 0], FIGURE.positions[1].tolist()]
 
 
 def test_only_the_places_of_the_whole_text_tell_a_length() -> None:

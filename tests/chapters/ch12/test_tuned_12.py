@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 import torch
 
+from plmlab import transfer
 from plmlab.chapters.ch12 import pretrained, tuned
+from plmlab.chapters.ch12.pretrained import NOTHING
 from plmlab.models.bert import BERT
 from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.recipes import Parts
@@ -35,8 +37,8 @@ def test_gpt_reads_a_sentence_or_two_and_is_asked_at_the_end() -> None:
 
 @pytest.mark.parametrize("task", tuned.CLASSES)
 def test_gpt_is_scored_at_its_best_weights(task: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in (("STEPS", 4), ("EVERY", 2)):
-        monkeypatch.setattr(tuned, name, value)
+    monkeypatch.setattr(tuned, "STEPS", 4)
+    monkeypatch.setattr(transfer, "EVERY", 2)
     asked: list[Any] = []
     monkeypatch.setattr(tuned, "gpt_score", lambda model, task, rows: asked.append(rows) or len(asked) / 10)
     told = tuned.gpt_reached(little(), task, 1e-3, 0)
@@ -47,22 +49,25 @@ def test_gpt_is_scored_at_its_best_weights(task: str, monkeypatch: pytest.Monkey
 def test_a_gpt_that_diverges_is_worth_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def fit(*_: object, **__: object) -> None:
         raise Diverged("enough", 1, History(1, "cpu", "float32"))
-    monkeypatch.setattr(tuned, "fit", fit)
+    monkeypatch.setattr(tuned, "fit_rows", fit)
     assert set(tuned.gpt_reached(little(), "a pair", 1e-3, 0).values()) == {0}
 
 
 def test_models_are_put_to_their_tasks(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     def run(folder: str, model: str, task: str, lr: float, seed: int) -> dict[str, float]:
-        better = {"UniLM": 0.6, "BERT": 0.5, "GPT": 0.4}[model] + (model == "BERT" and task == "names") / 2
+        better = {"UniLM": 0.6, "BERT": 0.5, "GPT": 0.4, NOTHING: 0.1}[model]
+        better += (model == "BERT" and task == "names") / 2
         # the first seed alone would take 0.003
         development = {1e-3: 0.5, 3e-3: 0.3 + 0.3 * (seed == 0)}.get(lr, 0.1)
         return {"score": better + seed / 100, "development": development, "updates": 50}
     monkeypatch.setattr(tuned, "run", run)
     told = tuned.measure(parts)
     assert set(told["tasks"]) == set(TASKS) and set(told["majority"]) == {"one sentence", "a pair"}
-    assert set(told["tasks"]["names"]) == {"UniLM", "BERT"} and set(told["tasks"]["a pair"]) == {"UniLM", "BERT", "GPT"}
+    assert set(told["tasks"]["names"]) == {"UniLM", "BERT", NOTHING}
+    assert set(told["tasks"]["a pair"]) == {"UniLM", "BERT", "GPT", NOTHING}
     assert told["above"] == {"UniLM above BERT": ["one sentence", "a pair", "an answer"], "BERT above UniLM": ["names"],
-                             "UniLM above GPT": ["one sentence", "a pair"], "GPT above UniLM": []}
+                             "UniLM above GPT": ["one sentence", "a pair"], "GPT above UniLM": [],
+                             f"UniLM above {NOTHING}": list(TASKS)}
     assert {runs["lr"] for of in told["tasks"].values() for runs in of.values()} == {1e-3}
     grid = dict(told["tasks"]["an answer"]["BERT"]["rates"])
     assert list(grid) == [3e-4, 1e-3, 3e-3, 1e-2] and grid[3e-3] == pytest.approx(0.4)
