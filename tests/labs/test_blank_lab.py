@@ -284,3 +284,16 @@ def test_models_that_cannot_be_asked(model: Any, words: Any, told: str) -> None:
 def test_beginnings_that_do_not_fit() -> None:
     with pytest.raises(ValueError, match="the text has 8 words"):
         lab(spans=[[7, 9]], order=[0])
+
+
+def test_another_order_is_looked_at_from_its_beginning() -> None:
+    lab = BlankLab(draws=0)
+    lab.step = 3
+    lab.order = lab.order[::-1]
+    assert lab.step == 0 and not lab.stale
+    lab.step = 2
+    lab.spans = [[0, 1], [4, 5]]
+    assert lab.step == 0
+    lab.step = 2
+    lab.chosen = []
+    assert lab.step == 2

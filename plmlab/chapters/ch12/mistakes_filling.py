@@ -167,6 +167,8 @@ FILLING: Mistakes = {
         put=lambda text, said: in_their_places(text, [(turn, words) for turn, (_, words) in enumerate(said)])),
     "the text grows as words are put in, and the places behind them move: put all in at once, or the last first":
         filling(put=into_moved_places),
+    "words are put in from the front on, and each blank that is filled moves the places behind it: put all in at once, "
+    "or the last first": filling(put=lambda text, said: into_moved_places(text, sorted(said))),
     "the words are given as they were said, behind the text; each blank's stand in the place of its [MASK]": filling(
         put=lambda text, said: [*text, *(token for _, words in said for token in words)]),
     "only the words of the blanks are given; asked is the whole text": filling(

@@ -115,7 +115,7 @@ class BlankLab(Lab):
         spans, order = self._blanks(ids, change)
         anew = bool(change.drawn & {"text", "spans", "order", "max_tokens"}) and bool(self._drawn)
         chosen = [] if anew and "chosen" not in change.tried else list(self.chosen)
-        step = 0 if anew and "text" in change.drawn else self.step
+        step = 0 if anew and "step" not in change.tried else self.step
         if self._drawn and "chosen" in change.tried:
             step = len(chosen)
         state = self._state(ids, spans, order, chosen)

@@ -85,6 +85,14 @@ def put_in_one_by_one(text, masks, words):
     return out
 
 
+def put_in_front_to_back(text, masks, words):
+    out = list(text)
+    for n, place in enumerate(masks):
+        if n in words:
+            out = out[:place] + words[n] + out[place + 1:]
+    return out
+
+
 def put_in_by_turn(text, masks, words):
     left = iter(words.values())
     return [word for token in text for word in (next(left) if token == 4 else [token])]
@@ -174,6 +182,7 @@ def only_the_last_token(logits, text, order):
     (generated(put=put_behind_the_mask), "MASK] stays before the words"),
     (generated(put=put_in_by_turn), "put in in the order of filling"),
     (generated(put=put_in_one_by_one), "places behind them move"),
+    (generated(put=put_in_front_to_back), "put in from the front on"),
     (generated(put=put_behind), "given as they were said, behind the text"),
     (generated(put=lambda text, masks, words: [w for said in words.values() for w in said]), "nly the words of the"),
     (only_the_last_token, "nly the last token is read"),
