@@ -1,12 +1,9 @@
 """Two tasks of writing for every model of `pretrained`: a sentence in Chinese, and the gist of an article.
 
-Each is tuned as its own paper does it. UniLM hides words of the target and says them in place; BERT, whose paper has no
-way to write, is given UniLM's: its weights, under the same mask, with the same words hidden. GPT reads the source,
-[SEP] and the target, and says every next token of the target; the encoder-decoder every next token of its decoder. All
-write greedily. UniLM's network with random weights learns the same beside them. No pretraining text tells what is a
-translation of what. The articles of two thirds of the exam's gists
-were read in pretraining; the others are of entities that no training text names. There are few articles, and few names
-to learn copying from, so each is told in several wordings.
+Each is tuned as its own paper does it (`plmlab.chapters.ch12.manners`), and writes greedily; UniLM's network with
+random weights learns the same beside them. No pretraining text tells what is a translation of what. The articles of two
+thirds of the exam's gists were read in pretraining; the others are of entities that no training text names. There are
+few articles, and few names to learn copying from, so each is told in several wordings.
 
 Written before the runs: of two models the one *writes better* in a task if each of its seeds has more right to the last
 word than each of the other's. UniLM's mix of masks *helps to write* if it writes better than the network that was
@@ -16,7 +13,6 @@ when the others had been run, as was the nearest training pair: what pretraining
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
 from functools import cache
 from itertools import islice
 from random import Random
@@ -29,18 +25,12 @@ from torch.nn import functional as F
 
 from plmlab import world
 from plmlab.batches import ExampleBatches
-from plmlab.chapters.ch12.pretrained import ARMS, NOTHING, WARMUP, pretrained
-from plmlab.decode import Given, greedy
+from plmlab.chapters.ch12.manners import MANNERS, written
+from plmlab.chapters.ch12.pretrained import WARMUP, pretrained
 from plmlab.draws import below, shuffled
-from plmlab.example import IGNORE, Example, PairBatch, PairExample
 from plmlab.metrics import bleu, rouge
-from plmlab.models.bert import BERTPretraining
-from plmlab.models.gpt import GPT
-from plmlab.models.unilm import UniLMConfig, UniLMPretraining, Writer, source_batch
-from plmlab.objectives import causal, masked_target, sequence_to_sequence
 from plmlab.recipes import Parts, apart, best_rates, spreads
 from plmlab.train import Diverged, fit
-from plmlab.weights import put, weights
 from plmlab.world.datasets.tokenizer import bilingual_spelling
 from plmlab.world.documents.articles import Library
 
@@ -48,8 +38,6 @@ PAIRS, EXAM, DEVELOPMENT = 8192, 300, 100
 """Translations to learn from; those of the exam, and those that rates and weights are chosen by."""
 READ, CHOSEN = 67, 45
 """Articles of the pretraining text that are kept for the exam of gists, and for choosing."""
-LONGEST = 60
-"""The most tokens that are written; no target has more than 45."""
 BATCH, EVERY, PATIENCE = 32, 250, 4
 """Rows of an update; every so many updates the development rows are written, and so many times without a better one
 end a run."""
@@ -57,7 +45,7 @@ WORDINGS = 8
 """How often an article is told, each time in other words and another order."""
 RATES, PILOTS, SEEDS = (1e-3, 3e-3, 1e-2), (8,), (0, 1, 2)
 
-WRITERS = (*ARMS, NOTHING)
+WRITERS = tuple(MANNERS)
 
 Row = tuple[tuple[int, ...], tuple[int, ...]]
 """The ids of a source, and of its target."""
@@ -116,63 +104,9 @@ def gist() -> Task:
 TASKS: dict[str, Callable[[], Task]] = {"translation": translation, "gist": gist}
 
 
-def prompted(source: Sequence[int], target: Sequence[int], *, rng: Random) -> Example:
-    """GPT's text: [START] source [SEP] target [END], of which the target is to be said."""
-    vocab = bilingual_spelling().vocab
-    example = causal([*source, vocab.need("sep"), *target], vocab=vocab, rng=rng)
-    example.targets[:len(source) + 1] = IGNORE
-    return example
-
-
-def hidden(source: Sequence[int], target: Sequence[int], *, rng: Random) -> Example:
-    """UniLM's pair: seven in ten words of the target hidden."""
-    return masked_target(source, target, vocab=bilingual_spelling().vocab, rng=rng)
-
-
-def two_sided(source: Sequence[int], target: Sequence[int], *, rng: Random) -> PairExample:
-    """The encoder-decoder's pair: every next token of the target is to be said."""
-    return sequence_to_sequence(source, target, vocab=bilingual_spelling().vocab)
-
-
-def example_of(model: nn.Module) -> Callable[..., Example | PairExample]:
-    """What a model is tuned on."""
-    return hidden if isinstance(model, UniLMPretraining) else prompted if isinstance(model, GPT) else two_sided
-
-
-def with_unilm_segments(bert: BERTPretraining) -> UniLMPretraining:
-    """A BERT as a UniLM: the segments that it lacks begin as its own two, as in the authors' code."""
-    size = asdict(bert.config) | {"segments": UniLMConfig.segments}
-    made = UniLMPretraining(UniLMConfig(**size))
-    tensors, name = dict(weights(bert)), "bert.embeddings.segment.weight"
-    put(made, tensors | {name: tensors[name][[0, 1, 0, 0, 0, 1]]})
-    return made
-
-
 def begun(folder: str, name: str) -> nn.Module:
     """A model of `pretrained`, ready to be tuned to write."""
-    model = pretrained(folder, name)
-    return with_unilm_segments(model) if type(model) is BERTPretraining else model
-
-
-@torch.no_grad()
-def written(model: nn.Module, sources: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
-    """What a model writes after each source, greedily, [END] left out."""
-    model.eval()
-    vocab, found = bilingual_spelling().vocab, []
-    for begin in range(0, len(sources), 64):
-        some = sources[begin:begin + 64]
-        start = torch.full((len(some), 1), vocab.need("start"))
-        if isinstance(model, GPT):
-            texts = [greedy(model, torch.tensor([[vocab.need("start"), *source, vocab.need("sep")]]), vocab,
-                            length=LONGEST)[0] for source in some]
-        elif isinstance(model, UniLMPretraining):
-            texts = greedy(Writer(model, source_batch(some, vocab), vocab), start, vocab, length=LONGEST)
-        else:
-            read = PairBatch.of([sequence_to_sequence(source, some[0], vocab=vocab) for source in some],
-                                pad=vocab.need("pad")).source
-            texts = greedy(Given(model, read), start, vocab, length=LONGEST)
-        found += [tuple(token for token in text.tokens if token != vocab.end) for text in texts]
-    return found
+    return MANNERS[name].begin(pretrained(folder, name))
 
 
 def judged(said: Sequence[Sequence[int]], rows: Sequence[Row]) -> dict[str, float]:
@@ -183,15 +117,16 @@ def judged(said: Sequence[Sequence[int]], rows: Sequence[Row]) -> dict[str, floa
             "bleu": bleu(ours, theirs), "rouge-l": 100 * rouge(ours, theirs).rougeL}
 
 
-def tune(model: nn.Module, task: Task, lr: float, seed: int, **options: Any) -> Any:
-    """Tune a model to write, in place; the history. The weights are those that wrote the development rows best."""
-    make, vocab = example_of(model), bilingual_spelling().vocab
+def tune(name: str, model: nn.Module, task: Task, lr: float, seed: int, **options: Any) -> Any:
+    """Tune the model of an arm to write, in place; the history. The weights are those that wrote the development rows
+    best."""
+    make, vocab = MANNERS[name].example, bilingual_spelling().vocab
 
     def draw(rng: Random) -> list[Any]:
         return [make(*task.train[below(rng, len(task.train))], rng=rng) for _ in range(BATCH)]
 
     def score(tuned: nn.Module) -> float:
-        said = written(tuned, [source for source, _ in task.development])
+        said = written(name, tuned, [source for source, _ in task.development])
         return judged(said, task.development)["bleu"] / 100
 
     torch.manual_seed(seed)
@@ -205,10 +140,10 @@ def reached(folder: str, name: str, kind: str, lr: float, seed: int) -> dict[str
     BLEU of the ``development`` rows, and the ``updates`` of the best weights. All 0 where it diverges."""
     task, model = TASKS[kind](), begun(folder, name)
     try:
-        history = tune(model, task, lr, seed)
+        history = tune(name, model, task, lr, seed)
     except Diverged:
         return dict.fromkeys(("exact", "bleu", "rouge-l", "unread", "development", "updates"), 0)
-    said = written(model, [source for source, _ in task.exam])
+    said = written(name, model, [source for source, _ in task.exam])
     assert history.best is not None
     updates, development = history.best
     unread = judged(said[task.read:], task.exam[task.read:])["exact"]
@@ -219,7 +154,7 @@ def rate_score(folder: str, name: str, kind: str, lr: float, seed: int) -> float
     """How good a rate is: the BLEU of the development rows, of 1, after a task's pilot updates."""
     task = TASKS[kind]()
     try:
-        history = tune(begun(folder, name), task._replace(updates=task.pilot), lr, seed)
+        history = tune(name, begun(folder, name), task._replace(updates=task.pilot), lr, seed)
     except Diverged:
         return -1.0
     assert history.best is not None

@@ -9,11 +9,11 @@ import pytest
 import torch
 
 from plmlab import world
-from plmlab.chapters.ch12 import pretrained, writing
+from plmlab.chapters.ch12 import manners, pretrained, writing
 from plmlab.example import Batch, PairBatch
 from plmlab.models.bert import BERTPretraining
 from plmlab.models.unilm import UniLMPretraining
-from plmlab.objectives import both_directions, masked, sequence_to_sequence
+from plmlab.objectives import both_directions, masked, masked_target, sequence_to_sequence
 from plmlab.recipes import Parts
 from plmlab.train import Diverged, History
 from plmlab.world.datasets.tokenizer import bilingual_spelling
@@ -24,8 +24,11 @@ VOCAB = bilingual_spelling().vocab
 def new(name: str) -> Any:
     """A model of an arm with random weights."""
     torch.manual_seed(0)
-    model = pretrained.ARMS[name].network(len(bilingual_spelling()))
-    return (writing.with_unilm_segments(model) if type(model) is BERTPretraining else model).eval()
+    return manners.MANNERS[name].begin(pretrained.ARMS[name].network(len(bilingual_spelling()))).eval()
+
+
+def test_each_arm_has_its_manner() -> None:
+    assert writing.WRITERS == (*pretrained.ARMS, pretrained.NOTHING)
 
 
 def test_no_row_of_an_exam_is_learned_from_or_chosen_by() -> None:
@@ -33,7 +36,7 @@ def test_no_row_of_an_exam_is_learned_from_or_chosen_by() -> None:
         task = make()
         exam, chosen = set(task.exam), set(task.development)
         assert not exam & chosen and not exam & set(task.train) and not chosen & set(task.train)
-        assert max(len(target) for _, target in (*task.train, *task.exam)) < writing.LONGEST
+        assert max(len(target) for _, target in (*task.train, *task.exam)) < manners.LONGEST
         for source, target in (*task.train[:200], *task.exam):
             assert VOCAB.unk not in (*source, *target)
             assert len(source) + len(target) + 3 <= pretrained.TIME
@@ -71,7 +74,7 @@ def test_articles_to_learn_from_are_told_in_several_wordings_and_are_of_other_en
 
 
 def test_gpt_is_asked_for_the_target_alone() -> None:
-    example = writing.prompted([40, 41, 42], [50, 51], rng=Random(0))
+    example = manners.prompted([40, 41, 42], [50, 51], rng=Random(0))
     assert example.tokens.tolist() == [VOCAB.start, 40, 41, 42, VOCAB.sep, 50, 51]
     assert example.targets.tolist() == [-100, -100, -100, -100, 50, 51, VOCAB.end]
 
@@ -81,7 +84,7 @@ def test_a_bert_with_six_segments_reads_as_before() -> None:
     size = pretrained.bert(len(bilingual_spelling())).config
     bert = BERTPretraining(replace(size, activation="relu", eps=1e-5)).eval()
     torch.nn.init.normal_(bert.bert.embeddings.segment.weight)
-    made = writing.with_unilm_segments(bert)
+    made = manners.with_unilm_segments(bert)
     segments = made.bert.embeddings.segment.weight
     assert torch.equal(segments[[0, 0, 0, 1]], segments[[2, 3, 4, 5]]) and not torch.equal(segments[0], segments[1])
     one, other = (make([40, 41, 42], pair=[43], vocab=VOCAB, rng=Random(0), select=[2], replace={2: VOCAB.mask})
@@ -94,18 +97,18 @@ def test_a_bert_with_six_segments_reads_as_before() -> None:
 def test_what_is_written_is_the_likeliest_word_each_time(name: str) -> None:
     """Of sources of unequal lengths, side by side: as reading everything anew for each word says."""
     model, sources = new(name), [[40, 41, 42], [43, 44, 45, 46, 47]]
-    found = writing.written(model, sources)
+    found = manners.written(name, model, sources)
     allowed = torch.tensor([token == VOCAB.end or token not in VOCAB.special for token in range(VOCAB.size)])
     for source, text in zip(sources, found, strict=True):
         said: list[int] = []
         for _ in range(4):
             if name == "GPT":
-                logits = model(Batch.of([writing.prompted(source, said, rng=Random(0))], pad=0))[0, -1]
+                logits = model(Batch.of([manners.prompted(source, said, rng=Random(0))], pad=0))[0, -1]
             elif name == "encoder-decoder":
                 logits = model(PairBatch.of([sequence_to_sequence(source, said, vocab=VOCAB)], pad=0))[0, -1]
             else:
                 slot = len(source) + 2 + len(said)
-                example = writing.masked_target(source, [*said, 99], vocab=VOCAB, rng=Random(0), select=[slot],
+                example = masked_target(source, [*said, 99], vocab=VOCAB, rng=Random(0), select=[slot],
                                                 replace={slot: VOCAB.mask})
                 logits = model(Batch.of([example], pad=0))[0, slot].clone()
                 logits[VOCAB.end] = logits[VOCAB.sep]
@@ -141,7 +144,7 @@ def test_the_nearest_pair_by_hand() -> None:
 
 def test_who_is_not_pretrained_begins_with_random_weights() -> None:
     """Of the size of UniLM, and the same for every run."""
-    one, other = (writing.begun("", writing.NOTHING) for _ in range(2))
+    one, other = (writing.begun("", pretrained.NOTHING) for _ in range(2))
     assert all(torch.equal(a, b) for a, b in zip(one.parameters(), other.parameters(), strict=True))
     assert {name: weight.shape for name, weight in one.named_parameters()} == {
         name: weight.shape for name, weight in new("UniLM").named_parameters()}
