@@ -106,9 +106,10 @@ def test_so_many_rows_are_learned_from_and_the_best_weights_are_judged(monkeypat
     monkeypatch.setitem(as_cloze.ARMS, "watched", ARMS["BERT, head"]._replace(example=watched))
     told = as_cloze.run("", "watched", "number", 4, 1e-3, 0)
     task = TASKS["number"]
-    assert [rows for rows, _ in asked] == [task.development(0), task.development(0), *task.exam().values()]
-    assert not any(training for _, training in asked[2:])
-    assert told == {"score": 0.3, "attracted": 0.4, "development": 0.2, "updates": 2}
+    exams = [*task.exam().values()]
+    assert [rows for rows, _ in asked] == [*exams, *[task.development(0)] * 3, *exams]
+    assert not any(training for _, training in [*asked[:3], *asked[5:]])
+    assert told == {"score": 0.6, "attracted": 0.7, "development": 0.5, "updates": 2}
     assert seen == {tuple(task.text(row).tokens.tolist()) for row in ROWS["number"][:4]}
 
 
@@ -125,12 +126,20 @@ def test_each_arm_learns(arm: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("few")
-def test_a_run_that_diverges_is_worth_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_diverges_is_worth_what_it_began_with(monkeypatch: pytest.MonkeyPatch) -> None:
     def fit(*_: object, **__: object) -> None:
         raise Diverged("enough", 1, History(1, "cpu", "float32"))
     monkeypatch.setattr(as_cloze, "fit_rows", fit)
-    assert as_cloze.run("", "GLM, head", "number", 2, 1e-3, 0) == {
-        "score": 0, "attracted": 0, "development": 0, "updates": 0}
+    told = as_cloze.run("", "GLM, cloze", "number", 2, 1e-3, 0)
+    assert told["updates"] == 0 and {**told, **as_cloze.untaught("", "GLM, cloze", "number")} == told
+
+
+@pytest.mark.usefixtures("few")
+def test_who_only_gets_worse_keeps_what_it_began_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    scores = iter([0.8, 0.7, 0.9, 0.6, 0.9, 0.1, 0.2])  # two of the exam and the development rows before; twice later
+    monkeypatch.setattr(as_cloze, "share_right", lambda *_: next(scores))
+    assert as_cloze.run("", "GLM, cloze", "number", 4, 1e-3, 0) == {
+        "score": 0.8, "attracted": 0.7, "development": 0.9, "updates": 0}
 
 
 def told(**lows: float) -> dict[str, Any]:
@@ -176,8 +185,8 @@ def test_what_is_recorded(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None
     assert found["BERT"] == {"lr": 1e-3} and set(found["tasks"]) == set(found["zero"]) == set(found["majority"])
     for name, of in found["tasks"].items():
         assert list(of) == ["2", "6"] and set(found["zero"][name]) == {"GLM, cloze", EXCHANGED, "BERT, cloze"}
-        for runs in of.values():
-            assert list(runs) == list(ARMS)
+        for labels, runs in of.items():
+            assert list(runs) == [arm for arm in ARMS if arm != EXCHANGED or labels == "2"]
             for one in runs.values():
                 assert one["score"]["seeds"] == [0, 1] and {1e-3, 3e-3, 1e-2} <= {rate for rate, _ in one["rates"]}
                 scores = dict(one["rates"])

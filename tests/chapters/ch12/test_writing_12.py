@@ -28,7 +28,7 @@ def new(name: str) -> Any:
 
 
 def test_each_arm_has_its_manner() -> None:
-    assert writing.WRITERS == (*pretrained.ARMS, pretrained.NOTHING)
+    assert (*pretrained.ARMS, pretrained.NOTHING) == writing.WRITERS
 
 
 def test_no_row_of_an_exam_is_learned_from_or_chosen_by() -> None:
