@@ -109,7 +109,7 @@ def test_what_is_written_is_the_likeliest_word_each_time(name: str) -> None:
             else:
                 slot = len(source) + 2 + len(said)
                 example = masked_target(source, [*said, 99], vocab=VOCAB, rng=Random(0), select=[slot],
-                                                replace={slot: VOCAB.mask})
+                                        replace={slot: VOCAB.mask})
                 logits = model(Batch.of([example], pad=0))[0, slot].clone()
                 logits[VOCAB.end] = logits[VOCAB.sep]
             word = int(logits.masked_fill(~allowed, -torch.inf).argmax())
