@@ -40,12 +40,10 @@ import torch
 from torch import nn
 
 from plmlab.chapters.ch12 import english_bert
-from plmlab.chapters.ch12.cloze_classifiers import ClozeClassifier
+from plmlab.chapters.ch12.cloze_classifiers import ClozeClassifier, GLMSlotClassifier
 from plmlab.chapters.ch12.cloze_tasks import TASKS, ClozeTask, majority, read_by_bert, read_by_glm
 from plmlab.chapters.ch12.english_bert import pretrained
 from plmlab.example import Example
-from plmlab.models.bert_heads import SentenceClassifier, head_for
-from plmlab.models.glm import GLM
 from plmlab.recipes import Parts, apart, tuned_by_all_seeds
 from plmlab.train import Diverged
 from plmlab.transfer import MOST, fit_rows, share_right
@@ -82,7 +80,7 @@ def by_exchanged_words(model: Any, task: ClozeTask) -> nn.Module:
 
 def glm_head(model: Any, task: ClozeTask) -> nn.Module:
     """A new layer on GLM's vector of the blank."""
-    return head_for(GLM, SentenceClassifier).on(model.bert)
+    return GLMSlotClassifier.on(model.bert)
 
 
 def bert_head(model: Any, task: ClozeTask) -> nn.Module:

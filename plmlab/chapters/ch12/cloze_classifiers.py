@@ -14,7 +14,7 @@ from torch.nn import functional as F
 from plmlab.example import Batch
 from plmlab.models.bert import BERTPretraining
 from plmlab.models.bert_heads import SentenceClassifier
-from plmlab.models.glm import GLMPretraining
+from plmlab.models.glm import GLM, GLMPretraining
 from plmlab.objectives.fine_tuning import asked
 
 
@@ -52,3 +52,9 @@ class SlotClassifier(SentenceClassifier):
     def forward(self, batch: Batch) -> Float[Tensor, "batch label"]:
         """The logits of each text's class."""
         return self.output(self.dropout(at_slot(self.bert(batch), batch)))
+
+
+class GLMSlotClassifier(SlotClassifier):
+    """The same on GLM."""
+
+    encoder_class = GLM

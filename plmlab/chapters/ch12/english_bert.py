@@ -1,7 +1,8 @@
 """The course's GLM, and a BERT beside it: of one size, pretrained on as many real tokens of the full world's English.
 
-GLM is the checkpoint. BERT hides as many words, one by one, and is asked whether one segment follows another; its rate
-is the best of a grid by the loss of short runs on other texts, as those of `plmlab.chapters.ch12.pretrained`.
+GLM is the checkpoint, whose rate, 0.002, was chosen by single shorter runs (its README). BERT hides as many words, one
+by one, and is asked whether one segment follows another; its rate is the best of a grid by the loss of short runs on
+other texts, as those of `plmlab.chapters.ch12.pretrained`.
 """
 
 from collections.abc import Callable

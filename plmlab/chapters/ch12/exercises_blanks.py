@@ -125,7 +125,11 @@ class LittleGLM:
                              f"as long. Their shapes are {list(ids.shape)} and {list(places.shape)}")
         if len(ids) and int(places.max()) >= PLACES:
             raise ValueError(f"a position is {int(places.max())}: no text is so long here, and no blank. Is the last "
-                             "slot asked, and does the loop stop at [END]?")
+                             "slot asked, do softmax and argmax go over the vocabulary, the last axis, and does the "
+                             "loop stop at [END]?")
+        if len(ids) and int(ids.max()) >= self.vocab:
+            raise ValueError(f"token {int(ids.max())} is read, and the vocabulary ends with {self.vocab - 1}. Is the "
+                             "likeliest taken from one row of the table?")
         self.asked += 1
         if self.asked > PATIENCE:
             self.asked = 0

@@ -209,6 +209,8 @@ FILLING: Mistakes = {
         lambda tokens, first, second, n: (tokens, second, first))),
     "the largest is looked for from 0 up, and all may lie below 0; begin with the first": filling(
         say=lambda table, text, said: int(table[-1].argmax()) if float(table[-1].max()) > 0 else END),
+    "the largest is looked for from 0 up, and where all lie below 0 token 0 is said; begin with the first": filling(
+        say=lambda table, text, said: int(table[-1].argmax()) if float(table[-1].max()) > 0 else 0),
     "the slot before the last is asked; the last slot says what comes next": filling(
         say=lambda table, text, said: int(table[-2].argmax())),
     "the first slot is asked, always; the last slot says what comes next": filling(

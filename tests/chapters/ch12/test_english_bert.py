@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from plmlab.chapters.ch12 import english_bert
+from plmlab.checkpoints import home
 from plmlab.example import Batch, Example
 from plmlab.models.bert import BERTConfig, BERTPretraining
 from plmlab.recipes import Parts
@@ -21,6 +22,14 @@ def little(vocab: int) -> BERTPretraining:
 def of_length(count: int) -> Example:
     tokens = torch.full((count,), 50)
     return Example(tokens, torch.arange(count)[None], torch.zeros_like(tokens), Visibility.full(count), tokens)
+
+
+def test_what_is_told_of_the_checkpoint_is_the_command_that_made_it() -> None:
+    command = (home() / english_bert.CHECKPOINT / "README.md").read_text(encoding="utf-8")
+    for option in (f"--steps {english_bert.UPDATES}", f"--batch {english_bert.BATCH}", f"--time {english_bert.TIME}",
+                   f"--accumulate {english_bert.ACCUMULATE}", f"--seed {english_bert.SEED}", "--corpus world",
+                   f"--choose rate={english_bert.RATE}"):
+        assert f" {option}" in command
 
 
 def test_tokens_are_counted_without_padding(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from plmlab.chapters.ch12 import (
+    as_cloze,
     blanks_ablated,
     pretrained,
     recipe,
@@ -27,7 +28,7 @@ def test_the_recipe_puts_its_experiments_together(parts: Parts, monkeypatch: pyt
             return {"of": name}
         return measure
     names = {"pretrained": pretrained, "writing": writing, "reading": tuned, "shares": shares, "targets": targets,
-             "unknown length": unknown_length, "without": blanks_ablated}
+             "unknown length": unknown_length, "without": blanks_ablated, "as cloze": as_cloze}
     for name, module in names.items():
         monkeypatch.setattr(module, "measure", told(name))
     assert recipe.main(parts) == {name: {"of": name} for name in names}

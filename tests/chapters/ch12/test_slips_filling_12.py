@@ -17,7 +17,8 @@ def substituted(text, masks, words):
 
 def generated(turns=lambda order: order, begin=(5,), place=lambda masks, n, i, slots: masks[n] + 1,
               inside=lambda i, slots: i + 1, base=1, count_text=False, forget=False, read_end=False, keep_end=False,
-              limit=1000, row=-1, pick=lambda logits, words: int(logits.argmax()), put=substituted):
+              limit=1000, row=-1, pick=lambda logits, words: int(logits.argmax()), put=substituted,
+              table=lambda logits: logits):
     """The token is asked, and then joined to three lists."""
     def answer(logits, text, order):
         masks, words = [i for i, token in enumerate(text) if token == 4], {}
@@ -40,7 +41,7 @@ def generated(turns=lambda order: order, begin=(5,), place=lambda masks, n, i, s
             for i, token in enumerate(begin):
                 add(token, n, i)
             while len(words[n]) < limit:
-                token = pick(logits(ids, [pos1, pos2])[row], words[n])
+                token = pick(table(logits(ids, [pos1, pos2]))[row], words[n])
                 if token == 6:
                     if read_end:
                         add(6, n, len(words[n]) + 1)
@@ -118,6 +119,14 @@ def from_zero_up(logits, words):
     return word
 
 
+def from_zero_up_with_zero(logits, words):
+    best, word = 0, 0
+    for token, value in enumerate(logits.tolist()):
+        if value > best:
+            best, word = value, token
+    return word
+
+
 def a_word_first(logits, words):
     return int(logits.argmax()) if words else 7 + int(logits[7:].argmax())
 
@@ -166,6 +175,7 @@ def only_the_last_token(logits, text, order):
     (generated(turns=reversed), "in the order turned round"),
     (generated(turns=lambda order: [order.index(n) for n in range(len(order))]), "when its turn is"),
     (generated(pick=from_zero_up), "looked for from 0 up"),
+    (generated(pick=from_zero_up_with_zero), "all lie below 0 token 0 is said"),
     (generated(forget=True), "Part B is begun anew for each"),
     (reading_the_filled_text, "put into the text before the next blank"),
     (as_bert, "ach [MASK] is asked for its word, as in BERT"),
@@ -226,6 +236,13 @@ def never_ending(logits, text, order):
         said = int(logits(ids, [pos1, pos2])[-1].argmax())
 
 
+def the_largest_of_the_table(logits, text, order):
+    """argmax without a row."""
+    ids, positions = [*text, 5], [[*range(1, len(text) + 1), 1], [0] * len(text) + [1]]
+    said = int(logits(ids, positions).argmax())
+    return logits([*ids, said], [[*positions[0], 1], [*positions[1], 2]])
+
+
 def reading_nothing_new(logits, text, order):
     """The same is asked again and again."""
     words = []
@@ -236,6 +253,8 @@ def reading_nothing_new(logits, text, order):
 
 @pytest.mark.parametrize(("answer", "words"), [
     (never_ending, "a position is 100: no text is so long here, and no blank. Is the last slot asked"),
+    (generated(table=lambda logits: logits.softmax(0)), "do softmax and argmax go over the vocabulary, the last axis"),
+    (the_largest_of_the_table, r"is read, and the vocabulary ends with 29. Is the likeliest taken from one row"),
     (reading_nothing_new, "the model was asked 500 times, and no text takes so many. Does it read what it has said"),
 ])
 def test_who_never_ends_is_told_so(answer, words: str) -> None:
