@@ -6,7 +6,7 @@ in a batch, and is asked for no next sentence. As in the authors' code and not i
 embeddings, the layer before the output of the masked words, and the pooler.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -112,10 +112,15 @@ class BERT(nn.Module):
 
     def continued(self, batch: Batch, caches: Sequence[Cache | None]) -> Float[Tensor, "batch time model"]:
         """The same, behind what ``caches``, one a layer, remember."""
+        *_, last = self.layered(batch, caches)
+        return last
+
+    def layered(self, batch: Batch, caches: Sequence[Cache | None]) -> Iterator[Float[Tensor, "batch time model"]]:
+        """What each layer makes of each slot, from the lowest on."""
         x = self.embedded(self.embeddings(batch))
         for layer, cache in zip(self.layers, caches, strict=True):
             x = layer(x, batch.visible, cache)
-        return x
+            yield x
 
     def pool(self, hidden: Float[Tensor, "batch time model"]) -> Float[Tensor, "batch model"]:
         """tanh(W h_[CLS]): one vector for the text."""

@@ -1,7 +1,7 @@
 """Chains of facts that questions follow: found exhaustively, each hop with one way on, each put into its split."""
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
@@ -56,10 +56,15 @@ def walk(facts: Facts, start: Entity, shape: Shape) -> Chain | None:
     return Chain(tuple(entities), tuple(told))
 
 
+def find_words(words: Sequence[str], wanted: Sequence[str]) -> int | None:
+    """Where some words stand first, side by side, among others; None where they do not."""
+    size = len(wanted)
+    return next((at for at in range(len(words) - size + 1) if tuple(words[at:at + size]) == tuple(wanted)), None)
+
+
 def names(words: tuple[str, ...], entity: Entity) -> bool:
     """Whether the words name the entity: all words of its name, side by side."""
-    size = len(entity.words)
-    return any(words[at:at + size] == entity.words for at in range(len(words) - size + 1))
+    return find_words(words, entity.words) is not None
 
 
 @dataclass(frozen=True, eq=False)

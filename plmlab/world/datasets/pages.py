@@ -1,0 +1,66 @@
+"""The world's articles as pages that a question is answered from: found by what they are called, read as ids."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, cached_property
+
+from plmlab.text.tokenizers import Tokenizer
+from plmlab.world.documents.articles import Article
+from plmlab.world.world import World
+
+Ids = tuple[int, ...]
+
+
+class ArticlePages:
+    """The articles that a split is read in, each under its title ("Anna Bell"); ``articles``, a key → an article, are
+    others to read in their place."""
+
+    def __init__(self, world: World, split: str, tokenizer: Tokenizer,
+                 articles: Mapping[str, Article] | None = None) -> None:
+        self.world, self.split, self.tokenizer = world, split, tokenizer
+        self._articles = world.corpora.articles(split) if articles is None else articles
+        self._sentences = cache(self._read)
+
+    @cached_property
+    def keys(self) -> dict[str, str]:
+        """A title → the key of its entity."""
+        return {" ".join(article.title): key for key, article in self._articles.items()}
+
+    @cached_property
+    def _titles(self) -> dict[Ids, str]:
+        return {self.ids(title.split()): title for title in self.keys}
+
+    def named(self, question: Sequence[int]) -> list[str]:
+        """The titles that stand in a question, in its order; where several begin at one word the longest."""
+        return [title for _, _, title in self._found(question)]
+
+    def _found(self, words: Sequence[int]) -> Iterator[tuple[int, int, str]]:
+        at, longest = 0, max(map(len, self._titles))
+        while at < len(words):
+            ends = range(min(len(words), at + longest), at, -1)
+            end = next((end for end in ends if tuple(words[at:end]) in self._titles), None)
+            if end is not None:
+                yield at, end, self._titles[tuple(words[at:end])]
+            at = end or at + 1
+
+    def find(self, words: Sequence[int]) -> str | None:
+        """The title that these words are; None where no article is called so."""
+        return self._titles.get(tuple(words))
+
+    def sentences(self, title: str) -> list[Ids]:
+        """The sentences of the article with this title; none where there is none."""
+        return self._sentences(title)
+
+    def _read(self, title: str) -> list[Ids]:
+        return [self.ids(one.words) for one in self.article(self.keys[title]).sentences] if title in self.keys else []
+
+    def article(self, key: str) -> Article:
+        """The article of an entity."""
+        return self._articles[key]
+
+    def spelled(self, words: Sequence[int]) -> str:
+        """The words with spaces between them."""
+        return " ".join(self.tokenizer.tokens(words))
+
+    def ids(self, words: Sequence[str]) -> Ids:
+        """Words as ids."""
+        return tuple(self.tokenizer.encode(" ".join(words), plain=True))

@@ -1,0 +1,232 @@
+"""How the graph grows: runs of the loop played by hand on a few pages, with a System 1 that points where it is told."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from plmlab.example import Batch
+from plmlab.models.bert import BERTConfig
+from plmlab.models.cognitive_gnn import adjacency
+from plmlab.models.cognitive_growth import Clue, Growth, edges_of
+from plmlab.models.cogqa import CogQA, CogQAConfig
+from plmlab.text.words import word_tokenizer
+
+PAGES = {
+    "Roma": ["Roma is a cafe", "Dusk was made there", "Eva owns it"],
+    "Dusk": ["Dusk is a film", "Adam directed it", "it came out in 1974"],
+    "Eva": ["Eva lives in Milton", "she plays in Dusk"],
+    "Adam": ["Adam was born in 1931"],
+    "Milton": ["Milton is a town"],
+    "Old Town": ["Old Town is old", "Eva likes it"],
+}
+SAID = {word for title, text in PAGES.items() for line in [title, *text] for word in line.split()}
+WORDS = word_tokenizer(sorted(SAID | {"who", "directed", "the", "film", "made", "at", "older", "or", "is", "than"}))
+SIZE = BERTConfig(len(WORDS), time=64, layers=2, model=8, heads=2, inner=8)
+
+
+class FewPages:
+    """The pages above, as ids."""
+
+    def ids(self, text: str) -> list[int]:
+        return WORDS.encode(text, plain=True)
+
+    def named(self, question: Sequence[int]) -> list[str]:
+        words = self.spelled(question)
+        return sorted((title for title in PAGES if title in words), key=words.index)
+
+    def find(self, words: Sequence[int]) -> str | None:
+        return said if (said := self.spelled(words)) in PAGES else None
+
+    def sentences(self, title: str) -> list[list[int]]:
+        return [self.ids(line) for line in PAGES.get(title, [])]
+
+    def spelled(self, words: Sequence[int]) -> str:
+        return " ".join(WORDS.tokens(words))
+
+
+Points = tuple[list[str], list[str]]
+Script = Callable[[str, int], Points]
+"""(title, how many clues came with it) → the words that it points at, as hops and as answers."""
+
+
+class Scripted(CogQA):
+    """A CogQA whose System 1 points where the script says, at the words' first place in the paragraph; the first that
+    is named is the likeliest. What a node is, is random, and always the same for the same text."""
+
+    def __init__(self, script: Script) -> None:
+        torch.manual_seed(1)
+        super().__init__(CogQAConfig(**vars(SIZE)))
+        self.script, self.seen = script, list[list[str]]()
+        for parameter in self.reasoner.parameters():
+            nn.init.normal_(parameter, std=0.7)
+        self.eval()
+
+    def read(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        logits, rows = torch.zeros(*batch.size, 4), []
+        for row, (tokens, segments) in enumerate(zip(batch.tokens.tolist(), batch.segments.tolist(), strict=True)):
+            real = [token for token in tokens if token != WORDS.vocab.need("pad")]
+            rows.append(WORDS.tokens(real))
+            first = segments.index(1) if 1 in segments else len(real)
+            text = [WORDS.tokens([token])[0] for token in real[first:-1]]
+            title = next((title for title, lines in PAGES.items()
+                          if text[:len(lines[0].split())] == lines[0].split()), "")
+            for kind, said in enumerate(self.script(title, rows[-1].count("[SEP]") - 2)):
+                for rank, words in enumerate(said):
+                    wanted = words.split()
+                    at = next(i for i in range(len(text)) if text[i:i + len(wanted)] == wanted)
+                    logits[row, first + at, 2 * kind] = 9 - rank
+                    logits[row, first + at + len(wanted) - 1, 2 * kind + 1] = 9
+            logits[row, 0, 0] = logits[row, 0, 2] = 5
+        self.seen.append([" ".join(words) for words in rows])
+        semantics = torch.stack([torch.randn(8, generator=torch.Generator().manual_seed(hash(tuple(row)) % 1000))
+                                 for row in batch.tokens.tolist()])
+        return logits, semantics
+
+
+def growth(script: Script, question: str = "who directed the film made at Roma", kind: Any = "special",
+           **choices: Any) -> Growth:
+    pages = FewPages()
+    return Growth(Scripted(script), pages, WORDS.vocab, pages.ids(question), kind, **choices)
+
+
+def by_hand(title: str, clues: int) -> Points:
+    """Roma leads to the film, and by mistake to its owner, who leads to the film again; then there is more in it."""
+    return {"Roma": (["Dusk", "Eva"], []), "Dusk": ([], ["Adam"] if clues == 1 else ["1974"]), "Eva": (["Dusk"], []),
+            }.get(title, ([], []))
+
+
+def test_a_run_by_hand() -> None:
+    asked = growth(by_hand)
+    states = [*asked.states()]
+    assert [state.rim for state in states] == [("Roma",), ("Dusk", "Eva"), ("Adam", "Dusk"), ("1974",), ()]
+    clue = {edge: told["clue"] for edge in states[-1].graph.edges for told in [states[-1].graph.edges[edge]]}
+    assert clue == {("Roma", "Dusk"): ("Roma", 1), ("Roma", "Eva"): ("Roma", 2), ("Dusk", "Adam"): ("Dusk", 1),
+                    ("Eva", "Dusk"): ("Eva", 1), ("Dusk", "1974"): ("Dusk", 2)}
+    assert [sorted(state.graph.edges) for state in states[:3]] == [
+        [], [("Roma", "Dusk"), ("Roma", "Eva")],
+        [("Dusk", "Adam"), ("Eva", "Dusk"), ("Roma", "Dusk"), ("Roma", "Eva")]], "no state was changed later"
+    assert states[-1].clues("Dusk") == (Clue("Roma", 1), Clue("Eva", 1))
+    assert states[-1].answers == ("Adam", "1974")
+    question, sep = "[CLS] who directed the film made at Roma [SEP]", " [SEP] "
+    dusk, roma = " ".join(PAGES["Dusk"]), " ".join(PAGES["Roma"])
+    assert asked.model.seen == [  # type: ignore[attr-defined]
+        [f"{question} {roma} [SEP]"],
+        [f"{question} Dusk was made there{sep}{dusk} [SEP]",
+         f"{question} Eva owns it{sep}{' '.join(PAGES['Eva'])} [SEP]"],
+        [f"{question} Adam directed it{sep}{PAGES['Adam'][0]} [SEP]",
+         f"{question} Dusk was made there{sep}she plays in Dusk{sep}{dusk} [SEP]"],
+        [f"{question} it came out in 1974 [SEP]"]]
+
+
+def test_an_answer_is_read_and_not_gone_on_from() -> None:
+    def on(title: str, clues: int) -> Points:
+        return {"Roma": ([], ["Eva"]), "Eva": (["Dusk"], ["Milton"])}.get(title, ([], []))
+    last = growth(on).finished()
+    assert sorted(last.graph) == ["Eva", "Roma"] and set(last.visits) == {"Eva", "Roma"}
+    assert last.graph.nodes["Eva"] == {"hop": False, "answer": True}
+
+
+def test_an_answer_that_becomes_a_hop_is_gone_on_from() -> None:
+    def on(title: str, clues: int) -> Points:
+        return {"Roma": (["Dusk"], ["Eva"]), "Dusk": (["Adam"], []), "Adam": ([], []), "Eva": (["Milton"], []),
+                "Milton": ([], ["town"])}.get(title, ([], []))
+    first = growth(on)
+    PAGES["Adam"] = ["Adam was born in 1931", "Eva is his wife"]
+    try:
+        second = growth(lambda title, clues: (["Eva"], []) if title == "Adam" else on(title, clues))
+        assert not first.finished().graph.nodes["Eva"]["hop"]
+        last = second.finished()
+        assert last.graph.nodes["Eva"] == {"hop": True, "answer": True} and "Milton" in last.graph
+    finally:
+        PAGES["Adam"] = ["Adam was born in 1931"]
+
+
+def test_what_is_forbidden_does_not_come_in() -> None:
+    assert "Eva" not in growth(by_hand, forbidden=frozenset({"Eva"})).finished().graph
+    last = growth(by_hand, forbidden=frozenset({("Roma", "Dusk")})).finished()
+    assert ("Roma", "Dusk") not in last.graph.edges and ("Eva", "Dusk") in last.graph.edges
+    assert not growth(by_hand, forbidden=frozenset({"Roma"})).start().rim
+
+
+def test_a_circle_comes_to_an_end() -> None:
+    last = growth(lambda title, clues: {"Roma": (["Dusk"], []), "Dusk": (["Adam"], [])}.get(title, ([], []))).finished()
+    assert not last.rim
+
+    def circle(title: str, clues: int) -> Points:
+        return {"Roma": (["Eva"], []), "Eva": (["Dusk"], ["Milton"]), "Dusk": (["Dusk", "Adam"], []),
+                }.get(title, ([], []))
+    last = growth(circle).finished()
+    assert ("Dusk", "Dusk") not in last.graph.edges and not last.rim
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_no_more_nodes_than_are_allowed(most: int) -> None:
+    assert len(growth(by_hand, most_nodes=most).finished().graph) == most
+
+
+def test_no_more_hops_than_are_allowed() -> None:
+    assert "Eva" not in growth(by_hand, most_hops=1).step(growth(by_hand).start()).graph
+
+
+def test_without_clues_none_goes_along() -> None:
+    asked = growth(by_hand, clues=False)
+    last = asked.finished()
+    assert all(row.count("[SEP]") <= 2 for rows in asked.model.seen for row in rows)  # type: ignore[attr-defined]
+    assert last.clues("Dusk"), "but it is told where a node was found"
+
+
+def test_where_nothing_is_sure_the_likeliest_answer_is_taken() -> None:
+    class Unsure(Scripted):
+        def read(self, batch: Batch) -> tuple[Tensor, Tensor]:
+            logits, semantics = super().read(batch)
+            logits[..., 2:] = logits[..., 2:].clamp(max=4)          # below [CLS], whose is 4 too
+            logits[:, 0, 2] = torch.tensor([6.0, 4.5, 7.0])[:len(logits)] if len(logits) == 2 else 6.0
+            return logits, semantics
+    pages = FewPages()
+    model = Unsure(lambda title, clues: {"Roma": (["Dusk", "Eva"], ["cafe"]), "Dusk": ([], ["Adam"]),
+                                         "Eva": ([], ["Milton"])}.get(title, ([], [])))
+    asked = Growth(model, pages, WORDS.vocab, pages.ids("who directed the film made at Roma"), "special")
+    states = [*asked.states()]
+    assert [state.rim for state in states] == [("Roma",), ("Dusk", "Eva"), ("Milton",), ()], \
+        "a half below the threshold at Eva, two at Roma and Dusk"
+    assert states[-1].answers == ("Milton",) and asked.answer(states[-1]) == "Milton"
+
+
+def test_a_question_that_names_nothing() -> None:
+    asked = growth(by_hand, "who directed the film")
+    last = asked.finished()
+    assert not last.graph and asked.answer(last) is None and asked.scores(last) == {}
+    assert growth(by_hand, "who is older", "either-or").answer(last) is None
+
+
+def test_system_two_chooses_among_answers() -> None:
+    asked = growth(by_hand)
+    last = asked.finished()
+    nodes = [*last.graph]
+    x = torch.stack([last.visits[node].semantics for node in nodes])
+    edges = adjacency([(nodes.index(a), nodes.index(b)) for a, b in last.graph.edges], len(nodes))
+    assert torch.equal(edges_of(last.graph, nodes), edges)
+    expected = dict(zip(nodes, asked.model.reasoner(x, edges).tolist(), strict=True))
+    assert asked.scores(last) == pytest.approx(expected)
+    assert asked.answer(last) == max(("Adam", "1974"), key=expected.__getitem__)
+
+
+def compared(title: str, clues: int) -> Points:
+    return {"Dusk": (["Adam"], []), "Adam": ([], ["1931"]), "Old Town": (["Eva"], ["old"]), "Eva": ([], [])}.get(
+        title, ([], []))
+
+
+@pytest.mark.parametrize(("kind", "answers"), [("either-or", ("Old Town", "Dusk")), ("yes-no", ("no", "yes"))])
+def test_two_are_compared_where_their_values_stand(kind: str, answers: tuple[str, str]) -> None:
+    asked = growth(compared, "who is older Old Town or Dusk", kind)
+    last = asked.finished()
+    assert asked.compared(last) == ("Old Town", "Adam")
+    one, other = (last.visits[node].semantics for node in ("Old Town", "Adam"))
+    predictor = asked.model.reasoner.either_or if kind == "either-or" else asked.model.reasoner.yes_no
+    chance = predictor((one - other)[None]).sigmoid().item()
+    assert asked.chance(last) == pytest.approx(chance) and asked.answer(last) == answers[chance > 0.5]
+    turned = growth(compared, "who is older Dusk or Old Town", kind)
+    assert turned.compared(turned.finished()) == ("Adam", "Old Town")
