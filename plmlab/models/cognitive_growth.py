@@ -72,8 +72,9 @@ class Visit:
 @dataclass(frozen=True)
 class GrowthState:
     """A graph half grown. ``graph`` is a networkx.DiGraph over titles, or over the words of an answer that has no page;
-    a node has ``hop`` (it is read to go on) and ``answer`` (it was pointed at as one), an edge its ``clue``. ``rim`` is
-    what is to be read next; ``visits`` holds what was read."""
+    a node has ``hop`` (it is read to go on) and ``answer`` (it was pointed at as one), an edge its ``clue``, and the
+    ``margin`` with which System 1 has pointed at an answer, None where it has not. ``rim`` is what is to be read next;
+    ``visits`` holds what was read."""
 
     graph: "networkx.DiGraph"
     rim: tuple[str, ...]
@@ -193,7 +194,9 @@ class Growth:
         news = (source, target) not in graph.edges or (hop and not known["hop"])
         known["hop"], known["answer"] = known["hop"] or hop, known["answer"] or answer
         if (source, target) not in graph.edges:
-            graph.add_edge(source, target, clue=Clue(source, span.sentence))
+            graph.add_edge(source, target, clue=Clue(source, span.sentence), margin=None)
+        if answer:
+            graph.edges[source, target]["margin"] = span.margin
         return news
 
     def _least_unlikely(self, state: GrowthState) -> GrowthState:
@@ -251,6 +254,12 @@ class Growth:
         if self.kind == "yes-no":
             return "yes" if chance > 0.5 else "no"
         return [*self.start().graph][int(chance > 0.5)]
+
+    def likeliest(self, state: GrowthState) -> str | None:
+        """What System 1 alone would answer: of all answers that were pointed at, that with the largest margin over
+        [CLS]; None where there is none."""
+        pointed = [(margin, node) for _, node, margin in state.graph.edges(data="margin") if margin is not None]
+        return max(pointed)[1] if pointed else None
 
     def _semantics(self, state: GrowthState, nodes: Sequence[str]) -> Float[Tensor, "node model"]:
         return torch.stack([state.visits[node].semantics for node in nodes])

@@ -86,7 +86,10 @@ class Scripted(CogQA):
         return logits, semantics
 
 
-def growth(script: Script, question: str = "who directed the film made at Roma", kind: Any = "special",
+QUESTION = "who directed the film made at Roma"
+
+
+def growth(script: Script, question: str = QUESTION, kind: Any = "special",
            **choices: Any) -> Growth:
     pages = FewPages()
     return Growth(Scripted(script), pages, WORDS.vocab, pages.ids(question), kind, **choices)
@@ -188,7 +191,7 @@ def test_where_nothing_is_sure_the_likeliest_answer_is_taken() -> None:
     pages = FewPages()
     model = Unsure(lambda title, clues: {"Roma": (["Dusk", "Eva"], ["cafe"]), "Dusk": ([], ["Adam"]),
                                          "Eva": ([], ["Milton"])}.get(title, ([], [])))
-    asked = Growth(model, pages, WORDS.vocab, pages.ids("who directed the film made at Roma"), "special")
+    asked = Growth(model, pages, WORDS.vocab, pages.ids(QUESTION), "special")
     states = [*asked.states()]
     assert [state.rim for state in states] == [("Roma",), ("Dusk", "Eva"), ("Milton",), ()], \
         "a half below the threshold at Eva, two at Roma and Dusk"
@@ -212,6 +215,21 @@ def test_system_two_chooses_among_answers() -> None:
     expected = dict(zip(nodes, asked.model.reasoner(x, edges).tolist(), strict=True))
     assert asked.scores(last) == pytest.approx(expected)
     assert asked.answer(last) == max(("Adam", "1974"), key=expected.__getitem__)
+
+
+@pytest.mark.parametrize(("surer", "answer"), [(2.0, "1974"), (0.5, "Adam")])
+def test_system_one_alone_takes_the_surest_span(surer: float, answer: str) -> None:
+    class Surer(Scripted):
+        def read(self, batch: Batch) -> tuple[Tensor, Tensor]:
+            logits, semantics = super().read(batch)
+            for row, tokens in enumerate(batch.tokens.tolist()):
+                if "1974" in WORDS.tokens(tokens) and tokens.count(WORDS.vocab.need("sep")) == 4:
+                    logits[row, :, 2] *= surer                          # the film, read again with two clues
+            return logits, semantics
+    asked = Growth(Surer(by_hand), FewPages(), WORDS.vocab, FewPages().ids(QUESTION), "special")
+    last = asked.finished()
+    assert set(last.answers) == {"Adam", "1974"} and asked.likeliest(last) == answer
+    assert growth(by_hand, "who directed the film").likeliest(growth(by_hand, "who directed the film").start()) is None
 
 
 def compared(title: str, clues: int) -> Points:

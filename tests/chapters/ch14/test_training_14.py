@@ -1,0 +1,47 @@
+"""What a CogQA learns from: the same batch for a step, all kinds, nothing to choose by; and that it learns."""
+
+import pytest
+import torch
+
+from plmlab.chapters.ch14 import training
+from plmlab.chapters.ch14.answering import answered, told
+from plmlab.models.bert import BERT, BERTConfig
+from plmlab.models.cogqa import CogQA
+from plmlab.world.datasets.tokenizer import spelling
+
+
+@pytest.mark.parametrize("kind", sorted(set(training.KINDS)))
+def test_no_question_to_choose_by_is_learned_from(kind: str) -> None:
+    known, kept = ([(one.words, one.facts) for one in some(kind)] for some in (training.labelled, training.development))
+    assert len(kept) == training.DEVELOPMENT and len(known) > 1000
+    assert not set(kept) & set(known)
+    if kind == "comparison":
+        assert len(known) % 2 == 0, "twins stay together"
+
+
+def test_a_step_has_always_the_same_batch() -> None:
+    one, other = training.batches(3, 192), training.batches(3, 192)
+    assert torch.equal(one(7).reading.tokens, other(7).reading.tokens) and torch.equal(one(7).edges, other(7).edges)
+    assert not torch.equal(one(7).reading.tokens[:2, :9], one(8).reading.tokens[:2, :9])
+    kinds = {"special": 0, "either": 0, "yes": 0}
+    for step in range(12):
+        batch = one(step)
+        found = len(batch.answers), len(batch.either_or), len(batch.yes_no)
+        assert sum(found) == training.BATCH == int(batch.question[-1]) + 1
+        for kind, count in zip(kinds, found, strict=True):
+            kinds[kind] += count
+        assert bool((batch.edges.sum(0)[batch.answers] > 0).all()), "an answer was found somewhere"
+    assert 0.6 < kinds["special"] / 96 < 0.9 and min(kinds.values()) > 4
+
+
+def test_both_systems_learn_a_few_questions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By heart, end to end: the graph that grows by what was learned gives their answers and their sentences."""
+    few = {kind: training.labelled(kind)[:count] for kind, count in (("bridge", 3), ("one-hop", 1), ("comparison", 2))}
+    monkeypatch.setattr(training, "labelled", few.__getitem__)
+    monkeypatch.setattr(training, "BATCH", 4)
+    torch.manual_seed(0)
+    model = CogQA.on(BERT(BERTConfig(len(spelling()), 192, 2, 64, 2, 128, dropout=0.0, attention_dropout=0.0)))
+    training.learn(model, 150, 3e-3, 0, show=False)
+    outcomes = told(answered(model, training.pages("train"), spelling().vocab,
+                             [one for some in few.values() for one in some]))
+    assert outcomes["answer"]["exact"] > 0.8 and outcomes["supporting"]["f1"] > 0.8
