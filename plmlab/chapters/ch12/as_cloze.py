@@ -27,12 +27,15 @@ each of the other's, by more than `MARGIN`; else they are *not apart*. For each 
 - GLM *against BERT* is told for cloze and for head likewise, and no claim: a head on BERT against a cloze on GLM mixes
   two changes.
 
+Added when a reader had asked for it, and so not judged by these rules: a *frozen* model, whose vectors a ridge regression
+reads, its strength chosen by the same 200 rows. From 32 labels it makes more of BERT's vectors than tuning does.
+
 Beside them stand the score without any label, of those that have a word for each class, and that of the commoner class.
 All seeds are judged by the same 300 rows, so what is told is of them: a share of 300 has a standard error of up to
 three points. Of "number" also the rows are told in which a noun of the other number stands between (``attracted``).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -44,9 +47,9 @@ from plmlab.chapters.ch12.cloze_classifiers import ClozeClassifier, GLMSlotClass
 from plmlab.chapters.ch12.cloze_tasks import TASKS, ClozeTask, majority, read_by_bert, read_by_glm
 from plmlab.chapters.ch12.english_bert import pretrained
 from plmlab.example import Example
-from plmlab.recipes import Parts, apart, tuned_by_all_seeds
+from plmlab.recipes import Parts, apart, spreads, tuned_by_all_seeds
 from plmlab.train import Diverged
-from plmlab.transfer import MOST, fit_rows, share_right
+from plmlab.transfer import MOST, batch_of, fit_rows, share_right
 from plmlab.world.datasets.tokenizer import ids
 
 SEEDS = (0, 1, 2)
@@ -54,6 +57,8 @@ LABELS = (32, 128, MOST)
 STEPS, PATIENCE = 600, 4
 """Updates at most, and how many measurements without a better one end a run."""
 RATES = (3e-4, 1e-3, 3e-3)
+STRENGTHS = tuple(10.0 ** power for power in range(-2, 5))
+"""Of the ridge regression."""
 MARGIN = 0.02
 """A share by which one must be above the other."""
 
@@ -130,6 +135,29 @@ def run(folder: str, arm: str, name: str, labels: int, lr: float, seed: int) -> 
     return {**examined(model.eval(), read, task), "development": best, "updates": updates}
 
 
+def frozen(folder: str, arm: str, name: str, labels: int, seed: int) -> dict[str, float]:
+    """What a ridge regression reaches on the vectors that a head stands on, as they were pretrained: what the task's
+    exam tells, that on the ``development`` rows, and the ``strength`` that is best on these (of equals the least)."""
+    from sklearn.linear_model import RidgeClassifier
+
+    torch.manual_seed(seed)
+    how, task = ARMS[arm], TASKS[name]
+    model, read = how.classifier(pretrained(folder, how.pretrained), task).eval(), partial(how.example, task)
+    model.output = nn.Identity()
+
+    @torch.no_grad()
+    def vectors(rows: Sequence[Any]) -> tuple[Any, Any]:
+        batch = batch_of(read, rows)
+        return model(batch).double().numpy(), batch.labels["class"].numpy()
+
+    known, chosen = vectors(task.labelled(seed)[:labels]), vectors(task.development(seed))
+    fitted = {strength: RidgeClassifier(strength).fit(*known) for strength in STRENGTHS}
+    scores = {strength: float(ridge.score(*chosen)) for strength, ridge in fitted.items()}
+    best = max(scores, key=scores.__getitem__)
+    return {**{exam: float(fitted[best].score(*vectors(rows))) for exam, rows in task.exam().items()},
+            "development": scores[best], "strength": best}
+
+
 def arms_for(labels: int) -> list[str]:
     """The arms that learn from so many labels: exchanged words with the fewest alone."""
     return [arm for arm in ARMS if arm != EXCHANGED or labels == LABELS[0]]
@@ -165,7 +193,7 @@ def verdicts(of: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 
 def measure(parts: Parts) -> dict[str, Any]:
     """``tasks``: task → labels → arm → ``lr``, the ``rates`` tried with their development scores, and what `run` tells,
-    with spread; ``zero``: task → arm → what is reached without a label; ``majority``: what one class gives;
+    with spread; ``frozen``: the same of `frozen`, for each arm with a head; ``zero``: task → arm → what is reached without a label; ``majority``: what one class gives;
     ``verdicts``: task → `verdicts`; and ``BERT``: how it was pretrained."""
     folder = str(parts.folder)
     bert = english_bert.measure(parts)
@@ -173,9 +201,15 @@ def measure(parts: Parts) -> dict[str, Any]:
                                            for arm in arms_for(labels)}, SEEDS)
     tasks = {task: {str(labels): {arm: runs[folder, arm, task, labels] for arm in arms_for(labels)}
                     for labels in LABELS} for task in TASKS}
+    heads = [arm for arm, how in ARMS.items() if not how.says_words]
+    still = parts(frozen, [(folder, arm, task, labels, seed) for arm in heads for task in TASKS for labels in LABELS
+                           for seed in SEEDS])
     zero = parts(untaught, [(folder, arm, task) for task in TASKS for arm, how in ARMS.items() if how.says_words])
     return {
-        "tasks": tasks, "majority": {task: majority(task) for task in TASKS},
+        "tasks": tasks, "frozen": {task: {str(labels): {arm: spreads({
+            seed: still[folder, arm, task, labels, seed] for seed in SEEDS}) for arm in heads} for labels in LABELS}
+            for task in TASKS},
+        "majority": {task: majority(task) for task in TASKS},
         "zero": {task: {arm: zero[folder, arm, task] for arm, how in ARMS.items() if how.says_words}
                  for task in TASKS},
         "verdicts": {task: verdicts(of) for task, of in tasks.items()}, "BERT": bert,

@@ -10,6 +10,7 @@ from small_models import cloze_reader
 from plmlab import transfer
 from plmlab.chapters.ch12 import as_cloze, english_bert
 from plmlab.chapters.ch12.as_cloze import ARMS, EXCHANGED
+from plmlab.chapters.ch12.cloze_classifiers import at_slot
 from plmlab.chapters.ch12.cloze_tasks import TASKS, Agreeing
 from plmlab.example import Batch
 from plmlab.recipes import Parts, spread
@@ -142,6 +143,31 @@ def test_who_only_gets_worse_keeps_what_it_began_with(monkeypatch: pytest.Monkey
         "score": 0.8, "attracted": 0.7, "development": 0.9, "updates": 0}
 
 
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("arm", ["GLM, head", "BERT, head"])
+@pytest.mark.parametrize("name", TASKS)
+def test_what_is_frozen_is_read_by_a_ridge_regression(name: str, arm: str) -> None:
+    """Solved again from its equations, on vectors taken from the network itself."""
+    task, how = TASKS[name], ARMS[arm]
+    found = as_cloze.frozen("", arm, name, 6, 0)
+    model: Any = little("", how.pretrained)
+
+    def vectors(rows: list[Any]) -> torch.Tensor:
+        batch = Batch.of([how.example(task, row) for row in rows], pad=0)
+        with torch.no_grad():
+            hidden = model.bert(batch)
+            return at_slot(hidden, batch) if "slot" in batch.labels else model.bert.pool(hidden)
+    known, kinds = vectors(task.labelled(0)[:6]).double(), [2.0 * task.kind(row) - 1 for row in task.labelled(0)[:6]]
+    centre, mean = known.mean(0), sum(kinds) / 6
+    gram = (known - centre).T @ (known - centre) + found["strength"] * torch.eye(known.shape[1], dtype=torch.float64)
+    weights = torch.linalg.solve(gram, (known - centre).T @ (torch.tensor(kinds).double() - mean))
+    for key, rows in {**task.exam(), "development": task.development(0)}.items():
+        said = (vectors(list(rows)).double() - centre) @ weights + mean > 0
+        right = sum(bool(one) == bool(task.kind(row)) for one, row in zip(said, rows, strict=True)) / len(rows)
+        assert found[key] == pytest.approx(right)
+    assert found["strength"] in as_cloze.STRENGTHS
+
+
 def told(**lows: float) -> dict[str, Any]:
     """Arm → a score whose three seeds lie 0.01 apart, from the lowest on."""
     names = {"cloze": "GLM, cloze", "exchanged": EXCHANGED, "head": "GLM, head", "bert_cloze": "BERT, cloze",
@@ -193,4 +219,5 @@ def test_what_is_recorded(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None
                 assert scores[one["lr"]] == max(scores.values()) and one["lr"] not in (min(scores), max(scores))
                 assert one["development"]["mean"] == pytest.approx(scores[one["lr"]])
                 assert ("attracted" in one) == (name == "number")
+        assert {*found["frozen"][name]["2"]} == {"GLM, head", "BERT, head"}
         assert found["verdicts"][name] == as_cloze.verdicts(of)
