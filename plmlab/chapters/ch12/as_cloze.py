@@ -27,8 +27,9 @@ each of the other's, by more than `MARGIN`; else they are *not apart*. For each 
 - GLM *against BERT* is told for cloze and for head likewise, and no claim: a head on BERT against a cloze on GLM mixes
   two changes.
 
-Added when a reader had asked for it, and so not judged by these rules: a *frozen* model, whose vectors a ridge regression
-reads, its strength chosen by the same 200 rows. From 32 labels it makes more of BERT's vectors than tuning does.
+Added when a reader had asked for it, and so not judged by these rules: a *frozen* model, whose vectors a ridge
+regression reads, its strength chosen by the same 200 rows. From 32 labels it makes more of BERT's vectors than tuning
+does.
 
 Beside them stand the score without any label, of those that have a word for each class, and that of the commoner class.
 All seeds are judged by the same 300 rows, so what is told is of them: a share of 300 has a standard error of up to
@@ -193,8 +194,9 @@ def verdicts(of: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 
 def measure(parts: Parts) -> dict[str, Any]:
     """``tasks``: task → labels → arm → ``lr``, the ``rates`` tried with their development scores, and what `run` tells,
-    with spread; ``frozen``: the same of `frozen`, for each arm with a head; ``zero``: task → arm → what is reached without a label; ``majority``: what one class gives;
-    ``verdicts``: task → `verdicts`; and ``BERT``: how it was pretrained."""
+    with spread; ``frozen``: the same of `frozen`, for each arm with a head; ``zero``: task → arm → what is reached
+    without a label; ``majority``: what one class gives; ``verdicts``: task → `verdicts`; and ``BERT``: how it was
+    pretrained."""
     folder = str(parts.folder)
     bert = english_bert.measure(parts)
     runs = tuned_by_all_seeds(parts, run, {(folder, arm, task, labels): RATES for task in TASKS for labels in LABELS
