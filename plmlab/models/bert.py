@@ -112,13 +112,17 @@ class BERT(nn.Module):
 
     def continued(self, batch: Batch, caches: Sequence[Cache | None]) -> Float[Tensor, "batch time model"]:
         """The same, behind what ``caches``, one a layer, remember."""
-        *_, last = self.layered(batch, caches)
-        return last
+        for x in self.layered(batch, caches):  # noqa: B007
+            pass
+        return x
 
-    def layered(self, batch: Batch, caches: Sequence[Cache | None]) -> Iterator[Float[Tensor, "batch time model"]]:
-        """What each layer makes of each slot, from the lowest on."""
+    def layered(self, batch: Batch, caches: Sequence[Cache | None] | None = None,
+                ) -> Iterator[Float[Tensor, "batch time model"]]:
+        """The embedding of each slot, and what one layer after the other makes of it, behind what ``caches`` remember.
+        """
         x = self.embedded(self.embeddings(batch))
-        for layer, cache in zip(self.layers, caches, strict=True):
+        yield x
+        for layer, cache in zip(self.layers, [None] * len(self.layers) if caches is None else caches, strict=True):
             x = layer(x, batch.visible, cache)
             yield x
 

@@ -9,8 +9,6 @@ As in the authors' code and not in the paper: both rounds share their weights, n
 between the two layers of a predictor.
 """
 
-from collections.abc import Iterable
-
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
@@ -19,17 +17,6 @@ from torch.nn import functional as F
 from plmlab.layers.hooks import HookPoint
 
 ROUNDS = 2
-
-
-def adjacency(edges: Iterable[tuple[int, int]], nodes: int) -> Bool[Tensor, "source target"]:
-    """A: true from a node to each that was found from it. An edge that stands twice counts once. ValueError for one
-    from or to a node that is not there."""
-    found = torch.zeros(nodes, nodes, dtype=torch.bool)
-    for source, target in edges:
-        if not (0 <= source < nodes and 0 <= target < nodes):
-            raise ValueError(f"an edge goes from node {source} to node {target}, and the nodes are 0 to {nodes - 1}")
-        found[source, target] = True
-    return found
 
 
 class GraphLayer(nn.Module):

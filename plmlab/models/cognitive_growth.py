@@ -9,6 +9,7 @@ the most spans).
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import torch
@@ -110,13 +111,22 @@ class Growth:
     forbidden: frozenset[str | tuple[str, str]] = field(default=frozenset())
     clues: bool = True
 
+    @cached_property
+    def named(self) -> tuple[str, ...]:
+        """The titles that the question names, in its order, each once: where the graph begins."""
+        names = [name for name in dict.fromkeys(self.pages.named(self.question)) if name not in self.forbidden]
+        return tuple(names[:self.most_nodes])
+
+    @property
+    def _device(self) -> torch.device:
+        return next(self.model.parameters()).device
+
     def start(self) -> GrowthState:
         """What the question names, nothing read."""
         import networkx
 
         graph = networkx.DiGraph()
-        names = [name for name in dict.fromkeys(self.pages.named(self.question)) if name not in self.forbidden]
-        for name in names[:self.most_nodes]:
+        for name in self.named:
             graph.add_node(name, hop=True, answer=False)
         return GrowthState(graph, tuple(graph), {})
 
@@ -150,7 +160,7 @@ class Growth:
         clues = [state.clues(node) if self.clues else () for node in state.rim]
         read = [self.fitted(node, some) for node, some in zip(state.rim, clues, strict=True)]
         batch = Batch.of([one.example(self.vocab) for one in read], pad=self.vocab.need("pad"))
-        logits, semantics = self.model.read(batch.to(next(self.model.parameters()).device))
+        logits, semantics = self.model.read(batch.to(self._device))
         found = {}
         for node, some, one, row, meaning in zip(state.rim, clues, read, logits.cpu(), semantics.cpu(), strict=True):
             hop_starts, hop_ends, starts, ends = row.unbind(-1)
@@ -215,8 +225,7 @@ class Growth:
         nodes = [node for node in state.graph if node in state.visits]
         if not nodes:
             return {}
-        device = next(self.model.parameters()).device
-        logits = self.model.reasoner(self._semantics(state, nodes).to(device), edges_of(state.graph, nodes).to(device))
+        logits = self.model.reasoner(self._semantics(state, nodes), edges_of(state.graph, nodes).to(self._device))
         return dict(zip(nodes, logits.tolist(), strict=True))
 
     @torch.no_grad()
@@ -226,14 +235,14 @@ class Growth:
         if len(compared) < 2:
             return None
         predictor = self.model.reasoner.either_or if self.kind == "either-or" else self.model.reasoner.yes_no
-        one, other = self._semantics(state, compared).to(next(self.model.parameters()).device)
+        one, other = self._semantics(state, compared)
         return float(predictor((one - other)[None]).sigmoid())
 
     def compared(self, state: GrowthState) -> tuple[str, ...]:
         """For each of the first two nodes of the question, the node on the way from it that says what is compared."""
         import networkx
 
-        starts = [node for node in self.start().graph if node in state.visits][:2]
+        starts = [node for node in self.named if node in state.visits][:2]
         found = []
         for start in starts:
             hops = [node for node in (start, *networkx.descendants(state.graph, start))
@@ -253,7 +262,7 @@ class Growth:
             return None
         if self.kind == "yes-no":
             return "yes" if chance > 0.5 else "no"
-        return [*self.start().graph][int(chance > 0.5)]
+        return self.named[int(chance > 0.5)]
 
     def likeliest(self, state: GrowthState) -> str | None:
         """What System 1 alone would answer: of all answers that were pointed at, that with the largest margin over
@@ -262,7 +271,7 @@ class Growth:
         return max(pointed)[1] if pointed else None
 
     def _semantics(self, state: GrowthState, nodes: Sequence[str]) -> Float[Tensor, "node model"]:
-        return torch.stack([state.visits[node].semantics for node in nodes])
+        return torch.stack([state.visits[node].semantics for node in nodes]).to(self._device)
 
 
 def edges_of(graph: "networkx.DiGraph", nodes: Sequence[str]) -> Tensor:

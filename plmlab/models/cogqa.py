@@ -86,9 +86,9 @@ class CogQA(TaskHead):
 
     def read(self, batch: Batch) -> tuple[Float[Tensor, "batch time 4"], Float[Tensor, "batch model"]]:
         """The logits, and sem[x, Q, clues]: what each node is to System 2."""
-        hidden = [*self.bert.layered(batch, [None] * self.config.layers)]
+        hidden = [*self.bert.layered(batch)]
         logits = self.output(hidden[-1]).masked_fill(~batch.looked_at[..., None], float("-inf"))
-        return logits, hidden[self.config.semantic_layer - 1][:, 0]
+        return logits, hidden[self.config.semantic_layer][:, 0]
 
     def losses(self, batch: CognitiveBatch) -> Losses:
         """Both systems' losses on the same questions."""

@@ -1,7 +1,7 @@
 """A question of several hops as CogQA is trained on it (Ding et al. 2019, §3.4): what is read at each node of its
 graph, who was found from whom, and which node, or which of two outcomes, is the answer."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Literal, Self
@@ -40,6 +40,17 @@ class CognitiveExample:
             raise ValueError(f"nodes {sorted(set(inside))} are named, and there are {len(self.nodes)}, counted from 0")
 
 
+def adjacency(edges: Iterable[tuple[int, int]], nodes: int) -> Bool[Tensor, "source target"]:
+    """A: true from a node to each that was found from it. An edge that stands twice counts once. ValueError for one
+    from or to a node that is not there."""
+    found = torch.zeros(nodes, nodes, dtype=torch.bool)
+    for source, target in edges:
+        if not (0 <= source < nodes and 0 <= target < nodes):
+            raise ValueError(f"an edge goes from node {source} to node {target}, and the nodes are 0 to {nodes - 1}")
+        found[source, target] = True
+    return found
+
+
 @dataclass(frozen=True)
 class CognitiveBatch:
     """Several questions: all of their nodes in one reading, all of their graphs as one whose parts do not meet.
@@ -60,14 +71,14 @@ class CognitiveBatch:
         """Collate; ``pad`` is the id that fills the shorter texts up."""
         sizes = [len(example.nodes) for example in examples]
         first = [0, *accumulate(sizes)]
-        edges = torch.zeros(first[-1], first[-1], dtype=torch.bool)
+        edges = [(begin + source, begin + target) for example, begin in zip(examples, first, strict=False)
+                 for source, target in example.edges]
         asked: dict[Kind, list[list[int]]] = {"special": [], "either-or": [], "yes-no": []}
         for example, begin in zip(examples, first, strict=False):
-            for source, target in example.edges:
-                edges[begin + source, begin + target] = True
             asked[example.kind].append([*(begin + node for node in example.asked[:2]), *example.asked[2:]])
         return cls(
-            Batch.of([node for example in examples for node in example.nodes], pad=pad), edges,
+            Batch.of([node for example in examples for node in example.nodes], pad=pad),
+            adjacency(edges, first[-1]),
             torch.arange(len(sizes)).repeat_interleave(torch.tensor(sizes)),
             torch.tensor(asked["special"], dtype=torch.long).flatten(),
             *(torch.tensor(asked[kind], dtype=torch.long).reshape(-1, 3) for kind in ("either-or", "yes-no")))

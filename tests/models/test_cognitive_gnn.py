@@ -6,7 +6,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from plmlab.models.cognitive_gnn import CognitiveGNN, GraphLayer, SelfLoopGNN, adjacency
+from plmlab.models.cognitive_gnn import CognitiveGNN, GraphLayer, SelfLoopGNN
+from plmlab.objectives.cognitive_graphs import adjacency
 
 GRAPHS = {
     "a chain": (3, [(0, 1), (1, 2)]),

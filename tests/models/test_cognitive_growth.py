@@ -9,9 +9,9 @@ from torch import Tensor, nn
 
 from plmlab.example import Batch
 from plmlab.models.bert import BERTConfig
-from plmlab.models.cognitive_gnn import adjacency
 from plmlab.models.cognitive_growth import Clue, Growth, edges_of
 from plmlab.models.cogqa import CogQA, CogQAConfig
+from plmlab.objectives.cognitive_graphs import adjacency
 from plmlab.text.words import word_tokenizer
 
 PAGES = {

@@ -66,10 +66,7 @@ class AllLayers(Encoder):
 
     def all_layers(self, batch: Batch) -> Float[Tensor, "batch time all"]:
         """The vectors of all layers side by side."""
-        seen = [self.embedded(self.embeddings(batch))]
-        for layer in self.layers:
-            seen.append(layer(seen[-1], batch.visible))
-        return torch.cat(seen, -1)
+        return torch.cat([*self.layered(batch)], -1)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
         """A vector for each slot; in slot 0 the mean of all."""

@@ -109,6 +109,12 @@ ARMS = {
 }
 
 
+def made(folder: str, arm: str, name: str) -> tuple[Any, Callable[[Any], Example], ClozeTask]:
+    """An arm for a task: its classifier, in evaluation mode, what it reads of a row, and the task."""
+    how, task = ARMS[arm], TASKS[name]
+    return how.classifier(pretrained(folder, how.pretrained), task).eval(), partial(how.example, task), task
+
+
 def examined(model: nn.Module, read: Callable[[Any], Example], task: ClozeTask) -> dict[str, float]:
     """By each name of the task's exam the share of rows that are given their class."""
     return {name: share_right(model, read, rows) for name, rows in task.exam().items()}
@@ -118,9 +124,7 @@ def run(folder: str, arm: str, name: str, labels: int, lr: float, seed: int) -> 
     """What a run has reached: what the task's exam tells, ``score`` among it, that on the ``development`` rows, and the
     ``updates`` of its best weights; 0 where no others are better than those that it began with."""
     torch.manual_seed(seed)
-    how, task = ARMS[arm], TASKS[name]
-    model, read = how.classifier(pretrained(folder, how.pretrained), task), partial(how.example, task)
-    model.eval()
+    model, read, task = made(folder, arm, name)
     before = {**examined(model, read, task), "development": share_right(model, read, task.development(seed)),
               "updates": 0}
     try:
@@ -142,8 +146,7 @@ def frozen(folder: str, arm: str, name: str, labels: int, seed: int) -> dict[str
     from sklearn.linear_model import RidgeClassifier
 
     torch.manual_seed(seed)
-    how, task = ARMS[arm], TASKS[name]
-    model, read = how.classifier(pretrained(folder, how.pretrained), task).eval(), partial(how.example, task)
+    model, read, task = made(folder, arm, name)
     model.output = nn.Identity()
 
     @torch.no_grad()
@@ -166,8 +169,7 @@ def arms_for(labels: int) -> list[str]:
 
 def untaught(folder: str, arm: str, name: str) -> dict[str, float]:
     """What the task's exam tells of an arm that has learned from no label."""
-    how, task = ARMS[arm], TASKS[name]
-    return examined(how.classifier(pretrained(folder, how.pretrained), task), partial(how.example, task), task)
+    return examined(*made(folder, arm, name))
 
 
 def compared(runs: Mapping[str, Any], one: str, other: str) -> str:

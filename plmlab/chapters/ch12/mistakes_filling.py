@@ -41,6 +41,11 @@ def likeliest(table: Tensor, text: Ids, said: Said) -> int:
     return int(table[-1].argmax())
 
 
+def from_zero_up(first: int) -> Callable[[Tensor, Ids, Said], int]:
+    """The likeliest token of the last slot, if its logit is above 0; else the one that it was begun with."""
+    return lambda table, text, said: int(table[-1].argmax()) if float(table[-1].max()) > 0 else first
+
+
 def in_their_places(text: Ids, said: Said) -> Ids:
     """The text with the words of each blank for its [MASK]."""
     words = {masks(text)[blank]: filling for blank, filling in said}
@@ -208,9 +213,9 @@ FILLING: Mistakes = {
     "the two rows of positions have changed places": filling(read=reading(
         lambda tokens, first, second, n: (tokens, second, first))),
     "the largest is looked for from 0 up, and all may lie below 0; begin with the first": filling(
-        say=lambda table, text, said: int(table[-1].argmax()) if float(table[-1].max()) > 0 else END),
+        say=from_zero_up(END)),
     "the largest is looked for from 0 up, and where all lie below 0 token 0 is said; begin with the first": filling(
-        say=lambda table, text, said: int(table[-1].argmax()) if float(table[-1].max()) > 0 else 0),
+        say=from_zero_up(0)),
     "the slot before the last is asked; the last slot says what comes next": filling(
         say=lambda table, text, said: int(table[-2].argmax())),
     "the first slot is asked, always; the last slot says what comes next": filling(

@@ -20,6 +20,7 @@ from plmlab.objectives.cognitive_graphs import CognitiveExample, Kind
 from plmlab.objectives.hops import Span, fitted
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.world.datasets.pages import ArticlePages
+from plmlab.world.grammar.sentence import Sentence
 from plmlab.world.questions.bank import Question
 from plmlab.world.questions.chains import find_words
 from plmlab.world.questions.cloze import salient
@@ -49,6 +50,11 @@ class GoldGraph:
 
     nodes: dict[str, GoldNode] = field(default_factory=dict)
     edges: dict[tuple[str, str], None] = field(default_factory=dict)
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """Each node's number."""
+        return {name: number for number, name in enumerate(self.nodes)}
 
     def add(self, node: GoldNode) -> None:
         """A node, with the edges along which it was found; of one that is there already, these alone."""
@@ -89,7 +95,7 @@ def span_in(pages: ArticlePages, clue: Clue, name: str) -> Span:
 
 def asked(question: Question, pages: ArticlePages, graph: GoldGraph) -> tuple[int, ...]:
     """What is asked of System 2, the nodes by their numbers (`CognitiveExample`)."""
-    numbers = {name: number for number, name in enumerate(graph.nodes)}
+    numbers = graph.numbers
     kind = KINDS[question.form]
     if kind == "special":
         return (numbers[" ".join(question.answer)],)
@@ -106,10 +112,17 @@ def teller(graph: GoldGraph, name: str) -> str:
     return name
 
 
+def told_on_pages(graph: GoldGraph, pages: ArticlePages) -> Iterator[tuple[Sentence, str, int]]:
+    """All sentences of the pages that are read on: each with its title and number."""
+    for name, node in graph.nodes.items():
+        if node.read_on:
+            for number, sentence in enumerate(pages.article(pages.keys[name]).sentences):
+                yield sentence, name, number
+
+
 def other_hops(graph: GoldGraph, pages: ArticlePages, rng: Random) -> Iterator[GoldNode]:
     """What else the pages of the graph mention and has a page, in random order."""
-    told = [(mention.entity, name, number) for name, node in graph.nodes.items() if node.read_on
-            for number, sentence in enumerate(pages.article(pages.keys[name]).sentences)
+    told = [(mention.entity, name, number) for sentence, name, number in told_on_pages(graph, pages)
             for mention in sentence.mentions]
     for key, name, number in shuffled(rng, told):
         title = pages.world.facts[key].name
@@ -120,9 +133,7 @@ def other_hops(graph: GoldGraph, pages: ArticlePages, rng: Random) -> Iterator[G
 def other_answers(graph: GoldGraph, pages: ArticlePages, rng: Random) -> Iterator[GoldNode]:
     """Names, years and numbers of the pages of the graph that are none of its nodes: one a sentence, in random order.
     """
-    told = [(sentence, name, number) for name, node in graph.nodes.items() if node.read_on
-            for number, sentence in enumerate(pages.article(pages.keys[name]).sentences)]
-    for sentence, name, number in shuffled(rng, told):
+    for sentence, name, number in shuffled(rng, told_on_pages(graph, pages)):
         spans = salient(sentence, pages.world.facts)
         said = {" ".join(sentence.words[start:end]): None for (start, end), _ in spans}
         if others := [words for words in said if words not in graph.nodes]:
@@ -147,6 +158,6 @@ def example(question: Question, pages: ArticlePages, vocab: Vocabulary, time: in
         graph.add(node)
     for node in islice(other_answers(graph, pages, rng), NEGATIVE_ANSWERS if kind == "special" else 0):
         graph.add(node)
-    numbers = {name: number for number, name in enumerate(graph.nodes)}
+    numbers = graph.numbers
     return CognitiveExample(tuple(read(question, node, pages, vocab, time) for node in graph.nodes.values()),
                             tuple((numbers[source], numbers[target]) for source, target in graph.edges), kind, found)

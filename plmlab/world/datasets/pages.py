@@ -1,6 +1,6 @@
 """The world's articles as pages that a question is answered from: found by what they are called, read as ids."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache, cached_property
 
 from plmlab.text.tokenizers import Tokenizer
@@ -11,13 +11,11 @@ Ids = tuple[int, ...]
 
 
 class ArticlePages:
-    """The articles that a split is read in, each under its title ("Anna Bell"); ``articles``, a key → an article, are
-    others to read in their place."""
+    """The articles that a split is read in, each under its title ("Anna Bell")."""
 
-    def __init__(self, world: World, split: str, tokenizer: Tokenizer,
-                 articles: Mapping[str, Article] | None = None) -> None:
-        self.world, self.split, self.tokenizer = world, split, tokenizer
-        self._articles = world.corpora.articles(split) if articles is None else articles
+    def __init__(self, world: World, split: str, tokenizer: Tokenizer) -> None:
+        self.world, self.tokenizer = world, tokenizer
+        self._articles = world.corpora.articles(split)
         self._sentences = cache(self._read)
 
     @cached_property
@@ -31,16 +29,14 @@ class ArticlePages:
 
     def named(self, question: Sequence[int]) -> list[str]:
         """The titles that stand in a question, in its order; where several begin at one word the longest."""
-        return [title for _, _, title in self._found(question)]
-
-    def _found(self, words: Sequence[int]) -> Iterator[tuple[int, int, str]]:
-        at, longest = 0, max(map(len, self._titles))
-        while at < len(words):
-            ends = range(min(len(words), at + longest), at, -1)
-            end = next((end for end in ends if tuple(words[at:end]) in self._titles), None)
+        found, at, longest = list[str](), 0, max(map(len, self._titles))
+        while at < len(question):
+            ends = range(min(len(question), at + longest), at, -1)
+            end = next((end for end in ends if self.find(question[at:end])), None)
             if end is not None:
-                yield at, end, self._titles[tuple(words[at:end])]
+                found.append(self._titles[tuple(question[at:end])])
             at = end or at + 1
+        return found
 
     def find(self, words: Sequence[int]) -> str | None:
         """The title that these words are; None where no article is called so."""

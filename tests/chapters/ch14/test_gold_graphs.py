@@ -1,7 +1,6 @@
 """The examples that CogQA learns from: that following the spans leads to the answer, and what the negatives are."""
 
 from collections.abc import Iterator
-from functools import cache
 from itertools import islice
 from random import Random
 
@@ -10,19 +9,14 @@ import pytest
 from plmlab import world
 from plmlab.chapters.ch14 import gold_graphs
 from plmlab.chapters.ch14.gold_graphs import NEGATIVE_ANSWERS, NEGATIVE_HOPS, asked, example, gold_graph, teller
+from plmlab.chapters.ch14.training import pages
 from plmlab.objectives.cognitive_graphs import CognitiveExample
-from plmlab.world.datasets.pages import ArticlePages
 from plmlab.world.datasets.tokenizer import ids, spelling
 from plmlab.world.questions.bank import Question
 from plmlab.world.questions.cognitive_graph import ANSWER
 
 TIME = 192
 SPLITS = ("train", "test", "facts", "entities", "combinations")
-
-
-@cache
-def pages(split: str) -> ArticlePages:
-    return ArticlePages(world.full(), split, spelling())
 
 
 def questions(split: str, count: int = 25) -> Iterator[Question]:
