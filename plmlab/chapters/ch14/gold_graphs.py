@@ -34,7 +34,7 @@ NEGATIVE_HOPS, NEGATIVE_ANSWERS = 2, 2
 @dataclass(frozen=True)
 class GoldNode:
     """A title, or the words of a value; where it was found, as (title, sentence); and by sentence of its own page, the
-    words that lead on and those that are answers. ``read_on``: whether it is asked for these, and is no answer itself.
+    ids that lead on and those that are answers. ``read_on``: whether it is asked for these, and is no answer itself.
     """
 
     name: str
@@ -85,12 +85,12 @@ def gold_graph(question: Question, pages: ArticlePages) -> GoldGraph:
 
 
 def span_in(pages: ArticlePages, clue: Clue, name: str) -> Span:
-    """Where a sentence says a name first; ValueError where it does not."""
+    """Where a sentence says a name first, in ids; ValueError where it does not."""
     words = pages.article(clue.article).sentences[clue.sentence].words
     start = find_words(words, name.split())
     if start is None:
         raise ValueError(f"{name!r} does not stand in {' '.join(words)!r}")
-    return start, start + len(name.split())
+    return len(pages.ids(words[:start])), len(pages.ids(words[:start + len(name.split())]))
 
 
 def asked(question: Question, pages: ArticlePages, graph: GoldGraph) -> tuple[int, ...]:

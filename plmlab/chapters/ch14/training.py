@@ -17,6 +17,7 @@ from plmlab.checkpoints import load
 from plmlab.draws import below, pick
 from plmlab.models.cogqa import CogQA
 from plmlab.objectives.cognitive_graphs import CognitiveBatch
+from plmlab.text import Tokenizer
 from plmlab.train import History, fit
 from plmlab.world.datasets.pages import ArticlePages
 from plmlab.world.datasets.tokenizer import spelling
@@ -32,9 +33,10 @@ BATCH = 8
 
 
 @cache
-def pages(split: str) -> ArticlePages:
-    """The articles in which the questions of a split are answered."""
-    return ArticlePages(world.full(), split, spelling())
+def pages(split: str, tokenizer: Tokenizer | None = None) -> ArticlePages:
+    """The articles in which the questions of a split are answered, in the ids of a tokenizer; by default a word each.
+    """
+    return ArticlePages(world.full(), split, tokenizer or spelling())
 
 
 @cache
@@ -52,15 +54,17 @@ def development(kind: str) -> tuple[Question, ...]:
     return _known(kind)[-DEVELOPMENT:]
 
 
-def batches(seed: int, time: int) -> Callable[[int], CognitiveBatch]:
-    """Step → its questions with negatives, drawn with replacement; texts of ``time`` slots at most."""
-    vocab = spelling().vocab
+def batches(seed: int, time: int, tokenizer: Tokenizer | None = None) -> Callable[[int], CognitiveBatch]:
+    """Step → its questions with negatives, drawn with replacement; texts of ``time`` slots at most, in the ids of
+    `pages`."""
+    told = pages("train", tokenizer)
+    vocab = told.tokenizer.vocab
 
     def batch(step: int) -> CognitiveBatch:
         rng, drawn = Random(f"{seed}:{step}"), []
         for _ in range(BATCH):
             some = labelled(pick(rng, KINDS))
-            drawn.append(example(some[below(rng, len(some))], pages("train"), vocab, time, rng))
+            drawn.append(example(some[below(rng, len(some))], told, vocab, time, rng))
         return CognitiveBatch.of(drawn, pad=vocab.need("pad"))
     return batch
 
@@ -71,6 +75,8 @@ def on_pretrained(kind: type[CogQA] = CogQA) -> CogQA:
     return kind.on(bert.bert)
 
 
-def learn(model: CogQA, updates: int, lr: float, seed: int, **options: Any) -> History:
-    """Train both systems; ``options`` go to `fit`."""
-    return fit(model, batches(seed, model.config.time), steps=updates, lr=lr, warmup=updates // 10, **options)
+def learn(model: CogQA, updates: int, lr: float, seed: int, tokenizer: Tokenizer | None = None, **options: Any,
+          ) -> History:
+    """Train both systems on texts in the ids of a tokenizer; ``options`` go to `fit`."""
+    return fit(model, batches(seed, model.config.time, tokenizer), steps=updates, lr=lr, warmup=updates // 10,
+               **options)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import cache, cached_property
 
+from plmlab.text.gazetteer import Gazetteer
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.world.documents.articles import Article
 from plmlab.world.world import World
@@ -24,23 +25,16 @@ class ArticlePages:
         return {" ".join(article.title): key for key, article in self._articles.items()}
 
     @cached_property
-    def _titles(self) -> dict[Ids, str]:
-        return {self.ids(title.split()): title for title in self.keys}
+    def _titles(self) -> Gazetteer:
+        return Gazetteer({title: title for title in self.keys}, self.tokenizer)
 
     def named(self, question: Sequence[int]) -> list[str]:
         """The titles that stand in a question, in its order; where several begin at one word the longest."""
-        found, at, longest = list[str](), 0, max(map(len, self._titles))
-        while at < len(question):
-            ends = range(min(len(question), at + longest), at, -1)
-            end = next((end for end in ends if self.find(question[at:end])), None)
-            if end is not None:
-                found.append(self._titles[tuple(question[at:end])])
-            at = end or at + 1
-        return found
+        return self._titles.named(question)
 
     def find(self, words: Sequence[int]) -> str | None:
         """The title that these words are; None where no article is called so."""
-        return self._titles.get(tuple(words))
+        return self._titles.find(words)
 
     def sentences(self, title: str) -> list[Ids]:
         """The sentences of the article with this title; none where there is none."""
@@ -54,9 +48,9 @@ class ArticlePages:
         return self._articles[key]
 
     def spelled(self, words: Sequence[int]) -> str:
-        """The words with spaces between them."""
-        return " ".join(self.tokenizer.tokens(words))
+        """The words as a person writes them; in lower case where the tokenizer has made them so."""
+        return self.tokenizer.decode(words)
 
     def ids(self, words: Sequence[str]) -> Ids:
-        """Words as ids."""
+        """Words as ids, of which a word may have several."""
         return tuple(self.tokenizer.encode(" ".join(words), plain=True))

@@ -1,6 +1,7 @@
 """The examples that CogQA learns from: that following the spans leads to the answer, and what the negatives are."""
 
 from collections.abc import Iterator
+from functools import cache
 from itertools import islice
 from random import Random
 
@@ -10,7 +11,10 @@ from plmlab import world
 from plmlab.chapters.ch14 import gold_graphs
 from plmlab.chapters.ch14.gold_graphs import NEGATIVE_ANSWERS, NEGATIVE_HOPS, asked, example, gold_graph, teller
 from plmlab.chapters.ch14.training import pages
+from plmlab.hf import minilm
 from plmlab.objectives.cognitive_graphs import CognitiveExample
+from plmlab.objectives.hops import Span
+from plmlab.text import Tokenizer
 from plmlab.world.datasets.tokenizer import ids, spelling
 from plmlab.world.questions.bank import Question
 from plmlab.world.questions.cognitive_graph import ANSWER
@@ -28,24 +32,34 @@ def made(question: Question, seed: int = 0) -> CognitiveExample:
     return example(question, pages(question.split), spelling().vocab, TIME, Random(seed))
 
 
+@cache
+def tokenizer(name: str) -> Tokenizer:
+    return minilm()[1] if name == "pieces" else spelling()
+
+
+@pytest.mark.parametrize("tokens", ["words", "pieces"])
 @pytest.mark.parametrize("split", SPLITS)
-def test_following_the_spans_leads_to_the_answer(split: str) -> None:
-    """Word by word, from what the question names; nothing but the pages and the spans is used."""
-    told = pages(split)
+def test_following_the_spans_leads_to_the_answer(split: str, tokens: str) -> None:
+    """Token by token, from what the question names; nothing but the pages and the spans is used."""
+    told = pages(split, tokenizer(tokens))
     for question in questions(split):
         graph = gold_graph(question, told)
-        reached, rim = set[str](), told.named(ids(question.words))
+        reached, rim = set[str](), told.named(told.ids(question.words))
         answers = set[str]()
         while rim:
             name = rim.pop()
             reached.add(name)
-            words = [told.spelled(sentence).split() for sentence in told.sentences(name)]
-            for number, (start, end) in graph.nodes[name].hops:
-                rim.append(" ".join(words[number][start:end]))
+
+            def said(number: int, span: Span, name: str = name) -> str:
+                ids = told.sentences(name)[number][slice(*span)]
+                return told.find(ids) or told.spelled(ids)
+
+            for number, span in graph.nodes[name].hops:
+                rim.append(said(number, span))
                 assert (name, rim[-1]) in graph.edges and (name, number) in graph.nodes[rim[-1]].clues
-            for number, (start, end) in graph.nodes[name].answers:
-                answers.add(" ".join(words[number][start:end]))
-                assert (name, number) in graph.nodes[" ".join(words[number][start:end])].clues
+            for number, span in graph.nodes[name].answers:
+                answers.add(said(number, span))
+                assert (name, number) in graph.nodes[said(number, span)].clues
         facts = world.full().facts
         assert reached | answers == set(graph.nodes)
         if question.kind == "comparison":
