@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Self, TypeVar
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -119,9 +119,15 @@ class SpanClassifier(TaskHead):
 
         Only slots of the text can be chosen, not of the question: of segment 1, or of 0 where that is all there is.
         """
-        text = batch.segments == (batch.segments == 1).any(1, keepdim=True)
-        logits = self(batch).masked_fill(~text[..., None], -torch.inf)
-        scores = logits[:, :, None, 0] + logits[:, None, :, 1]
-        spans = torch.ones_like(scores, dtype=torch.bool).triu().tril(longest - 1)
-        best = scores.masked_fill(~spans, -torch.inf).flatten(1).argmax(1)
-        return torch.stack([best // scores.shape[2], best % scores.shape[2]], 1)
+        return best_span(self(batch), batch.segments == (batch.segments == 1).any(1, keepdim=True), longest)
+
+
+def best_span(logits: Float[Tensor, "batch time 2"], text: Bool[Tensor, "batch time"], longest: int,
+              ) -> Int[Tensor, "batch 2"]:
+    """First and last slot of the span with the highest sum of start and end logit, of at most ``longest`` slots, all in
+    the ``text``."""
+    logits = logits.masked_fill(~text[..., None], -torch.inf)
+    scores = logits[:, :, None, 0] + logits[:, None, :, 1]
+    spans = torch.ones_like(scores, dtype=torch.bool).triu().tril(longest - 1)
+    best = scores.masked_fill(~spans, -torch.inf).flatten(1).argmax(1)
+    return torch.stack([best // scores.shape[2], best % scores.shape[2]], 1)

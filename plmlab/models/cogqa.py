@@ -8,7 +8,7 @@ of a paragraph have a k-th of the target each, one without any weighs as much as
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple, Self
 
 import torch
@@ -25,16 +25,16 @@ from plmlab.models.registry import model
 from plmlab.objectives.cognitive_graphs import CognitiveBatch
 from plmlab.objectives.fine_tuning import asked
 from plmlab.objectives.hops import POINTERS
-
-ALPHA = 0.2
-"""How much System 2's loss weighs beside those of System 1 (the authors' code)."""
+from plmlab.weights import on_copy_of
 
 
 @dataclass(frozen=True)
 class CogQAConfig(TaskHeadConfig):
-    """The size of a CogQA: that of its BERT. Its labels are the four pointers."""
+    """The size of a CogQA: that of its BERT. Its labels are the four pointers; ``alpha`` is how much System 2's loss
+    weighs beside those of System 1 (0.2 in the authors' code)."""
 
     labels: int = len(POINTERS)
+    alpha: float = 0.2
 
     @property
     def semantic_layer(self) -> int:
@@ -76,9 +76,10 @@ class CogQA(TaskHead):
         self.reasoner = self.reasoner_class(config.model, config.dropout)
 
     @classmethod
-    def on(cls, bert: BERT, labels: int = len(POINTERS)) -> Self:
+    def on(cls, bert: BERT, labels: int = len(POINTERS), alpha: float = CogQAConfig.alpha) -> Self:
         """A new System 2, and new pointers on a copy of a pretrained encoder."""
-        return super().on(bert, labels)
+        config = CogQAConfig(**asdict(bert.config), labels=labels, alpha=alpha)
+        return on_copy_of(bert, cls(config), "bert")
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time 4"]:
         """The logits of each slot for each of the four `POINTERS`; −inf at padding."""
@@ -112,7 +113,7 @@ class CogQA(TaskHead):
     def loss(self, batch: CognitiveBatch) -> Float[Tensor, ""]:
         """hop + answer + α · final, all weights learning from all three."""
         hop, answer, final = self.losses(batch)
-        return hop + answer + ALPHA * final
+        return hop + answer + self.config.alpha * final
 
 
 @model("cogqa-self-loops", CogQAConfig, ENCODER)

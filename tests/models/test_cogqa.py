@@ -14,7 +14,7 @@ from plmlab.checkpoints import load, save
 from plmlab.example import Batch
 from plmlab.interpret import watch
 from plmlab.models.bert import BERT, BERTConfig
-from plmlab.models.cogqa import ALPHA, CogQA, CogQAConfig, SelfLoopCogQA, best_spans, pointing
+from plmlab.models.cogqa import CogQA, CogQAConfig, SelfLoopCogQA, best_spans, pointing
 from plmlab.objectives.cognitive_graphs import CognitiveBatch, CognitiveExample
 from plmlab.objectives.hops import hops_and_answers
 from plmlab.text import Tokenizer
@@ -89,7 +89,7 @@ def test_the_loss_is_that_of_each_question_alone(kind: type[CogQA]) -> None:
     pointers = pointing(model(batch.reading), batch.reading.labels["pointers"])
     same(hop, pointers[:2].mean())
     same(answer, pointers[2:].mean())
-    same(model.loss(batch), hop + answer + ALPHA * final)
+    same(model.loss(batch), hop + answer + 0.2 * final)
 
 
 def test_both_systems_teach_the_encoder() -> None:

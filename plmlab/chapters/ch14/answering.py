@@ -1,29 +1,24 @@
-"""Questions of the world answered by a CogQA, and how well: answer, supporting sentences, and the graph."""
+"""A question of the world answered, and how well: answer, supporting sentences, and, where a graph was grown, its nodes
+and edges."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
-from statistics import fmean
 from typing import Any
 
 from plmlab.chapters.ch14.gold_graphs import KINDS, gold_graph
 from plmlab.chapters.ch14.scores import Match, answer_match, set_match
 from plmlab.models.cognitive_growth import Clue, Growth, GrowthState
 from plmlab.models.cogqa import CogQA
-from plmlab.text.vocabulary import Vocabulary
 from plmlab.world.datasets.pages import ArticlePages
 from plmlab.world.questions.bank import Question
-
-MEASURES = ("answer", "supporting", "joint", "nodes", "edges")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was given for a question, against what is right, by each of the `MEASURES`; how many pages were read."""
+    """What was given for a question, against what is right; how many pages were ``read``."""
 
     answer: Match
     supporting: Match
-    nodes: Match
-    edges: Match
     read: int
 
     @property
@@ -32,34 +27,47 @@ class Outcome:
         return self.answer.together(self.supporting)
 
 
-def growth(model: CogQA, pages: ArticlePages, vocab: Vocabulary, question: Question, **choices: Any) -> Growth:
-    """A question of the world, to be answered from these pages; ``choices`` are those of `Growth`."""
-    return Growth(model, pages, vocab, pages.ids(question.words), KINDS[question.form], **choices)
+@dataclass(frozen=True)
+class GrownOutcome(Outcome):
+    """The same where a graph was grown: its ``nodes`` and ``edges``; what System 1 ``alone`` would answer; and whether
+    the right answer is a node ``among`` those that were pointed at as answers."""
+
+    nodes: Match
+    edges: Match
+    alone: Match
+    among: bool
 
 
-def outcome(question: Question, pages: ArticlePages, answer: str | None, state: GrowthState) -> Outcome:
-    """An answer and its graph against the gold ones. The sentences that something was found in are the supporting
-    ones."""
-    gold = gold_graph(question, pages)
-    told = {Clue(*edge["clue"]) for _, _, edge in state.graph.edges(data=True)}
-    wanted = {Clue(*clue) for node in gold.nodes.values() for clue in node.clues}
-    return Outcome(answer_match(answer, " ".join(question.answer)), set_match(told, wanted),
-                   set_match(state.graph.nodes, gold.nodes), set_match(state.graph.edges, gold.edges),
-                   sum(bool(visit.read.sentences) for visit in state.visits.values()))
+def outcome(question: Question, pages: ArticlePages, answer: str | None, told: Collection[Clue], read: int) -> Outcome:
+    """An answer with the sentences that are told to support it."""
+    return Outcome(answer_match(answer, " ".join(question.answer)), set_match(told, supporting(question, pages)), read)
 
 
-def answered(model: CogQA, pages: ArticlePages, vocab: Vocabulary, questions: Iterable[Question], **choices: Any,
-             ) -> list[Outcome]:
-    """Each question answered by both systems."""
-    found = []
-    for question in questions:
-        asked = growth(model, pages, vocab, question, **choices)
-        state = asked.finished()
-        found.append(outcome(question, pages, asked.answer(state), state))
-    return found
+def supporting(question: Question, pages: ArticlePages) -> set[Clue]:
+    """The sentences that a question needs."""
+    return {Clue(pages.title(clue.article), clue.sentence) for clue in question.evidence}
 
 
-def told(outcomes: Sequence[Outcome]) -> dict[str, dict[str, float]]:
-    """Measure → the means over questions of ``exact``, ``f1``, ``precision`` and ``recall``."""
-    return {measure: {part: fmean(getattr(getattr(one, measure), part) for one in outcomes)
-                      for part in ("exact", "f1", "precision", "recall")} for measure in MEASURES}
+def growth(model: CogQA, pages: ArticlePages, question: Question, kind: type[Growth] = Growth, **choices: Any,
+           ) -> Growth:
+    """A question of the world, to be answered from these pages; ``choices`` are those of the kind of `Growth`."""
+    return kind(model, pages, pages.tokenizer.vocab, pages.ids(question.words), KINDS[question.form], **choices)
+
+
+def grown_outcome(question: Question, asked: Growth, state: GrowthState, pages: ArticlePages) -> GrownOutcome:
+    """What a graph that has grown gives. The sentences that something was found in are the supporting ones."""
+    gold, right = gold_graph(question, pages), " ".join(question.answer)
+    told = {Clue(*clue) for *_, clue in state.graph.edges(data="clue")}
+    read = sum(bool(visit.read.sentences) for visit in state.visits.values())
+    plain = outcome(question, pages, asked.answer(state), told, read)
+    return GrownOutcome(
+        plain.answer, plain.supporting, plain.read, set_match(state.graph.nodes, gold.nodes),
+        set_match(state.graph.edges, gold.edges), answer_match(asked.likeliest(state), right),
+        any(answer_match(node, right).exact for node in state.answers))
+
+
+def answered(model: CogQA, pages: ArticlePages, question: Question, kind: type[Growth] = Growth, **choices: Any,
+             ) -> GrownOutcome:
+    """A question answered by both systems."""
+    asked = growth(model, pages, question, kind, **choices)
+    return grown_outcome(question, asked, asked.finished(), pages)

@@ -140,17 +140,18 @@ def other_answers(graph: GoldGraph, pages: ArticlePages, rng: Random) -> Iterato
             yield GoldNode(pick(rng, others), ((name, number),), read_on=False)
 
 
-def read(question: Question, node: GoldNode, pages: ArticlePages, vocab: Vocabulary, time: int) -> Example:
-    """What System 1 reads of a node, and what it is asked, in so many positions."""
-    clues = [pages.sentences(title)[number] for title, number in node.clues]
-    fit = fitted(pages.ids(question.words), clues, pages.sentences(node.name), time)
+def read(question: Question, node: GoldNode, pages: ArticlePages, vocab: Vocabulary, time: int, clues: bool) -> Example:
+    """What System 1 reads of a node, and what it is asked, in so many positions; ``clues``: whether they go along."""
+    along = [pages.sentences(title)[number] for title, number in node.clues] if clues else []
+    fit = fitted(pages.ids(question.words), along, pages.sentences(node.name), time)
     first = [0, *accumulate(map(len, fit.sentences))]
     spans = [[(first[number] + start, first[number] + end) for number, (start, end) in told
               if number < len(fit.sentences)] for told in (node.hops, node.answers)]
     return fit.example(vocab, *spans) if node.read_on else fit.example(vocab)
 
 
-def example(question: Question, pages: ArticlePages, vocab: Vocabulary, time: int, rng: Random) -> CognitiveExample:
+def example(question: Question, pages: ArticlePages, vocab: Vocabulary, time: int, rng: Random, clues: bool = True,
+            ) -> CognitiveExample:
     """A question with its gold graph and negatives, as CogQA learns from it."""
     graph = gold_graph(question, pages)
     found, kind = asked(question, pages, graph), KINDS[question.form]
@@ -159,5 +160,5 @@ def example(question: Question, pages: ArticlePages, vocab: Vocabulary, time: in
     for node in islice(other_answers(graph, pages, rng), NEGATIVE_ANSWERS if kind == "special" else 0):
         graph.add(node)
     numbers = graph.numbers
-    return CognitiveExample(tuple(read(question, node, pages, vocab, time) for node in graph.nodes.values()),
+    return CognitiveExample(tuple(read(question, node, pages, vocab, time, clues) for node in graph.nodes.values()),
                             tuple((numbers[source], numbers[target]) for source, target in graph.edges), kind, found)

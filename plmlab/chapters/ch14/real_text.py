@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import torch
 
-from plmlab.chapters.ch14.training import learn
+from plmlab.chapters.ch14.training import ALPHA, learn
 from plmlab.hf import minilm
 from plmlab.models.bert import BERT
 from plmlab.models.cogqa import CogQA, SelfLoopCogQA
@@ -21,7 +21,7 @@ def pieces() -> Tokenizer:
 
 def on_minilm(kind: type[CogQA] = SelfLoopCogQA) -> CogQA:
     """A CogQA that knows nothing of questions, on MiniLM."""
-    return kind.on(cast(BERT, minilm()[0]))
+    return kind.on(cast(BERT, minilm()[0]), alpha=ALPHA)
 
 
 def learned(seed: int, updates: int, lr: float, kind: type[CogQA] = SelfLoopCogQA, **options: Any) -> CogQA:

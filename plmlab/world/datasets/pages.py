@@ -43,6 +43,10 @@ class ArticlePages:
     def _read(self, title: str) -> list[Ids]:
         return [self.ids(one.words) for one in self.article(self.keys[title]).sentences] if title in self.keys else []
 
+    def title(self, key: str) -> str:
+        """The title of an entity's article."""
+        return " ".join(self._articles[key].title)
+
     def article(self, key: str) -> Article:
         """The article of an entity."""
         return self._articles[key]

@@ -1,0 +1,93 @@
+"""What is trained and compared in chapter 14, each arm on the same questions in the same order: three CogQAs and two
+one-pass readers, all on the course's BERT."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from random import Random
+from statistics import fmean
+from typing import Any, NamedTuple
+
+import torch
+
+from plmlab.chapters.ch14 import one_pass
+from plmlab.chapters.ch14.answering import Outcome, answered
+from plmlab.chapters.ch14.training import KINDS, UPDATES, development, learn, on_pretrained, pages, pretrained
+from plmlab.models.cognitive_growth import Growth
+from plmlab.models.cogqa import CogQA, SelfLoopCogQA
+from plmlab.models.one_pass_reader import OnePassReader
+from plmlab.recipes import device
+from plmlab.recipes.kept import keep, with_kept
+from plmlab.train import History, fit
+from plmlab.world.questions.bank import Question
+
+BOTH = "both systems"
+SEEDS = (0, 1, 2)
+
+
+class Arm(NamedTuple):
+    """A CogQA of a ``kind``, trained and asked with ``clues`` or without any."""
+
+    kind: type[CogQA]
+    clues: bool = True
+
+
+COGQA: Mapping[str, Arm] = {
+    BOTH: Arm(SelfLoopCogQA),
+    "the paper's adjacency": Arm(CogQA),
+    "no clues": Arm(SelfLoopCogQA, clues=False),
+}
+READERS: Mapping[str, one_pass.Given] = {
+    "one pass over gold pages": "gold pages",
+    "one pass over top pages": "top pages",
+}
+
+
+def begun(name: str) -> CogQA | OnePassReader:
+    """An arm before it has learned anything of questions."""
+    return on_pretrained(COGQA[name].kind) if name in COGQA else OnePassReader.on(pretrained())
+
+
+def train(name: str, lr: float, seed: int, **options: Any) -> tuple[CogQA | OnePassReader, History]:
+    """An arm that has learned, and how it went; ``options`` go to `fit`."""
+    torch.manual_seed(seed)
+    model = begun(name)
+    options = {"precision": "float32", "show": False, **options}
+    if isinstance(model, CogQA):
+        return model, learn(model, UPDATES, lr, seed, clues=COGQA[name].clues, **options)
+    texts = one_pass.batches(READERS[name], seed, model.config.time)
+    return model, fit(model, texts, steps=UPDATES, lr=lr, warmup=UPDATES // 10, compile=False, **options)
+
+
+def learned(folder: str, name: str, lr: float, seed: int) -> dict[str, Any]:
+    """Train an arm and leave its weights in the recipe's folder. The share of the ``development`` questions that it
+    answers, and the ``device``."""
+    model, _ = train(name, lr, seed)
+    keep(model, file(folder, name, lr, seed))
+    return {"development": chosen_by(name, model), "device": device()}
+
+
+def chosen_by(name: str, model: CogQA | OnePassReader) -> float:
+    """The share of the development questions that an arm answers, as many of each kind."""
+    asked = [question for kind in sorted(set(KINDS)) for question in development(kind)]
+    return fmean(answer(name, model)(question, "train").answer.exact for question in asked)
+
+
+def answer(name: str, model: CogQA | OnePassReader, kind: type[Growth] = Growth, **choices: Any,
+           ) -> Callable[[Question, str], Outcome]:
+    """(question, split) → its outcome by an arm; a CogQA answers by a ``kind`` of growth with its ``choices``."""
+    if isinstance(model, CogQA):
+        clues = COGQA[name].clues
+        return lambda question, split: answered(model, pages(split), question, kind, clues=clues, **choices)
+    time = model.config.time
+    return lambda question, split: one_pass.answered(
+        model, question, split, one_pass.given(READERS[name], question, split, time, Random(question.text)))
+
+
+def file(folder: str, name: str, lr: float, seed: int) -> Path:
+    """Where a recipe keeps the weights of an arm."""
+    return Path(folder) / f"{name.replace(' ', '-')}-{lr:g}-{seed}.safetensors"
+
+
+def kept(folder: str, name: str, lr: float, seed: int) -> CogQA | OnePassReader:
+    """An arm that `learned` has left."""
+    return with_kept(begun(name), file(folder, name, lr, seed))

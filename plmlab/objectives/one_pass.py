@@ -1,0 +1,37 @@
+"""What a reader gets that has all of its text before it at once, and what it is asked: the answer, and which sentences
+support it (HotpotQA, Yang et al. 2018)."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import accumulate, chain
+
+import torch
+
+from plmlab.example import IGNORE, Example
+from plmlab.objectives.fine_tuning import answered
+from plmlab.text.vocabulary import Vocabulary
+
+Ids = Sequence[int]
+
+
+def first_slots(question: Ids, sentences: Sequence[Ids]) -> list[int]:
+    """The slot at which each sentence of a text begins, and the slot behind the last."""
+    return [*accumulate(map(len, sentences), initial=len(question) + 2)]
+
+
+def with_support(question: Ids, sentences: Sequence[Ids], answer: tuple[int, int, int] | None,
+                 supporting: Sequence[int], *, vocab: Vocabulary) -> Example:
+    """[CLS] question [SEP] text [SEP], the text being ``sentences``; labels ``start``, ``end`` and ``supporting``, 1 or
+    0 at the first slot of each sentence and IGNORE elsewhere.
+
+    ``answer`` is (sentence, start, end), its words being ``sentences[sentence][start:end]``; None where the text does
+    not answer. ``supporting`` are numbers of sentences.
+    """
+    first = first_slots((), sentences)
+    begin = None if answer is None else first[answer[0]] - first[0]
+    example = answered(question, [*chain(*sentences)], None if begin is None else begin + answer[1],
+                       None if begin is None else begin + answer[2], vocab=vocab)
+    told = torch.full_like(example.tokens, IGNORE)
+    for number, slot in enumerate(first_slots(question, sentences)[:-1]):
+        told[slot] = int(number in supporting)
+    return replace(example, labels={**example.labels, "supporting": told})
