@@ -31,8 +31,8 @@ KINDS = ("one-hop", "bridge", "bridge", *5 * ("comparison",))
 """Each as likely."""
 MOST, DEVELOPMENT, SEED = 40_000, 60, 0
 """So many questions of a kind at most; so many of these to choose by; the seed of their order."""
-BATCH, UPDATES = 32, 1400
-"""Questions an update, which is some 210 nodes; updates."""
+BATCH, UPDATES, RATE = 32, 1400, 1e-3
+"""Questions an update, which is some 210 nodes; updates; the highest learning rate."""
 ALPHA = 1.0
 """How much System 2's loss weighs."""
 

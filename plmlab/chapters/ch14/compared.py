@@ -1,0 +1,92 @@
+"""CogQA against its rivals and without its parts, by how many hops a question takes.
+
+Ding et al. (2019, table 1) report a joint F1 of 34.9 for 23.6 of the best reader before them on HotpotQA, and (fig. 4)
+that the gain grows with the hops. All arms here begin at one BERT and learn from the same questions in the same order;
+the readers' rate is chosen on development questions from a grid that grows; CogQA's was tried beforehand (half of it
+learns comparisons more slowly, twice no better).
+
+Written before the runs. All shares are over the exam's three splits together.
+
+- *Graphs help as hops grow*: holds if CogQA's joint F1 is above that of the reader of top pages in each seed at 3 hops,
+  and what it is ahead by grows by more than `MARGIN`, in the mean, from one hop to 2 and from 2 to 3. Fails if the
+  reader is ahead in each seed at 3 hops; else it does not show, or in part.
+- *System 2 adds to System 1*: holds for a group if both systems are right more often than System 1's surest answer, by
+  more than `MARGIN` in each seed (the graphs are the same). Fails if less often in each.
+- *Clues*, and the authors' *adjacency*, are worth something where each seed with them is right more often than each
+  without, by more than `MARGIN`.
+- The reader of gold pages is no rival: it is given what CogQA has to find.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from plmlab.chapters.ch14.answering import GrownOutcome, Outcome, answered, outcome
+from plmlab.chapters.ch14.arms import BOTH, COGQA, READERS, SEEDS, answer, kept, learned
+from plmlab.chapters.ch14.exam import by_group
+from plmlab.chapters.ch14.gold_graphs import gold_graph
+from plmlab.chapters.ch14.one_pass import search
+from plmlab.chapters.ch14.oracles import Led
+from plmlab.chapters.ch14.retrieved import SUPPORTING
+from plmlab.chapters.ch14.training import RATE, pages
+from plmlab.models.cogqa import CogQA
+from plmlab.recipes import Parts, best_rate, piloted, spreads
+from plmlab.world.questions.bank import Question
+
+MARGIN = 0.02
+RATES = (3e-4, 1e-3, 3e-3)
+HOPPING = ("one hop", "2 hops", "3 hops")
+ALL = 9
+"""More hops than any question takes."""
+LED = (1, ALL)
+"""So many first hops are given."""
+
+Numbers = dict[str, dict[str, float]]
+
+
+def arm(folder: str, name: str, lr: float, seed: int) -> Numbers:
+    """Group → how an arm answers it (`exam.told`)."""
+    return by_group(answer(name, kept(folder, name, lr, seed)))
+
+
+def led(folder: str, lr: float, seed: int, hops: int) -> Numbers:
+    """Group → how both systems answer special questions whose first hops are given."""
+    model = kept(folder, BOTH, lr, seed)
+    assert isinstance(model, CogQA)
+    return by_group(lambda question, split: led_outcome(model, question, split, hops), HOPPING)
+
+
+def led_outcome(model: CogQA, question: Question, split: str, hops: int) -> GrownOutcome:
+    """A question answered with its first hops given."""
+    told = pages(split)
+    return answered(model, told, question, Led, gold=gold_graph(question, told), led=hops)
+
+
+def ranked() -> Numbers:
+    """Group → how retrieval alone answers it."""
+    return by_group(ranked_outcome)
+
+
+def ranked_outcome(question: Question, split: str) -> Outcome:
+    """A question answered by the ranking of sentences alone."""
+    found = search(split)
+    told = found.sentences(question, SUPPORTING)
+    return outcome(question, pages(split), found.answer(question), told, len({clue.title for clue in told}))
+
+
+def development(folder: str, name: str, lr: float, seed: int) -> float:
+    """What a reader's rate is chosen by."""
+    return learned(folder, name, lr, seed)["development"]
+
+
+def measure(parts: Parts) -> dict[str, Any]:
+    """Arm → its ``lr`` and, for the readers, the ``rates`` tried; ``trained on``; ``development``; and group → the
+    spread of what `exam.told` tells. ``led`` → hops given → the same of both systems; ``retrieval alone`` → the same,
+    without spread."""
+    folder = str(parts.folder)
+    rates: dict[str, tuple[float, Mapping[float, float]]] = {name: (RATE, {}) for name in COGQA}
+    for name in READERS:
+        def score(tried: Any, name: str = name) -> dict[float, float]:
+            found = parts(learned, [(folder, name, lr, SEEDS[0]) for lr in tried])
+            return {lr: found[folder, name, lr, SEEDS[0]]["development"] for lr in tried}
+        rates[name] = best_rate(score, RATES)
+    return {}
