@@ -17,7 +17,8 @@ Written before the runs. All shares are over the exam's three splits together.
 - The reader of gold pages is no rival: it is given what CogQA has to find.
 """
 
-from collections.abc import Mapping
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from plmlab.chapters.ch14.answering import GrownOutcome, Outcome, answered, outcome
@@ -26,14 +27,14 @@ from plmlab.chapters.ch14.exam import by_group
 from plmlab.chapters.ch14.gold_graphs import gold_graph
 from plmlab.chapters.ch14.one_pass import search
 from plmlab.chapters.ch14.oracles import Led
-from plmlab.chapters.ch14.retrieved import SUPPORTING
 from plmlab.chapters.ch14.training import RATE, pages
 from plmlab.models.cogqa import CogQA
-from plmlab.recipes import Parts, best_rate, piloted, spreads
+from plmlab.recipes import Parts, best_rate, spreads
 from plmlab.world.questions.bank import Question
 
 MARGIN = 0.02
-RATES = (3e-4, 1e-3, 3e-3)
+RATES = (1e-3, 3e-3, 1e-2)
+"""The learning rates that a reader's is first chosen from."""
 HOPPING = ("one hop", "2 hops", "3 hops")
 ALL = 9
 """More hops than any question takes."""
@@ -67,26 +68,34 @@ def ranked() -> Numbers:
 
 
 def ranked_outcome(question: Question, split: str) -> Outcome:
-    """A question answered by the ranking of sentences alone."""
+    """A question answered by the ranking of sentences alone, which is told how many it needs."""
     found = search(split)
-    told = found.sentences(question, SUPPORTING)
+    told = found.sentences(question, len(question.evidence))
     return outcome(question, pages(split), found.answer(question), told, len({clue.title for clue in told}))
 
 
-def development(folder: str, name: str, lr: float, seed: int) -> float:
-    """What a reader's rate is chosen by."""
-    return learned(folder, name, lr, seed)["development"]
-
-
 def measure(parts: Parts) -> dict[str, Any]:
-    """Arm → its ``lr`` and, for the readers, the ``rates`` tried; ``trained on``; ``development``; and group → the
-    spread of what `exam.told` tells. ``led`` → hops given → the same of both systems; ``retrieval alone`` → the same,
-    without spread."""
+    """``arms``: arm → its ``lr``, the ``rates`` tried with what each reached on development questions, the ``device``
+    that it was trained on, and group → the spread of what `exam.told` tells. ``led``: hops given → group → the same of
+    both systems. ``ranked``: group → the same of retrieval alone, without spread."""
     folder = str(parts.folder)
-    rates: dict[str, tuple[float, Mapping[float, float]]] = {name: (RATE, {}) for name in COGQA}
-    for name in READERS:
-        def score(tried: Any, name: str = name) -> dict[float, float]:
-            found = parts(learned, [(folder, name, lr, SEEDS[0]) for lr in tried])
-            return {lr: found[folder, name, lr, SEEDS[0]]["development"] for lr in tried}
-        rates[name] = best_rate(score, RATES)
-    return {}
+    rates: dict[str, tuple[float, dict[float, float]]] = {
+        **{name: (RATE, {}) for name in COGQA},
+        **{name: best_rate(partial(_tried, parts, name), RATES) for name in READERS}}
+    arms = {}
+    for name, (lr, tried) in rates.items():
+        trained = parts(learned, [(folder, name, lr, seed) for seed in SEEDS])
+        runs = parts(arm, [(folder, name, lr, seed) for seed in SEEDS])
+        arms[name] = {"lr": lr, "rates": list(tried.items()),
+                      "device": sorted({told["device"] for told in trained.values()}),
+                      "groups": spreads({seed: runs[folder, name, lr, seed] for seed in SEEDS})}
+    lr = rates[BOTH][0]
+    given = parts(led, [(folder, lr, seed, hops) for hops in LED for seed in SEEDS])
+    return {"arms": arms, "ranked": parts(ranked, [()])[()],
+            "led": {hops: spreads({seed: given[folder, lr, seed, hops] for seed in SEEDS}) for hops in LED}}
+
+
+def _tried(parts: Parts, name: str, rates: Sequence[float]) -> dict[float, float]:
+    """Rate → the share of the development questions that an arm answers, with the first seed."""
+    found = parts(learned, [(str(parts.folder), name, lr, SEEDS[0]) for lr in rates])
+    return {lr: found[str(parts.folder), name, lr, SEEDS[0]]["development"] for lr in rates}

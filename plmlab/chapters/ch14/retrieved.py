@@ -11,8 +11,8 @@ from plmlab.world.datasets.pages import ArticlePages
 from plmlab.world.questions.bank import Question
 from plmlab.world.questions.cloze import salient
 
-SUPPORTING = 2
-"""So many sentences are given as those that support the answer."""
+LOOKED_AT = 4
+"""So many sentences are looked through for an answer."""
 
 
 def spelled(words: Sequence[str]) -> list[str]:
@@ -59,7 +59,7 @@ class Search:
         if KINDS[question.form] == "either-or":
             named = self.pages.named(self.pages.ids(question.words))
             return next(title for title in self.titles(question, len(self.pages.keys)) if title in named)
-        for clue in self.sentences(question, 2 * SUPPORTING):
+        for clue in self.sentences(question, LOOKED_AT):
             sentence = self.pages.article(self.pages.keys[clue.title]).sentences[clue.sentence]
             for (start, end), _ in salient(sentence, self.pages.world.facts):
                 words = sentence.words[start:end]
