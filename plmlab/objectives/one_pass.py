@@ -27,10 +27,11 @@ def with_support(question: Ids, sentences: Sequence[Ids], answer: tuple[int, int
     ``answer`` is (sentence, start, end), its words being ``sentences[sentence][start:end]``; None where the text does
     not answer. ``supporting`` are numbers of sentences.
     """
-    first = first_slots((), sentences)
-    begin = None if answer is None else first[answer[0]] - first[0]
-    example = answered(question, [*chain(*sentences)], None if begin is None else begin + answer[1],
-                       None if begin is None else begin + answer[2], vocab=vocab)
+    start = end = None
+    if answer is not None:
+        before = sum(map(len, sentences[:answer[0]]))
+        start, end = before + answer[1], before + answer[2]
+    example = answered(question, [*chain(*sentences)], start, end, vocab=vocab)
     told = torch.full_like(example.tokens, IGNORE)
     for number, slot in enumerate(first_slots(question, sentences)[:-1]):
         told[slot] = int(number in supporting)

@@ -9,7 +9,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from random import Random
-from typing import Literal
+from typing import Literal, get_args
 
 from plmlab.chapters.ch14.answering import Outcome, outcome, supporting
 from plmlab.chapters.ch14.gold_graphs import KINDS
@@ -26,6 +26,7 @@ from plmlab.world.questions.bank import Question
 from plmlab.world.questions.chains import find_words
 
 Given = Literal["gold pages", "top pages"]
+GIVEN: tuple[Given, ...] = get_args(Given)
 SAID = ("yes", "no")
 """The words that each text begins with."""
 TOP = 6
@@ -43,10 +44,10 @@ def search(split: str) -> Search:
 
 def gold_text(question: Question, split: str, time: int, rng: Random) -> Text:
     """The sentences of the pages that a question needs, without the last ones of those that it does not need where they
-    are too many for so many slots."""
+    are too many for so many slots. Each page's first sentence, which names it, stays."""
     told = pages(split)
     text = _all(told, shuffled(rng, map(told.title, question.needed)))
-    needed = supporting(question, told)
+    needed = supporting(question, told) | {clue for clue in text if clue.sentence == 0}
     for clue in [clue for clue in reversed(text) if clue not in needed]:
         if _slots(question, told, text) > time:
             text.remove(clue)
@@ -94,8 +95,8 @@ def place(question: Question, told: ArticlePages, text: Text) -> tuple[int, int,
     title, number = told.title(question.evidence[-1].article), question.evidence[-1].sentence
     for clue in sorted(text, key=lambda clue: clue != (title, number) or KINDS[question.form] != "special"):
         words = told.article(told.keys[clue.title]).sentences[clue.sentence].words
-        if (start := find_words(words, question.answer)) is not None:
-            return text.index(clue) + 1, start, start + len(question.answer)
+        if (first := find_words(words, question.answer)) is not None:
+            return text.index(clue) + 1, first, first + len(question.answer)
     return None
 
 

@@ -1,0 +1,35 @@
+"""What the ranking by shared words answers."""
+
+from plmlab.chapters.ch14 import exam
+from plmlab.chapters.ch14.retrieved import Search, spelled
+from plmlab.chapters.ch14.training import pages
+
+SEARCH = Search(pages("test"))
+
+
+def test_words_are_compared_without_case_articles_and_punctuation() -> None:
+    assert spelled(["The", "Old", "Café", ",", "a", "home"]) == ["old", "café", "home"]
+
+
+def test_a_page_is_found_by_its_own_first_sentence() -> None:
+    for question in exam.questions("test")["one hop"][:10]:
+        ranked = SEARCH.titles(question, 3)
+        assert len(ranked) == len(set(ranked)) == 3 and set(ranked) <= set(SEARCH.pages.keys)
+
+
+def test_sentences_that_share_more_rare_words_come_first() -> None:
+    question = next(one for one in exam.questions("test")["one hop"])
+    shared = [set(spelled(question.words)) & set(spelled(clue.title.split()) + spelled(
+        SEARCH.pages.article(SEARCH.pages.keys[clue.title]).sentences[clue.sentence].words))
+        for clue in SEARCH.sentences(question, 5)]
+    assert all(shared)
+
+
+def test_answers_are_of_their_kind() -> None:
+    asked = exam.questions("test")
+    assert {SEARCH.answer(one) for one in asked["yes-no"][:5]} == {"yes"}
+    for one in asked["either-or"][:10]:
+        assert SEARCH.answer(one) in SEARCH.pages.named(SEARCH.pages.ids(one.words))
+    for one in asked["2 hops"][:20]:
+        answer = SEARCH.answer(one)
+        assert not answer or not set(spelled(answer.split())) <= set(spelled(one.words)), "no word of the question alone"

@@ -1,0 +1,51 @@
+"""BM25 against its formula, word by word; and what it does with nothing."""
+
+from itertools import pairwise
+from math import log
+from random import Random
+
+import pytest
+
+from plmlab.draws import below, pick
+from plmlab.retrieval import BM25
+
+
+def by_formula(query: list[str], text: list[str], texts: list[list[str]]) -> float:
+    mean, total = sum(map(len, texts)) / len(texts), 0.0
+    for word in query:
+        holds, times = sum(word in one for one in texts), text.count(word)
+        rarity = log(1 + (len(texts) - holds + 0.5) / (holds + 0.5))
+        total += rarity * times / (times + 1.5 * (0.25 + 0.75 * len(text) / mean))
+    return total
+
+
+def test_scores_are_those_of_the_formula() -> None:
+    rng = Random(0)
+    for size in (1, 2, 7, 30):
+        texts = [[pick(rng, "abcdefgh") for _ in range(1 + below(rng, 12))] for _ in range(size)]
+        index = BM25(texts)
+        for _ in range(5):
+            query = [pick(rng, "abcdefghz") for _ in range(1 + below(rng, 4))]
+            found = index.best(query, 10 * size)
+            assert sorted(text for text, _ in found) == [*range(size)]
+            scores = [by_formula(query, texts[text], texts) for text, _ in found]
+            assert [score for _, score in found] == pytest.approx(scores, abs=1e-5)
+            assert all(one >= other - 1e-6 for one, other in pairwise(scores)), "the best come first"
+
+
+def test_the_best_come_first_and_no_more_than_asked() -> None:
+    index = BM25([["bank", "of", "a", "river"], ["bank"], ["tower"]])
+    assert [text for text, _ in index.best(["river", "bank"], 2)] == [0, 1]
+    assert index.best(["tower"], 1)[0].text == 2
+
+
+def test_words_that_no_text_has_score_nothing() -> None:
+    index = BM25([["one"], ["two"]])
+    for query in ([], ["three"], ["<img onerror>", "🦊", "银行"]):
+        assert {score for _, score in index.best(query, 2)} == {0.0}
+
+
+@pytest.mark.parametrize("texts", [[], [[]], [[], []]])
+def test_no_word_to_index(texts: list[list[str]]) -> None:
+    with pytest.raises(ValueError, match="no word in these texts"):
+        BM25(texts)
