@@ -1,0 +1,34 @@
+"""The CogQA that comes with the course, by ``python -m plmlab.chapters.ch14.bundled``, which goes on after a stop."""
+
+from pathlib import Path
+
+from plmlab.chapters.ch14.arms import BOTH, answer, train
+from plmlab.chapters.ch14.exam import by_group
+from plmlab.chapters.ch14.training import BATCH, RATE, UPDATES
+from plmlab.checkpoints import enter, home, save
+from plmlab.models.cogqa import CogQA
+from plmlab.world.datasets.tokenizer import spelling
+
+COMMAND = "python -m plmlab.chapters.ch14.bundled"
+NAME, SEED = "cogqa-world", 1
+"""Of the recipe's three runs with both systems the best on development questions."""
+
+
+def main() -> None:
+    """Make it, and put it into the index."""
+    model, history = train(BOTH, RATE, SEED, save_to=Path("runs") / NAME, save_every=100, resume=True, show=True)
+    assert isinstance(model, CogQA)
+    bundle(model, history.device, history.seconds)
+
+
+def bundle(model: CogQA, device: str, seconds: float) -> None:
+    """Save it with what it reaches in the exam."""
+    right = {f"right answers, {name}": f"{told['exact']:.3f}" for name, told in by_group(answer(BOTH, model)).items()}
+    save(home() / NAME, model, spelling(), command=COMMAND, figures={
+        f"updates of {BATCH} questions, rate {RATE:g}": f"{UPDATES:,}", "seed": str(SEED), **right,
+        "device": device, "seconds": f"{seconds:.0f}"})
+    enter(NAME)
+
+
+if __name__ == "__main__":
+    main()
