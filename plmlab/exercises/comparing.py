@@ -28,9 +28,12 @@ def close(one: Tensor, other: Tensor) -> Tensor:
 
 
 def shaped(value: Any, like: Any) -> Any:
-    """The value as ``like`` is, where the difference does no harm: a list for a tuple, a number in a tensor."""
+    """The value as ``like`` is, where the difference does no harm: a list for a tuple, a tuple for a list, a number in
+    a tensor. All things of a list are as its first is."""
     if isinstance(like, tuple) and isinstance(value, tuple | list) and len(value) == len(like):
         return tuple(map(shaped, value, like))
+    if isinstance(like, list) and isinstance(value, tuple | list):
+        return [shaped(one, like[0]) for one in value] if like else [*value]
     if isinstance(like, int | float) and getattr(value, "ndim", None) == 0:
         return value.item()
     return value
@@ -47,6 +50,8 @@ def misfit(value: Any, like: Any, name: str = "the output") -> str:
             return f"{name} has {len(value)} parts; {len(like)} were expected: {described(like)}"
         parts = enumerate(zip(value, like, strict=True), 1)
         return next(filter(None, (misfit(*pair, f"part {i} of {name}") for i, pair in parts)), "")
+    if isinstance(like, list):
+        return "" if isinstance(value, list) else f"{name} is {described(value)}; expected was a list"
     if isinstance(like, Tensor):
         return tensor_misfit(value, like, name)
     if not isinstance(value, int | float):
@@ -67,10 +72,15 @@ def tensor_misfit(value: Any, like: Tensor, name: str) -> str:
 
 
 def difference(value: Any, right: Any, name: str = "") -> str:
-    """The first place where two values of one shape differ, with both, rounded."""
+    """The first place where two values of one shape differ, with both, rounded. Lists may be of different lengths."""
     if isinstance(right, tuple):
         parts = enumerate(zip(value, right, strict=True), 1)
         return next(difference(*pair, f"part {i} of the output, ") for i, pair in parts if not same(*pair))
+    if isinstance(right, list):
+        known = min(len(value), len(right))
+        at = next((i for i in range(known) if not same(value[i], right[i])), known)
+        ours, theirs = (described(some[at]) if at < len(some) else "nothing" for some in (value, right))
+        return f"{name}at [{at}]: yours is {ours}, right is {theirs}"
     if not isinstance(right, Tensor):
         return f"{name}yours is {rounded(value)}, right is {rounded(right)}"
     place = (~close(value, right)).nonzero()[0].tolist()
@@ -93,14 +103,14 @@ def described(value: Any) -> str:
 
 
 def is_plain_list(value: Any) -> bool:
-    """Whether a list holds nothing but numbers, words and such lists."""
-    return isinstance(value, list) and all(isinstance(v, int | float | str) or is_plain_list(v) for v in value)
+    """Whether a list, or a tuple in it, holds nothing but numbers, words and such lists."""
+    return isinstance(value, list | tuple) and all(isinstance(v, int | float | str) or is_plain_list(v) for v in value)
 
 
 def rounded(value: Any) -> Any:
-    """Floats to four decimals, wherever they stand in a list; no −0.0."""
-    if isinstance(value, list):
-        return [rounded(v) for v in value]
+    """Floats to four decimals, wherever they stand in a list or tuple; no −0.0."""
+    if isinstance(value, list | tuple):
+        return (list if isinstance(value, list) else tuple)(map(rounded, value))
     return round(value, 4) + 0.0 if isinstance(value, float) else value
 
 
