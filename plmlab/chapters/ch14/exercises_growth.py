@@ -67,7 +67,7 @@ class LittleSystem1:
     fits: int = 9
     asked: int = field(default=0, init=False, compare=False)
 
-    def __call__(self, node: str, clues: list[str]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    def __call__(self, node: object, clues: object) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
         """Hops and answers, each as (target, clue)."""
         if not isinstance(node, str) or not isinstance(clues, list | tuple) or not all(
                 isinstance(clue, str) for clue in clues):
