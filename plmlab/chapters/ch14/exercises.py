@@ -78,11 +78,11 @@ def draw_logits(rng: Generator) -> Probes:
         "the largest end stands before the start, and the next too far behind": told(
             [1.0, 0.0, 5.0, 0.5, -2.0, -1.0, -3.0], [4.0, 9.0, 2.0, 1.0, 3.0, 6.0, 8.0], 3, 3),
         "more slots are above [CLS] than spans are asked for": told(
-            [0.0, 1.0, 4.0, 2.0, 3.0, 0.5], [1.0, 5.0, 1.0, 4.0, 3.0, 2.0], 2, 2),
+            [0.0, 1.2, 4.0, 2.0, 3.0, 0.5], [1.0, 5.0, 1.0, 4.5, 3.0, 2.0], 2, 2),
         "no slot is above [CLS], and one is equal": told([3.0, 1.0, 3.0, 2.5], [0.0, 1.0, 2.0, 3.0], 3, 2),
         "all numbers are negative": told(
             [-4.0, -3.0, -6.0, -1.0, -2.0, -5.0], [-1.0, -5.0, -6.0, -4.0, -2.0, -3.0], 4, 3),
-        "spans of one slot": told([0.0, 2.0, -1.0, 3.0, 1.0], [2.0, 0.0, 3.0, -1.0, 1.0], 3, 1),
+        "spans of one slot": told([0.0, 2.0, -1.0, 3.0, 1.0], [2.0, 0.25, 3.0, -1.5, 1.0], 3, 1),
         "a start at the last slot, and spans that overlap": drawn_to_the_end(),
         "fewer slots than spans are asked for": told([-1.0, 0.5, 1.5], [0.0, 1.0, -2.0], 5, 4),
         "eleven slots": drawn(11, 4, 4, -0.3),

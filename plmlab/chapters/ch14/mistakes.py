@@ -50,6 +50,8 @@ POINTING: Mistakes = {
         pointing(lambda logp, targets: -logp[targets[-1]]),
     "only the likeliest of the targets counts; each of k weighs 1/k":
         pointing(lambda logp, targets: -logp[targets].max()),
+    "only the unlikeliest of the targets counts; each of k weighs 1/k":
+        pointing(lambda logp, targets: -logp[targets].min()),
     "the sum is divided by the number of slots: .mean() over all slots, where the weights 1/k need .sum()":
         pointing(lambda logp, targets: -logp[targets].mean() / len(logp)),
     "where there is nothing to point at, the loss is 0; there [CLS] is to be pointed at": as_zeros,
@@ -148,6 +150,12 @@ def from_zero_up(ends: Tensor, start: int, longest: int) -> int:
     return right_end(ends, start, longest) if ends[start:start + longest].max() > 0 else start + 1
 
 
+def by_ends(starts: Tensor, ends: Tensor, most: int, longest: int) -> Spans:
+    """The spans whose ends are largest; of equal ends the first in the text."""
+    every = sorted(right(starts, ends, len(starts), longest))
+    return sorted(every, key=lambda span: -float(ends[span[1] - 1]))[:most]
+
+
 def by_sum(starts: Tensor, ends: Tensor, most: int, longest: int) -> Spans:
     """The spans whose start and end together are largest."""
     every = right(starts, ends, len(starts), longest)
@@ -219,6 +227,8 @@ SPANS: Mistakes = {
         lambda starts, ends, most: above(starts, starts[0])[:most - 1]),
     "the first starts of the text are taken, in place of the largest": spanning(
         lambda starts, ends, most: sorted(above(starts, starts[0]))[:most]),
+    "the first starts of the text are taken, and only then sorted; the largest of all are asked for": spanning(
+        lambda starts, ends, most: largest_first(starts, sorted(above(starts, starts[0]))[:most])),
     "the spans stand in the order of the text; the largest start comes first": spanning(
         lambda starts, ends, most: sorted(right_starts(starts, ends, most))),
     "the smallest starts are taken: sort and argsort begin with the smallest, if they are not told otherwise":
@@ -228,6 +238,7 @@ SPANS: Mistakes = {
         lambda starts, ends, most: above(starts, starts[0])[::-1][:most]),
     "the spans stand in the right order turned round: the largest start comes first": spanning(
         lambda starts, ends, most: right_starts(starts, ends, most)[::-1]),
+    "the spans are chosen and sorted by their ends; the starts decide": by_ends,
     "the spans are chosen and sorted by start and end together; the starts alone decide": by_sum,
     "the k-th start is paired with the k-th end; each start has an end of its own, near it": in_pairs,
     "the end is looked for in the whole text, and may stand before the start":

@@ -62,9 +62,12 @@ SHARES: Mistakes = {
     "rows are divided by their sums, and 0 by 0": lambda edges: edges / edges.sum(1, keepdim=True),
     "columns are divided by the sums of the rows: sum(0) adds up the rows of a column":
         lambda edges: edges / edges.sum(1).clamp(min=1),
+    "columns are divided by the sums of the rows, and by 0": lambda edges: edges / edges.sum(1),
     "rows are divided by the sums of the columns: D⁻¹ stands to the right of A, and a column has one number to divide "
     "by": lambda edges: edges / edges.sum(0).clamp(min=1)[:, None],
     "rows and columns have changed places: row i, column j is what j hears of i": lambda edges: shared(edges).T,
+    "the table is turned over before it is divided: a node hears those that it leads to": lambda edges: shared(
+        edges.T),
     "nothing is divided: of three that lead to a node each is heard as loudly as one alone":
         lambda edges: edges.float(),
     "all columns are divided by the number of nodes; each has its own number of nodes that lead to it":
@@ -73,6 +76,8 @@ SHARES: Mistakes = {
         min=1),
     "columns are divided by one more than their sums (+ 1 to avoid 0): clamp(min=1) changes only the zeros":
         lambda edges: edges / (edges.sum(0) + 1),
+    "clamp(max=1) makes a 1 of all larger sums, and leaves the 0 to divide by: clamp(min=1)":
+        lambda edges: edges / edges.sum(0).clamp(max=1),
     "// divides without a rest: shares are parts": lambda edges: (edges // edges.sum(0).clamp(min=1)).float(),
     "it is divided by √ of the sum; shares add up to 1": lambda edges: edges / edges.sum(0).clamp(min=1) ** 0.5,
     "D^−½ A D^−½ is another network's (GCN): here each column is divided by its sum": on_both_sides,
@@ -108,12 +113,11 @@ def in_a_round(*, inner: Callable[[Tensor], Tensor] = F.gelu, outer: Callable[[T
 
 
 def one_by_one(x: Tensor, heard: Tensor, w1: Tensor, w2: Tensor) -> Tensor:
-    """Each node hears of those with a smaller number what they have become, if they are still as wide."""
-    now = [*x]
+    """Each node hears of those with a smaller number what they have become: an error where they are not as wide."""
+    now = x.clone()
     for node in range(len(x)):
-        delta = heard[:, node] @ F.gelu(torch.stack(now) @ w1)
-        now[node] = F.gelu(x[node] @ w2 + delta)
-    return torch.stack(now)
+        now[node] = F.gelu(x[node] @ w2 + heard[:, node] @ F.gelu(now @ w1))
+    return now
 
 
 def over_all(x: Tensor, heard: Tensor, w1: Tensor, w2: Tensor) -> Tensor:
@@ -134,22 +138,27 @@ ROUND: Mistakes = {
         lambda x, heard, w1, w2: F.gelu(x @ w2) + heard.T @ F.gelu(x @ w1),
     "the inner σ goes over what is heard; it goes over what each node says, before the shares":
         lambda x, heard, w1, w2: F.gelu(x @ w2 + F.gelu(heard.T @ x @ w1)),
-    "w1 and w2 have changed places: W₁ is for what is said, W₂ for what a node keeps":
+    "the weights w1 and w2 have changed places: W₁ is for what is said, W₂ for what a node keeps":
         lambda x, heard, w1, w2: in_a_round()(x, heard, w2, w1),
     "W₁ stands in both places": lambda x, heard, w1, w2: in_a_round()(x, heard, w1, w1),
     "W₂ stands in both places": lambda x, heard, w1, w2: in_a_round()(x, heard, w2, w2),
     "the weights are transposed, as those of nn.Linear are; here X is multiplied by W as it is":
         lambda x, heard, w1, w2: in_a_round()(x, heard, w1.T, w2.T),
-    "what a node keeps of itself is missing: X W₂": lambda x, heard, w1, w2: F.gelu(heard.T @ F.gelu(x @ w1)),
-    "what a node hears is missing: Δ": lambda x, heard, w1, w2: F.gelu(x @ w2),
+    "the first term is missing, what a node keeps of itself: X W₂":
+        lambda x, heard, w1, w2: F.gelu(heard.T @ F.gelu(x @ w1)),
+    "the second term is missing, what a node hears: Δ": lambda x, heard, w1, w2: F.gelu(x @ w2),
     "this is Δ, what a node hears; what it is after the round is σ(X W₂ + Δ)":
         lambda x, heard, w1, w2: heard.T @ F.gelu(x @ w1),
     "X itself is kept, as in a residual connection; here X W₂ is":
         lambda x, heard, w1, w2: F.gelu(x + heard.T @ F.gelu(x @ w1)),
+    "X itself is added as well, as in a residual connection; the paper's round has X W₂ and Δ alone":
+        lambda x, heard, w1, w2: F.gelu(x + x @ w2 + heard.T @ F.gelu(x @ w1)),
+    "X W₂ and Δ are multiplied; they are added": lambda x, heard, w1, w2: F.gelu(
+        x @ w2 * (heard.T @ F.gelu(x @ w1))),
     "Δ is taken away; it is added": lambda x, heard, w1, w2: F.gelu(x @ w2 - heard.T @ F.gelu(x @ w1)),
-    "σ is the sigmoid; here it is the GELU": in_a_round(inner=torch.sigmoid, outer=torch.sigmoid),
-    "σ is the ReLU; here it is the GELU": in_a_round(inner=F.relu, outer=F.relu),
-    "σ is tanh; here it is the GELU": in_a_round(inner=torch.tanh, outer=torch.tanh),
+    "the sigmoid is taken for σ; here σ is the GELU": in_a_round(inner=torch.sigmoid, outer=torch.sigmoid),
+    "the ReLU is taken for σ; here σ is the GELU": in_a_round(inner=F.relu, outer=F.relu),
+    "tanh is taken for σ; here σ is the GELU": in_a_round(inner=torch.tanh, outer=torch.tanh),
     "the GELU is approximated by tanh; asked is the GELU as it is": in_a_round(inner=by_tanh, outer=by_tanh),
     "the nodes are changed one by one, and hear what others have already become; all hear what was before":
         one_by_one,
