@@ -95,7 +95,8 @@ def draw_questions(_: Generator) -> Probes:
         "one hop, and an answer": (LittleSystem1({
             "Roma": [hop("Dusk", "Dusk was made there")], "Dusk": [answer("Adam", "Adam directed it")]}), ["Roma"], 9),
         "a page that shows more when it is read again": (LittleSystem1({
-            "A": [hop("B", "a1"), hop("C", "a2")], "B": [answer("1931", "b1"), hop("D", "b2", needs="c1")],
+            "A": [hop("B", "a1"), hop("C", "a2")],
+            "B": [answer("1931", "b1"), hop("D", "b2", needs="c1"), answer("1888", "b3", needs="b1")],
             "C": [hop("B", "c1")], "D": [answer("1974", "d1")]}), ["A"], 9),
         "a circle": (LittleSystem1({
             "A": [hop("B", "a1"), answer("1950", "a2", "c1")], "B": [hop("C", "b1")], "C": [hop("A", "c1")]}),
@@ -114,6 +115,10 @@ def draw_questions(_: Generator) -> Probes:
             "A": [hop("B", "a1"), hop("C", "a2"), hop("D", "a3"), answer("E", "a4")],
             "B": [hop("F", "b1"), hop("C", "b2"), hop("A", "b3")], "C": [hop("B", "c1"), answer("A", "c2")],
             "D": [hop("A", "d1")], "F": [answer("A", "f1")]}), ["A"], 3),
+        "many edges between few nodes": (LittleSystem1({
+            "A": [hop("B", "a1")], "B": [hop("A", "b1"), hop("C", "b2")],
+            "C": [hop("A", "c1"), hop("B", "c2"), hop("D", "c3")],
+            "D": [answer("E", "d1"), hop("B", "d2")]}), ["A"], 4),
         "the graph is full from the beginning": (LittleSystem1({
             "A": [hop("C", "a1"), hop("D", "a2"), hop("B", "a3")],
             "B": [hop("A", "b1", needs="a3"), answer("1905", "b2")]}),

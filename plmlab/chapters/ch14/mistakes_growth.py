@@ -1,5 +1,6 @@
 """Wrong answers to the exercise 14.5, how CogQA's graph grows, under the names of their mistakes."""
 
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -95,11 +96,18 @@ def first_edge(grown: Growing, target: str) -> bool:
     return sum(end == target for _, end in grown.listed) == 1
 
 
-def found_by(grown: Growing, node: str, target: str, clue: str) -> None:
-    """An edge whose clue goes with the node where it was found."""
-    grown.link(node, target, clue)
-    del grown.clues[node, target]
-    grown.clues[target, node] = clue
+def until_full(grown: Growing, node: str, target: str) -> bool:
+    """Whether an edge comes into the graph; nothing does any more, once there was no room for a node."""
+    if target not in grown.nodes and not grown.room():
+        grown.most = 0
+    if not grown.most:
+        grown.frontier.clear()
+    return grown.most > 0 and is_new(grown, node, target)
+
+
+def list_again(grown: Growing, node: str, target: str, clue: str) -> None:
+    """An edge that is listed once more, with the clue that it had."""
+    grown.link(node, target, grown.clues.get((node, target), clue))
 
 
 def last_clue_stays(read: Read, named: list[str], most: int) -> list[Edge]:
@@ -109,6 +117,33 @@ def last_clue_stays(read: Read, named: list[str], most: int) -> list[Edge]:
         last = dict([*hops, *answers])
         return [(target, last[target]) for target, _ in hops], [(target, last[target]) for target, _ in answers]
     return growing()(clues_too, named, most)
+
+
+def every_mention(read: Read, named: list[str], most: int) -> list[Edge]:
+    """Each time that a node is pointed at it has one more clue."""
+    mentions: defaultdict[str, list[str]] = defaultdict(list)
+
+    def read_with(node: str, clues: list[str]) -> tuple[Pairs, Pairs]:
+        hops, answers = read(node, [*mentions[node]])
+        for target, clue in [*hops, *answers]:
+            mentions[target].append(clue)
+        return hops, answers
+    return growing()(read_with, named, most)
+
+
+def at_once(read: Read, named: list[str], most: int) -> list[Edge]:
+    """What a page points at is read before the next that it points at comes into the graph."""
+    grown = Growing([], {*named}, most)
+
+    def visit(node: str) -> None:
+        for target, clue, hop in in_order(*read(node, grown.own(node))):
+            if is_new(grown, node, target):
+                grown.link(node, target, clue)
+                if hop:
+                    visit(target)
+    for node in named:
+        visit(node)
+    return grown.listed
 
 
 def rim_by_rim(read: Read, named: list[str], most: int) -> list[Edge]:
@@ -141,6 +176,8 @@ GROWING: Mistakes = {
         take=lambda grown: grown.frontier.pop()),
     "what is found is read before what waits, and the first named first: a target goes to the *end* of the frontier":
         to_the_front,
+    "what a page points at is read inside the loop over its targets (recursion); first all of them come into the graph":
+        at_once,
     "no clues are told": growing(told=lambda grown, node: []),
     "only the last clue is told; all edges that lead to the node have one": growing(
         told=lambda grown, node: grown.own(node)[-1:]),
@@ -149,7 +186,8 @@ GROWING: Mistakes = {
     "the clues are told from the last to the first": growing(told=lambda grown, node: grown.own(node)[::-1]),
     "the clues of all edges are told, not only of those that lead to the node": growing(
         told=lambda grown, node: [*grown.clues.values()]),
-    "the clues of the edges that lead *away* from the node are told": growing(link=found_by),
+    "the clues of the edges that lead *away* from the node are told": growing(
+        told=lambda grown, node: [clue for (source, _), clue in grown.clues.items() if source == node]),
     "answers go to the frontier too, and are read": growing(
         wait=lambda grown, target, hop: target not in grown.frontier),
     "answers do not come into the graph; they are nodes and have edges": growing(
@@ -169,6 +207,10 @@ GROWING: Mistakes = {
             target in grown.nodes or len({end for _, end in grown.listed}) < grown.most)),
     "the edges are counted, and not the nodes": growing(
         new=lambda grown, node, target: (node, target) not in grown.clues and len(grown.listed) < grown.most),
+    "the edges are counted, and not the nodes, to see whether a new node has room": growing(
+        new=lambda grown, node, target: (node, target) not in grown.clues and (
+            target in grown.nodes or len(grown.listed) < grown.most)),
+    "everything ends when a node does not fit: it is passed over, and the loop goes on": growing(new=until_full),
     "a full graph gets no further edge; one between two of its nodes still comes in": growing(
         new=lambda grown, node, target: (node, target) not in grown.clues and grown.room()),
     "the loop stops when the graph is full; nodes that wait are still read": growing(
@@ -178,10 +220,11 @@ GROWING: Mistakes = {
     "only the first node that the question names is read": growing(begin=lambda named: named[:1]),
     "only the nodes that the question names are read": growing(wait=lambda grown, target, hop: False),
     "an edge that is found again is listed again": growing(
-        new=lambda grown, node, target: target in grown.nodes or grown.room(),
+        new=lambda grown, node, target: target in grown.nodes or grown.room(), link=list_again,
         wait=lambda grown, target, hop: hop and target not in grown.frontier and grown.listed[-1] not in (
             grown.listed[:-1])),
-    "an edge that is found again has the new clue; it keeps its first": last_clue_stays,
+    "an edge that is found again has the new clue in place of the first; it keeps its first": last_clue_stays,
+    "an edge that is found again has one more clue; it keeps its first": every_mention,
     "the whole frontier is read with the clues of before; what one page gives is told to the next": rim_by_rim,
     "the edges are turned round; they lead from the node that is read to the target": growing(
         give=lambda grown: [(target, node) for node, target in grown.listed]),

@@ -8,6 +8,7 @@ from plmlab.exercises.mistakes import Mistakes
 
 Fact = tuple[str, int]
 Facts = list[Fact]
+SURE = ("yes", "no")
 Score = Callable[[str, str, Facts, Facts], float]
 
 
@@ -48,7 +49,7 @@ def split_words(answer: str, gold: str) -> Counts:
 
 def sure(answer: str, gold: str) -> bool:
     """Whether one is yes or no, and the other something else."""
-    return answer != gold and bool({answer, gold} & {"yes", "no"})
+    return answer != gold and bool({answer, gold} & {*SURE})
 
 
 def unless_sure(count: Callable[[str, str], Counts]) -> Callable[[str, str], Counts]:
@@ -141,12 +142,12 @@ def by_sum(one: Counts, other: Counts) -> float:
 
 def only_given(answer: str, gold: str) -> Counts:
     """A given yes or no, if it is not right, shares nothing; a right one may."""
-    return Counts(0, 1, 1) if answer != gold and answer in ("yes", "no") else split_words(answer, gold)
+    return Counts(0, 1, 1) if answer != gold and answer in SURE else split_words(answer, gold)
 
 
 def any_yes(answer: str, gold: str) -> Counts:
     """Nothing is shared as soon as a yes or no is among the words, and they are not equal."""
-    there = {*answer.split(), *gold.split()} & {"yes", "no"}
+    there = {*answer.split(), *gold.split()} & {*SURE}
     return Counts(0, 1, 1) if answer != gold and there else split_words(answer, gold)
 
 
@@ -172,6 +173,10 @@ JOINT: Mistakes = {
         lambda one, other: (one.precision * other.precision + one.recall * other.recall) / 2),
     "this is the geometric mean of precision and recall; F1 is the harmonic one": scoring(
         lambda one, other: sqrt(one.precision * other.precision * one.recall * other.recall)),
+    "this is the product of precision and recall; F1 is 2 · P · R / (P + R)": scoring(
+        lambda one, other: one.precision * other.precision * one.recall * other.recall),
+    "P + R needs parentheses: / binds before +": scoring(
+        lambda one, other: 2 * one.recall * other.recall + one.recall * other.recall),
     "the 2 of the F1 is missing": scoring(lambda one, other: joined(one, other) / 2),
     "it is divided by 0 where nothing is right": scoring(by_sum),
     "it is divided by 0 where nothing is given: no word, or no sentence": scoring(by_given),
@@ -183,6 +188,8 @@ JOINT: Mistakes = {
     "the words are compared place by place; their order does not matter": scoring(answers=unless_sure(in_places)),
     "letters are compared: split() gives words": scoring(answers=unless_sure(signs)),
     "yes and no share words with other answers": scoring(answers=split_words),
+    "a yes or no is never right, even if it is the same": scoring(
+        answers=lambda answer, gold: Counts(0, 1, 1) if {answer, gold} & {*SURE} else split_words(answer, gold)),
     "only a given yes or no is right or wrong as a whole; it is so if the right answer is one, too": scoring(
         answers=only_given),
     "a yes or no among other words spoils the answer; only an answer that is just yes or no does": scoring(
