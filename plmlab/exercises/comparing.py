@@ -79,8 +79,8 @@ def difference(value: Any, right: Any, name: str = "") -> str:
     if isinstance(right, list):
         known = min(len(value), len(right))
         at = next((i for i in range(known) if not same(value[i], right[i])), known)
-        ours, theirs = (described(some[at]) if at < len(some) else "nothing" for some in (value, right))
-        return f"{name}at [{at}]: yours is {ours}, right is {theirs}"
+        one, other = (described(some[at]) if at < len(some) else "nothing" for some in (value, right))
+        return f"{name}at [{at}]: yours is {one}, right is {other}"
     if not isinstance(right, Tensor):
         return f"{name}yours is {rounded(value)}, right is {rounded(right)}"
     place = (~close(value, right)).nonzero()[0].tolist()

@@ -153,12 +153,12 @@ def joint_f1(
     Give the F1 of these, 2 · precision · recall / (precision + recall), between 0 and 1; it is 0 if both
     are 0. ``answer`` and ``found`` may be empty: then their precision and recall are 0.
     """
-    words, right, facts, true = answer.split(), gold.split(), {*found}, {*supporting}
+    words, right, facts, needed = answer.split(), gold.split(), {*found}, {*supporting}
     same = sum(min(words.count(word), right.count(word)) for word in {*words})
-    if not same or not facts & true or (answer != gold and {answer, gold} & {"yes", "no"}):
+    if not same or not facts & needed or (answer != gold and {answer, gold} & {"yes", "no"}):
         return 0.0
-    both = same * len(facts & true)
-    precision, recall = both / (len(words) * len(facts)), both / (len(right) * len(true))
+    both = same * len(facts & needed)
+    precision, recall = both / (len(words) * len(facts)), both / (len(right) * len(needed))
     return 2 * precision * recall / (precision + recall)
 
 
