@@ -115,6 +115,9 @@ def draw_questions(_: Generator) -> Probes:
             "A": [hop("B", "a1"), hop("C", "a2"), hop("D", "a3"), answer("E", "a4")],
             "B": [hop("F", "b1"), hop("C", "b2"), hop("A", "b3")], "C": [hop("B", "c1"), answer("A", "c2")],
             "D": [hop("A", "d1")], "F": [answer("A", "f1")]}), ["A"], 3),
+        "an answer takes the last place": (LittleSystem1({
+            "A": [hop("B", "a1"), answer("1908", "a2")], "B": [hop("C", "b1"), answer("1908", "b2")], "C": []}),
+            ["A"], 3),
         "many edges between few nodes": (LittleSystem1({
             "A": [hop("B", "a1")], "B": [hop("A", "b1"), hop("C", "b2")],
             "C": [hop("A", "c1"), hop("B", "c2"), hop("D", "c3")],

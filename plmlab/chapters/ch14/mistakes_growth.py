@@ -96,6 +96,13 @@ def first_edge(grown: Growing, target: str) -> bool:
     return sum(end == target for _, end in grown.listed) == 1
 
 
+def without_answers(grown: Growing, target: str, hop: bool) -> bool:
+    """Whether a target waits; what is only an answer does not stay among the nodes."""
+    if not hop and target not in (*grown.read, *grown.frontier):
+        grown.nodes.discard(target)
+    return hop and target not in grown.frontier
+
+
 def until_full(grown: Growing, node: str, target: str) -> bool:
     """Whether an edge comes into the graph; nothing does any more, once there was no room for a node."""
     if target not in grown.nodes and not grown.room():
@@ -202,6 +209,7 @@ GROWING: Mistakes = {
     "the graph has one node more than `most`: < for <=": growing(
         new=lambda grown, node, target: (node, target) not in grown.clues and (
             target in grown.nodes or len(grown.nodes) <= grown.most)),
+    "answers are not counted, when it is asked whether a new node has room": growing(wait=without_answers),
     "the nodes that the question names are not counted": growing(
         new=lambda grown, node, target: (node, target) not in grown.clues and (
             target in grown.nodes or len({end for _, end in grown.listed}) < grown.most)),

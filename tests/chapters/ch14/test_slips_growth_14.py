@@ -16,10 +16,10 @@ def looped(pop=lambda queue: queue.pop(0), clues=lambda x, edges: [clue for (_, 
            start=list, pointed=with_kinds,
            known=lambda x, y, edges, nodes: (x, y) in edges, full=lambda nodes, edges, most: len(nodes) >= most,
            again=lambda y, hop, queue, seen, new: hop and y not in queue, when_full="skip", once=lambda answers: False,
-           name=lambda x, y: (x, y), give=list, put=lambda queue, y: queue.append(y), counted=set):
+           name=lambda x, y: (x, y), give=list, put=lambda queue, y: queue.append(y), counts=lambda hop: True):
     """A queue, the nodes, and a dict of edges with their clues."""
     def answer(read, named, most):
-        queue, nodes, edges, seen = start(named), counted(named), {}, set()
+        queue, nodes, edges, seen = start(named), set(named), {}, set()
         while queue:
             x = pop(queue)
             seen.add(x)
@@ -32,7 +32,8 @@ def looped(pop=lambda queue: queue.pop(0), clues=lambda x, edges: [clue for (_, 
                         return give(name(*edge) for edge in edges)
                     continue
                 new = y not in nodes
-                nodes.add(y)
+                if counts(hop):
+                    nodes.add(y)
                 edges[x, y] = clue
                 if again(y, hop, queue, seen, new):
                     put(queue, y)
@@ -209,6 +210,7 @@ def exact(given, gold, found, supporting):
     ("14.5", looped(full=lambda nodes, edges, most: False), "grows beyond `most`"),
     ("14.5", looped(full=lambda nodes, edges, most: len(nodes) > most), "one node more than `most`"),
     ("14.5", looped(full=lambda nodes, edges, most: len({y for _, y in edges}) >= most), "are not counted"),
+    ("14.5", looped(counts=lambda hop: hop), "nswers are not counted"),
     ("14.5", looped(full=lambda nodes, edges, most: len(edges) >= most, when_full="always"),
      "edges are counted, and not the nodes."),
     ("14.5", looped(full=lambda nodes, edges, most: len(edges) >= most), "to see whether a new node has room"),
