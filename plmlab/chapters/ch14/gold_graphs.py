@@ -28,7 +28,8 @@ from plmlab.world.questions.cognitive_graph import ANSWER, Clue
 
 KINDS: Mapping[str, Kind] = {"one-hop": "special", "bridge": "special", "either-or": "either-or", "yes-no": "yes-no"}
 """Form of a question → what is asked of System 2."""
-NEGATIVE_HOPS, NEGATIVE_ANSWERS = 2, 2
+NEGATIVES = 2
+"""So many of each kind stand beside a graph."""
 
 
 @dataclass(frozen=True)
@@ -151,13 +152,13 @@ def read(question: Question, node: GoldNode, pages: ArticlePages, vocab: Vocabul
 
 
 def example(question: Question, pages: ArticlePages, vocab: Vocabulary, time: int, rng: Random, clues: bool = True,
-            ) -> CognitiveExample:
-    """A question with its gold graph and negatives, as CogQA learns from it."""
+            negatives: int = NEGATIVES) -> CognitiveExample:
+    """A question with its gold graph and so many negatives of each kind, as CogQA learns from it."""
     graph = gold_graph(question, pages)
     found, kind = asked(question, pages, graph), KINDS[question.form]
-    for node in islice(other_hops(graph, pages, rng), NEGATIVE_HOPS):
+    for node in islice(other_hops(graph, pages, rng), negatives):
         graph.add(node)
-    for node in islice(other_answers(graph, pages, rng), NEGATIVE_ANSWERS if kind == "special" else 0):
+    for node in islice(other_answers(graph, pages, rng), negatives if kind == "special" else 0):
         graph.add(node)
     numbers = graph.numbers
     return CognitiveExample(tuple(read(question, node, pages, vocab, time, clues) for node in graph.nodes.values()),

@@ -9,7 +9,7 @@ import pytest
 
 from plmlab import world
 from plmlab.chapters.ch14 import gold_graphs
-from plmlab.chapters.ch14.gold_graphs import NEGATIVE_ANSWERS, NEGATIVE_HOPS, asked, example, gold_graph, teller
+from plmlab.chapters.ch14.gold_graphs import NEGATIVES, asked, example, gold_graph, teller
 from plmlab.chapters.ch14.training import pages
 from plmlab.hf import minilm
 from plmlab.objectives.cognitive_graphs import CognitiveExample
@@ -98,7 +98,7 @@ def test_negatives_stand_beside_the_gold_graph(split: str) -> None:
         graph, found = gold_graph(question, pages(split)), made(question)
         special = question.kind != "comparison"
         gold, extra = len(graph.nodes), len(found.nodes) - len(graph.nodes)
-        assert 0 < extra <= NEGATIVE_HOPS + NEGATIVE_ANSWERS * special
+        assert 0 < extra <= NEGATIVES * (1 + special)
         for number, node in enumerate(found.nodes[gold:], gold):
             pointers = node.labels["pointers"]
             assert (bool((pointers[0] == 1).all()) and int(pointers.sum()) == 4) or not pointers.any()
