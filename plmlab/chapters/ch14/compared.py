@@ -15,10 +15,14 @@ Written before the runs. All shares are over the exam's three splits together.
 - *Clues*, and the authors' *adjacency*, are worth something where each seed with them is right more often than each
   without, by more than `MARGIN`.
 - The reader of gold pages is no rival: it is given what CogQA has to find.
+
+*Surer* is younger than the first runs, which followed too many edges (`surer`): hops below some chance are left out, by
+the smallest chance of `LEAST` that is best for the joint F1 of development bridges, in the mean of all seeds.
 """
 
 from collections.abc import Sequence
 from functools import partial
+from statistics import fmean
 from typing import Any
 
 from plmlab.chapters.ch14.answering import GrownOutcome, Outcome, answered, outcome
@@ -27,7 +31,9 @@ from plmlab.chapters.ch14.exam import by_group
 from plmlab.chapters.ch14.gold_graphs import gold_graph
 from plmlab.chapters.ch14.one_pass import search
 from plmlab.chapters.ch14.oracles import Led
+from plmlab.chapters.ch14.surer import Surer
 from plmlab.chapters.ch14.training import RATE, pages
+from plmlab.chapters.ch14.training import development as shown_to_choose
 from plmlab.models.cogqa import CogQA
 from plmlab.recipes import Parts, best_rate, spreads
 from plmlab.world.questions.bank import Question
@@ -40,6 +46,7 @@ ALL = 9
 """More hops than any question takes."""
 LED = (1, ALL)
 """So many first hops are given."""
+LEAST = (0.0, 0.01, 0.03, 0.1, 0.3, 0.6)
 
 Numbers = dict[str, dict[str, float]]
 
@@ -62,6 +69,17 @@ def led_outcome(model: CogQA, question: Question, split: str, hops: int) -> Grow
     return answered(model, told, question, Led, gold=gold_graph(question, told), led=hops)
 
 
+def surer(folder: str, lr: float, seed: int, least: float) -> Numbers:
+    """Group → how both systems answer special questions if they follow sure hops alone."""
+    return by_group(answer(BOTH, kept(folder, BOTH, lr, seed), Surer, least=least), HOPPING)
+
+
+def surer_on_development(folder: str, lr: float, seed: int, least: float) -> float:
+    """Their joint F1 on the development bridges."""
+    asked = answer(BOTH, kept(folder, BOTH, lr, seed), Surer, least=least)
+    return fmean(asked(question, "train").joint.f1 for question in shown_to_choose("bridge"))
+
+
 def ranked() -> Numbers:
     """Group → how retrieval alone answers it."""
     return by_group(ranked_outcome)
@@ -77,7 +95,8 @@ def ranked_outcome(question: Question, split: str) -> Outcome:
 def measure(parts: Parts) -> dict[str, Any]:
     """``arms``: arm → its ``lr``, the ``rates`` tried with what each reached on development questions, the ``device``
     that it was trained on, and group → the spread of what `exam.told` tells. ``led``: hops given → group → the same of
-    both systems. ``ranked``: group → the same of retrieval alone, without spread."""
+    both systems. ``surer``: the ``least`` chance of a hop, what each reached on ``development`` questions, and group →
+    the same. ``ranked``: group → the same of retrieval alone, without spread."""
     folder = str(parts.folder)
     rates: dict[str, tuple[float, dict[float, float]]] = {
         **{name: (RATE, {}) for name in COGQA},
@@ -91,7 +110,13 @@ def measure(parts: Parts) -> dict[str, Any]:
                       "groups": spreads({seed: runs[folder, name, lr, seed] for seed in SEEDS})}
     lr = rates[BOTH][0]
     given = parts(led, [(folder, lr, seed, hops) for hops in LED for seed in SEEDS])
+    chosen = parts(surer_on_development, [(folder, lr, seed, least) for least in LEAST for seed in SEEDS])
+    scores = {least: fmean(chosen[folder, lr, seed, least] for seed in SEEDS) for least in LEAST}
+    least = max(LEAST, key=scores.__getitem__)
+    sure = parts(surer, [(folder, lr, seed, least) for seed in SEEDS])
     return {"arms": arms, "ranked": parts(ranked, [()])[()],
+            "surer": {"least": least, "development": list(scores.items()),
+                      "groups": spreads({seed: sure[folder, lr, seed, least] for seed in SEEDS})},
             "led": {hops: spreads({seed: given[folder, lr, seed, hops] for seed in SEEDS}) for hops in LED}}
 
 
