@@ -7,7 +7,7 @@ what holds no further markup is replaced by its text, until nothing is left to r
 import bz2
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -86,14 +86,19 @@ def paragraphs() -> list[str]:
 
 
 @cache
-def _articles() -> tuple[Article, ...]:
+def markup() -> Mapping[str, str]:
+    """Title → wiki markup of every page of the sample that is no redirect."""
     from gensim.corpora.wikicorpus import extract_pages
     from gensim.test.utils import datapath
 
     with bz2.open(datapath(SAMPLE)) as file:
-        pages = [(title, text) for title, text, _ in extract_pages(file, ["0"])
-                 if ":" not in title and not text.lower().startswith("#redirect")]
-    cleaned = (Article(title, tuple(clean(text))) for title, text in pages)
+        return {title: text for title, text, _ in extract_pages(file, ["0"])
+                if ":" not in title and not text.lower().startswith("#redirect")}
+
+
+@cache
+def _articles() -> tuple[Article, ...]:
+    cleaned = (Article(title, tuple(clean(text))) for title, text in markup().items())
     return tuple(article for article in cleaned if article.paragraphs)
 
 

@@ -1,0 +1,52 @@
+"""The links between the pages of the Wikipedia sample, as its markup has them: [[page]], or [[page|what is shown]]."""
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+from plmlab.text.wikipedia import HIDDEN, NOT_A_WORD, NOWIKI, articles, markup
+
+if TYPE_CHECKING:
+    import networkx
+
+TARGET = re.compile(r"\[\[([^\[\]|#]+)")
+ELSEWHERE = re.compile(r"\s*(?::|(?:[swq]|wikt|wiktionary|wikiquote|wikipedia|wp|template)\s*:)", re.IGNORECASE)
+"""What is no page of the encyclopedia: notes for its writers, and other projects."""
+
+
+def linked(text: str) -> list[str]:
+    """The titles that a page of wiki markup leads to, each once, in its order; also from its tables and captions.
+
+    Pictures, categories, other languages and other projects are left out, and so are footnotes.
+    """
+    targets = [target for target in TARGET.findall(NOWIKI.sub("", HIDDEN.sub("", text)))
+               if not NOT_A_WORD.match(target) and not ELSEWHERE.match(target)]
+    titles = (" ".join(target.replace("_", " ").split()) for target in targets)
+    return list(dict.fromkeys(title[0].upper() + title[1:] for title in titles if title))
+
+
+@cache
+def link_graph() -> "networkx.DiGraph":
+    """The sample's articles, with an edge for each link from one to another. A node's ``links`` tells how many pages it
+    leads to in all, the whole of Wikipedia among them."""
+    import networkx
+
+    graph = networkx.DiGraph()
+    found = {article.title: linked(markup()[article.title]) for article in articles()}
+    for title, targets in found.items():
+        graph.add_node(title, links=len(targets))
+    graph.add_edges_from((title, target) for title, targets in found.items() for target in targets
+                         if target in found and target != title)
+    return graph
+
+
+def reached(title: str, hops: int) -> dict[str, int]:
+    """The articles that can be reached from one in so many links → the least number of them. ValueError for a title
+    that is not in the sample."""
+    import networkx
+
+    graph = link_graph()
+    if title not in graph:
+        raise ValueError(f"there is no article {title!r} in the sample; plmlab.text.articles() has their titles")
+    found = networkx.single_source_shortest_path_length(graph, title, cutoff=hops)
+    return {other: count for other, count in found.items() if count}
