@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from plmlab.chapters.ch14.gold_graphs import KINDS, gold_graph
+from plmlab.chapters.ch14.gold_graphs import KINDS, GoldGraph, gold_graph
 from plmlab.chapters.ch14.scores import Match, answer_match, set_match
 from plmlab.models.cognitive_growth import Clue, Growth, GrowthState
 from plmlab.models.cogqa import CogQA
@@ -54,14 +54,14 @@ def growth(model: CogQA, pages: ArticlePages, question: Question, kind: type[Gro
     return kind(model, pages, pages.tokenizer.vocab, pages.ids(question.words), KINDS[question.form], **choices)
 
 
-def grown_outcome(question: Question, asked: Growth, state: GrowthState, pages: ArticlePages) -> GrownOutcome:
-    """What a graph that has grown gives. The sentences that something was found in are the supporting ones."""
-    gold, right = gold_graph(question, pages), " ".join(question.answer)
+def graded(gold: GoldGraph, right: str, asked: Growth, state: GrowthState) -> GrownOutcome:
+    """What a graph that has grown gives, against the gold one and the right answer. The sentences that something was
+    found in are the supporting ones."""
     told = {Clue(*clue) for *_, clue in state.graph.edges(data="clue")}
-    read = sum(bool(visit.read.sentences) for visit in state.visits.values())
-    plain = outcome(question, pages, asked.answer(state), told, read)
+    wanted = {Clue(*clue) for node in gold.nodes.values() for clue in node.clues}
     return GrownOutcome(
-        plain.answer, plain.supporting, plain.read, set_match(state.graph.nodes, gold.nodes),
+        answer_match(asked.answer(state), right), set_match(told, wanted),
+        sum(bool(visit.read.sentences) for visit in state.visits.values()), set_match(state.graph.nodes, gold.nodes),
         set_match(state.graph.edges, gold.edges), answer_match(asked.likeliest(state), right),
         any(answer_match(node, right).exact for node in state.answers))
 
@@ -70,4 +70,4 @@ def answered(model: CogQA, pages: ArticlePages, question: Question, kind: type[G
              ) -> GrownOutcome:
     """A question answered by both systems."""
     asked = growth(model, pages, question, kind, **choices)
-    return grown_outcome(question, asked, asked.finished(), pages)
+    return graded(gold_graph(question, pages), " ".join(question.answer), asked, asked.finished())

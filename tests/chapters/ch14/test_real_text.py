@@ -1,0 +1,45 @@
+"""CogQA on MiniLM: what it stands on, and that it learns from the world in pieces of words."""
+
+import pytest
+import torch
+
+from plmlab.chapters.ch14 import training
+from plmlab.chapters.ch14.real_text import learned, on_minilm, pieces
+from plmlab.hf import minilm
+from plmlab.models.cogqa import CogQA, SelfLoopCogQA
+from plmlab.world.datasets.tokenizer import spelling
+
+
+def test_it_stands_on_minilm() -> None:
+    encoder, _ = minilm()
+    for model in (on_minilm(), on_minilm(CogQA)):
+        assert all(torch.equal(a, b) for a, b in zip(model.bert.state_dict().values(), encoder.state_dict().values(),
+                                                     strict=True))
+        assert model.config.time == 512 and model.output.weight.shape == (4, 384)
+    assert type(on_minilm()) is SelfLoopCogQA
+
+
+def test_the_same_questions_in_other_tokens() -> None:
+    """Read back as text, the batches are the same but for case and accents."""
+    words, others = training.batches(3, 512)(7), training.batches(3, 512, pieces())(7)
+    assert torch.equal(words.edges, others.edges) and torch.equal(words.answers, others.answers)
+    vocab = pieces().vocab
+    assert {vocab.need("cls")} == set(others.reading.tokens[:, 0].tolist())
+    for ours, theirs in zip(words.reading.tokens.tolist(), others.reading.tokens.tolist(), strict=True):
+        said = spelling().decode([one for one in ours if one not in spelling().vocab.special])
+        read = pieces().decode([one for one in theirs if one not in vocab.special])
+        assert read == said.lower().replace("é", "e")
+    for column in range(4):
+        assert int((words.reading.labels["pointers"][..., column] == 1).sum()) == int(
+            (others.reading.labels["pointers"][..., column] == 1).sum())
+
+
+def test_it_learns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(training, "BATCH", 2)
+    one, other = (learned(seed, 2, 1e-4, show=False) for seed in (0, 1))
+    assert not torch.equal(one.output.weight, other.output.weight)
+    assert not torch.equal(one.bert.layers[0].attention.q.weight, on_minilm().bert.layers[0].attention.q.weight)
+    batch = training.batches(5, 512, pieces())(0)
+    torch.manual_seed(0)
+    with torch.no_grad():
+        assert float(one.loss(batch)) < float(on_minilm().loss(batch))
