@@ -78,6 +78,24 @@ class Stretch(Rule):
         return super().covers() & (keys >= self.first[:, None]) & (keys <= self.last[:, None])
 
 
+@dataclass(frozen=True)
+class Listed(Rule):
+    """A rule that lets look just the ``pairs`` that it lists."""
+
+    pairs: Bool[Tensor, "query key"] = field(kw_only=True)
+
+    @classmethod
+    def of(cls, name: str, why: str, pairs: Bool[Tensor, "query key"]) -> Self:
+        """For the pairs that are True."""
+        queries, keys = (torch.ones(size, dtype=torch.bool) for size in pairs.shape)
+        return cls(name, why, queries, keys, torch.zeros_like(queries, dtype=torch.long),
+                   torch.zeros_like(keys, dtype=torch.long), pairs=pairs)
+
+    def covers(self) -> Bool[Tensor, "query key"]:
+        """The pairs that are listed."""
+        return super().covers() & self.pairs
+
+
 def _later(time: int) -> OneSided:
     """The rule that what comes later may not be seen."""
     everyone, zero = torch.ones(time, dtype=torch.bool), torch.zeros(time, dtype=torch.long)

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from plmlab.hf import minilm
-from plmlab.text import articles
+from plmlab.text import articles, paragraphs
 from plmlab.text.wikipedia_pages import WikipediaPages, called, punkt, sentences, signpost
 
 
@@ -29,8 +29,8 @@ def test_a_sentence_ends_where_a_reader_ends_it() -> None:
     assert punkt().tokenize(text) == [
         "In 1858 Stephen A. Douglas won the U.S. Senate race.", "He stayed there until c. 347 BC, with Dr. Bell.",
         "Was it so?", "It was."]
-    at_dots = sum(len(re.split(r"(?<=[.!?]) ", paragraph)) for article in articles() for paragraph in article.paragraphs)
-    cut = sum(len(punkt().tokenize(paragraph)) for article in articles() for paragraph in article.paragraphs)
+    at_dots = sum(len(re.split(r"(?<=[.!?]) ", paragraph)) for paragraph in paragraphs())
+    cut = sum(len(punkt().tokenize(paragraph)) for paragraph in paragraphs())
     assert 0.85 * at_dots < cut < 0.98 * at_dots, "some full stops end no sentence"
 
 
@@ -42,7 +42,8 @@ def test_what_a_page_is_called(title: str, name: str) -> None:
 
 
 def test_titles_are_found_by_their_words(pages: WikipediaPages) -> None:
-    found = pages.named(pages.ids("Did apollo 11, or the Apollo of a book called ANIMALIA, reach Asia ?".split()))
+    question = "Did apollo 11, or the Apollo of a book called ANIMALIA, reach Asia ?"
+    found = pages.named(pages.ids(question.split()))
     assert found == ["Apollo 11", "Apollo", "Animalia (book)", "Asia"]
     for title in pages.texts:
         assert pages.find(pages.ids(called(title).split())) == (None if title == "A" else title)
@@ -51,6 +52,6 @@ def test_titles_are_found_by_their_words(pages: WikipediaPages) -> None:
 
 def test_sentences_are_those_of_bert(pages: WikipediaPages) -> None:
     first = pages.sentences("Alberta")[0]
-    assert pages.tokenizer.tokens(first) == "alberta is a western province of canada .".split()
+    assert pages.tokenizer.tokens(first) == ["alberta", "is", "a", "western", "province", "of", "canada", "."]
     assert pages.spelled(first) == "alberta is a western province of canada."
     assert len(pages.sentences("Alberta")) == len(sentences()["Alberta"])

@@ -77,6 +77,8 @@ class MaskLab(Lab):
     title = "Mask Lab"
     module = "mask/lab.js"
     inputs: ClassVar = ("text", "second", "objective", "choices", "network", "draws", "max_tokens")
+    objectives: Mapping[str, Objective] = OBJECTIVES
+    networks: ClassVar[Mapping[str, Network]] = NETWORKS
 
     objective = traitlets.Unicode().tag(sync=True)
     second = traitlets.Unicode().tag(sync=True)
@@ -92,11 +94,11 @@ class MaskLab(Lab):
         self.tokenizer, self.seed = tokenizer, seed
         self._example: AnyExample | None = None
         menu = {
-            "objectives": [{"name": o.name, "title": o.title} for o in OBJECTIVES.values()],
-            "networks": [{"name": name, "title": network.title} for name, network in NETWORKS.items()],
-            "presets": [preset.traits() for preset in presets if preset.objective in OBJECTIVES],
+            "objectives": [{"name": o.name, "title": o.title} for o in self.objectives.values()],
+            "networks": [{"name": name, "title": network.title} for name, network in self.networks.items()],
+            "presets": [preset.traits() for preset in presets if preset.objective in self.objectives],
         }
-        find_objective(objective)
+        self.find_objective(objective)
         super().__init__(text=text, second=second, objective=objective, network=network, choices=dict(choices or {}),
                          menu=menu, max_tokens=max_tokens)
 
@@ -107,7 +109,7 @@ class MaskLab(Lab):
         example = self._example
         if example is None:
             raise ValueError(f"there is no Example yet: {self.message}")
-        if self.edits and not NETWORKS[self.network].by_hand:
+        if self.edits and not self.networks[self.network].by_hand:
             raise ValueError("who influences whom in a recurrent network is no mask: no cell of it can be set by hand")
         for which, query, key, look in self.edits:
             example = drawn(example).edited(which, query, key, look)
@@ -117,11 +119,17 @@ class MaskLab(Lab):
         """The title of the objective, and the tokens that are drawn."""
         if self._example is None:
             return self.message
-        return f"{OBJECTIVES[self.state['objective']].title}: {' '.join(self.state['tokens'])}"
+        return f"{self.objectives[self.state['objective']].title}: {' '.join(self.state['tokens'])}"
+
+    def find_objective(self, name: str) -> Objective:
+        """The objective of that name; a ValueError lists those that are there."""
+        if name not in self.objectives:
+            raise ValueError(f"there is no objective {name!r}; there are {', '.join(self.objectives)}")
+        return self.objectives[name]
 
     def compute(self, change: Change) -> Computed:
         """What the objective makes of the sentence, without any cell set by hand."""
-        objective, network = find_objective(self.objective), NETWORKS[self.network]
+        objective, network = self.find_objective(self.objective), self.networks[self.network]
         typed = [self.text, self.second or self.text][:objective.texts]
         texts = [list(self.tokenizer.encode(text)) for text in typed]
         if not all(texts):
@@ -175,13 +183,6 @@ class MaskLab(Lab):
             "question": question,
             "answer": answer,
         }
-
-
-def find_objective(name: str) -> Objective:
-    """The objective of that name; a ValueError lists those that are there."""
-    if name not in OBJECTIVES:
-        raise ValueError(f"there is no objective {name!r}; there are {', '.join(OBJECTIVES)}")
-    return OBJECTIVES[name]
 
 
 def chosen(objective: Objective, values: Mapping[str, float | int]) -> dict[str, float]:

@@ -11,7 +11,13 @@ from plmlab.chapters.ch14 import wikipedia_exam
 from plmlab.chapters.ch14.gold_graphs import KINDS
 from plmlab.chapters.ch14.real_text import on_minilm, pieces
 from plmlab.chapters.ch14.wikipedia_exam import (
-    RealQuestion, Step, answered_wikipedia, exam, gold, pages, place,
+    RealQuestion,
+    Step,
+    answered_wikipedia,
+    exam,
+    gold,
+    pages,
+    place,
 )
 from plmlab.example import Batch
 from plmlab.models.cogqa import CogQA, CogQAConfig, SelfLoopCogQA
