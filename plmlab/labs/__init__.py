@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from plmlab.labs.gradient.lab import GradientLab
     from plmlab.labs.layer.lab import LayerLab
     from plmlab.labs.layer.presets import LayerPreset
+    from plmlab.labs.mask.graphs import GraphMaskLab
     from plmlab.labs.mask.lab import MaskLab, MaskPreset
     from plmlab.labs.memory.lab import MemoryLab
     from plmlab.labs.memory.presets import MemoryPreset
@@ -35,6 +36,7 @@ MODULES = {
     "BlankLab": "blank.lab", "ClozeLab": "cloze.lab",
     "Curve": "curve.lab", "FourMasksLab": "four_masks.lab",
     "GateLab": "gates.lab", "GatePreset": "gates.lab", "GradientLab": "gradient.lab",
+    "GraphMaskLab": "mask.graphs",
     "LayerLab": "layer.lab", "LayerPreset": "layer.presets",
     "MaskLab": "mask.lab", "MaskPreset": "mask.lab", "MemoryLab": "memory.lab", "MemoryPreset": "memory.presets",
     "NextTokenLab": "next_token.lab", "PermutationLab": "permutation.lab", "PermutationPreset": "permutation.presets",
@@ -56,6 +58,7 @@ __all__ = [
     "GateLab",
     "GatePreset",
     "GradientLab",
+    "GraphMaskLab",
     "Lab",
     "LayerLab",
     "LayerPreset",

@@ -30,6 +30,7 @@ import permutation_models
 import vector_fixtures
 from beam_fixtures import table_lab
 from cloze_models import crossed, gpt
+from networkx import DiGraph
 from next_token_models import SMALL, WORDS, seeded
 from standin import words, SENTENCES
 from plmlab.hf import minilm
@@ -54,6 +55,8 @@ BEGINNINGS = {
     "FourMasksLab": ["four_masks_models.lab()"],
     "GateLab": ["gate_models.lab()", 'gate_models.lab(drawn="forget", holds=gate_models.HOLDS)'],
     "GradientLab": ["GradientLab()", 'GradientLab("lstm")', 'GradientLab(view="cliff")'],
+    "GraphMaskLab": [f'GraphMaskLab(DiGraph([("Old Roma", "Dusk"), ("Dusk", "Adam"), ("Dusk", "1974")]), "{reading}")'
+                     for reading in ("found_from", "found_from_or_itself")],
     "LayerLab": ["layer_models.lab()",
                  'layer_models.lab(shares=[0.2, 0.5, 0.3], chosen=1, score="form", places=[0, 0])'],
     "MaskLab": ['MaskLab(words(), SENTENCES[12], "masked", seed=3)', f"MaskLab(words(), {PAIR})",
