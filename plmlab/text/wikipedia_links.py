@@ -50,3 +50,11 @@ def reached(title: str, hops: int) -> dict[str, int]:
         raise ValueError(f"there is no article {title!r} in the sample; plmlab.text.articles() has their titles")
     found = networkx.single_source_shortest_path_length(graph, title, cutoff=hops)
     return {other: count for other, count in found.items() if count}
+
+
+def links_by_article() -> list[tuple[str, int, list[str], list[str]]]:
+    """A row an article: its title, how many pages it leads to in all, the articles of the sample among them, and those
+    that take one link more."""
+    graph = link_graph()
+    return [(title, count, list(graph[title]), [other for other, hops in reached(title, 2).items() if hops == 2])
+            for title, count in graph.nodes(data="links")]

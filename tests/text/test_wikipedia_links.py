@@ -3,7 +3,7 @@
 import pytest
 
 from plmlab.text.wikipedia import articles, markup
-from plmlab.text.wikipedia_links import link_graph, linked, reached
+from plmlab.text.wikipedia_links import link_graph, linked, links_by_article, reached
 
 CASES = {
     "The [[state (polity)|state]] of [[ohio]] and [[Ohio]].": ["State (polity)", "Ohio"],
@@ -54,6 +54,15 @@ def test_what_is_reached(hops: int) -> None:
             for target in rim - {title}:
                 distance.setdefault(target, step)
         assert reached(title, hops) == distance
+
+
+def test_a_row_for_each_article() -> None:
+    rows = {title: rest for title, *rest in links_by_article()}
+    assert list(rows) == [article.title for article in articles()]
+    assert sum(count for count, *_ in rows.values()) == 22522 and sum(len(near) for _, near, _ in rows.values()) == 85
+    assert rows["Anarchism"][1:] == [["Agriculture"], ["Agricultural science"]]
+    for title, (_, near, further) in rows.items():
+        assert set(further) == {two for one in near for two in rows[one][1]} - {title, *near}
 
 
 def test_a_title_that_is_not_there() -> None:
