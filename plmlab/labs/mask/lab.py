@@ -59,7 +59,8 @@ class MaskLab(Lab):
 
     ``example`` is the objective's, the reader's edits included, ready to be fed to a model. An encoder-decoder's pair
     is drawn as one square: the encoder's slots, then the decoder's. So is a text that is read from both ends: its slots
-    from the left, then those from the right.
+    from the left, then those from the right. A subclass may offer other ``objectives``, and other ``networks`` that
+    read them.
 
     Args:
         tokenizer: turns the sentence into ids, and ids into tokens.
