@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from plmlab.labs.beam.lab import BeamLab
     from plmlab.labs.blank.lab import BlankLab
     from plmlab.labs.cloze.lab import ClozeLab
+    from plmlab.labs.cognitive_graph.lab import CognitiveGraphLab
+    from plmlab.labs.cognitive_graph.presets import CognitiveGraphPreset
     from plmlab.labs.curve.lab import Curve
     from plmlab.labs.four_masks.lab import FourMasksLab
     from plmlab.labs.gates.lab import GateLab, GatePreset
@@ -34,6 +36,7 @@ MODULES = {
     "AlignmentLab": "alignment.lab", "AlignmentPreset": "alignment.presets",
     "AttentionLab": "attention.lab", "AttentionPreset": "attention.lab", "BeamLab": "beam.lab", "Lab": "base",
     "BlankLab": "blank.lab", "ClozeLab": "cloze.lab",
+    "CognitiveGraphLab": "cognitive_graph.lab", "CognitiveGraphPreset": "cognitive_graph.presets",
     "Curve": "curve.lab", "FourMasksLab": "four_masks.lab",
     "GateLab": "gates.lab", "GatePreset": "gates.lab", "GradientLab": "gradient.lab",
     "GraphMaskLab": "mask.graphs",
@@ -53,6 +56,8 @@ __all__ = [
     "BeamLab",
     "BlankLab",
     "ClozeLab",
+    "CognitiveGraphLab",
+    "CognitiveGraphPreset",
     "Curve",
     "FourMasksLab",
     "GateLab",

@@ -1,0 +1,122 @@
+// What a node or an edge opens: a page with what System 1 points at, the clues that came along, what a message does.
+
+import { clueText, edgeSaid, edgesAt, effectSaid, nodeSaid, share, signed, spanText } from "./told.js";
+import { el } from "../shared/dom.js";
+import { pieces } from "../shared/probabilities.js";
+
+const AS = { hop: "next hop", answer: "answer", below: "answer, below [CLS]" };
+
+/** The spans of a sentence for marking: [{ start, end, kinds, spans }] from left to right; what overlaps is one mark. */
+export function marksOf(spans, sentence) {
+  const found = [];
+  for (const span of spans.filter((one) => one.sentence === sentence).sort((a, b) => a.start - b.start || a.end - b.end)) {
+    const last = found.at(-1);
+    if (last && span.start < last.end) {
+      last.end = Math.max(last.end, span.end);
+      last.spans.push(span);
+    } else found.push({ start: span.start, end: span.end, spans: [span] });
+  }
+  return found.map((mark) => ({ ...mark, kinds: [...new Set(mark.spans.map(({ as }) => as))] }));
+}
+
+/** A sentence as prose, its spans marked with their probabilities. */
+function sentenceOf(words, spans, number) {
+  return pieces(words, marksOf(spans, number)).flatMap(({ text, mention, space }) => [
+    space ? " " : "",
+    mention ? el("mark", { class: mention.kinds.join(" "), title: mention.spans.map(({ as, chance, margin }) =>
+      `${AS[as]}: ${share(chance)}, ${signed(margin)} against [CLS]`).join("; ") }, text,
+    el("small", {}, ` ${mention.spans.map(({ chance }) => share(chance)).join(" · ")}`)) : text,
+  ]);
+}
+
+const act = (text, disabled, press) => el("button", { type: "button", class: "act", disabled, on: { click: press } }, text);
+
+/** A button that opens an edge. */
+const edgeButton = (state, edge, open, text) => el("button", { type: "button", class: "to-edge",
+  "data-at": `edge ${edge.source} ${edge.target}`, on: { click: () => open({ edge: [edge.source, edge.target] }) } },
+text ?? `${state.nodes[edge.source].name} → ${state.nodes[edge.target].name}`);
+
+/** The page of a node, as it was read last by this step. */
+function pageOf(state, step, n) {
+  const visit = state.visits[state.steps[step].visits[n]];
+  const { sentences } = state.nodes[n];
+  if (!sentences.length) return el("p", { class: "quiet" }, "There is no page of this name: System 1 reads the question and the clues alone.");
+  return el("ol", { class: "page" }, ...sentences.map((words, number) => {
+    const unread = visit && number >= visit.read;
+    return el("li", { class: unread ? "unread" : "", title: unread ? "not read: there were no positions left for it" : null },
+      ...sentenceOf(words, visit?.spans ?? [], number));
+  }));
+}
+
+/** All that System 1 pointed at in a page, with numbers. */
+function spansOf(state, step, n, { open, gold }) {
+  const visit = state.visits[state.steps[step].visits[n]];
+  if (!visit?.spans.length) return "";
+  const out = edgesAt(state, step, gold, "source", n);
+  const leads = (span) => {
+    const edge = out.find(({ target }) => target === span.leads);
+    if (edge) return edgeButton(state, edge, open, `→ ${state.nodes[edge.target].name}`);
+    if (span.leads === n) return "to itself";
+    return span.as === "hop" && !span.page ? "no page is called so" : "not followed";
+  };
+  return el("table", { class: "spans" }, el("caption", {}, "System 1 points at"),
+    el("thead", {}, el("tr", {}, ...["span", "as", "p(start)", "over [CLS]", "leads to"].map((head) => el("th", { scope: "col" }, head)))),
+    el("tbody", {}, ...visit.spans.map((span) => el("tr", {}, el("th", { scope: "row" }, el("bdi", {}, spanText(state, n, span))),
+      el("td", { class: "as" }, el("i", { class: span.as, "aria-hidden": "true" }), AS[span.as]), el("td", {}, share(span.chance)),
+      el("td", {}, signed(span.margin)), el("td", {}, leads(span))))));
+}
+
+/** The clues that came with a node when it was read, or will when it is read next. */
+function cluesOf(state, step, n, { open, gold }) {
+  const into = edgesAt(state, step, gold, "target", n);
+  if (!into.length) return "";
+  const visit = state.visits[state.steps[step].visits[n]];
+  const came = ({ source, sentence }) => visit?.clues.find(([from, number]) => from === source && number === sentence);
+  const note = (edge) => {
+    if (edge.since === null) return " (missed)";
+    if (!visit) return "";
+    const clue = came(edge);
+    return clue ? (clue[2] ? "" : " (no room for it)") : " (came later)";
+  };
+  return el("div", { class: "clues" }, el("p", { class: "head" }, visit ? "Clues that came with it" : "Clues that come with it"),
+    el("ul", {}, ...into.map((edge) => el("li", {}, edgeButton(state, edge, open), ` “${clueText(state, edge)}”${note(edge)}`))));
+}
+
+/** What a node is: its page, its spans, its clues, and a button that forbids it. */
+function nodeDetails({ state, step, gold, n, disabled, open, forbid }) {
+  const { name, missed } = state.nodes[n];
+  const read = state.steps[step].visits[n] !== undefined;
+  return [
+    el("div", { class: "bar" }, el("h4", {}, el("bdi", {}, name)),
+      missed ? "" : act("Forbid this node", disabled, () => forbid(name))),
+    ...(missed ? [el("p", { class: "quiet" }, nodeSaid(state, step, n))] : []),
+    cluesOf(state, step, n, { open, gold }),
+    ...(read || missed || !state.nodes[n].sentences.length ? [] : [el("p", { class: "quiet" }, "Its page is not read yet.")]),
+    pageOf(state, step, n), spansOf(state, step, n, { open, gold }),
+  ];
+}
+
+/** What an edge is: its sentence, its span, what its message does, and a button that cuts it. */
+function edgeDetails({ state, step, edge, disabled, forbid }) {
+  const [from, to] = [edge.source, edge.target].map((n) => state.nodes[n].name);
+  const { span } = edge;
+  return [
+    el("div", { class: "bar" }, el("h4", {}, el("bdi", {}, from), " → ", el("bdi", {}, to)),
+      edge.since === null ? "" : act("Cut this edge", disabled, () => forbid([from, to]))),
+    el("p", { class: "head" }, `The clue: sentence ${edge.sentence + 1} of ${from}`),
+    el("p", { class: "clue" }, ...sentenceOf(state.nodes[edge.source].sentences[edge.sentence] ?? [], span ? [span] : [], edge.sentence)),
+    ...(span ? [el("dl", { class: "numbers" }, ...[["as", AS[span.as]], ["p(start)", share(span.chance)],
+      ["over [CLS]", signed(span.margin)]].map(([head, said]) => el("div", {}, el("dt", {}, head), el("dd", {}, said))))]
+      : [el("p", { class: "quiet" }, edgeSaid(state, step, edge))]),
+    el("p", {}, effectSaid(state, step, edge)),
+  ];
+}
+
+/** What is opened, { node } or { edge }, as a section; null where it is not drawn at this step. */
+export function detailsOf({ opened, ...given }) {
+  const { state, step, gold } = given;
+  const edge = opened.edge && state.edges.find(({ source, target }) => source === opened.edge[0] && target === opened.edge[1]);
+  const parts = edge ? edgeDetails({ ...given, edge }) : nodeDetails({ ...given, n: opened.node });
+  const shown = edge ? `the edge ${edgeSaid(state, step, edge).split(":")[0]}` : state.nodes[opened.node].name;
+  return el("section", { class: `details${gold ? " with-gold" : ""}`, "aria-label": `opened: ${shown}` }, ...parts);
+}

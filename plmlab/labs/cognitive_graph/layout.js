@@ -1,0 +1,75 @@
+// Where the nodes of a cognitive graph lie, how its edges run, and where a key leads.
+
+import { clamp } from "../shared/dom.js";
+
+export const HIGH = 66; // px, a node
+const ROW = HIGH + 34;
+const GAP = 64; // px, between columns
+export const HEAD = 26;
+const LANE = 15; // px, from a node to the edges that run along beneath its row
+const [TIP, APART] = [11, 4]; // px, how far from a node a line ends, and its arrow
+
+/** Whether a node, or an edge, is drawn at a step: what was found by then; what is missed, where gold lies over it. */
+export const drawn = ({ since }, step, gold) => (since === null ? gold : since <= step);
+
+/** The place of every node, one that is not found yet too, so that none ever moves; for `room` px. */
+export function layoutOf(nodes, room) {
+  const columns = 1 + Math.max(-1, ...nodes.map(({ column }) => column));
+  const rows = 1 + Math.max(-1, ...nodes.map(({ row }) => row));
+  const across = Math.floor(clamp((room - 12 - (columns - 1) * GAP) / Math.max(1, columns), 138, 210));
+  const x = (column) => 6 + column * (across + GAP);
+  return {
+    columns, across, x, places: nodes.map(({ column, row }) => ({ x: x(column), y: HEAD + 6 + row * ROW })),
+    width: x(columns) - GAP + 6, height: HEAD + rows * ROW,
+  };
+}
+
+/** The line of an edge, { d, tip }: into the next column straight on; further, or back, beneath the row, where no node
+    lies; up or down a column around its right side. `tip` is its arrow. */
+export function lineOf({ places, across }, nodes, { source, target }) {
+  const [from, to] = [places[source], places[target]];
+  const hops = nodes[target].column - nodes[source].column;
+  const [x0, y0, y1] = [from.x + across, from.y + HIGH / 2, to.y + HIGH / 2];
+  if (hops === 0) {
+    const [x1, far] = [to.x + across, x0 + 30];
+    return { d: `M${x0} ${y0}C${far} ${y0} ${far} ${y1} ${x1 + TIP} ${y1}`, tip: arrow(x1 + APART, y1, 1, 0) };
+  }
+  if (hops < 0) {
+    const [a, b] = [from.x + across / 2, to.x + across / 2];
+    const lane = Math.max(from.y, to.y) + HIGH + LANE;
+    return { d: `M${a} ${from.y + HIGH}V${lane}H${b}V${to.y + HIGH + TIP}`, tip: arrow(b, to.y + HIGH + APART, 0, 1) };
+  }
+  const end = to.x - TIP;
+  if (hops === 1) {
+    const half = (x0 + to.x) / 2;
+    return { d: `M${x0} ${y0}C${half} ${y0} ${half} ${y1} ${end} ${y1}`, tip: arrow(to.x - APART, y1, -1, 0) };
+  }
+  const lane = from.y + HIGH + LANE;
+  return {
+    d: `M${x0} ${y0}C${x0 + 26} ${y0} ${x0 + 14} ${lane} ${x0 + 40} ${lane}H${to.x - 44}` +
+      `C${to.x - 18} ${lane} ${to.x - 30} ${y1} ${end} ${y1}`,
+    tip: arrow(to.x - APART, y1, -1, 0),
+  };
+}
+
+/** A triangle whose point is at (x, y), its body lying in the direction (dx, dy). */
+const arrow = (x, y, dx, dy) => {
+  const [bx, by] = [x + 9 * dx, y + 9 * dy];
+  return `M${x} ${y}L${bx - 4.5 * dy} ${by + 4.5 * dx}L${bx + 4.5 * dy} ${by - 4.5 * dx}Z`;
+};
+
+/** Where a key leads from a node to another that is drawn, or null: up and down in its column, left and right to the
+    row next to it in the nearest column that has one; Home and End to the first and last. `among` are numbers. */
+export function nodeAfter(key, nodes, among, at) {
+  const { column, row } = nodes[at];
+  const others = among.filter((n) => n !== at);
+  const nearest = (list, far) => list.reduce((best, n) => (best === null || far(n) < far(best) ? n : best), null);
+  const beside = (sign) => nearest(others.filter((n) => sign * (nodes[n].column - column) > 0),
+    (n) => 1000 * Math.abs(nodes[n].column - column) + Math.abs(nodes[n].row - row));
+  const along = (sign) => nearest(others.filter((n) => nodes[n].column === column && sign * (nodes[n].row - row) > 0),
+    (n) => Math.abs(nodes[n].row - row));
+  const order = (n) => 1000 * nodes[n].column + nodes[n].row;
+  const to = { ArrowLeft: () => beside(-1), ArrowRight: () => beside(1), ArrowUp: () => along(-1), ArrowDown: () => along(1),
+    Home: () => nearest(among, order), End: () => nearest(among, (n) => -order(n)) }[key];
+  return to ? to() : null;
+}

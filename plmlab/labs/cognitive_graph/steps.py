@@ -1,0 +1,123 @@
+"""A run of a graph as JavaScript draws it: places, pages, edges with their clues, and what each step makes of them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from plmlab.interpret.graph_messages import message_effects
+from plmlab.labs.cognitive_graph.columns import places
+from plmlab.labs.cognitive_graph.growing import GrownState, Run
+from plmlab.labs.cognitive_graph.presets import Gold
+from plmlab.objectives.cognitive_graphs import adjacency
+
+
+def short(value: float) -> float:
+    """In four digits: more would not be seen."""
+    return float(f"{value:.4g}")
+
+
+class Drawing:
+    """A run with its gold graph, all nodes by their numbers: the found ones first, behind them those that are missed.
+    Of a ``special`` question System 2 chooses among the nodes; others it answers without the graph."""
+
+    def __init__(self, run: Run, gold: Gold | None, *, special: bool) -> None:
+        self.run, self.gold, self.special, self.pages = run, gold, special, run.growing.pages
+        self.places = places(run.last.graph, run.growing.named, gold)
+        self.number = {place.name: number for number, place in enumerate(self.places)}
+        self._visits: list[tuple[Any, dict[str, Any]]] = []
+
+    def state(self) -> dict[str, Any]:
+        """All of it, for JSON."""
+        steps = [self._step(state) for state in self.run.states]
+        return {"nodes": self._nodes(), "edges": self._edges(), "visits": [drawn for _, drawn in self._visits],
+                "steps": steps, "gold": self.gold is not None}
+
+    def _nodes(self) -> list[dict[str, Any]]:
+        gold = set(self.gold.nodes) if self.gold else set()
+        return [{"name": place.name, "column": place.column, "row": place.row, "missed": place.missed,
+                 "gold": place.name in gold, "start": place.name in self.run.growing.named,
+                 "since": self.run.since.get(place.name),
+                 "sentences": [[self.pages.spelled([id]) for id in sentence]
+                               for sentence in self.pages.sentences(place.name)]} for place in self.places]
+
+    def _edges(self) -> list[dict[str, Any]]:
+        wanted = self.gold.edges if self.gold else {}
+        found = [{"source": self.number[source], "target": self.number[target], "gold": (source, target) in wanted,
+                  "since": self.run.since[source, target], "sentence": told["clue"][1],
+                  "span": self._found_by(source, target)}
+                 for source, target, told in self.run.last.graph.edges(data=True)]
+        missed = [{"source": self.number[source], "target": self.number[target], "gold": True, "since": None,
+                   "sentence": sentence, "span": None} for (source, target), sentence in wanted.items()
+                  if (source, target) not in self.run.last.graph.edges]
+        return found + missed
+
+    def _found_by(self, source: str, target: str) -> dict[str, Any]:
+        """The span by which an edge was found first."""
+        visit = self.run.states[self.run.since[source, target]].visits[source]
+        return next(span for span in self._spans(source, visit) if span["leads"] == self.number[target])
+
+    def _spans(self, name: str, visit: Any) -> list[dict[str, Any]]:
+        """What System 1 pointed at in a page, the surest first; and the likeliest answer below [CLS], if it was taken.
+        """
+        spans = [self._span(visit, as_what, span) for as_what, spans in (("hop", visit.hops), ("answer", visit.answers))
+                 for span in spans]
+        if visit.likeliest and not visit.answers:
+            taken = self.run.last.graph.get_edge_data(name, self.run.name(visit.read.words(*visit.likeliest[:2])), {})
+            if taken.get("margin") is not None:
+                spans.append(self._span(visit, "below", visit.likeliest))
+        return spans
+
+    def _span(self, visit: Any, as_what: str, span: Any) -> dict[str, Any]:
+        first = visit.read.bounds[span.sentence][0]
+        words = visit.read.words(span.start, span.end)
+        name = self.pages.find(words) if as_what == "hop" else self.run.name(words)
+        return {"as": as_what, "sentence": span.sentence, "start": span.start - first, "end": span.end - first,
+                "margin": short(span.margin), "chance": short(span.chance),
+                "page": self.pages.find(words) is not None, "leads": self.number.get(name)}
+
+    def _visit(self, name: str, visit: Any) -> int:
+        """The number of a visit; the same visit has one number in all steps."""
+        for number, (known, _) in enumerate(self._visits):
+            if known is visit:
+                return number
+        kept = len(visit.read.clues)
+        self._visits.append((visit, {
+            "clues": [[self.number[title], sentence, i < kept] for i, (title, sentence) in enumerate(visit.clues)],
+            "read": len(visit.read.sentences), "spans": self._spans(name, visit)}))
+        return len(self._visits) - 1
+
+    def _numbers(self, names: Sequence[str]) -> list[int]:
+        return [self.number[name] for name in names]
+
+    def _step(self, state: GrownState) -> dict[str, Any]:
+        """What is known at a step."""
+        growing, nodes = self.run.growing, state.graph.nodes
+        answer = growing.answer(state)
+        return {"rim": self._numbers(state.rim), "hops": self._numbers([name for name in nodes if nodes[name]["hop"]]),
+                "answers": self._numbers([name for name in nodes if nodes[name]["answer"]]),
+                "visits": {self.number[name]: self._visit(name, visit) for name, visit in state.visits.items()},
+                "answer": answer, "likeliest": growing.likeliest(state), "chance": growing.chance(state),
+                "compared": self._numbers(growing.compared(state)), "chances": {}, "effects": [],
+                **(self._choice(state, answer) if self.special else {})}
+
+    def _choice(self, state: GrownState, answer: str | None) -> dict[str, Any]:
+        """System 2 on the nodes that were read: the ``chances`` of each of being the answer, [without edges, with
+        them]; and ``effects`` of each edge, by how much its message raises the logits of [its target, the answer]."""
+        read = [name for name in state.graph if name in state.visits]
+        if not read:
+            return {}
+        edges = [(read.index(source), read.index(target)) for source, target in state.graph.edges
+                 if source in read and target in read]
+        model = self.run.growing.model
+        device = next(model.parameters()).device
+        found = message_effects(model.reasoner, torch.stack([state.visits[name].semantics for name in read]).to(device),
+                                adjacency(edges, len(read)).to(device))
+        chances = torch.stack([found.alone.softmax(0), found.logits.softmax(0)], 1).tolist()
+        chosen = read.index(answer) if answer in read else None
+        return {
+            "chances": {self.number[name]: [short(p) for p in pair]
+                        for name, pair in zip(read, chances, strict=True)},
+            "effects": [{"source": self.number[read[source]], "target": self.number[read[target]],
+                         "on_target": short(float(found.effects[source, target, target])),
+                         "on_answer": None if chosen is None else short(float(found.effects[source, target, chosen]))} for source, target in edges]}

@@ -1,0 +1,175 @@
+// What the Cognitive Graph Lab says: of a step, a node, an edge, the choice, and the gold graph.
+
+import { drawn } from "./layout.js";
+import { pieces } from "../shared/probabilities.js";
+
+export const listed = (parts) => (parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`);
+const plural = (count, one) => `${count} ${one}${count === 1 ? "" : "s"}`;
+
+/** A chance in so many digits as a glance takes in; never 0 % or 100 % for what is not quite. */
+export function share(p) {
+  if (p === 0 || p === 1) return `${100 * p} %`;
+  if (p < 0.001) return "< 0.1 %";
+  if (p > 0.999) return "> 99.9 %";
+  return `${(100 * p).toFixed(p < 0.0995 || p >= 0.9 ? 1 : 0)} %`;
+}
+
+/** A number with its sign: +0.42, −1.30. */
+export const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
+/** Words as prose. */
+export const prose = (words) => pieces(words, []).map(({ text, space }) => (space ? " " : "") + text).join("");
+
+export const names = (state, numbers) => numbers.map((n) => state.nodes[n].name);
+export const lastStep = (state) => state.steps.length - 1;
+/** The edges into a node, or out of it, that are drawn. */
+export const edgesAt = (state, step, gold, end, n) => state.edges.filter((edge) => edge[end] === n && drawn(edge, step, gold));
+const same = (one, other) => one.source === other.source && one.target === other.target;
+
+/** The words of a span, and of the sentence that an edge was found in. */
+export const spanText = (state, n, { sentence, start, end }) => prose(state.nodes[n].sentences[sentence].slice(start, end));
+export const clueText = (state, { source, sentence }) => prose(state.nodes[source].sentences[sentence] ?? []);
+
+/** What was done at a step, and what comes next. */
+export function stepSaid(state, step) {
+  const { rim } = state.steps[step];
+  const next = rim.length ? `To be read next: ${listed(names(state, rim))}.` : "Nothing is left to read.";
+  if (!state.named.length) return "All that the question names is forbidden, so there is nowhere to begin.";
+  if (!step) return `Nothing is read. The question names ${listed(state.named)}. ${next}`;
+  const found = state.nodes.filter(({ since }) => since === step).map(({ name }) => name);
+  return `Step ${step} of ${lastStep(state)}: read ${listed(names(state, state.steps[step - 1].rim))}; ` +
+    `${found.length ? `new: ${listed(found)}` : "nothing new"}. ${next}`;
+}
+
+const AS = { hop: "as a page to go on to", answer: "as an answer", below: "as its likeliest answer, though no surer than [CLS]" };
+
+/** How a span was pointed at. */
+const pointed = (state, n, span) => `“${spanText(state, n, span)}” ${AS[span.as]} (${share(span.chance)})`;
+
+/** Why a gold node was not found. */
+function missedWhy(state, step, n) {
+  const { visits } = state.steps[step];
+  const { name } = state.nodes[n];
+  if (state.without.includes(name)) return "It is forbidden.";
+  const edges = state.edges.filter(({ target, gold }) => target === n && gold);
+  if (!edges.length) return "The question names it.";
+  return edges.map(({ source }) => {
+    const from = state.nodes[source].name;
+    if (state.without.some((one) => Array.isArray(one) && one[0] === from && one[1] === name)) return `The edge from ${from} is cut.`;
+    if (visits[source] === undefined) return `It would be found from ${from}, which is not read.`;
+    return `${from} was read, and System 1 did not lead on to it.`;
+  }).join(" ");
+}
+
+/** What a node is, and why. */
+export function nodeSaid(state, step, n) {
+  const { name, missed, start, since, sentences } = state.nodes[n];
+  if (missed) return `${name} is missed: it belongs to the gold graph, and was not found. ${missedWhy(state, step, n)}`;
+  const { rim, visits, chances } = state.steps[step];
+  const sources = edgesAt(state, step, false, "target", n).map(({ source }) => state.nodes[source].name);
+  const from = start ? "stands in the question" : `was found in step ${since} on the page of ${listed(sources)}`;
+  const page = sentences.length ? "" : ", and has no page of its own";
+  const said = [`${name} ${from}${page}.`];
+  const visit = state.visits[visits[n]];
+  if (visit) {
+    const clues = visit.clues.filter(([, , kept]) => kept).length;
+    const spans = visit.spans.map((span) => pointed(state, n, span));
+    const what = sentences.length ? (spans.length ? ` System 1 points at ${listed(spans)}.` : " System 1 points at nothing in it.") : "";
+    said.push(`It was read with ${clues ? plural(clues, "clue") : "no clue"}.${what}`);
+  }
+  if (rim.includes(n)) said.push(visit ? "A new clue has come: it is to be read again." : "It is to be read next.");
+  if (visit && state.kind === "special") {
+    const [alone, together] = chances[n];
+    said.push(`System 2 gives it ${share(together)} of being the answer; without edges, ${share(alone)}.`);
+  }
+  return said.join(" ");
+}
+
+/** What the message along an edge does at a step. */
+export function effectSaid(state, step, edge) {
+  if (edge.since === null) return "";
+  if (state.kind !== "special") return "System 2 compares two nodes without the graph: no message passes here.";
+  const { effects, answer } = state.steps[step];
+  const effect = effects.find((one) => same(one, edge));
+  const target = state.nodes[edge.target].name;
+  if (!effect) return `${target} is not read yet, so no message has passed.`;
+  const moved = (value) => `${value < 0 ? "lowers" : "raises"} it by ${Math.abs(value).toFixed(2)}`;
+  const other = answer !== null && answer !== target && effect.on_answer !== null
+    ? `; that of the answer, ${answer}: ${signed(effect.on_answer)}` : "";
+  return `The logit of ${target} with this message in System 2, against the graph without it: it ${moved(effect.on_target)}${other}.`;
+}
+
+/** What an edge is, and why. */
+export function edgeSaid(state, step, edge) {
+  const [from, to] = [state.nodes[edge.source].name, state.nodes[edge.target].name];
+  const where = `sentence ${edge.sentence + 1} of ${from}`;
+  if (edge.since === null) {
+    return `${from} → ${to} is missed: in the gold graph, ${where} leads there: “${clueText(state, edge)}”`;
+  }
+  const { span } = edge;
+  return `${from} → ${to}: in ${where}, System 1 points at ${pointed(state, edge.source, span)}, its start ` +
+    `${signed(span.margin)} against [CLS]. ${effectSaid(state, step, edge)}`;
+}
+
+/** How the graph stands to the gold one at a step. */
+export function goldCounts({ nodes, edges }, step) {
+  const found = (list) => list.filter(({ since }) => since !== null && since <= step);
+  const count = (list) => ({ found: found(list).filter(({ gold }) => gold).length, of: list.filter(({ gold }) => gold).length,
+    extra: found(list).filter(({ gold }) => !gold) });
+  return { nodes: count(nodes), edges: count(edges), missed: nodes.filter(({ missed }) => missed).map(({ name }) => name) };
+}
+
+export function goldSaid(state, step) {
+  const { nodes, edges, missed } = goldCounts(state, step);
+  const extra = nodes.extra.map(({ name }) => name);
+  return `${nodes.found} of ${plural(nodes.of, "gold node")}, ${edges.found} of ${plural(edges.of, "gold edge")}` +
+    `${step < lastStep(state) ? " so far" : ""}; ${extra.length ? `${extra.length} extra: ${listed(extra)}` : "none extra"}` +
+    `${missed.length ? `; missed: ${listed(missed)}` : ""}.`;
+}
+
+/** What is answered at a step. */
+export function answerSaid(state, step) {
+  const { answer, likeliest, chances, chance } = state.steps[step];
+  const ended = step === lastStep(state);
+  const alone = likeliest === null ? "System 1 alone has pointed at no answer."
+    : `System 1 alone would answer ${likeliest}, which it pointed at most surely.`;
+  if (answer === null) {
+    return `${ended ? "CogQA has no answer" : "No answer yet"}: ${state.kind === "special"
+      ? "no node that may be it has been read" : "there are no two nodes to compare"}. ${alone}`;
+  }
+  if (state.kind === "special") {
+    const p = chances[state.nodes.findIndex(({ name }) => name === answer)][1];
+    return `CogQA answers ${answer}, ${share(p)} among ${plural(Object.keys(chances).length, "read node")}. ${alone}`;
+  }
+  const sure = share(Math.max(chance, 1 - chance));
+  return `CogQA answers ${answer}, ${sure}. ${state.kind === "either-or" ? alone : ""}`.trim();
+}
+
+/** How a comparison is made. */
+export function comparedSaid(state, step) {
+  const { compared, chance } = state.steps[step];
+  if (compared.length < 2) return "There are no two nodes to compare yet.";
+  const [one, other] = names(state, compared);
+  const outcome = state.kind === "yes-no" ? "of “yes”" : `of the second, ${state.named[1]}`;
+  return `Compared are what was read at ${one} and at ${other}. System 2 sees the difference of the two vectors: the ` +
+    `chance ${outcome} is ${share(chance)}. The graph takes no part in this; its edges have only led here.`;
+}
+
+/** What is to be guessed, and the answer, once all is read. */
+export function guessOf(state) {
+  const { answer } = state.steps.at(-1);
+  const question = { special: "Which node will be the answer when nothing is left to read?",
+    "either-or": "Which of the two will CogQA name when nothing is left to read?",
+    "yes-no": "Will it be yes or no when nothing is left to read?" }[state.kind];
+  if (answer === null) return [question, "CogQA finds no answer."];
+  const n = state.nodes.findIndex(({ name }) => name === answer);
+  const edge = state.edges.find(({ target, since }) => target === n && since !== null);
+  const found = edge && state.kind === "special"
+    ? ` It is found on the page of ${state.nodes[edge.source].name}: “${clueText(state, edge)}”` : "";
+  return [question, `${answer}.${found}`];
+}
+
+/** The verdict, once all is read and the right answer is known. */
+export function verdictOf({ right, steps }) {
+  if (right === null) return null;
+  return { good: steps.at(-1).answer === right, text: steps.at(-1).answer === right ? `✓ right: ${right}` : `✗ the right answer is ${right}` };
+}
