@@ -24,7 +24,7 @@ export function choiceOf(state, step, open) {
   }
   return el("section", { class: "choice", "aria-label": "System 2" }, head,
     el("table", {}, el("caption", {}, "The chance of being the answer, among the nodes read: without any edge, and with them. ",
-      "Grey: System 1 has not pointed at it as an answer, so it cannot be it."),
+      "In italics: System 1 has not pointed at it as an answer, so it cannot be it."),
     el("thead", {}, el("tr", {}, ...["node", "", "without", "with"].map((name) => el("th", { scope: "col" }, name)))),
     el("tbody", {}, ...rows.map(({ n, alone, together, candidate, answer }) => el("tr", { class: answer ? "own" : candidate ? "" : "out" },
       el("th", { scope: "row" }, el("button", { type: "button", class: "to-node", "data-at": `row ${n}`, on: { click: () => open({ node: n }) } },

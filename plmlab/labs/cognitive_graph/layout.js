@@ -24,8 +24,8 @@ export function layoutOf(nodes, room) {
   };
 }
 
-/** The line of an edge, { d, tip }: into the next column straight on; further, or back, beneath the row, where no node
-    lies; up or down a column around its right side. `tip` is its arrow. */
+/** The line of an edge, { d, tip }: into the next column straight on; further, or back, beneath its row, where no node
+    lies; within a column around the right side. `tip` is its arrow. */
 export function lineOf({ places, across }, nodes, { source, target }) {
   const [from, to] = [places[source], places[target]];
   const hops = nodes[target].column - nodes[source].column;
@@ -35,9 +35,9 @@ export function lineOf({ places, across }, nodes, { source, target }) {
     return { d: `M${x0} ${y0}C${far} ${y0} ${far} ${y1} ${x1 + TIP} ${y1}`, tip: arrow(x1 + APART, y1, 1, 0) };
   }
   if (hops < 0) {
-    const [a, b] = [from.x + across / 2, to.x + across / 2];
-    const lane = Math.max(from.y, to.y) + HIGH + LANE;
-    return { d: `M${a} ${from.y + HIGH}V${lane}H${b}V${to.y + HIGH + TIP}`, tip: arrow(b, to.y + HIGH + APART, 0, 1) };
+    const [x1, beside] = [to.x + across, to.x + across + GAP / 2];
+    return { d: `M${from.x + across / 2} ${from.y + HIGH}V${from.y + HIGH + LANE}H${beside}V${y1}H${x1 + TIP}`,
+      tip: arrow(x1 + APART, y1, 1, 0) };
   }
   const end = to.x - TIP;
   if (hops === 1) {

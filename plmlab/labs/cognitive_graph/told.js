@@ -45,19 +45,19 @@ const AS = { hop: "as a page to go on to", answer: "as an answer", below: "as it
 /** How a span was pointed at. */
 const pointed = (state, n, span) => `“${spanText(state, n, span)}” ${AS[span.as]} (${share(span.chance)})`;
 
-/** Why a gold node was not found. */
+/** Why an edge of the gold graph was not found. */
+function notFound(state, step, { source, target }) {
+  const [from, to] = names(state, [source, target]);
+  if (state.without.some((one) => Array.isArray(one) && one[0] === from && one[1] === to)) return `The edge from ${from} is cut.`;
+  if (state.steps[step].visits[source] === undefined) return `It would be found from ${from}, which is not read.`;
+  return `${from} was read, and System 1 did not lead on to ${to}.`;
+}
+
+/** Why a node of the gold graph was not found. */
 function missedWhy(state, step, n) {
-  const { visits } = state.steps[step];
-  const { name } = state.nodes[n];
-  if (state.without.includes(name)) return "It is forbidden.";
+  if (state.without.includes(state.nodes[n].name)) return "It is forbidden.";
   const edges = state.edges.filter(({ target, gold }) => target === n && gold);
-  if (!edges.length) return "The question names it.";
-  return edges.map(({ source }) => {
-    const from = state.nodes[source].name;
-    if (state.without.some((one) => Array.isArray(one) && one[0] === from && one[1] === name)) return `The edge from ${from} is cut.`;
-    if (visits[source] === undefined) return `It would be found from ${from}, which is not read.`;
-    return `${from} was read, and System 1 did not lead on to it.`;
-  }).join(" ");
+  return edges.length ? edges.map((edge) => notFound(state, step, edge)).join(" ") : "The question should name it.";
 }
 
 /** What a node is, and why. */
@@ -103,7 +103,8 @@ export function edgeSaid(state, step, edge) {
   const [from, to] = [state.nodes[edge.source].name, state.nodes[edge.target].name];
   const where = `sentence ${edge.sentence + 1} of ${from}`;
   if (edge.since === null) {
-    return `${from} → ${to} is missed: in the gold graph, ${where} leads there: “${clueText(state, edge)}”`;
+    return `${from} → ${to} is missed: in the gold graph, ${where} leads there: “${clueText(state, edge)}” ` +
+      notFound(state, step, edge);
   }
   const { span } = edge;
   return `${from} → ${to}: in ${where}, System 1 points at ${pointed(state, edge.source, span)}, its start ` +
@@ -149,7 +150,7 @@ export function comparedSaid(state, step) {
   const { compared, chance } = state.steps[step];
   if (compared.length < 2) return "There are no two nodes to compare yet.";
   const [one, other] = names(state, compared);
-  const outcome = state.kind === "yes-no" ? "of “yes”" : `of the second, ${state.named[1]}`;
+  const outcome = state.kind === "yes-no" ? "of “yes”" : `of the second, ${state.named[1]},`;
   return `Compared are what was read at ${one} and at ${other}. System 2 sees the difference of the two vectors: the ` +
     `chance ${outcome} is ${share(chance)}. The graph takes no part in this; its edges have only led here.`;
 }
