@@ -24,9 +24,9 @@ def message_effects(reasoner: Callable[[Tensor, Tensor], Tensor], semantics: Flo
                     edges: Bool[Tensor, "node node"]) -> MessageEffects:
     """Each edge taken out of a graph by itself, all else as it was.
 
-    ``reasoner(semantics, edges)`` gives the logit of each node; ``edges[i, j]`` is true from i to j. Without an edge the
-    network shares out what its target hears as if that edge had never been found. All graphs are read at once, side by
-    side: a reasoner must let nothing pass between graphs that do not meet.
+    ``reasoner(semantics, edges)`` gives the logit of each node; ``edges[i, j]`` is true from i to j. Without an edge
+    the network shares out what its target hears as if that edge had never been found. All graphs are read at once, side
+    by side: a reasoner must let nothing pass between graphs that do not meet.
     """
     found = edges.nonzero()
     fewer = edges.repeat(len(found), 1, 1)

@@ -22,6 +22,7 @@ import torch
 torch.set_num_threads(1)
 import alignment_models
 import blank_models
+import cognitive_graph_models
 import four_masks_models
 import gate_models
 import layer_models
@@ -51,6 +52,7 @@ BEGINNINGS = {
     "BeamLab": ["BeamLab()", "table_lab(PENALTY, steps=3)"],
     "BlankLab": ["blank_models.lab()", "BlankLab(fill_in=True)"],
     "ClozeLab": ["crossed(left_only=gpt())"],
+    "CognitiveGraphLab": ["cognitive_graph_models.lab()", "cognitive_graph_models.lab(2, step=2, gold=True)"],
     "Curve": ["curve()"],
     "FourMasksLab": ["four_masks_models.lab()"],
     "GateLab": ["gate_models.lab()", 'gate_models.lab(drawn="forget", holds=gate_models.HOLDS)'],

@@ -111,8 +111,8 @@ def test_what_system_two_gives_with_edges_without_and_with_one_less() -> None:
         with torch.no_grad():
             logits = asked.model.reasoner(x, edges)
             alone = torch.stack([asked.model.reasoner(row[None], torch.zeros(1, 1, dtype=torch.bool))[0] for row in x])
-            for (without, together), *p in zip(step["chances"].values(), alone.softmax(0), logits.softmax(0), strict=True):
-                assert [without, together] == pytest.approx([float(one) for one in p], rel=1e-3)
+            for pair, *p in zip(step["chances"].values(), alone.softmax(0), logits.softmax(0), strict=True):
+                assert pair == pytest.approx([float(one) for one in p], rel=1e-3)
             assert len(step["effects"]) == int(edges.sum())
             for effect in step["effects"]:
                 source, target = (nodes.index(*called(made, [effect[end]])) for end in ("source", "target"))
@@ -172,8 +172,8 @@ def test_what_comes_in_for_what_was_cut_is_told() -> None:
     made = CognitiveGraphLab(grow(both, most_nodes=4), WORDS, text=QUESTION)
     assert called(made, range(4)) == ["Roma", "Dusk", "Eva", "Adam"]
     made.forbidden = ["Adam"]
-    assert made.state["changed"] == "Without Adam: every other node is found all the same, and 1974 is found besides. " \
-        "The answer was Adam, and now it is 1974."
+    assert made.state["changed"] == "Without Adam: every other node is found all the same, and 1974 is found " \
+        "besides. The answer was Adam, and now it is 1974."
 
 
 def test_where_all_that_is_named_is_forbidden_nothing_grows() -> None:

@@ -10,25 +10,24 @@ export function rowsOf(state, step) {
     n, alone: chances[n][0], together: chances[n][1], candidate: answers.includes(n), answer: name === answer }]));
 }
 
-const bar = (kind, p) => el("span", { class: "one" }, el("i", { class: kind, style: `width:${Math.max(100 * p, 0.5)}%` }));
+const bar = (kind, p) => el("span", { class: "one" },
+  el("i", { class: kind, style: `width:${Math.max(100 * p, 0.5)}%` }));
+const panel = (...parts) => el("section", { class: "choice", "aria-label": "System 2" }, el("h4", {}, "System 2"), ...parts);
 
 /** The panel. `open(thing)` hears which node is pressed. */
 export function choiceOf(state, step, open) {
-  const head = el("h4", {}, "System 2");
-  if (state.kind !== "special") {
-    return el("section", { class: "choice", "aria-label": "System 2" }, head, el("p", {}, comparedSaid(state, step)));
-  }
+  if (state.kind !== "special") return panel(el("p", {}, comparedSaid(state, step)));
   const rows = rowsOf(state, step);
-  if (!rows.length) {
-    return el("section", { class: "choice", "aria-label": "System 2" }, head, el("p", {}, "Nothing is read yet, so there is nothing to choose among."));
-  }
-  return el("section", { class: "choice", "aria-label": "System 2" }, head,
-    el("table", {}, el("caption", {}, "The chance of being the answer, among the nodes read: without any edge, and with them. ",
+  if (!rows.length) return panel(el("p", {}, "Nothing is read yet, so there is nothing to choose among."));
+  const name = (n) => el("button", { type: "button", class: "to-node", "data-at": `row ${n}`,
+    on: { click: () => open({ node: n }) } }, el("bdi", {}, state.nodes[n].name));
+  return panel(el("table", {},
+    el("caption", {}, "The chance of being the answer, among the nodes read: without any edge, and with them. " +
       "In italics: System 1 has not pointed at it as an answer, so it cannot be it."),
-    el("thead", {}, el("tr", {}, ...["node", "", "without", "with"].map((name) => el("th", { scope: "col" }, name)))),
-    el("tbody", {}, ...rows.map(({ n, alone, together, candidate, answer }) => el("tr", { class: answer ? "own" : candidate ? "" : "out" },
-      el("th", { scope: "row" }, el("button", { type: "button", class: "to-node", "data-at": `row ${n}`, on: { click: () => open({ node: n }) } },
-        el("bdi", {}, state.nodes[n].name)), answer ? " ✓" : ""),
-      el("td", { class: "bars" }, bar("alone", alone), bar("together", together)),
-      el("td", {}, share(alone)), el("td", {}, share(together)))))));
+    el("thead", {}, el("tr", {}, ...["node", "", "without", "with"].map((head) => el("th", { scope: "col" }, head)))),
+    el("tbody", {}, ...rows.map(({ n, alone, together, candidate, answer }) =>
+      el("tr", { class: answer ? "own" : candidate ? "" : "out" },
+        el("th", { scope: "row" }, name(n), answer ? " ✓" : ""),
+        el("td", { class: "bars" }, bar("alone", alone), bar("together", together)),
+        ...[alone, together].map((p) => el("td", { class: "amount" }, share(p))))))));
 }

@@ -1,15 +1,16 @@
 // What a node or an edge opens: a page with what System 1 points at, the clues that came along, what a message does.
 
-import { clueText, edgeSaid, edgesAt, effectSaid, nodeSaid, share, signed, spanText } from "./told.js";
+import { clueText, edgeOf, edgeSaid, edgesAt, effectSaid, names, nodeSaid, share, signed, spanText } from "./told.js";
 import { el } from "../shared/dom.js";
 import { pieces } from "../shared/probabilities.js";
 
 const AS = { hop: "next hop", answer: "answer", below: "answer, below [CLS]" };
 
-/** The spans of a sentence for marking: [{ start, end, kinds, spans }] from left to right; what overlaps is one mark. */
+/** The marks in a sentence: [{ start, end, kinds, spans }], from left to right; spans that overlap are one. */
 export function marksOf(spans, sentence) {
   const found = [];
-  for (const span of spans.filter((one) => one.sentence === sentence).sort((a, b) => a.start - b.start || a.end - b.end)) {
+  const own = spans.filter((span) => span.sentence === sentence);
+  for (const span of own.sort((a, b) => a.start - b.start || a.end - b.end)) {
     const last = found.at(-1);
     if (last && span.start < last.end) {
       last.end = Math.max(last.end, span.end);
@@ -29,7 +30,9 @@ function sentenceOf(words, spans, number) {
   ]);
 }
 
-const act = (text, disabled, press) => el("button", { type: "button", class: "act", disabled, on: { click: press } }, text);
+const act = (text, disabled, press) =>
+  el("button", { type: "button", class: "act", disabled, on: { click: press } }, text);
+const quiet = (text) => el("p", { class: "quiet" }, text);
 
 /** A button that opens an edge. */
 const edgeButton = (state, edge, open, text) => el("button", { type: "button", class: "to-edge",
@@ -40,11 +43,13 @@ text ?? `${state.nodes[edge.source].name} → ${state.nodes[edge.target].name}`)
 function pageOf(state, step, n) {
   const visit = state.visits[state.steps[step].visits[n]];
   const { sentences } = state.nodes[n];
-  if (!sentences.length) return el("p", { class: "quiet" }, "There is no page of this name: System 1 reads the question and the clues alone.");
+  if (!sentences.length) {
+    return quiet("There is no page of this name: System 1 reads the question and the clues alone.");
+  }
   return el("ol", { class: "page" }, ...sentences.map((words, number) => {
     const unread = visit && number >= visit.read;
-    return el("li", { class: unread ? "unread" : "", title: unread ? "not read: there were no positions left for it" : null },
-      ...sentenceOf(words, visit?.spans ?? [], number));
+    const why = unread ? "not read: there were no positions left for it" : null;
+    return el("li", { class: unread ? "unread" : "", title: why }, ...sentenceOf(words, visit?.spans ?? [], number));
   }));
 }
 
@@ -59,11 +64,14 @@ function spansOf(state, step, n, { open, gold }) {
     if (span.leads === n) return "to itself";
     return span.as === "hop" && !span.page ? "no page is called so" : "not followed";
   };
+  const heads = ["span", "as", "p(start)", "over [CLS]", "leads to"];
   return el("table", { class: "spans" }, el("caption", {}, "System 1 points at"),
-    el("thead", {}, el("tr", {}, ...["span", "as", "p(start)", "over [CLS]", "leads to"].map((head) => el("th", { scope: "col" }, head)))),
-    el("tbody", {}, ...visit.spans.map((span) => el("tr", {}, el("th", { scope: "row" }, el("bdi", {}, spanText(state, n, span))),
-      el("td", { class: "as" }, el("i", { class: span.as, "aria-hidden": "true" }), AS[span.as]), el("td", {}, share(span.chance)),
-      el("td", {}, signed(span.margin)), el("td", {}, leads(span))))));
+    el("thead", {}, el("tr", {}, ...heads.map((head) => el("th", { scope: "col" }, head)))),
+    el("tbody", {}, ...visit.spans.map((span) => el("tr", {},
+      el("th", { scope: "row" }, el("bdi", {}, spanText(state, n, span))),
+      el("td", { class: "as" }, el("i", { class: span.as, "aria-hidden": "true" }), AS[span.as]),
+      ...[share(span.chance), signed(span.margin)].map((said) => el("td", { class: "amount" }, said)),
+      el("td", {}, leads(span))))));
 }
 
 /** The clues that came with a node when it was read, or will when it is read next. */
@@ -78,20 +86,22 @@ function cluesOf(state, step, n, { open, gold }) {
     const clue = came(edge);
     return clue ? (clue[2] ? "" : " (no room for it)") : " (came later)";
   };
-  return el("div", { class: "clues" }, el("p", { class: "head" }, visit ? "Clues that came with it" : "Clues that come with it"),
-    el("ul", {}, ...into.map((edge) => el("li", {}, edgeButton(state, edge, open), ` “${clueText(state, edge)}”${note(edge)}`))));
+  return el("div", { class: "clues" },
+    el("p", { class: "head" }, visit ? "Clues that came with it" : "Clues that come with it"),
+    el("ul", {}, ...into.map((edge) =>
+      el("li", {}, edgeButton(state, edge, open), ` “${clueText(state, edge)}”${note(edge)}`))));
 }
 
 /** What a node is: its page, its spans, its clues, and a button that forbids it. */
 function nodeDetails({ state, step, gold, n, disabled, open, forbid }) {
   const { name, missed } = state.nodes[n];
-  const read = state.steps[step].visits[n] !== undefined;
+  const unread = !missed && state.nodes[n].sentences.length && state.steps[step].visits[n] === undefined;
   return [
     el("div", { class: "bar" }, el("h4", {}, el("bdi", {}, name)),
       missed ? "" : act("Forbid this node", disabled, () => forbid(name))),
-    ...(missed ? [el("p", { class: "quiet" }, nodeSaid(state, step, n))] : []),
+    missed ? quiet(nodeSaid(state, step, n)) : "",
     cluesOf(state, step, n, { open, gold }),
-    ...(read || missed || !state.nodes[n].sentences.length ? [] : [el("p", { class: "quiet" }, "Its page is not read yet.")]),
+    unread ? quiet("Its page is not read yet.") : "",
     pageOf(state, step, n), spansOf(state, step, n, { open, gold }),
   ];
 }
@@ -100,23 +110,24 @@ function nodeDetails({ state, step, gold, n, disabled, open, forbid }) {
 function edgeDetails({ state, step, edge, disabled, forbid }) {
   const [from, to] = [edge.source, edge.target].map((n) => state.nodes[n].name);
   const { span } = edge;
+  const words = state.nodes[edge.source].sentences[edge.sentence] ?? [];
+  const numbers = span && [["as", AS[span.as]], ["p(start)", share(span.chance)], ["over [CLS]", signed(span.margin)]];
   return [
     el("div", { class: "bar" }, el("h4", {}, el("bdi", {}, from), " → ", el("bdi", {}, to)),
       edge.since === null ? "" : act("Cut this edge", disabled, () => forbid([from, to]))),
     el("p", { class: "head" }, `The clue: sentence ${edge.sentence + 1} of ${from}`),
-    el("p", { class: "clue" }, ...sentenceOf(state.nodes[edge.source].sentences[edge.sentence] ?? [], span ? [span] : [], edge.sentence)),
-    ...(span ? [el("dl", { class: "numbers" }, ...[["as", AS[span.as]], ["p(start)", share(span.chance)],
-      ["over [CLS]", signed(span.margin)]].map(([head, said]) => el("div", {}, el("dt", {}, head), el("dd", {}, said))))]
-      : [el("p", { class: "quiet" }, edgeSaid(state, step, edge))]),
+    el("p", { class: "clue" }, ...sentenceOf(words, span ? [span] : [], edge.sentence)),
+    span ? el("dl", { class: "numbers" }, ...numbers.map(([head, said]) => el("div", {}, el("dt", {}, head), el("dd", {}, said))))
+      : quiet(edgeSaid(state, step, edge)),
     el("p", {}, effectSaid(state, step, edge)),
   ];
 }
 
-/** What is opened, { node } or { edge }, as a section; null where it is not drawn at this step. */
+/** What is opened, { node } or { edge }, as a section. */
 export function detailsOf({ opened, ...given }) {
-  const { state, step, gold } = given;
-  const edge = opened.edge && state.edges.find(({ source, target }) => source === opened.edge[0] && target === opened.edge[1]);
-  const parts = edge ? edgeDetails({ ...given, edge }) : nodeDetails({ ...given, n: opened.node });
-  const shown = edge ? `the edge ${edgeSaid(state, step, edge).split(":")[0]}` : state.nodes[opened.node].name;
-  return el("section", { class: `details${gold ? " with-gold" : ""}`, "aria-label": `opened: ${shown}` }, ...parts);
+  const { state } = given;
+  const parts = opened.edge ? edgeDetails({ ...given, edge: edgeOf(state, opened.edge) })
+    : nodeDetails({ ...given, n: opened.node });
+  const shown = names(state, opened.edge ?? [opened.node]).join(" → ");
+  return el("section", { class: "details", "aria-label": `opened: ${shown}` }, ...parts);
 }

@@ -4,14 +4,15 @@ import { choiceOf } from "./choice.js";
 import { detailsOf } from "./details.js";
 import { graphOf, legendOf } from "./graph.js";
 import { drawn } from "./layout.js";
-import { answerSaid, goldSaid, guessOf, lastStep, nodeSaid, stepSaid, verdictOf } from "./told.js";
+import { answerSaid, edgeOf, goldSaid, guessOf, lastStep, nodeSaid, stepSaid, verdictOf } from "./told.js";
 import { clamp, eachFrame, el, resized } from "../shared/dom.js";
 import { guess, lab, observe, setter, tell, textField } from "../shared/lab.js";
 
 /** Whether what was opened is still drawn. */
 function there({ nodes, edges }, step, gold, opened) {
   if (opened?.node !== undefined) return nodes[opened.node] !== undefined && drawn(nodes[opened.node], step, gold);
-  return edges.some((edge) => edge.source === opened?.edge[0] && edge.target === opened.edge[1] && drawn(edge, step, gold));
+  const edge = opened && edgeOf({ edges }, opened.edge);
+  return Boolean(edge) && drawn(edge, step, gold);
 }
 
 /** What was opened in one state, in another one: nodes keep their names, not their numbers; null where it is gone. */
@@ -23,15 +24,17 @@ export function carried(opened, before, after) {
   return edge.includes(-1) ? null : { edge };
 }
 
-/** What is forbidden, with one more. */
-export const withOne = (forbidden, one) => [...forbidden.filter((other) => String(other) !== String(one)), one];
+/** What is forbidden, with one less, and with one more. */
+export const withoutOne = (forbidden, one) => forbidden.filter((other) => String(other) !== String(one));
+export const withOne = (forbidden, one) => [...withoutOne(forbidden, one), one];
 
 /** The choice of a preset, and of what is asked for. */
 function choices(model, signal) {
   const { presets, kinds } = model.get("menu");
   const disabled = model.get("alone");
   const preset = el("select", { "aria-label": "the question to try", disabled },
-    ...presets.map(({ title }, i) => el("option", { value: i }, title)), el("option", { value: -1 }, "your own question"));
+    ...presets.map(({ title }, i) => el("option", { value: i }, title)),
+    el("option", { value: -1 }, "your own question"));
   const kind = el("select", { "aria-label": "what is asked for", disabled },
     ...Object.entries(kinds).map(([name, title]) => el("option", { value: name }, `asks for ${title}`)));
   preset.addEventListener("change", () => {
@@ -40,8 +43,9 @@ function choices(model, signal) {
   });
   kind.addEventListener("change", () => tell(model, { kind: kind.value, forbidden: [], step: 1 }));
   const follow = () => {
-    preset.value = presets.findIndex(({ text, kind: asked }) => text === model.get("text") && asked === model.get("kind"));
-    kind.value = model.get("kind");
+    const [text, asked] = [model.get("text"), model.get("kind")];
+    preset.value = presets.findIndex((one) => one.text === text && one.kind === asked);
+    kind.value = asked;
   };
   observe(model, ["text", "kind"], follow, signal);
   follow();
@@ -50,8 +54,8 @@ function choices(model, signal) {
 
 export default lab({
   title: "How does a graph of pages lead to an answer?",
-  lead: "System 1 reads the pages at the rim and points at where to go on, and at answers; System 2 chooses among what was " +
-    "found. Take a step, open a node or a line, forbid one, and see what changes.",
+  lead: "System 1 reads the pages at the rim and points at where to go on, and at answers; System 2 chooses among what " +
+    "was found. Take a step, open a node or a line, forbid one, and see what changes.",
 }, ({ model, signal, parts }) => {
   parts.node.classList.add("cognitive");
   const disabled = Boolean(model.get("alone"));
@@ -70,19 +74,22 @@ export default lab({
   const gold = el("input", { type: "checkbox", on: { change: () => { choose({ gold: gold.checked }); draw(); } } });
   const goldLabel = el("label", {}, gold, "show the gold graph");
   parts.controls.prepend(
-    el("div", { class: "bar" }, ...(model.get("menu").presets.length ? [preset] : []), textField(model, "your question", signal), kind),
+    el("div", { class: "bar" }, ...(model.get("menu").presets.length ? [preset] : []),
+      textField(model, "your question", signal), kind),
     el("div", { class: "bar" }, back, forward, end, goldLabel));
 
-  const [said, changed, goldLine, note] = ["step-said", "changed", "gold-said", "note"].map((name) => el("p", { class: name }));
+  const all = (tag, ...kinds) => kinds.map((name) => el(tag, { class: name }));
+  const [said, changed, goldLine, note] = all("p", "step-said", "changed", "gold-said", "note");
   for (const line of [said, changed]) line.setAttribute("role", "status");
   const out = el("div", { class: "without", role: "group", "aria-label": "what is not allowed" });
   const why = el("p", { class: "why", role: "status", "aria-live": "polite" });
-  const [graph, legend, answer, ask, details, choice] =
-    ["graph-place", "legend-place", "answer", "ask-place", "details-place", "choice-place"].map((name) => el("div", { class: name }));
-  parts.body.append(said, out, changed, graph, legend, why, answer, goldLine, note, ask, el("div", { class: "two" }, details, choice));
+  const [graph, legend, answer, ask, two, details, choice] =
+    all("div", "graph-place", "legend-place", "answer-said", "ask-place", "two", "details-place", "choice-place");
+  two.append(details, choice);
+  parts.body.append(said, out, changed, graph, legend, why, answer, goldLine, note, ask, two);
 
   const forbid = (one) => tell(model, { forbidden: withOne(model.get("forbidden"), one) });
-  const allow = (one) => tell(model, { forbidden: model.get("forbidden").filter((other) => String(other) !== String(one)) });
+  const allow = (one) => tell(model, { forbidden: withoutOne(model.get("forbidden"), one) });
   const open = (thing) => {
     view.opened = thing;
     draw();
@@ -97,14 +104,17 @@ export default lab({
     said.textContent = stepSaid(state, now);
     changed.textContent = state.changed;
     out.replaceChildren(...state.without.map((one) => el("span", { class: "chip" }, "not allowed: ",
-      el("bdi", {}, [one].flat().join(" → ")), " ", el("button", { type: "button", disabled, on: { click: () => allow(one) } }, "Allow again"))));
+      el("bdi", {}, [one].flat().join(" → ")), " ",
+      el("button", { type: "button", disabled, on: { click: () => allow(one) } }, "Allow again"))));
     const ended = now === lastStep(state);
     const verdict = ended ? verdictOf(state) : null;
-    answer.replaceChildren(answerSaid(state, now), ...(verdict ? [" ", el("b", { class: verdict.good ? "good" : "bad" }, verdict.text)] : []));
+    answer.replaceChildren(answerSaid(state, now), " ",
+      verdict ? el("b", { class: verdict.good ? "good" : "bad" }, verdict.text) : "");
     goldLine.textContent = model.get("gold") && state.gold ? goldSaid(state, now) : "";
     note.textContent = ended ? state.note : "";
     const [question, told] = guessOf(state);
-    ask.replaceChildren(...(ended ? [] : [guess(view.guess, question, told, JSON.stringify([state.text, state.kind, state.without]))]));
+    const key = JSON.stringify([state.text, state.kind, state.without]);
+    ask.replaceChildren(...(ended ? [] : [guess(view.guess, question, told, key)]));
   };
   const drawControls = (state, now) => {
     const focused = [back, forward, end].find((one) => one === document.activeElement);
@@ -130,7 +140,8 @@ export default lab({
       graph.replaceChildren(view.graph.node);
       view.graph.node.scrollLeft = left;
       legend.replaceChildren(legendOf(state, overlaid));
-      details.replaceChildren(...(state.nodes.length ? [detailsOf({ opened, state, step: now, gold: overlaid, disabled, open, forbid })] : []));
+      details.replaceChildren(state.nodes.length
+        ? detailsOf({ opened, state, step: now, gold: overlaid, disabled, open, forbid }) : "");
       choice.replaceChildren(choiceOf(state, now, open));
       why.textContent = state.nodes.length ? nodeSaid(state, now, opened.node ?? opened.edge[1]) : "";
     });

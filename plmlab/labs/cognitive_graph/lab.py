@@ -86,9 +86,10 @@ class CognitiveGraphLab(Lab):
         preset = next((number for number, one in enumerate(self.presets)
                        if (one.question, one.kind) == (self.text, self.kind)), None)
         known = CognitiveGraphPreset("", "") if preset is None else self.presets[preset]
+        drawing = Drawing(run, known.gold, special=self.kind == "special")
         state = {"text": self.text.strip(), "kind": self.kind, "named": list(run.growing.named), "preset": preset,
                  "right": known.answer, "note": known.note, "without": forbidden,
-                 "changed": changed(whole, run, without), **Drawing(run, known.gold, special=self.kind == "special").state()}
+                 "changed": changed(whole, run, without), **drawing.state()}
         step = 1 if anew else self.step
         return Computed({"state": state, "forbidden": forbidden, "step": max(0, min(step, len(run.states) - 1)),
                          "message": joined(note, too_few(self.kind, len(whole.growing.named)))})

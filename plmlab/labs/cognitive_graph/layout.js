@@ -2,9 +2,9 @@
 
 import { clamp } from "../shared/dom.js";
 
-export const HIGH = 66; // px, a node
+export const HIGH = 74; // px, a node
 const ROW = HIGH + 34;
-const GAP = 64; // px, between columns
+const GAP = 56; // px, between columns
 export const HEAD = 26;
 const LANE = 15; // px, from a node to the edges that run along beneath its row
 const [TIP, APART] = [11, 4]; // px, how far from a node a line ends, and its arrow
@@ -16,7 +16,7 @@ export const drawn = ({ since }, step, gold) => (since === null ? gold : since <
 export function layoutOf(nodes, room) {
   const columns = 1 + Math.max(-1, ...nodes.map(({ column }) => column));
   const rows = 1 + Math.max(-1, ...nodes.map(({ row }) => row));
-  const across = Math.floor(clamp((room - 12 - (columns - 1) * GAP) / Math.max(1, columns), 138, 210));
+  const across = Math.floor(clamp((room - 12 - (columns - 1) * GAP) / Math.max(1, columns), 128, 210));
   const x = (column) => 6 + column * (across + GAP);
   return {
     columns, across, x, places: nodes.map(({ column, row }) => ({ x: x(column), y: HEAD + 6 + row * ROW })),
@@ -35,9 +35,9 @@ export function lineOf({ places, across }, nodes, { source, target }) {
     return { d: `M${x0} ${y0}C${far} ${y0} ${far} ${y1} ${x1 + TIP} ${y1}`, tip: arrow(x1 + APART, y1, 1, 0) };
   }
   if (hops < 0) {
-    const [x1, beside] = [to.x + across, to.x + across + GAP / 2];
-    return { d: `M${from.x + across / 2} ${from.y + HIGH}V${from.y + HIGH + LANE}H${beside}V${y1}H${x1 + TIP}`,
-      tip: arrow(x1 + APART, y1, 1, 0) };
+    const [x1, beside, low] = [to.x + across, to.x + across + GAP / 2, to.y + HIGH - 14];
+    return { d: `M${from.x + across / 2} ${from.y + HIGH}V${from.y + HIGH + LANE}H${beside}V${low}H${x1 + TIP}`,
+      tip: arrow(x1 + APART, low, 1, 0) };
   }
   const end = to.x - TIP;
   if (hops === 1) {

@@ -13,8 +13,8 @@ from plmlab.objectives.cognitive_graphs import adjacency
 
 
 def short(value: float) -> float:
-    """In four digits: more would not be seen."""
-    return float(f"{value:.4g}")
+    """In six digits: more would not be seen."""
+    return float(f"{value:.6g}")
 
 
 class Drawing:
@@ -113,11 +113,15 @@ class Drawing:
         device = next(model.parameters()).device
         found = message_effects(model.reasoner, torch.stack([state.visits[name].semantics for name in read]).to(device),
                                 adjacency(edges, len(read)).to(device))
-        chances = torch.stack([found.alone.softmax(0), found.logits.softmax(0)], 1).tolist()
         chosen = read.index(answer) if answer in read else None
-        return {
-            "chances": {self.number[name]: [short(p) for p in pair]
-                        for name, pair in zip(read, chances, strict=True)},
-            "effects": [{"source": self.number[read[source]], "target": self.number[read[target]],
-                         "on_target": short(float(found.effects[source, target, target])),
-                         "on_answer": None if chosen is None else short(float(found.effects[source, target, chosen]))} for source, target in edges]}
+
+        def effect(source: int, target: int) -> dict[str, Any]:
+            moved = found.effects[source, target]
+            return {"source": self.number[read[source]], "target": self.number[read[target]],
+                    "on_target": short(float(moved[target])),
+                    "on_answer": None if chosen is None else short(float(moved[chosen]))}
+
+        chances = torch.stack([found.alone.softmax(0), found.logits.softmax(0)], 1).tolist()
+        return {"chances": {self.number[name]: [short(p) for p in pair]
+                            for name, pair in zip(read, chances, strict=True)},
+                "effects": [effect(*edge) for edge in edges]}

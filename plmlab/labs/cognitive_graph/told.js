@@ -3,7 +3,8 @@
 import { drawn } from "./layout.js";
 import { pieces } from "../shared/probabilities.js";
 
-export const listed = (parts) => (parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`);
+export const listed = (parts) =>
+  (parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`);
 const plural = (count, one) => `${count} ${one}${count === 1 ? "" : "s"}`;
 
 /** A chance in so many digits as a glance takes in; never 0 % or 100 % for what is not quite. */
@@ -22,11 +23,16 @@ export const prose = (words) => pieces(words, []).map(({ text, space }) => (spac
 export const names = (state, numbers) => numbers.map((n) => state.nodes[n].name);
 export const lastStep = (state) => state.steps.length - 1;
 /** The edges into a node, or out of it, that are drawn. */
-export const edgesAt = (state, step, gold, end, n) => state.edges.filter((edge) => edge[end] === n && drawn(edge, step, gold));
-const same = (one, other) => one.source === other.source && one.target === other.target;
+export const edgesAt = (state, step, gold, end, n) =>
+  state.edges.filter((edge) => edge[end] === n && drawn(edge, step, gold));
+const find = (list, from, to) => list.find(({ source, target }) => source === from && target === to);
+/** The edge between two nodes, and what its message does at a step; undefined where there is none. */
+export const edgeOf = ({ edges }, [source, target]) => find(edges, source, target);
+export const effectOf = ({ steps }, step, { source, target }) => find(steps[step].effects, source, target);
 
 /** The words of a span, and of the sentence that an edge was found in. */
-export const spanText = (state, n, { sentence, start, end }) => prose(state.nodes[n].sentences[sentence].slice(start, end));
+export const spanText = (state, n, { sentence, start, end }) =>
+  prose(state.nodes[n].sentences[sentence].slice(start, end));
 export const clueText = (state, { source, sentence }) => prose(state.nodes[source].sentences[sentence] ?? []);
 
 /** What was done at a step, and what comes next. */
@@ -40,7 +46,8 @@ export function stepSaid(state, step) {
     `${found.length ? `new: ${listed(found)}` : "nothing new"}. ${next}`;
 }
 
-const AS = { hop: "as a page to go on to", answer: "as an answer", below: "as its likeliest answer, though no surer than [CLS]" };
+const AS = { hop: "as a page to go on to", answer: "as an answer",
+  below: "as its likeliest answer, though no surer than [CLS]" };
 
 /** How a span was pointed at. */
 const pointed = (state, n, span) => `“${spanText(state, n, span)}” ${AS[span.as]} (${share(span.chance)})`;
@@ -48,7 +55,8 @@ const pointed = (state, n, span) => `“${spanText(state, n, span)}” ${AS[span
 /** Why an edge of the gold graph was not found. */
 function notFound(state, step, { source, target }) {
   const [from, to] = names(state, [source, target]);
-  if (state.without.some((one) => Array.isArray(one) && one[0] === from && one[1] === to)) return `The edge from ${from} is cut.`;
+  const cut = state.without.some((one) => Array.isArray(one) && one[0] === from && one[1] === to);
+  if (cut) return `The edge from ${from} is cut.`;
   if (state.steps[step].visits[source] === undefined) return `It would be found from ${from}, which is not read.`;
   return `${from} was read, and System 1 did not lead on to ${to}.`;
 }
@@ -64,7 +72,7 @@ function missedWhy(state, step, n) {
 export function nodeSaid(state, step, n) {
   const { name, missed, start, since, sentences } = state.nodes[n];
   if (missed) return `${name} is missed: it belongs to the gold graph, and was not found. ${missedWhy(state, step, n)}`;
-  const { rim, visits, chances } = state.steps[step];
+  const { rim, hops, visits, chances } = state.steps[step];
   const sources = edgesAt(state, step, false, "target", n).map(({ source }) => state.nodes[source].name);
   const from = start ? "stands in the question" : `was found in step ${since} on the page of ${listed(sources)}`;
   const page = sentences.length ? "" : ", and has no page of its own";
@@ -73,9 +81,10 @@ export function nodeSaid(state, step, n) {
   if (visit) {
     const clues = visit.clues.filter(([, , kept]) => kept).length;
     const spans = visit.spans.map((span) => pointed(state, n, span));
-    const what = sentences.length ? (spans.length ? ` System 1 points at ${listed(spans)}.` : " System 1 points at nothing in it.") : "";
-    said.push(`It was read with ${clues ? plural(clues, "clue") : "no clue"}.${what}`);
+    said.push(`It was read with ${clues ? plural(clues, "clue") : "no clue"}.`);
+    if (sentences.length) said.push(`System 1 points at ${spans.length ? listed(spans) : "nothing in it"}.`);
   }
+  if (visit && !hops.includes(n)) said.push("It was pointed at as an answer only, so nothing is followed from it.");
   if (rim.includes(n)) said.push(visit ? "A new clue has come: it is to be read again." : "It is to be read next.");
   if (visit && state.kind === "special") {
     const [alone, together] = chances[n];
@@ -88,14 +97,14 @@ export function nodeSaid(state, step, n) {
 export function effectSaid(state, step, edge) {
   if (edge.since === null) return "";
   if (state.kind !== "special") return "System 2 compares two nodes without the graph: no message passes here.";
-  const { effects, answer } = state.steps[step];
-  const effect = effects.find((one) => same(one, edge));
+  const { answer } = state.steps[step];
+  const effect = effectOf(state, step, edge);
   const target = state.nodes[edge.target].name;
   if (!effect) return `${target} is not read yet, so no message has passed.`;
-  const moved = (value) => `${value < 0 ? "lowers" : "raises"} it by ${Math.abs(value).toFixed(2)}`;
-  const other = answer !== null && answer !== target && effect.on_answer !== null
-    ? `; that of the answer, ${answer}: ${signed(effect.on_answer)}` : "";
-  return `The logit of ${target} with this message in System 2, against the graph without it: it ${moved(effect.on_target)}${other}.`;
+  const moves = (value, whose) => `${value < 0 ? "lowers" : "raises"} ${whose} by ${Math.abs(value).toFixed(2)}`;
+  const moved = [moves(effect.on_target, `the logit of ${target}`),
+    ...(answer === null || answer === target ? [] : [moves(effect.on_answer, `that of the answer, ${answer},`)])];
+  return `Against the same graph without this edge, its message in System 2 ${moved.join(", and ")}.`;
 }
 
 /** What an edge is, and why. */
@@ -114,9 +123,9 @@ export function edgeSaid(state, step, edge) {
 /** How the graph stands to the gold one at a step. */
 export function goldCounts({ nodes, edges }, step) {
   const found = (list) => list.filter(({ since }) => since !== null && since <= step);
-  const count = (list) => ({ found: found(list).filter(({ gold }) => gold).length, of: list.filter(({ gold }) => gold).length,
-    extra: found(list).filter(({ gold }) => !gold) });
-  return { nodes: count(nodes), edges: count(edges), missed: nodes.filter(({ missed }) => missed).map(({ name }) => name) };
+  const golden = (list) => list.filter(({ gold }) => gold).length;
+  const count = (list) => ({ found: golden(found(list)), of: golden(list), extra: found(list).filter(({ gold }) => !gold) });
+  return { nodes: count(nodes), edges: count(edges), missed: nodes.filter((node) => node.missed).map(({ name }) => name) };
 }
 
 export function goldSaid(state, step) {
@@ -172,5 +181,6 @@ export function guessOf(state) {
 /** The verdict, once all is read and the right answer is known. */
 export function verdictOf({ right, steps }) {
   if (right === null) return null;
-  return { good: steps.at(-1).answer === right, text: steps.at(-1).answer === right ? `✓ right: ${right}` : `✗ the right answer is ${right}` };
+  const good = steps.at(-1).answer === right;
+  return { good, text: good ? `✓ right: ${right}` : `✗ the right answer is ${right}` };
 }

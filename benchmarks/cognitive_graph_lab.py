@@ -1,0 +1,93 @@
+"""How fast the Cognitive Graph Lab answers in a real JupyterLab, warm: ``python benchmarks/cognitive_graph_lab.py``
+prints its table.
+
+A CogQA of ``bert-world``'s size with the self-loops of the authors' code, one thread, the full world's pages; its new
+weights point at random. First paint, and from the reader's act to the painted frame, medians; Python's own share for a
+question is that of all of its steps, with nothing remembered.
+``python benchmarks/cognitive_graph_lab.py WEIGHTS.safetensors`` takes trained weights.
+"""
+
+import statistics
+import sys
+from pathlib import Path
+
+from labs import ANSWERED, Desk, first_paint, open_desk
+
+MADE = """
+import statistics, time, torch
+from functools import partial
+from itertools import islice
+torch.set_num_threads(1)
+torch.manual_seed(0)
+from plmlab import world
+from plmlab.chapters.ch14.presets import preset
+from plmlab.chapters.ch14.training import on_pretrained, pages
+from plmlab.labs import CognitiveGraphLab
+from plmlab.models.cogqa import SelfLoopCogQA
+from plmlab.models.cognitive_growth import Growth
+from plmlab.world.datasets.tokenizer import spelling
+from safetensors.torch import load_file
+model, told = on_pretrained(SelfLoopCogQA).eval(), pages("test")
+if {weights!r}:
+    model.load_state_dict(load_file({weights!r}))
+questions = [preset(one, told, str(i)) for i, one in enumerate(
+    one for kind in ("bridge", "comparison") for one in islice(world.full().questions(kind, "test", 0), 30))]
+made = CognitiveGraphLab(partial(Growth, model, told, spelling().vocab), spelling(), questions)
+"""
+SHOWN = "made.step = 2\nmade"
+SAID = """
+spent, steps, nodes = [], [], []
+for one in questions:
+    made._run.cache_clear()
+    start = time.perf_counter()
+    made.set_state({"text": one.question, "kind": one.kind})
+    spent.append(1000 * (time.perf_counter() - start))
+    steps.append(len(made.state["steps"]) - 1)
+    nodes.append(len(made.state["nodes"]))
+each = statistics.median(a / b for a, b in zip(spent, steps))
+print(f"a question {statistics.median(spent):.0f} ms (at most {max(spent):.0f}), a step {each:.0f} ms; "
+      f"{statistics.median(steps):.0f} steps, {statistics.median(nodes):.0f} nodes (at most {max(nodes)})")
+"""
+
+TIMED = """async ({ act, count }) => {""" + ANSWERED + """
+    const lab = [...document.querySelectorAll('.plm-lab')].at(-1), spent = [];
+    const button = (text) => [...lab.querySelectorAll('button')].find((one) => one.textContent.startsWith(text));
+    const place = lab.querySelector('.graph-place'), choice = lab.querySelector("[aria-label='the question to try']");
+    const acts = {
+        step: (i) => button(i % 2 ? 'Step' : '◂ Back').click(),
+        open: (i) => lab.querySelectorAll('.graph .node')[i % 2].click(),
+        cut: (i) => button(i % 2 ? 'Allow again' : 'Forbid this node').click(),
+        question: (i) => { choice.value = i; choice.dispatchEvent(new Event('change')); },
+    };
+    for (let i = 0; i < count; i++) {
+        spent.push(await answered(place, { childList: true }, () => acts[act](i)));
+        await new Promise((done) => setTimeout(done, 250));
+    }
+    return spent;
+}"""
+ACTS = {"step": "a step", "open": "a node opened", "cut": "a node forbidden (kernel)",
+        "question": "another question (kernel)"}
+
+
+def measure(desk: Desk, weights: str) -> tuple[dict[str, str], str]:
+    """What is done → its figures; and what the kernel says of its own share."""
+    page = desk.run(MADE.format(weights=weights), SHOWN, SAID, until=".jp-Notebook-cell:nth-of-type(2) .graph")
+    row = {"first paint": f"{statistics.median(first_paint(page, 1, '.graph') for _ in range(5)):.0f}"}
+    for act, name in ACTS.items():
+        row[name] = f"{statistics.median(page.evaluate(TIMED, {'act': act, 'count': 20})):.0f}"
+    return row, desk.run_cell(2)
+
+
+def main() -> None:
+    """Measure and print."""
+    weights = str(Path(sys.argv[1]).resolve()) if len(sys.argv) > 1 else ""
+    with open_desk() as desk:
+        row, said = measure(desk, weights)
+    print("| Cognitive Graph Lab, median ms | " + " | ".join(row) + " |")
+    print("|---|" + "--:|" * len(row))
+    print(f"| {'trained' if weights else 'new'} weights | " + " | ".join(row.values()) + " |")
+    print(f"Python's own share: {said.strip()}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,159 @@
+"""The Cognitive Graph Lab in a browser: its first state, steps, what opens by mouse and keys, cuts, hostile text."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from cognitive_graph_models import WHICH, lab
+from playwright.sync_api import Locator, Page, expect
+from servers import Desk
+from standin import HOSTILE
+
+pytestmark = pytest.mark.browser
+
+Show = Callable[..., Page]
+
+
+def node(page: Page, name: str) -> Locator:
+    return page.locator(f".graph .node[title='{name}']")
+
+
+def press(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name).click()
+
+
+def test_the_first_state_teaches_untouched(show: Show) -> None:
+    page = show(lab())
+    expect(page.locator(".step-said")).to_have_text(
+        "Step 1 of 4: read Roma; new: Dusk and Eva. To be read next: Dusk and Eva.")
+    expect(page.locator(".graph .title")).to_have_text(["Roma", "Dusk", "Eva"])
+    expect(page.locator(".graph .rim .tags")).to_have_text(["▸ next", "▸ next"])
+    expect(page.locator(".column-name")).to_have_text(["in the question", "1 hop on", "2 hops on"])
+    expect(page.locator(".details mark")).to_have_count(2)
+    expect(page.locator(".spans tbody tr")).to_have_count(2)
+    expect(page.locator(".answer-said")).to_contain_text("No answer yet")
+    assert "1974" not in page.inner_text(".body")
+    page.locator(".ask summary").press("Enter")
+    expect(page.locator(".ask p")).to_have_text("1974. It is found on the page of Dusk: “it came out in 1974”")
+
+
+def test_forwards_and_back_and_nothing_moves(show: Show) -> None:
+    page = show(lab())
+    at = node(page, "Dusk").bounding_box()
+    page.get_by_role("button", name="Step").press("Enter")
+    expect(page.locator(".graph .title")).to_have_text(["Roma", "Dusk", "Eva", "Adam"])
+    expect(node(page, "Dusk").locator(".tags")).to_have_text("▸ again")
+    press(page, "To the end")
+    expect(page.locator(".graph .node.answer .title")).to_have_text(["1974"])
+    expect(page.locator(".answer-said .bad")).to_have_text("✗ the right answer is Adam")
+    expect(page.locator(".note")).to_have_text("the film was read twice")
+    expect(page.get_by_role("button", name="Back")).to_be_focused()
+    expect(page.locator(".ask")).to_have_count(0)
+    assert node(page, "Dusk").bounding_box() == at
+    for _ in range(4):
+        page.keyboard.press("Enter")
+    expect(page.locator(".graph .title")).to_have_text(["Roma"])
+    expect(page.locator(".step-said")).to_have_text("Nothing is read. The question names Roma. To be read next: Roma.")
+    expect(page.get_by_role("button", name="Step")).to_be_focused()
+
+
+def test_gold_lies_over_it_and_names_what_is_missed(show: Show) -> None:
+    page = show(lab(1, step=9))
+    expect(node(page, "Milton")).to_have_count(0)
+    at = node(page, "Adam").bounding_box()
+    page.get_by_label("show the gold graph").check()
+    expect(page.locator(".gold-said")).to_have_text(
+        "2 of 3 gold nodes, 1 of 2 gold edges; 3 extra: Dusk, Adam and 1974; missed: Milton.")
+    expect(node(page, "Milton").locator(".tags")).to_have_text("missed")
+    expect(page.locator(".edge.missed")).to_have_count(1)
+    assert node(page, "Adam").bounding_box() == at
+    node(page, "Milton").hover()
+    expect(page.locator(".why")).to_contain_text("Eva was read, and System 1 did not lead on to Milton.")
+
+
+def test_nodes_and_edges_open_by_mouse_and_keys(show: Show) -> None:
+    page = show(lab(step=4))
+    node(page, "Roma").focus()
+    page.keyboard.press("ArrowRight")
+    expect(node(page, "Dusk")).to_be_focused()
+    expect(page.locator(".why")).to_contain_text("Dusk was found in step 1 on the page of Roma and Eva.")
+    page.keyboard.press("Enter")
+    expect(page.locator(".details h4")).to_have_text("Dusk")
+    expect(node(page, "Dusk")).to_be_focused()
+    expect(page.locator(".details .page mark.answer")).to_contain_text("1974")
+    expect(page.locator(".clues li")).to_have_count(2)
+    page.locator(".clues button").nth(1).press("Enter")
+    expect(page.locator(".details h4")).to_have_text("Eva → Dusk")
+    expect(page.locator(".clue")).to_contain_text("she plays in Dusk")
+    expect(page.locator(".details")).to_contain_text("the logit of Dusk by")
+    expect(page.locator(".edge.open")).to_have_count(1)
+    page.locator(".edge[data-source='1'][data-target='3'] .hit").dispatch_event("click")
+    expect(page.locator(".details h4")).to_have_text("Dusk → Adam")
+    page.locator(".choice .to-node").nth(4).press("Enter")
+    expect(page.locator(".details h4")).to_have_text("1974")
+    expect(page.locator(".details")).to_contain_text("There is no page of this name")
+
+
+def test_a_comparison_shows_the_two_and_leaves_the_graph_out(show: Show) -> None:
+    page = show(lab(2, step=3))
+    expect(page.locator(".choice p")).to_contain_text("The graph takes no part in this")
+    expect(page.locator(".graph .tags", has_text="compared")).to_have_count(2)
+    expect(page.locator(".graph .pair")).to_have_count(0)
+
+
+@pytest.mark.parametrize("width", [420, 960])
+def test_nothing_overflows_and_all_is_text(show: Show, page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    for text in ("Roma", *(f"Roma {hostile}"[:300] for hostile in HOSTILE.values())):
+        made = lab(1, step=9, gold=True)
+        made.text = text
+        show(made, "dark" if width == 960 else "light")
+        assert page.locator(".plm-lab :is(img, script)").count() == 0
+        assert page.input_value(".sentence") == text
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, text
+        quiet = """() => [...document.querySelectorAll('.plm-lab :is(button, input, select, summary, [tabindex])')]
+            .filter((e) => e.dataset.lmSuppressShortcuts !== 'true').length"""
+        assert page.evaluate(quiet) == 0
+
+
+CELL = """
+import torch
+torch.set_num_threads(1)
+import cognitive_graph_models
+lab = cognitive_graph_models.lab(step=2)
+lab
+"""
+
+
+def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
+    page = jupyter.run(CELL, "print(lab.forbidden, lab.step, lab.kind, lab.gold, lab.state['preset'])",
+                       until=".plm-lab .graph")
+    node(page, "Dusk").click()
+    page.locator(".spans .to-edge", has_text="Adam").click()
+    press(page, "Cut this edge")
+    expect(page.locator(".changed")).to_have_text(
+        "Without Dusk → Adam: Adam is not found any more. The answer is 1974, as before.")
+    expect(node(page, "Adam")).to_have_count(0)
+    expect(page.locator(".step-said")).to_contain_text("Step 2 of ")
+    press(page, "Allow again")
+    expect(node(page, "Adam")).to_have_count(1)
+    expect(page.locator(".changed")).to_be_hidden()
+    node(page, "Eva").click()
+    press(page, "Forbid this node")
+    expect(page.locator(".without")).to_contain_text("not allowed: Eva")
+    page.locator(".sentence").fill(WHICH)
+    page.get_by_label("what is asked for").select_option("either-or")
+    expect(page.locator(".graph .title").first).to_have_text("Old Town")
+    expect(page.get_by_label("the question to try").locator("option:checked")).to_have_text("which of two")
+    expect(page.locator(".without")).to_be_hidden()
+    page.locator(".sentence").fill("who is <img src=x onerror=alert(1)>")
+    expect(page.locator(".message.error")).to_contain_text("No page's title stands in this question")
+    expect(page.locator(".graph .title").first).to_have_text("Old Town")
+    page.get_by_label("the question to try").select_option("its owner")
+    expect(page.locator(".message")).to_have_text("")
+    expect(page.locator(".graph .title").first).to_have_text("Roma")
+    press(page, "Step")
+    page.get_by_label("show the gold graph").check()
+    expect(page.locator(".gold-said")).to_have_text(re.compile("gold nodes"))
+    page.wait_for_timeout(300)
+    assert jupyter.run_cell(1).strip() == "[] 2 special True 1"
