@@ -1,10 +1,10 @@
 """How fast the Cognitive Graph Lab answers in a real JupyterLab, warm: ``python benchmarks/cognitive_graph_lab.py``
 prints its table.
 
-A CogQA of ``bert-world``'s size with the self-loops of the authors' code, one thread, the full world's pages; its new
-weights point at random. First paint, and from the reader's act to the painted frame, medians; Python's own share for a
-question is that of all of its steps, with nothing remembered.
-``python benchmarks/cognitive_graph_lab.py WEIGHTS.safetensors`` takes trained weights.
+A CogQA of ``bert-world``'s size with the self-loops of the authors' code, one thread, the full world's pages. First
+paint, and from the reader's act to the painted frame, medians; Python's own share for a question is that of all of its
+steps, with nothing remembered. ``python benchmarks/cognitive_graph_lab.py WEIGHTS.safetensors`` takes trained weights;
+new ones point at random.
 """
 
 import statistics

@@ -1,6 +1,7 @@
 """The Cognitive Graph Lab in a browser: its first state, steps, what opens by mouse and keys, cuts, hostile text."""
 
 import re
+import statistics
 from collections.abc import Callable
 
 import pytest
@@ -157,3 +158,15 @@ def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
     expect(page.locator(".gold-said")).to_have_text(re.compile("gold nodes"))
     page.wait_for_timeout(300)
     assert jupyter.run_cell(1).strip() == "[] 2 special True 1"
+
+
+@pytest.mark.timing
+def test_the_time_of_a_step_and_of_a_cut(jupyter: Desk) -> None:
+    """A step is drawn within 100 ms, and a graph grown anew within 150, with room for a busy machine."""
+    page = jupyter.run(CELL, "print(1)", until=".plm-lab .graph")
+    steps = jupyter.round_trips("[...document.querySelectorAll('.plm-lab .bar > button')].slice(0, 2)", ".graph-place")
+    node(page, "Dusk").click()
+    acts = "[document.querySelector('.without button') ?? document.querySelector('.act')]"
+    cuts = jupyter.round_trips(acts, ".graph-place")
+    print(f"a step: median {statistics.median(steps):.0f} ms; a node forbidden: {statistics.median(cuts):.0f} ms")
+    assert statistics.median(steps) <= 200 and statistics.median(cuts) <= 300

@@ -32,7 +32,7 @@ export function widthOf(state, step, edge) {
 /** Two chances, without edges and with them, 54 → 53 %; one where both read alike. */
 export function pairSaid(pair) {
   const [alone, together] = pair.map(share);
-  return alone === together ? together : `${alone.replace(" %", "")} → ${together}`;
+  return alone === together ? together : `${alone.replace("\u00a0%", "")} → ${together}`;
 }
 
 const chancesOf = (pair) => el("span", { class: "chances" }, el("span", { class: "pair" },

@@ -9,10 +9,10 @@ const plural = (count, one) => `${count} ${one}${count === 1 ? "" : "s"}`;
 
 /** A chance in so many digits as a glance takes in; never 0 % or 100 % for what is not quite. */
 export function share(p) {
-  if (p === 0 || p === 1) return `${100 * p} %`;
-  if (p < 0.001) return "< 0.1 %";
-  if (p > 0.999) return "> 99.9 %";
-  return `${(100 * p).toFixed(p < 0.0995 || p >= 0.9 ? 1 : 0)} %`;
+  if (p === 0 || p === 1) return `${100 * p}\u00a0%`;
+  if (p < 0.001) return "<\u00a00.1\u00a0%";
+  if (p > 0.999) return ">\u00a099.9\u00a0%";
+  return `${(100 * p).toFixed(p < 0.0995 || p >= 0.9 ? 1 : 0)}\u00a0%`;
 }
 
 /** A number with its sign: +0.42, −1.30. */
