@@ -76,13 +76,18 @@ def test_what_was_read_is_there_and_read_again_it_is_another_visit() -> None:
         assert [" ".join(words) for words in node["sentences"]] == PAGES.get(node["name"], [])
 
 
-def test_a_page_longer_than_the_model_reads_is_told() -> None:
+@pytest.mark.parametrize(("positions", "sentences", "kept"), [(18, 2, False), (24, 3, False), (64, 3, True)])
+def test_what_finds_no_room_is_told(positions: int, sentences: int, kept: bool) -> None:
+    """The question has 7 words and Roma's page 4, 4 and 3; a clue of 4 must leave half of the positions."""
     class Short(Scripted):
         def __init__(self, points: Any) -> None:
             super().__init__(points)
-            object.__setattr__(self.config, "time", 18)
-    made = CognitiveGraphLab(partial(Growth, Short(lambda *_: ([], [])), FewPages(), WORDS.vocab), WORDS, text=QUESTION)
-    assert made.state["visits"][0]["read"] == 2 and len(made.state["nodes"][0]["sentences"]) == len(PAGES["Roma"])
+            object.__setattr__(self.config, "time", positions)
+    points = Short(lambda title, _: (["Dusk"] if title == "Roma" else [], []))
+    made = CognitiveGraphLab(partial(Growth, points, FewPages(), WORDS.vocab), WORDS, text=QUESTION)
+    roma, dusk = made.state["visits"][:2]
+    assert roma["read"] == sentences and len(made.state["nodes"][0]["sentences"]) == len(PAGES["Roma"])
+    assert dusk["clues"] == [[0, 1, kept]]
 
 
 @pytest.mark.parametrize("preset", range(len(PRESETS)))
