@@ -32,4 +32,4 @@ def test_answers_are_of_their_kind() -> None:
         assert SEARCH.answer(one) in SEARCH.pages.named(SEARCH.pages.ids(one.words))
     for one in asked["2 hops"][:20]:
         answer = SEARCH.answer(one)
-        assert not answer or not set(spelled(answer.split())) <= set(spelled(one.words)), "no word of the question alone"
+        assert not answer or not set(spelled(answer.split())) <= set(spelled(one.words)), "not of the question"
