@@ -1,15 +1,11 @@
 """How fast the Cognitive Graph Lab answers in a real JupyterLab, warm: ``python benchmarks/cognitive_graph_lab.py``
 prints its table.
 
-A CogQA of ``bert-world``'s size with the self-loops of the authors' code, one thread, the full world's pages. First
-paint, and from the reader's act to the painted frame, medians; Python's own share for a question is that of all of its
-steps, with nothing remembered. ``python benchmarks/cognitive_graph_lab.py WEIGHTS.safetensors`` takes trained weights;
-new ones point at random.
+``cogqa-world``, one thread, the full world's pages. First paint, and from the reader's act to the painted frame,
+medians; Python's own share for a question is that of all of its steps, with nothing remembered.
 """
 
 import statistics
-import sys
-from pathlib import Path
 
 from labs import ANSWERED, Desk, first_paint, open_desk
 
@@ -21,18 +17,14 @@ torch.set_num_threads(1)
 torch.manual_seed(0)
 from plmlab import world
 from plmlab.chapters.ch14.presets import preset
-from plmlab.chapters.ch14.training import on_pretrained, pages
+from plmlab.chapters.ch14.training import pages
+from plmlab.checkpoints import load
 from plmlab.labs import CognitiveGraphLab
-from plmlab.models.cogqa import SelfLoopCogQA
 from plmlab.models.cognitive_growth import Growth
-from plmlab.world.datasets.tokenizer import spelling
-from safetensors.torch import load_file
-model, told = on_pretrained(SelfLoopCogQA).eval(), pages("test")
-if {weights!r}:
-    model.load_state_dict(load_file({weights!r}))
+(model, spelled), told = load("cogqa-world"), pages("test")
 questions = [preset(one, told, str(i)) for i, one in enumerate(
     one for kind in ("bridge", "comparison") for one in islice(world.full().questions(kind, "test", 0), 30))]
-made = CognitiveGraphLab(partial(Growth, model, told, spelling().vocab), spelling(), questions)
+made = CognitiveGraphLab(partial(Growth, model, told, spelled.vocab), spelled, questions)
 """
 SHOWN = "made.step = 2\nmade"
 SAID = """
@@ -69,9 +61,9 @@ ACTS = {"step": "a step", "open": "a node opened", "cut": "a node forbidden (ker
         "question": "another question (kernel)"}
 
 
-def measure(desk: Desk, weights: str) -> tuple[dict[str, str], str]:
+def measure(desk: Desk) -> tuple[dict[str, str], str]:
     """What is done → its figures; and what the kernel says of its own share."""
-    page = desk.run(MADE.format(weights=weights), SHOWN, SAID, until=".jp-Notebook-cell:nth-of-type(2) .graph")
+    page = desk.run(MADE, SHOWN, SAID, until=".jp-Notebook-cell:nth-of-type(2) .graph")
     row = {"first paint": f"{statistics.median(first_paint(page, 1, '.graph') for _ in range(5)):.0f}"}
     for act, name in ACTS.items():
         row[name] = f"{statistics.median(page.evaluate(TIMED, {'act': act, 'count': 20})):.0f}"
@@ -80,12 +72,11 @@ def measure(desk: Desk, weights: str) -> tuple[dict[str, str], str]:
 
 def main() -> None:
     """Measure and print."""
-    weights = str(Path(sys.argv[1]).resolve()) if len(sys.argv) > 1 else ""
     with open_desk() as desk:
-        row, said = measure(desk, weights)
+        row, said = measure(desk)
     print("| Cognitive Graph Lab, median ms | " + " | ".join(row) + " |")
     print("|---|" + "--:|" * len(row))
-    print(f"| {'trained' if weights else 'new'} weights | " + " | ".join(row.values()) + " |")
+    print("| cogqa-world | " + " | ".join(row.values()) + " |")
     print(f"Python's own share: {said.strip()}")
 
 

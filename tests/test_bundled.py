@@ -25,6 +25,9 @@ from plmlab.chapters.ch04 import translation
 from plmlab.chapters.ch10 import bundled as remembering
 from plmlab.chapters.ch10 import recalling
 from plmlab.chapters.ch10.arms import said
+from plmlab.chapters.ch14 import bundled as hopping
+from plmlab.chapters.ch14.arms import BOTH, answer
+from plmlab.chapters.ch14.exam import by_group
 from plmlab.checkpoints import home, load, names
 from plmlab.objectives import blank_infilling, causal, masked, masked_and_permuted, permuted_targets, two_way, unified
 from plmlab.pretraining.material import WORLD_HELD_OUT
@@ -42,7 +45,7 @@ BILINGUAL = ("unilm-world",)
 
 
 def test_each_has_its_case() -> None:
-    assert set(names()) == {*CASES, *VECTORS, *TRANSLATORS, bundled.NAME, remembering.NAME}
+    assert set(names()) == {*CASES, *VECTORS, *TRANSLATORS, bundled.NAME, remembering.NAME, hopping.NAME}
 
 
 def told(name: str, figure: str) -> float:
@@ -129,3 +132,9 @@ def test_its_tokens_are_the_words_of_the_full_world(name: str) -> None:
     _, tokenizer = load(name)
     words = bilingual_spelling() if name in BILINGUAL else world_tokenizer(world.full(), ["english"])
     assert tokenizer.fingerprint == words.fingerprint
+
+
+def test_the_cogqa_answers_as_its_readme_tells() -> None:
+    model, _ = load(hopping.NAME)
+    for group, found in by_group(answer(BOTH, model), ["one hop", "3 hops"]).items():
+        assert found["exact"] == pytest.approx(told(hopping.NAME, f"right answers, {group}"), abs=0.006)

@@ -36,8 +36,9 @@ COGQA: Mapping[str, Arm] = {
     "the paper's adjacency": Arm(CogQA),
     "no clues": Arm(SelfLoopCogQA, clues=False),
 }
+GOLD = "one pass over gold pages"
 READERS: Mapping[str, one_pass.Given] = {
-    "one pass over gold pages": "gold pages",
+    GOLD: "gold pages",
     "one pass over top pages": "top pages",
 }
 

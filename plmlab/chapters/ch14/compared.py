@@ -1,9 +1,9 @@
 """CogQA against its rivals and without its parts, by how many hops a question takes.
 
-Ding et al. (2019, table 1) report a joint F1 of 34.9 for 23.6 of the best reader before them on HotpotQA, and (fig. 4)
+Ding et al. (2019) report a joint F1 of 34.9 for 23.6 of the best reader before them on HotpotQA, and (fig. 4)
 that the gain grows with the hops. All arms here begin at one BERT and learn from the same questions in the same order;
-the readers' rate is chosen on development questions from a grid that grows; CogQA's was tried beforehand (half of it
-learns comparisons more slowly, twice no better).
+the readers' rate is chosen on development questions, by the reader of gold pages, from a grid that grows; CogQA's was
+tried beforehand (half of it learns comparisons more slowly, twice no better).
 
 Written before the runs. All shares are over the exam's three splits together.
 
@@ -26,7 +26,7 @@ from statistics import fmean
 from typing import Any
 
 from plmlab.chapters.ch14.answering import GrownOutcome, Outcome, answered, outcome
-from plmlab.chapters.ch14.arms import BOTH, COGQA, READERS, SEEDS, answer, kept, learned
+from plmlab.chapters.ch14.arms import BOTH, COGQA, GOLD, READERS, SEEDS, answer, kept, learned
 from plmlab.chapters.ch14.exam import by_group
 from plmlab.chapters.ch14.gold_graphs import gold_graph
 from plmlab.chapters.ch14.one_pass import search
@@ -93,34 +93,30 @@ def ranked_outcome(question: Question, split: str) -> Outcome:
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """``arms``: arm → its ``lr``, the ``rates`` tried with what each reached on development questions, the ``device``
-    that it was trained on, and group → the spread of what `exam.told` tells. ``led``: hops given → group → the same of
-    both systems. ``surer``: the ``least`` chance of a hop, what each reached on ``development`` questions, and group →
-    the same. ``ranked``: group → the same of retrieval alone, without spread."""
+    """``arms``: arm → its ``lr``, the ``device`` that it was trained on, and group → the spread of what `exam.told`
+    tells; ``rates``: what the reader of gold pages reached with each on development questions. ``led``: hops given →
+    group → the same of both systems. ``surer``: the ``least`` chance of a hop, what each reached on ``development``
+    questions, and group → the same. ``ranked``: group → the same of retrieval alone, without spread."""
     folder = str(parts.folder)
-    rates: dict[str, tuple[float, dict[float, float]]] = {
-        **{name: (RATE, {}) for name in COGQA},
-        **{name: best_rate(partial(_tried, parts, name), RATES) for name in READERS}}
+    rate, tried = best_rate(partial(_tried, parts), RATES)
     arms = {}
-    for name, (lr, tried) in rates.items():
+    for name, lr in {**dict.fromkeys(COGQA, RATE), **dict.fromkeys(READERS, rate)}.items():
         trained = parts(learned, [(folder, name, lr, seed) for seed in SEEDS])
         runs = parts(arm, [(folder, name, lr, seed) for seed in SEEDS])
-        arms[name] = {"lr": lr, "rates": list(tried.items()),
-                      "device": sorted({told["device"] for told in trained.values()}),
+        arms[name] = {"lr": lr, "device": sorted({told["device"] for told in trained.values()}),
                       "groups": spreads({seed: runs[folder, name, lr, seed] for seed in SEEDS})}
-    lr = rates[BOTH][0]
-    given = parts(led, [(folder, lr, seed, hops) for hops in LED for seed in SEEDS])
-    chosen = parts(surer_on_development, [(folder, lr, seed, least) for least in LEAST for seed in SEEDS])
-    scores = {least: fmean(chosen[folder, lr, seed, least] for seed in SEEDS) for least in LEAST}
+    given = parts(led, [(folder, RATE, seed, hops) for hops in LED for seed in SEEDS])
+    chosen = parts(surer_on_development, [(folder, RATE, seed, least) for least in LEAST for seed in SEEDS])
+    scores = {least: fmean(chosen[folder, RATE, seed, least] for seed in SEEDS) for least in LEAST}
     least = max(LEAST, key=scores.__getitem__)
-    sure = parts(surer, [(folder, lr, seed, least) for seed in SEEDS])
-    return {"arms": arms, "ranked": parts(ranked, [()])[()],
+    sure = parts(surer, [(folder, RATE, seed, least) for seed in SEEDS])
+    return {"arms": arms, "rates": list(tried.items()), "ranked": parts(ranked, [()])[()],
             "surer": {"least": least, "development": list(scores.items()),
-                      "groups": spreads({seed: sure[folder, lr, seed, least] for seed in SEEDS})},
-            "led": {hops: spreads({seed: given[folder, lr, seed, hops] for seed in SEEDS}) for hops in LED}}
+                      "groups": spreads({seed: sure[folder, RATE, seed, least] for seed in SEEDS})},
+            "led": {hops: spreads({seed: given[folder, RATE, seed, hops] for seed in SEEDS}) for hops in LED}}
 
 
-def _tried(parts: Parts, name: str, rates: Sequence[float]) -> dict[float, float]:
-    """Rate → the share of the development questions that an arm answers, with the first seed."""
-    found = parts(learned, [(str(parts.folder), name, lr, SEEDS[0]) for lr in rates])
-    return {lr: found[str(parts.folder), name, lr, SEEDS[0]]["development"] for lr in rates}
+def _tried(parts: Parts, rates: Sequence[float]) -> dict[float, float]:
+    """Rate → the share of the development questions that the reader of gold pages answers, with the first seed."""
+    found = parts(learned, [(str(parts.folder), GOLD, lr, SEEDS[0]) for lr in rates])
+    return {lr: found[str(parts.folder), GOLD, lr, SEEDS[0]]["development"] for lr in rates}

@@ -5,8 +5,11 @@ from itertools import islice
 import pytest
 
 from plmlab import world
-from plmlab.chapters.ch14.presets import preset
+from plmlab.chapters.ch14.answering import growth
+from plmlab.chapters.ch14.exam import questions
+from plmlab.chapters.ch14.presets import TRIED, preset, tried
 from plmlab.chapters.ch14.training import pages
+from plmlab.checkpoints import load
 
 
 @pytest.mark.parametrize(("kind", "kinds"), [("one-hop", {"special"}), ("bridge", {"special"}),
@@ -18,9 +21,29 @@ def test_a_question_of_the_world_is_a_preset(kind: str, kinds: set[str]) -> None
         assert (made.title, made.note, made.question) == ("a title", "a note", " ".join(question.words))
         assert made.gold and made.answer == " ".join(question.answer)
         for (source, target), number in made.gold.edges.items():
-            assert f" {target} " in f" {told.spelled(told.sentences(source)[number])} "
+            assert f" {target} " in f" {told.texts[source][number]} "
         ends = {target for _, target in made.gold.edges}
         assert {name for name in made.gold.nodes if name not in ends} <= {*told.named(told.ids(question.words))}
         assert made.kind != "special" or made.answer in ends
         seen.add(made.kind)
     assert seen == kinds
+
+
+def test_what_is_said_to_fail_does_and_for_the_reason_that_is_told() -> None:
+    model, _ = load("cogqa-world")
+    told = pages("test")
+    found = []
+    for (group, words, _, _), made in zip(TRIED, tried(), strict=True):
+        question = next(one for one in questions("test")[group] if words in one.text)
+        asked = growth(model, told, question)
+        state = asked.finished()
+        assert (asked.answer(state) == made.answer) != ("fails" in made.title)
+        found.append((question, asked, state, made.answer))
+    question, asked, state, right = found[1]
+    assert asked.likeliest(state) == right and right in state.answers
+    cut = growth(model, told, question, forbidden=frozenset({("A Gentle Bridge", "Brookdale")}))
+    assert cut.answer(cut.finished()) == right
+    _, asked, state, right = found[2]
+    assert right in state.answers and len(state.answers) == 2
+    _, asked, state, _ = found[3]
+    assert all(state.visits[name].answers for name in asked.compared(state))

@@ -1,0 +1,100 @@
+"""CogQA: System 1 beside transformers' BERT with the same weights, and how long a question takes beside a single pass.
+
+``python benchmarks/cogqa.py [rounds]``, on the CPU with two threads. An update's loss and gradients on the nodes of
+eight questions: ours with both systems, ours with System 1 alone, and transformers' ``BertForTokenClassification`` with
+four labels and the same loss. Then 90 questions of the exam, a third each of one, two and three hops: ``cogqa-world``,
+and a reader of one pass over the top pages (whose weights do not matter for its speed).
+"""
+
+import sys
+import time
+from random import Random
+from typing import Any
+
+import torch
+from rounds import race, table
+from torch import Tensor
+
+from plmlab.chapters.ch14 import one_pass
+from plmlab.chapters.ch14.answering import answered
+from plmlab.chapters.ch14.exam import questions
+from plmlab.chapters.ch14.gold_graphs import example
+from plmlab.chapters.ch14.training import KINDS, labelled, pages, pretrained
+from plmlab.checkpoints import load
+from plmlab.hf import to_hf
+from plmlab.models.bert import BERT
+from plmlab.models.cogqa import CogQA, pointing
+from plmlab.models.one_pass_reader import OnePassReader
+from plmlab.objectives.cognitive_graphs import CognitiveBatch
+from plmlab.objectives.fine_tuning import asked
+
+QUESTIONS = 8
+
+
+def batch(vocab: Any, time: int) -> CognitiveBatch:
+    """The nodes of some questions, the first of each kind."""
+    rng = Random(0)
+    some = [labelled(kind)[number] for number, kind in enumerate((*KINDS, *KINDS)[:QUESTIONS])]
+    return CognitiveBatch.of([example(one, pages("train"), vocab, time, rng) for one in some], pad=vocab.need("pad"))
+
+
+def their_system1(model: CogQA) -> Any:
+    """transformers' BERT with the weights of ours, and a layer of four labels."""
+    from transformers import BertForTokenClassification
+
+    bert: BERT = model.bert
+    base = to_hf(bert)
+    base.config.num_labels = 4
+    theirs = BertForTokenClassification(base.config)
+    theirs.bert.load_state_dict(base.state_dict(), strict=False)
+    theirs.classifier.load_state_dict(model.output.state_dict())
+    return theirs.train()
+
+
+def update(model: CogQA, vocab: Any, rounds: int) -> None:
+    """Print the table of an update, once both are seen to have one loss."""
+    made = batch(vocab, model.config.time)
+    theirs, reading = their_system1(model), made.reading
+    mask, pointers = reading.looked_at, asked(reading, "pointers")
+
+    def their_loss() -> Tensor:
+        logits = theirs(reading.tokens, mask.long(), reading.segments).logits
+        return pointing(logits.masked_fill(~mask[..., None], float("-inf")), pointers).sum() / 2
+
+    def our_loss() -> Tensor:
+        losses = model.losses(made)
+        return losses.hop + losses.answer
+
+    assert torch.allclose(our_loss(), their_loss(), atol=1e-4), (our_loss(), their_loss())
+    seconds = race({"both systems": lambda: model.loss(made).backward(),
+                    "System 1, ours": lambda: (pointing(model(reading), pointers).sum() / 2).backward(),
+                    "System 1, transformers": lambda: their_loss().backward()}, rounds=rounds)
+    print(f"\nan update, {reading.size[0]} nodes of {QUESTIONS} questions\n\n{table(seconds, int(mask.sum()))}")
+
+
+def asking(model: CogQA) -> None:
+    """Print how many questions are answered in a second, and how many pages are read for each."""
+    reader, told = OnePassReader.on(pretrained()).eval(), pages("test")
+    some = [one for group in ("one hop", "2 hops", "3 hops") for one in questions("test")[group][:30]]
+    ways = {"CogQA": lambda one: answered(model, told, one),
+            "one pass over top pages": lambda one: one_pass.answered(
+                reader, one, "test", one_pass.top_text(one, "test", reader.config.time))}
+    print("\n| | questions a second | pages read a question |\n|---|--:|--:|")
+    for name, answer in ways.items():
+        answer(some[0])
+        start = time.perf_counter()
+        outcomes = [answer(one) for one in some]
+        speed = len(some) / (time.perf_counter() - start)
+        print(f"| {name} | {speed:.0f} | {sum(one.read for one in outcomes) / len(outcomes):.1f} |")
+
+
+def main() -> None:
+    """Measure and print."""
+    torch.set_num_threads(2)
+    model, spelled = load("cogqa-world")
+    asking(model)
+    update(model.train(), spelled.vocab, int(sys.argv[1]) if len(sys.argv) > 1 else 9)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+"""What chapter 14 compares: the recipe's numbers come from the right runs; arms are trained, kept and asked as they
+say."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from plmlab.chapters.ch14 import arms, compared, exam, on_wikipedia, recipe, surer, training
+from plmlab.chapters.ch14.answering import answered
+from plmlab.checkpoints import load
+from plmlab.models.cogqa import CogQA, SelfLoopCogQA
+from plmlab.models.one_pass_reader import OnePassReader
+from plmlab.recipes import Parts
+
+GROUPS = ("one hop", "2 hops")
+
+
+class Told(Parts):
+    """Parts that are told at once, each by its function's name."""
+
+    def __call__(self, function: Any, tasks: Iterable[tuple[Any, ...]]) -> dict[tuple[Any, ...], Any]:
+        return {task: getattr(self, function.__name__)(*task) for task in tasks}
+
+    def learned(self, folder: str, name: str, lr: float, seed: int) -> dict[str, Any]:
+        return {"development": {1e-3: 0.5, 3e-3: 0.7, 1e-2: 0.8, 3e-2: 0.6}[lr], "device": f"device of {seed // 2}"}
+
+    def arm(self, folder: str, name: str, lr: float, seed: int) -> dict[str, Any]:
+        return {group: {"exact": len(name) + lr + seed} for group in GROUPS}
+
+    def led(self, folder: str, lr: float, seed: int, hops: int) -> dict[str, Any]:
+        return {group: {"exact": 100 * hops + seed} for group in GROUPS}
+
+    def surer_on_development(self, folder: str, lr: float, seed: int, least: float) -> float:
+        return 1 - abs(least - 0.1) + seed
+
+    def surer(self, folder: str, lr: float, seed: int, least: float) -> dict[str, Any]:
+        return {group: {"exact": least + seed} for group in GROUPS}
+
+    def ranked(self) -> dict[str, Any]:
+        return {"one hop": {"exact": 0.3}}
+
+    def tuned(self, folder: str) -> dict[str, str]:
+        return {"device": "a GPU"}
+
+    def asked(self, folder: str) -> dict[str, str]:
+        return {"wikipedia": "rows"}
+
+
+def test_the_recipe_puts_its_experiments_together() -> None:
+    numbers = recipe.main(Told(Path("somewhere.jsonl")))
+    assert numbers["on Wikipedia"] == {"device": "a GPU", "updates": on_wikipedia.UPDATES, "lr": on_wikipedia.RATE,
+                                       "wikipedia": "rows"}
+    told = numbers["compared"]
+    assert told["rates"] == [(1e-3, 0.5), (3e-3, 0.7), (1e-2, 0.8), (3e-2, 0.6)], "the grid grew past its edge"
+    assert {name: one["lr"] for name, one in told["arms"].items()} == {
+        **dict.fromkeys(arms.COGQA, training.RATE), **dict.fromkeys(arms.READERS, 1e-2)}
+    for name, one in told["arms"].items():
+        assert one["groups"]["2 hops"]["exact"]["values"] == [len(name) + one["lr"] + seed for seed in arms.SEEDS]
+        assert one["device"] == ["device of 0", "device of 1"]
+    assert told["led"][compared.ALL]["one hop"]["exact"]["mean"] == 901
+    assert told["surer"]["least"] == 0.1 and told["surer"]["groups"]["one hop"]["exact"]["low"] == pytest.approx(0.1)
+    assert dict(told["surer"]["development"])[0.1] == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("name", [*arms.COGQA, *arms.READERS])
+def test_an_arm_is_trained_kept_and_asked(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arms, "UPDATES", 1)
+    monkeypatch.setattr(training, "BATCH", 2)
+    monkeypatch.setattr(arms, "development", lambda kind: training.development(kind)[:1])
+    told = arms.learned(str(tmp_path), name, 1e-3, 3)
+    assert 0 <= told["development"] <= 1 and told["device"]
+    one, other = arms.kept(str(tmp_path), name, 1e-3, 3), arms.train(name, 1e-3, 3)[0]
+    assert type(one) is type(arms.begun(name)) and not one.training
+    for key, value in one.state_dict().items():
+        torch.testing.assert_close(value, other.state_dict()[key])
+    question = exam.questions("test")["2 hops"][0]
+    outcome = arms.answer(name, one)(question, "test")
+    assert 0 <= outcome.joint.f1 <= 1
+
+
+def test_arms_differ_in_what_they_say_and_nothing_else() -> None:
+    assert [type(arms.begun(name)) for name in arms.COGQA] == [SelfLoopCogQA, CogQA, SelfLoopCogQA]
+    assert {type(arms.begun(name)) for name in arms.READERS} == {OnePassReader}
+    first, *others = (arms.begun(name).bert.state_dict() for name in (*arms.COGQA, *arms.READERS))
+    assert all(torch.equal(other[key], value) for other in others for key, value in first.items())
+
+
+def test_sure_hops_are_a_part_of_those_that_the_threshold_lets_through() -> None:
+    model, _ = load("cogqa-world")
+    told, fewer = training.pages("test"), 0
+    for question in exam.questions("test")["3 hops"][:12]:
+        plain, same = (answered(model, told, question, *kind) for kind in ((), (surer.Surer,)))
+        sure = answered(model, told, question, surer.Surer, least=0.1)
+        assert plain == same and sure.read <= plain.read
+        fewer += sure.read < plain.read
+    assert fewer
