@@ -8,6 +8,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from itertools import pairwise
 from random import Random
 from typing import Literal, get_args
 
@@ -117,7 +118,8 @@ def batches(kind: Given, seed: int, time: int) -> Callable[[int], Batch]:
 
 
 def answered(model: OnePassReader, question: Question, split: str, text: Text) -> Outcome:
-    """A question answered from a text, the sentences that are likelier to support it than not with it."""
+    """A question answered from a text. Supporting sentences are that of the answer, and those that are likelier to
+    support it than not."""
     told = pages(split)
     asked = told.ids(question.words)
     read = _sentences(told, text)
@@ -125,6 +127,7 @@ def answered(model: OnePassReader, question: Question, split: str, text: Text) -
     ((start, end), chances), = model.told(batch.to(next(model.parameters()).device))
     slots = first_slots(asked, read)
     flat = [token for sentence in read for token in sentence]
-    sure = {clue for clue, slot in zip(text, slots[1:-1], strict=True) if chances[slot] > 0.5}
+    sure = {clue for clue, (first, behind) in zip(text, pairwise(slots[1:]), strict=True)
+            if chances[first] > 0.5 or first <= start < behind}
     return outcome(question, told, told.spelled(flat[start - slots[0]:end - slots[0]]), sure,
                    len({clue.title for clue in text}))
