@@ -1,10 +1,10 @@
-"""How CogQA's graph grows (Ding et al. 2019, algorithm 1): the nodes at its rim are read, what System 1 points at
-becomes new nodes, the sentences where they were found go along as clues, and so on until the rim is empty.
+"""How CogQA's graph grows (Ding et al. 2019, algorithm 1): the nodes at its frontier are read, what System 1 points at
+becomes new nodes, the sentences where they were found go along as clues, and so on until the frontier is empty.
 
-Two things as in the authors' code: a whole rim is read at once, and where no paragraph has given an answer, the
-likeliest one that was below the threshold is taken. What is compared differs from it: of each of the two that a
-question names, the node on the way from it whose paragraph points most surely at an answer (theirs: the two nodes with
-the most spans).
+As in the authors' code a whole frontier is read at once. Where no paragraph has given an answer, the likeliest one that
+was below the threshold is taken, of all paragraphs (theirs: the last frontier is read again, with a lower threshold).
+What is compared differs too: of each of the two that a question names, the node on the way from it whose paragraph
+points most surely at an answer (theirs: the two nodes with the most spans).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -74,11 +74,11 @@ class Visit:
 class GrowthState:
     """A graph half grown. ``graph`` is a networkx.DiGraph over titles, or over the words of an answer that has no page;
     a node has ``hop`` (it is read to go on) and ``answer`` (it was pointed at as one), an edge its ``clue``, and the
-    ``margin`` with which System 1 has pointed at an answer, None where it has not. ``rim`` is what is to be read next;
-    ``visits`` holds what was read."""
+    ``margin`` with which System 1 has pointed at an answer, None where it has not. ``frontier`` is what is to be read
+    next; ``visits`` holds what was read."""
 
     graph: "networkx.DiGraph"
-    rim: tuple[str, ...]
+    frontier: tuple[str, ...]
     visits: Mapping[str, Visit]
 
     def clues(self, node: str) -> tuple[Clue, ...]:
@@ -93,8 +93,8 @@ class GrowthState:
 
 @dataclass(frozen=True)
 class Growth:
-    """A question that is answered by a CogQA, step by step: ``start()``, then ``step(state)`` while ``state.rim``; or
-    all of them by ``states()``. A state is never changed, so one can go back.
+    """A question that is answered by a CogQA, step by step: ``start()``, then ``step(state)`` while
+    ``state.frontier``; or all of them by ``states()``. A state is never changed, so one can go back.
 
     ``most_hops`` and ``most_answers`` spans are followed from a node, up to ``most_nodes`` nodes in all. ``forbidden``
     holds nodes, and edges as pairs, that may not come into the graph. ``clues=False`` lets no clue go along.
@@ -134,7 +134,7 @@ class Growth:
         """The start, and what each step makes of it, until nothing is left to read."""
         state = self.start()
         yield state
-        while state.rim:
+        while state.frontier:
             yield (state := self.step(state))
 
     def finished(self) -> GrowthState:
@@ -143,26 +143,27 @@ class Growth:
         return last
 
     def step(self, state: GrowthState) -> GrowthState:
-        """Read the rim, and go on to what was found."""
+        """Read the frontier, and go on to what was found."""
         visits = {**state.visits, **self._read(state)}
-        graph, rim = state.graph.copy(), list[str]()
-        for node in state.rim:
+        graph, frontier = state.graph.copy(), list[str]()
+        for node in state.frontier:
             if graph.nodes[node]["hop"]:
-                rim += self._follow(graph, node, visits[node])
-        grown = GrowthState(graph, tuple(dict.fromkeys(rim)), visits)
-        return grown if grown.rim or grown.answers else self._least_unlikely(grown)
+                frontier += self._follow(graph, node, visits[node])
+        grown = GrowthState(graph, tuple(dict.fromkeys(frontier)), visits)
+        return grown if grown.frontier or grown.answers else self._least_unlikely(grown)
 
     @torch.no_grad()
     def _read(self, state: GrowthState) -> dict[str, Visit]:
-        """Each node of the rim as System 1 reads it, all of them at once."""
-        if not state.rim:
+        """Each node of the frontier as System 1 reads it, all of them at once."""
+        if not state.frontier:
             return {}
-        clues = [state.clues(node) if self.clues else () for node in state.rim]
-        read = [self.fitted(node, some) for node, some in zip(state.rim, clues, strict=True)]
+        clues = [state.clues(node) if self.clues else () for node in state.frontier]
+        read = [self.fitted(node, some) for node, some in zip(state.frontier, clues, strict=True)]
         batch = Batch.of([one.example(self.vocab) for one in read], pad=self.vocab.need("pad"))
         logits, semantics = self.model.read(batch.to(self._device))
         found = {}
-        for node, some, one, row, meaning in zip(state.rim, clues, read, logits.cpu(), semantics.cpu(), strict=True):
+        for node, some, one, row, meaning in zip(state.frontier, clues, read, logits.cpu(), semantics.cpu(),
+                                                 strict=True):
             hop_starts, hop_ends, starts, ends = row.unbind(-1)
             likeliest = best_spans(starts, ends, one.bounds, 1, allow=torch.inf)
             found[node] = Visit(
@@ -216,7 +217,7 @@ class Growth:
             if visit.likeliest and graph.nodes[node]["hop"]:
                 name = self._name(visit, visit.likeliest)
                 if self._link(graph, node, name, visit.likeliest, answer=True):
-                    return replace(state, graph=graph, rim=(name,))
+                    return replace(state, graph=graph, frontier=(name,))
         return state
 
     @torch.no_grad()
@@ -230,8 +231,9 @@ class Growth:
 
     @torch.no_grad()
     def chance(self, state: GrowthState) -> float | None:
-        """Of a comparison: the chance of the second of two, or of yes; None where there are no two to compare."""
-        compared = self.compared(state)
+        """Of a comparison: the chance of the second of two, or of yes; None where there are no two to compare, and of a
+        special question."""
+        compared = self.compared(state) if self.kind != "special" else ()
         if len(compared) < 2:
             return None
         predictor = self.model.reasoner.either_or if self.kind == "either-or" else self.model.reasoner.yes_no

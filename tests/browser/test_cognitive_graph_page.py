@@ -28,7 +28,7 @@ def test_the_first_state_teaches_untouched(show: Show) -> None:
     expect(page.locator(".step-said")).to_have_text(
         "Step 1 of 4: read Roma; new: Dusk and Eva. To be read next: Dusk and Eva.")
     expect(page.locator(".graph .title")).to_have_text(["Roma", "Dusk", "Eva"])
-    expect(page.locator(".graph .rim .tags")).to_have_text(["▸ next", "▸ next"])
+    expect(page.locator(".graph .frontier .tags")).to_have_text(["▸ next", "▸ next"])
     expect(page.locator(".column-name")).to_have_text(["in the question", "1 hop on", "2 hops on"])
     expect(page.locator(".details mark")).to_have_count(2)
     expect(page.locator(".spans tbody tr")).to_have_count(2)

@@ -50,7 +50,8 @@ def test_a_run_by_hand() -> None:
     placed = [(node["name"], node["column"], node["row"], node["since"]) for node in made.state["nodes"]]
     assert placed == [("Roma", 0, 0, 0), ("Dusk", 1, 0, 1), ("Eva", 1, 1, 1), ("Adam", 2, 0, 2), ("1974", 2, 1, 3)]
     steps = made.state["steps"]
-    assert [called(made, step["rim"]) for step in steps] == [["Roma"], ["Dusk", "Eva"], ["Adam", "Dusk"], ["1974"], []]
+    frontiers = [called(made, step["frontier"]) for step in steps]
+    assert frontiers == [["Roma"], ["Dusk", "Eva"], ["Adam", "Dusk"], ["1974"], []]
     assert [called(made, step["answers"]) for step in steps] == [[], [], ["Adam"], ["Adam", "1974"], ["Adam", "1974"]]
     assert called(made, steps[-1]["hops"]) == ["Roma", "Dusk", "Eva"]
     assert {ends: (edge["since"], edge["sentence"], span_words(made, ends[0], edge["span"]))
@@ -95,7 +96,7 @@ def test_each_step_is_the_growth_s(preset: int) -> None:
     made = lab(preset)
     asked = growth(made)
     for state, step in zip(asked.states(), made.state["steps"], strict=True):
-        assert called(made, step["rim"]) == [*state.rim]
+        assert called(made, step["frontier"]) == [*state.frontier]
         assert (step["answer"], step["likeliest"]) == (asked.answer(state), asked.likeliest(state))
         assert step["chance"] == asked.chance(state) and called(made, step["compared"]) == [*asked.compared(state)]
         assert {*called(made, step["visits"])} == set(state.visits)
@@ -183,7 +184,7 @@ def test_what_comes_in_for_what_was_cut_is_told() -> None:
 
 def test_where_all_that_is_named_is_forbidden_nothing_grows() -> None:
     made = lab(forbidden=["Roma"])
-    assert [step["rim"] for step in made.state["steps"]] == [[]] and made.step == 0 and not made.stale
+    assert [step["frontier"] for step in made.state["steps"]] == [[]] and made.step == 0 and not made.stale
     assert made.state["changed"].startswith("Without Roma: Dusk, Eva, Adam and 1974 are not found any more.")
     assert all(node["missed"] for node in made.state["nodes"]) and len(made.state["nodes"]) == 3
     bare = CognitiveGraphLab(grow(), WORDS, text=QUESTION, forbidden=["Roma"])
@@ -295,7 +296,8 @@ def test_what_is_drawn_is_json_and_javascript_s_fixtures_are_of_today() -> None:
         for part in ("text", "kind", "named", "nodes", "changed", "without", "gold", "right", "note"):
             assert old["state"][part] == new["state"][part]
         for one, other in zip(old["state"]["steps"], new["state"]["steps"], strict=True):
-            assert one.keys() == other.keys() and (one["rim"], one["answer"]) == (other["rim"], other["answer"])
+            assert one.keys() == other.keys()
+            assert (one["frontier"], one["answer"]) == (other["frontier"], other["answer"])
 
 
 def test_the_gold_graph_of_a_run_alone() -> None:

@@ -13,7 +13,7 @@ from plmlab.objectives.cognitive_graphs import adjacency
 def test_a_run_by_hand() -> None:
     asked = growth(by_hand)
     states = [*asked.states()]
-    assert [state.rim for state in states] == [("Roma",), ("Dusk", "Eva"), ("Adam", "Dusk"), ("1974",), ()]
+    assert [state.frontier for state in states] == [("Roma",), ("Dusk", "Eva"), ("Adam", "Dusk"), ("1974",), ()]
     clue = {edge: told["clue"] for edge in states[-1].graph.edges for told in [states[-1].graph.edges[edge]]}
     assert clue == {("Roma", "Dusk"): ("Roma", 1), ("Roma", "Eva"): ("Roma", 2), ("Dusk", "Adam"): ("Dusk", 1),
                     ("Eva", "Dusk"): ("Eva", 1), ("Dusk", "1974"): ("Dusk", 2)}
@@ -60,18 +60,18 @@ def test_what_is_forbidden_does_not_come_in() -> None:
     assert "Eva" not in growth(by_hand, forbidden=frozenset({"Eva"})).finished().graph
     last = growth(by_hand, forbidden=frozenset({("Roma", "Dusk")})).finished()
     assert ("Roma", "Dusk") not in last.graph.edges and ("Eva", "Dusk") in last.graph.edges
-    assert not growth(by_hand, forbidden=frozenset({"Roma"})).start().rim
+    assert not growth(by_hand, forbidden=frozenset({"Roma"})).start().frontier
 
 
 def test_a_circle_comes_to_an_end() -> None:
     last = growth(lambda title, clues: {"Roma": (["Dusk"], []), "Dusk": (["Adam"], [])}.get(title, ([], []))).finished()
-    assert not last.rim
+    assert not last.frontier
 
     def circle(title: str, clues: int) -> Points:
         return {"Roma": (["Eva"], []), "Eva": (["Dusk"], ["Milton"]), "Dusk": (["Dusk", "Adam"], []),
                 }.get(title, ([], []))
     last = growth(circle).finished()
-    assert ("Dusk", "Dusk") not in last.graph.edges and not last.rim
+    assert ("Dusk", "Dusk") not in last.graph.edges and not last.frontier
 
 
 @pytest.mark.parametrize("most", [1, 2, 3])
@@ -102,7 +102,7 @@ def test_where_nothing_is_sure_the_likeliest_answer_is_taken() -> None:
                                          "Eva": ([], ["Milton"])}.get(title, ([], [])))
     asked = Growth(model, pages, WORDS.vocab, pages.ids(QUESTION), "special")
     states = [*asked.states()]
-    assert [state.rim for state in states] == [("Roma",), ("Dusk", "Eva"), ("Milton",), ()], \
+    assert [state.frontier for state in states] == [("Roma",), ("Dusk", "Eva"), ("Milton",), ()], \
         "a half below the threshold at Eva, two at Roma and Dusk"
     assert states[-1].answers == ("Milton",) and asked.answer(states[-1]) == "Milton"
 

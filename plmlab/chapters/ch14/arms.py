@@ -36,11 +36,8 @@ COGQA: Mapping[str, Arm] = {
     "the paper's adjacency": Arm(CogQA),
     "no clues": Arm(SelfLoopCogQA, clues=False),
 }
-GOLD = "one pass over gold pages"
-READERS: Mapping[str, one_pass.Given] = {
-    GOLD: "gold pages",
-    "one pass over top pages": "top pages",
-}
+GOLD, TOP = "one pass over gold pages", "one pass over top pages"
+READERS: Mapping[str, one_pass.Given] = {GOLD: "gold pages", TOP: "top pages"}
 
 
 def begun(name: str) -> CogQA | OnePassReader:

@@ -20,14 +20,15 @@ Written before the runs. All shares are over the exam's three splits together.
 the smallest chance of `LEAST` that is best for the joint F1 of development bridges, in the mean of all seeds.
 """
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from functools import partial
 from statistics import fmean
 from typing import Any
 
 from plmlab.chapters.ch14.answering import GrownOutcome, Outcome, answered, outcome
 from plmlab.chapters.ch14.arms import BOTH, COGQA, GOLD, READERS, SEEDS, answer, kept, learned
-from plmlab.chapters.ch14.exam import by_group
+from plmlab.chapters.ch14.exam import SPLITS, by_group, questions
 from plmlab.chapters.ch14.gold_graphs import gold_graph
 from plmlab.chapters.ch14.one_pass import search
 from plmlab.chapters.ch14.oracles import Led
@@ -39,6 +40,7 @@ from plmlab.recipes import Parts, best_rate, spreads
 from plmlab.world.questions.bank import Question
 
 MARGIN = 0.02
+"""A share by which one must be above the other."""
 RATES = (1e-3, 3e-3, 1e-2)
 """The learning rates that a reader's is first chosen from."""
 HOPPING = ("one hop", "2 hops", "3 hops")
@@ -80,6 +82,25 @@ def surer_on_development(folder: str, lr: float, seed: int, least: float) -> flo
     return fmean(asked(question, "train").joint.f1 for question in shown_to_choose("bridge"))
 
 
+def comparisons(folder: str, lr: float, seed: int) -> dict[str, float]:
+    """What is compared (`measured_by`) → the share of the exam's comparisons that both systems answer."""
+    asked, found = answer(BOTH, kept(folder, BOTH, lr, seed)), defaultdict[str, list[float]](list)
+    for split, question in compared_questions():
+        found[measured_by(question)].append(asked(question, split).answer.exact)
+    return {what: fmean(some) for what, some in sorted(found.items())}
+
+
+def compared_questions() -> Iterator[tuple[str, Question]]:
+    """The exam's comparisons, each with its split."""
+    return ((split, question) for split in SPLITS for group in ("either-or", "yes-no")
+            for question in questions(split)[group])
+
+
+def measured_by(question: Question) -> str:
+    """What two are compared by: whether they have the ``same``, or else the relation that tells the number."""
+    return "the same?" if question.shape.startswith("same_") else question.facts[-1].relation
+
+
 def ranked() -> Numbers:
     """Group → how retrieval alone answers it."""
     return by_group(ranked_outcome)
@@ -96,7 +117,8 @@ def measure(parts: Parts) -> dict[str, Any]:
     """``arms``: arm → its ``lr``, the ``device`` that it was trained on, and group → the spread of what `exam.told`
     tells; ``rates``: what the reader of gold pages reached with each on development questions. ``led``: hops given →
     group → the same of both systems. ``surer``: the ``least`` chance of a hop, what each reached on ``development``
-    questions, and group → the same. ``ranked``: group → the same of retrieval alone, without spread."""
+    questions, and group → the same. ``comparisons``: what is compared → the share that is right. ``ranked``: group →
+    what `exam.told` tells of retrieval alone, without spread."""
     folder = str(parts.folder)
     rate, tried = best_rate(partial(_tried, parts), RATES)
     arms = {}
@@ -110,9 +132,11 @@ def measure(parts: Parts) -> dict[str, Any]:
     scores = {least: fmean(chosen[folder, RATE, seed, least] for seed in SEEDS) for least in LEAST}
     least = max(LEAST, key=scores.__getitem__)
     sure = parts(surer, [(folder, RATE, seed, least) for seed in SEEDS])
+    by_number = parts(comparisons, [(folder, RATE, seed) for seed in SEEDS])
     return {"arms": arms, "rates": list(tried.items()), "ranked": parts(ranked, [()])[()],
             "surer": {"least": least, "development": list(scores.items()),
                       "groups": spreads({seed: sure[folder, RATE, seed, least] for seed in SEEDS})},
+            "comparisons": spreads({seed: by_number[folder, RATE, seed] for seed in SEEDS}),
             "led": {hops: spreads({seed: given[folder, RATE, seed, hops] for seed in SEEDS}) for hops in LED}}
 
 

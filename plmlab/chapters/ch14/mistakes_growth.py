@@ -157,9 +157,9 @@ def rim_by_rim(read: Read, named: list[str], most: int) -> list[Edge]:
     """The whole frontier is read before anything that was found in it comes into the graph."""
     grown = Growing([*named], {*named}, most)
     while grown.frontier:
-        rim = [(node, *read(node, grown.own(node))) for node in grown.frontier]
+        frontier = [(node, *read(node, grown.own(node))) for node in grown.frontier]
         grown.frontier = []
-        for node, hops, answers in rim:
+        for node, hops, answers in frontier:
             for target, clue, hop in in_order(hops, answers):
                 if is_new(grown, node, target):
                     grown.link(node, target, clue)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import chain
 
 from plmlab.chapters.ch14.gold_graphs import KINDS
 from plmlab.metrics import normalised
@@ -28,8 +29,7 @@ class Search:
 
     @cached_property
     def _by_page(self) -> BM25:
-        return BM25([[word for number in range(len(self._words(title))) for word in self._words(title)[number]]
-                     for title in self.pages.keys])
+        return BM25([[*chain(*self._words(title))] for title in self.pages.keys])
 
     @cached_property
     def _clues(self) -> list[Clue]:
@@ -37,7 +37,7 @@ class Search:
 
     @cached_property
     def _by_sentence(self) -> BM25:
-        return BM25([spelled(title.split()) + self._words(title)[number] for title, number in self._clues])
+        return BM25([spelled(title.split()) + words for title in self.pages.keys for words in self._words(title)])
 
     def _words(self, title: str) -> list[list[str]]:
         return [spelled(one.words) for one in self.pages.article(self.pages.keys[title]).sentences]

@@ -11,10 +11,10 @@ const WIDEST = 8;
 /** The words that stand in a node beside its name: what it is at a step. */
 export function tagsOf(state, step, n, gold) {
   const { start, missed, gold: right } = state.nodes[n];
-  const { rim, visits, answers, answer, compared } = state.steps[step];
+  const { frontier, visits, answers, answer, compared } = state.steps[step];
   if (missed) return ["missed"];
   return [
-    ...(rim.includes(n) ? [visits[n] === undefined ? "▸ next" : "▸ again"] : []),
+    ...(frontier.includes(n) ? [visits[n] === undefined ? "▸ next" : "▸ again"] : []),
     ...(start ? ["in the question"] : []),
     ...(answer === state.nodes[n].name && state.kind === "special" ? ["✓ answer"]
       : answers.includes(n) ? [state.kind === "special" ? "an answer?" : "a value"] : []),
@@ -65,7 +65,7 @@ export function graphOf({ state, step, gold, room, opened, at, point, open, ente
   const buttons = new Map(shown.map((n) => {
     const { name, missed, gold: right } = nodes[n];
     const answer = now.answer === name && state.kind === "special";
-    const kinds = { rim: now.rim.includes(n), answer, candidate: now.answers.includes(n), missed, start: nodes[n].start,
+    const kinds = { frontier: now.frontier.includes(n), answer, candidate: now.answers.includes(n), missed, start: nodes[n].start,
       golden: gold && right && !missed, extra: gold && !right && !missed };
     const tags = tagsOf(state, step, n, gold);
     return [n, el("button", {
@@ -105,7 +105,7 @@ export function graphOf({ state, step, gold, room, opened, at, point, open, ente
 export function legendOf(state, gold) {
   const box = (kind, text) => el("li", {}, el("span", { class: `swatch node ${kind}` }), text);
   const special = state.kind === "special";
-  return el("ul", { class: "legend keys" }, box("start", "named in the question"), box("rim", "▸ the rim: read next"),
+  return el("ul", { class: "legend keys" }, box("start", "named in the question"), box("frontier", "▸ the frontier: read next"),
     box("candidate", special ? "may be the answer" : "a value to compare"),
     ...(special ? [box("answer", "✓ the answer now"),
       el("li", {}, el("span", { class: "pair key" }, el("i", { class: "alone" }), el("i", { class: "together" })),

@@ -17,7 +17,7 @@ class GrownState(Protocol):
         """Nodes with ``hop`` and ``answer``, edges with their ``clue``: (title, number of the sentence)."""
 
     @property
-    def rim(self) -> tuple[str, ...]:
+    def frontier(self) -> tuple[str, ...]:
         """What is to be read next."""
 
     @property

@@ -54,7 +54,7 @@ function choices(model, signal) {
 
 export default lab({
   title: "How does a graph of pages lead to an answer?",
-  lead: "System 1 reads the pages at the rim and points at where to go on, and at answers; System 2 chooses among what " +
+  lead: "System 1 reads the pages at the frontier and points at where to go on, and at answers; System 2 chooses among what " +
     "was found. Take a step, open a node or a line, forbid one, and see what changes.",
 }, ({ model, signal, parts }) => {
   parts.node.classList.add("cognitive");

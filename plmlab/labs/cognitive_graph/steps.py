@@ -94,7 +94,8 @@ class Drawing:
         """What is known at a step."""
         growing, nodes = self.run.growing, state.graph.nodes
         answer = growing.answer(state)
-        return {"rim": self._numbers(state.rim), "hops": self._numbers([name for name in nodes if nodes[name]["hop"]]),
+        return {"frontier": self._numbers(state.frontier),
+                "hops": self._numbers([name for name in nodes if nodes[name]["hop"]]),
                 "answers": self._numbers([name for name in nodes if nodes[name]["answer"]]),
                 "visits": {self.number[name]: self._visit(name, visit) for name, visit in state.visits.items()},
                 "answer": answer, "likeliest": growing.likeliest(state), "chance": growing.chance(state),

@@ -37,12 +37,12 @@ export const clueText = (state, { source, sentence }) => prose(state.nodes[sourc
 
 /** What was done at a step, and what comes next. */
 export function stepSaid(state, step) {
-  const { rim } = state.steps[step];
-  const next = rim.length ? `To be read next: ${listed(names(state, rim))}.` : "Nothing is left to read.";
+  const { frontier } = state.steps[step];
+  const next = frontier.length ? `To be read next: ${listed(names(state, frontier))}.` : "Nothing is left to read.";
   if (!state.named.length) return "All that the question names is forbidden, so there is nowhere to begin.";
   if (!step) return `Nothing is read. The question names ${listed(state.named)}. ${next}`;
   const found = state.nodes.filter(({ since }) => since === step).map(({ name }) => name);
-  return `Step ${step} of ${lastStep(state)}: read ${listed(names(state, state.steps[step - 1].rim))}; ` +
+  return `Step ${step} of ${lastStep(state)}: read ${listed(names(state, state.steps[step - 1].frontier))}; ` +
     `${found.length ? `new: ${listed(found)}` : "nothing new"}. ${next}`;
 }
 
@@ -72,7 +72,7 @@ function missedWhy(state, step, n) {
 export function nodeSaid(state, step, n) {
   const { name, missed, start, since, sentences } = state.nodes[n];
   if (missed) return `${name} is missed: it belongs to the gold graph, and was not found. ${missedWhy(state, step, n)}`;
-  const { rim, hops, visits, chances } = state.steps[step];
+  const { frontier, hops, visits, chances } = state.steps[step];
   const sources = edgesAt(state, step, false, "target", n).map(({ source }) => state.nodes[source].name);
   const from = start ? "stands in the question" : `was found in step ${since} on the page of ${listed(sources)}`;
   const page = sentences.length ? "" : ", and has no page of its own";
@@ -85,7 +85,7 @@ export function nodeSaid(state, step, n) {
     if (sentences.length) said.push(`System 1 points at ${spans.length ? listed(spans) : "nothing in it"}.`);
   }
   if (visit && !hops.includes(n)) said.push("It was pointed at as an answer only, so nothing is followed from it.");
-  if (rim.includes(n)) said.push(visit ? "A new clue has come: it is to be read again." : "It is to be read next.");
+  if (frontier.includes(n)) said.push(visit ? "A new clue has come: it is to be read again." : "It is to be read next.");
   if (visit && state.kind === "special") {
     const [alone, together] = chances[n];
     said.push(`System 2 gives it ${share(together)} of being the answer; without edges, ${share(alone)}.`);

@@ -44,10 +44,10 @@ def test_following_the_spans_leads_to_the_answer(split: str, tokens: str) -> Non
     told = pages(split, tokenizer(tokens))
     for question in questions(split):
         graph = gold_graph(question, told)
-        reached, rim = set[str](), told.named(told.ids(question.words))
+        reached, frontier = set[str](), told.named(told.ids(question.words))
         answers = set[str]()
-        while rim:
-            name = rim.pop()
+        while frontier:
+            name = frontier.pop()
             reached.add(name)
 
             def said(number: int, span: Span, name: str = name) -> str:
@@ -55,8 +55,8 @@ def test_following_the_spans_leads_to_the_answer(split: str, tokens: str) -> Non
                 return told.find(ids) or told.spelled(ids)
 
             for number, span in graph.nodes[name].hops:
-                rim.append(said(number, span))
-                assert (name, rim[-1]) in graph.edges and (name, number) in graph.nodes[rim[-1]].clues
+                frontier.append(said(number, span))
+                assert (name, frontier[-1]) in graph.edges and (name, number) in graph.nodes[frontier[-1]].clues
             for number, span in graph.nodes[name].answers:
                 answers.add(said(number, span))
                 assert (name, number) in graph.nodes[said(number, span)].clues

@@ -112,17 +112,17 @@ def listing_all(read, named, most):
 
 
 def by_rims(read, named, most):
-    rim, nodes, edges = list(named), set(named), {}
-    while rim:
-        found = {x: read(x, [clue for (_, y), clue in edges.items() if y == x]) for x in rim}
-        rim = []
+    frontier, nodes, edges = list(named), set(named), {}
+    while frontier:
+        found = {x: read(x, [clue for (_, y), clue in edges.items() if y == x]) for x in frontier}
+        frontier = []
         for x, (hops, answers) in found.items():
             for y, clue in hops + answers:
                 if (x, y) not in edges and (y in nodes or len(nodes) < most):
                     edges[x, y] = clue
                     nodes.add(y)
-                    if (y, clue) in hops and y not in rim:
-                        rim.append(y)
+                    if (y, clue) in hops and y not in frontier:
+                        frontier.append(y)
     return list(edges)
 
 
