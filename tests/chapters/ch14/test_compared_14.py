@@ -1,6 +1,7 @@
 """What chapter 14 compares: the recipe's numbers come from the right runs; arms are trained, kept and asked as they
 say."""
 
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,9 @@ class Told(Parts):
     def surer(self, folder: str, lr: float, seed: int, least: float) -> dict[str, Any]:
         return {group: {"exact": least + seed} for group in GROUPS}
 
+    def comparisons(self, folder: str, lr: float, seed: int) -> dict[str, float]:
+        return {"the same?": 0.5 + seed / 10}
+
     def ranked(self) -> dict[str, Any]:
         return {"one hop": {"exact": 0.3}}
 
@@ -62,6 +66,7 @@ def test_the_recipe_puts_its_experiments_together() -> None:
         assert one["device"] == ["device of 0", "device of 1"]
     assert told["led"][compared.ALL]["one hop"]["exact"]["mean"] == 901
     assert told["surer"]["least"] == 0.1 and told["surer"]["groups"]["one hop"]["exact"]["low"] == pytest.approx(0.1)
+    assert told["comparisons"]["the same?"]["values"] == [0.5, 0.6, 0.7]
     assert dict(told["surer"]["development"])[0.1] == pytest.approx(2.0)
 
 
@@ -97,3 +102,13 @@ def test_sure_hops_are_a_part_of_those_that_the_threshold_lets_through() -> None
         assert plain == same and sure.read <= plain.read
         fewer += sure.read < plain.read
     assert fewer
+
+
+def test_comparisons_are_told_by_what_is_compared() -> None:
+    kinds = Counter(compared.measured_by(question) for _, question in compared.compared_questions())
+    assert sum(kinds.values()) == 600 and set(kinds) == {
+        "the same?", "birth_year", "population", "film_year", "published_in", "founded_in"}
+    for _, question in compared.compared_questions():
+        if (what := compared.measured_by(question)) != "the same?":
+            sign = next(edge.relation for edge in question.graph.edges if edge.clue is None)
+            assert sign in "<>" and what in {fact.relation for fact in question.facts}

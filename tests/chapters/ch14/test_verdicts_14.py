@@ -1,0 +1,76 @@
+"""The rules of chapter 14 on records made by hand: each outcome can come out."""
+
+from typing import Any
+
+import pytest
+
+from plmlab.chapters.ch14 import verdicts
+from plmlab.chapters.ch14.arms import BOTH, TOP
+from plmlab.recipes import spread
+
+
+def told(*values: float) -> dict[str, Any]:
+    return spread(dict(enumerate(values)))
+
+
+def record(ours: list[float], theirs: list[float]) -> dict[str, Any]:
+    """Joint F1 by hops; of ours three seeds, 0.01 apart."""
+    groups = ("one hop", "2 hops", "3 hops")
+    return {"arms": {
+        BOTH: {"groups": {name: {"joint f1": told(mean - 0.01, mean, mean + 0.01)}
+                          for name, mean in zip(groups, ours, strict=True)}},
+        TOP: {"groups": {name: {"joint f1": told(mean, mean, mean), "f1": told(*3 * (mean + 0.1,))}
+                         for name, mean in zip(groups, theirs, strict=True)}}}}
+
+
+@pytest.mark.parametrize(("ours", "theirs", "said"), [
+    ([0.9, 0.8, 0.7], [0.9, 0.5, 0.1], "holds"),
+    ([0.9, 0.8, 0.7], [0.9, 0.5, 0.39], "holds in part"),
+    ([0.9, 0.8, 0.7], [0.5, 0.5, 0.1], "holds in part"),
+    ([0.9, 0.8, 0.3], [0.9, 0.5, 0.5], "fails"),
+    ([0.9, 0.8, 0.5], [0.9, 0.5, 0.505], "does not show"),
+])
+def test_the_graph_helps_as_hops_grow(ours: list[float], theirs: list[float], said: str) -> None:
+    numbers = record(ours, theirs)
+    assert verdicts.graph_helps(numbers, "joint f1") == said
+    assert verdicts.leads(numbers, "joint f1") == pytest.approx([a - b for a, b in zip(ours, theirs, strict=True)])
+
+
+def test_a_reader_whose_sentences_are_all_right_is_harder_to_beat() -> None:
+    numbers = record([0.9, 0.8, 0.5], [0.9, 0.5, 0.45])
+    assert verdicts.graph_helps(numbers, "joint f1") == "holds in part"
+    assert verdicts.graph_helps(numbers, "f1") == "fails"
+
+
+@pytest.mark.parametrize(("both", "alone", "said"), [
+    ((0.9, 0.8, 0.85), (0.87, 0.7, 0.8), "holds"), ((0.9, 0.8, 0.85), (0.87, 0.79, 0.8), "does not show"),
+    ((0.8, 0.8, 0.8), (0.83, 0.9, 0.83), "fails")])
+def test_system2_adds_seed_by_seed(both: tuple[float, ...], alone: tuple[float, ...], said: str) -> None:
+    numbers = {"arms": {BOTH: {"groups": {"2 hops": {"exact": told(*both), "alone": told(*alone)}}}}}
+    assert verdicts.system2_adds(numbers, "2 hops") == said
+
+
+@pytest.mark.parametrize(("without", "said"), [
+    ((0.5, 0.6, 0.77), "holds"), ((0.5, 0.6, 0.79), "does not show"), ((0.9, 0.9, 0.95), "fails")])
+def test_what_an_arm_lacks_is_worth_something(without: tuple[float, ...], said: str) -> None:
+    numbers = {"arms": {name: {"groups": {"2 hops": {"exact": told(*values)}}}
+                        for name, values in ((BOTH, (0.8, 0.85, 0.82)), ("no clues", without))}}
+    assert verdicts.is_worth(numbers, "no clues", "2 hops") == said
+
+
+def test_losses_add_up_from_all_questions_to_those_that_are_right() -> None:
+    def group(exact: float, among: float) -> dict[str, Any]:
+        return {"3 hops": {"exact": told(exact), "among": told(among)}}
+
+    numbers = {"arms": {BOTH: {"groups": group(0.7, 0.8)}}, "led": {"1": group(0.8, 0.85), "9": group(0.95, 0.97)}}
+    assert verdicts.losses(numbers, "3 hops") == pytest.approx({
+        "no answer found": 0.03, "System 2 errs": 0.02, "a later hop": 0.15, "the first hop": 0.1, "right": 0.7})
+
+
+@pytest.mark.parametrize(("one_hop", "bridges", "said"), [
+    ((1, 1, 0), (1, 0, 0), "holds"), ((0, 0, 0), (1, 0, 0), "fails"), ((1, 0, 0), (0, 0, 0), "does not show"),
+    ((0, 0, 0), (1, 1, 0), "does not show")])
+def test_what_carries_over_to_wikipedia(one_hop: tuple[int, ...], bridges: tuple[int, ...], said: str) -> None:
+    rows = [{"form": form, "answer": {"exact": float(right)}} for form, some in (("one-hop", one_hop), (
+        "bridge", bridges)) for right in some]
+    assert verdicts.on_wikipedia(rows) == said
