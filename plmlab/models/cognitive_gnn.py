@@ -5,8 +5,8 @@ Two readings of the adjacency. The paper's Δ = σ((AD⁻¹)ᵀ σ(XW₁)) has i
 leads to divides by 0; here such a column stays zero, and the node hears nothing. The authors' code has 2I + A in the
 place of A: every node hears itself twice as loudly as each of those before it, and no column is empty.
 
-As in the authors' code and not in the paper: both rounds share their weights, no layer has a bias, and a norm stands
-between the two layers of a predictor.
+As in the authors' code and not in the paper: Δ itself is not bent once more, both rounds share their weights, no layer
+has a bias, and a norm stands between the two layers of a predictor.
 """
 
 import torch

@@ -16,6 +16,8 @@ Written before the runs. All shares are over the exam's three splits together.
   without, by more than `MARGIN`.
 - The reader of gold pages is no rival: it is given what CogQA has to find.
 
+New compositions and *deaf* were added at a reader's wish, after the results.
+
 *Surer* is younger than the first runs, which followed too many edges (`surer`): hops below some chance are left out, by
 the smallest chance of `LEAST` that is best for the joint F1 of development bridges, in the mean of all seeds.
 """
@@ -28,7 +30,8 @@ from typing import Any
 
 from plmlab.chapters.ch14.answering import GrownOutcome, Outcome, answered, outcome
 from plmlab.chapters.ch14.arms import BOTH, COGQA, GOLD, READERS, SEEDS, answer, kept, learned
-from plmlab.chapters.ch14.exam import SPLITS, by_group, questions
+from plmlab.chapters.ch14.deaf import Deaf
+from plmlab.chapters.ch14.exam import SPLITS, by_group, new_compositions, questions, told
 from plmlab.chapters.ch14.gold_graphs import gold_graph
 from plmlab.chapters.ch14.one_pass import search
 from plmlab.chapters.ch14.oracles import Led
@@ -63,6 +66,17 @@ def led(folder: str, lr: float, seed: int, hops: int) -> Numbers:
     model = kept(folder, BOTH, lr, seed)
     assert isinstance(model, CogQA)
     return by_group(lambda question, split: led_outcome(model, question, split, hops), HOPPING)
+
+
+def deaf(folder: str, lr: float, seed: int) -> Numbers:
+    """Group → how both systems answer special questions if System 2 passes no messages."""
+    return by_group(answer(BOTH, kept(folder, BOTH, lr, seed), Deaf), HOPPING)
+
+
+def on_new_compositions(folder: str, name: str, lr: float, seed: int) -> Numbers:
+    """2 and 3 hops → how an arm answers questions whose relations training never put together."""
+    asked = answer(name, kept(folder, name, lr, seed))
+    return {group: told([asked(one, "combinations") for one in some]) for group, some in new_compositions().items()}
 
 
 def led_outcome(model: CogQA, question: Question, split: str, hops: int) -> GrownOutcome:
@@ -117,7 +131,8 @@ def measure(parts: Parts) -> dict[str, Any]:
     """``arms``: arm → its ``lr``, the ``device`` that it was trained on, and group → the spread of what `exam.told`
     tells; ``rates``: what the reader of gold pages reached with each on development questions. ``led``: hops given →
     group → the same of both systems. ``surer``: the ``least`` chance of a hop, what each reached on ``development``
-    questions, and group → the same. ``comparisons``: what is compared → the share that is right. ``ranked``: group →
+    questions, and group → the same. ``deaf``: group → the same where System 2 passes no messages. ``new
+    compositions``: arm → hops → the same. ``comparisons``: what is compared → the share that is right. ``ranked``: group →
     what `exam.told` tells of retrieval alone, without spread."""
     folder = str(parts.folder)
     rate, tried = best_rate(partial(_tried, parts), RATES)
@@ -132,10 +147,16 @@ def measure(parts: Parts) -> dict[str, Any]:
     scores = {least: fmean(chosen[folder, RATE, seed, least] for seed in SEEDS) for least in LEAST}
     least = max(LEAST, key=scores.__getitem__)
     sure = parts(surer, [(folder, RATE, seed, least) for seed in SEEDS])
+    silent = parts(deaf, [(folder, RATE, seed) for seed in SEEDS])
+    new = {name: parts(on_new_compositions, [(folder, name, lr, seed) for seed in SEEDS])
+           for name, lr in ((BOTH, RATE), (GOLD, rate))}
     by_number = parts(comparisons, [(folder, RATE, seed) for seed in SEEDS])
     return {"arms": arms, "rates": list(tried.items()), "ranked": parts(ranked, [()])[()],
             "surer": {"least": least, "development": list(scores.items()),
                       "groups": spreads({seed: sure[folder, RATE, seed, least] for seed in SEEDS})},
+            "deaf": spreads({seed: silent[folder, RATE, seed] for seed in SEEDS}),
+            "new compositions": {name: spreads({task[-1]: told for task, told in runs.items()})
+                                 for name, runs in new.items()},
             "comparisons": spreads({seed: by_number[folder, RATE, seed] for seed in SEEDS}),
             "led": {hops: spreads({seed: given[folder, RATE, seed, hops] for seed in SEEDS}) for hops in LED}}
 

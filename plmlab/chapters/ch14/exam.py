@@ -33,6 +33,14 @@ def questions(split: str) -> dict[str, tuple[Question, ...]]:
     return {name: tuple(islice((one for one in drawn if group(one) == name), most)) for name, most in SIZES.items()}
 
 
+@cache
+def new_compositions() -> dict[str, tuple[Question, ...]]:
+    """2 and 3 hops → questions whose relations no training question puts together, each of which training asks with
+    others."""
+    drawn = [*world.full().questions("bridge", "combinations", 0)]
+    return {name: tuple(islice((one for one in drawn if group(one) == name), 100)) for name in ("2 hops", "3 hops")}
+
+
 def by_group(answer: Callable[[Question, str], Outcome], groups: Iterable[str] = tuple(SIZES),
              ) -> dict[str, dict[str, float]]:
     """Group → `told` of all its questions, the splits pooled, and the share ``in`` each split that is right;

@@ -173,6 +173,7 @@ def draw_answers(_: Generator) -> Probes:
         "two words of three, two sentences of three": (
             "adam bell junior", "adam bell", [dusk, roma], [roma, dusk, adam]),
         "all is right, in another order": ("old town hall", "old town hall", [dusk, roma], [roma, dusk]),
+        "the words are right, and in another order": ("hall old town", "old town hall", [roma, dusk], [roma, dusk]),
         "the answer is right, and the sentences are not": ("1931", "1931", [eva, adam], [roma, dusk]),
         "the sentences are right, and the answer is not": ("1931", "1974", [roma, dusk], [roma, dusk]),
         "yes for no": ("yes", "no", [roma, dusk], [roma, dusk]),

@@ -138,6 +138,8 @@ ROUND: Mistakes = {
         lambda x, heard, w1, w2: F.gelu(x @ w2) + heard.T @ F.gelu(x @ w1),
     "the inner σ goes over what is heard; it goes over what each node says, before the shares":
         lambda x, heard, w1, w2: F.gelu(x @ w2 + F.gelu(heard.T @ x @ w1)),
+    "Δ is bent by σ once more, as the paper writes it; asked is σ(X W₂ + (AD⁻¹)ᵀ σ(X W₁)), as in its authors' code":
+        lambda x, heard, w1, w2: F.gelu(x @ w2 + F.gelu(heard.T @ F.gelu(x @ w1))),
     "the weights w1 and w2 have changed places: W₁ is for what is said, W₂ for what a node keeps":
         lambda x, heard, w1, w2: in_a_round()(x, heard, w2, w1),
     "W₁ stands in both places": lambda x, heard, w1, w2: in_a_round()(x, heard, w1, w1),

@@ -18,14 +18,14 @@ def preset(question: Question, told: ArticlePages, title: str, note: str = "") -
 
 TRIED = (
     ("3 hops", "company that Thomas Weber", "three hops", ""),
-    ("3 hops", "director of A Gentle Bridge", "two ways to a country: it fails",
+    ("3 hops", "director of A Gentle Bridge", "two ways to a country",
      "Two ways lead from the film to a country: over the birthplace of its director, and over Brookdale, a town whose "
      "name is part of a title, Letters from Brookdale. Both countries are candidates. System 1 is surer of the right "
      "one, System 2 takes the other. Cut the edge from the film to Brookdale."),
-    ("2 hops", "William Mercer works for", "founder or employee: it fails",
+    ("2 hops", "William Mercer works for", "founder or employee",
      "His page names two companies: one that he works for, and one that he founded. System 1 points at both, and at "
      "what each makes. Their clues tell them apart, and System 2 chooses the wrong one all the same."),
-    ("either-or", "Windmere or Elmsworth", "a comparison: it fails",
+    ("either-or", "Windmere or Elmsworth", "a comparison",
      "Both numbers were found. Which is smaller, the difference of the two vectors does not tell."),
 )
 """What the chapter tries: the group of the exam and words of the question, its title, and why it fails."""

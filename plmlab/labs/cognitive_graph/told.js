@@ -88,7 +88,9 @@ export function nodeSaid(state, step, n) {
   if (frontier.includes(n)) said.push(visit ? "A new clue has come: it is to be read again." : "It is to be read next.");
   if (visit && state.kind === "special") {
     const [alone, together] = chances[n];
-    said.push(`System 2 gives it ${share(together)} of being the answer; without edges, ${share(alone)}.`);
+    said.push(Object.keys(chances).length > 1
+      ? `System 2 gives it ${share(together)} of being the answer; without edges, ${share(alone)}.`
+      : "No other node is read yet for System 2 to weigh it against.");
   }
   return said.join(" ");
 }

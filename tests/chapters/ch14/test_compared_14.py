@@ -10,7 +10,8 @@ import pytest
 import torch
 
 from plmlab.chapters.ch14 import arms, compared, exam, on_wikipedia, recipe, surer, training
-from plmlab.chapters.ch14.answering import answered
+from plmlab.chapters.ch14.answering import answered, growth
+from plmlab.chapters.ch14.deaf import Deaf
 from plmlab.checkpoints import load
 from plmlab.models.cogqa import CogQA, SelfLoopCogQA
 from plmlab.models.one_pass_reader import OnePassReader
@@ -40,6 +41,12 @@ class Told(Parts):
     def surer(self, folder: str, lr: float, seed: int, least: float) -> dict[str, Any]:
         return {group: {"exact": least + seed} for group in GROUPS}
 
+    def deaf(self, folder: str, lr: float, seed: int) -> dict[str, Any]:
+        return {group: {"exact": 0.9 + seed / 100} for group in GROUPS}
+
+    def on_new_compositions(self, folder: str, name: str, lr: float, seed: int) -> dict[str, Any]:
+        return {"2 hops": {"exact": len(name) + lr + seed}}
+
     def comparisons(self, folder: str, lr: float, seed: int) -> dict[str, float]:
         return {"the same?": 0.5 + seed / 10}
 
@@ -66,6 +73,9 @@ def test_the_recipe_puts_its_experiments_together() -> None:
         assert one["device"] == ["device of 0", "device of 1"]
     assert told["led"][compared.ALL]["one hop"]["exact"]["mean"] == 901
     assert told["surer"]["least"] == 0.1 and told["surer"]["groups"]["one hop"]["exact"]["low"] == pytest.approx(0.1)
+    assert told["deaf"]["one hop"]["exact"]["values"] == [0.9, 0.91, 0.92]
+    for name, lr in ((arms.BOTH, training.RATE), (arms.GOLD, 1e-2)):
+        assert told["new compositions"][name]["2 hops"]["exact"]["values"] == [len(name) + lr + seed for seed in (0, 1, 2)]
     assert told["comparisons"]["the same?"]["values"] == [0.5, 0.6, 0.7]
     assert dict(told["surer"]["development"])[0.1] == pytest.approx(2.0)
 
@@ -112,3 +122,22 @@ def test_comparisons_are_told_by_what_is_compared() -> None:
         if (what := compared.measured_by(question)) != "the same?":
             sign = next(edge.relation for edge in question.graph.edges if edge.clue is None)
             assert sign in "<>" and what in {fact.relation for fact in question.facts}
+
+
+def test_without_messages_each_node_is_judged_by_itself() -> None:
+    model, _ = load("cogqa-world")
+    told, moved = training.pages("test"), 0
+    for question in exam.questions("test")["3 hops"][:6]:
+        asked, silent = growth(model, told, question), growth(model, told, question, Deaf)
+        state = asked.finished()
+        alone = {node: float(model.reasoner(state.visits[node].semantics[None], torch.zeros(1, 1, dtype=torch.bool)))
+                 for node in state.graph if node in state.visits}
+        assert silent.scores(state) == pytest.approx(alone, abs=1e-4)
+        moved += asked.scores(state) != pytest.approx(alone, abs=1e-2)
+    assert moved
+
+
+def test_new_compositions_are_asked_nowhere_else() -> None:
+    known = {one.shape for kind in set(training.KINDS) for one in training.labelled(kind)}
+    for name, some in exam.new_compositions().items():
+        assert len(some) == 100 and all(exam.group(one) == name and one.shape not in known for one in some)
