@@ -132,8 +132,8 @@ def measure(parts: Parts) -> dict[str, Any]:
     tells; ``rates``: what the reader of gold pages reached with each on development questions. ``led``: hops given →
     group → the same of both systems. ``surer``: the ``least`` chance of a hop, what each reached on ``development``
     questions, and group → the same. ``deaf``: group → the same where System 2 passes no messages. ``new
-    compositions``: arm → hops → the same. ``comparisons``: what is compared → the share that is right. ``ranked``: group →
-    what `exam.told` tells of retrieval alone, without spread."""
+    compositions``: arm → hops → the same. ``comparisons``: what is compared → the share that is right. ``ranked``:
+    group → what `exam.told` tells of retrieval alone, without spread."""
     folder = str(parts.folder)
     rate, tried = best_rate(partial(_tried, parts), RATES)
     arms = {}

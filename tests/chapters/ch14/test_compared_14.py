@@ -75,7 +75,8 @@ def test_the_recipe_puts_its_experiments_together() -> None:
     assert told["surer"]["least"] == 0.1 and told["surer"]["groups"]["one hop"]["exact"]["low"] == pytest.approx(0.1)
     assert told["deaf"]["one hop"]["exact"]["values"] == [0.9, 0.91, 0.92]
     for name, lr in ((arms.BOTH, training.RATE), (arms.GOLD, 1e-2)):
-        assert told["new compositions"][name]["2 hops"]["exact"]["values"] == [len(name) + lr + seed for seed in (0, 1, 2)]
+        new = told["new compositions"][name]["2 hops"]["exact"]
+        assert new["values"] == [len(name) + lr + seed for seed in arms.SEEDS]
     assert told["comparisons"]["the same?"]["values"] == [0.5, 0.6, 0.7]
     assert dict(told["surer"]["development"])[0.1] == pytest.approx(2.0)
 
