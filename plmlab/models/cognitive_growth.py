@@ -211,7 +211,8 @@ class Growth:
         return news
 
     def _least_unlikely(self, state: GrowthState) -> GrowthState:
-        """The same with the likeliest answer of all nodes in it, though it is below the threshold; to be read next."""
+        """The same with the likeliest answer of all nodes in it, though it is below the threshold; to be read next. If
+        its edge is there already, the next likeliest is taken too."""
         graph = state.graph.copy()
         for node, visit in sorted(state.visits.items(), key=lambda one: -one[1].surest):
             if visit.likeliest and graph.nodes[node]["hop"]:

@@ -1,0 +1,43 @@
+"""The bundled CogQA's recipe goes on after a stop, and ends with the weights of a run that never stopped."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from plmlab.chapters.ch14 import arms, bundled, training
+from plmlab.models.cogqa import CogQA
+
+
+def test_it_goes_on_after_a_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[tuple[CogQA, float]] = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(training, "BATCH", 2)
+    monkeypatch.setattr(arms, "UPDATES", 3)
+    monkeypatch.setattr(bundled, "bundle", lambda model, device, seconds: made.append((model, seconds)))
+    whole, _ = arms.train(arms.BOTH, training.RATE, bundled.SEED)
+    learn = arms.learn
+
+    def stopped(model: CogQA, *options: Any, **choices: Any) -> None:
+        read, calls = model.losses, []
+
+        def losses(batch: Any) -> Any:
+            calls.append(batch)
+            if len(calls) == 3:
+                raise KeyboardInterrupt
+            return read(batch)
+
+        monkeypatch.setattr(model, "losses", losses)
+        learn(model, *options, **choices)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(arms, "learn", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        bundled.main()
+    assert not made and any((tmp_path / "runs" / bundled.NAME).iterdir())
+    monkeypatch.setattr(arms, "learn", learn)
+    bundled.main()
+    (model, _), = made
+    for name, weight in model.state_dict().items():
+        torch.testing.assert_close(weight, whole.state_dict()[name])
