@@ -140,12 +140,6 @@ def by_sum(one: Counts, other: Counts) -> float:
     return 2 * precision * recall / (precision + recall)
 
 
-def without_parentheses(one: Counts, other: Counts) -> float:
-    """2 · precision · recall / precision + recall."""
-    precision, recall = one.precision * other.precision, one.recall * other.recall
-    return 2 * precision * recall / precision + recall if precision else 0.0
-
-
 def shared_words_once(answer: str, gold: str) -> Counts:
     """The words, of which those that are shared count once and all others each time."""
     given, right = answer.split(), gold.split()
@@ -191,8 +185,6 @@ JOINT: Mistakes = {
         lambda one, other: 2 * one.recall * other.recall + one.recall * other.recall),
     "the 2 of the F1 is missing": scoring(lambda one, other: joined(one, other) / 2),
     "it is divided by 0 where nothing is right": scoring(by_sum),
-    "the parentheses are missing around precision + recall, which the product is divided by": scoring(
-        without_parentheses),
     "shared words count once each, though a word counts as often as it stands in both": scoring(
         answers=unless_sure(shared_words_once)),
     "it is divided by 0 where nothing is given: no word, or no sentence": scoring(by_given),
