@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from plmlab.example import Batch
@@ -227,7 +227,7 @@ class Growth:
         nodes = [node for node in state.graph if node in state.visits]
         if not nodes:
             return {}
-        logits = self.model.reasoner(self._semantics(state, nodes), edges_of(state.graph, nodes).to(self._device))
+        logits = self.model.reasoner(self._semantics(state, nodes), self._edges(state, nodes).to(self._device))
         return dict(zip(nodes, logits.tolist(), strict=True))
 
     @torch.no_grad()
@@ -272,6 +272,10 @@ class Growth:
         [CLS]; None where there is none."""
         pointed = [(margin, node) for _, node, margin in state.graph.edges(data="margin") if margin is not None]
         return max(pointed)[1] if pointed else None
+
+    def _edges(self, state: GrowthState, nodes: Sequence[str]) -> Bool[Tensor, "node node"]:
+        """Between which of these nodes System 2 passes messages."""
+        return edges_of(state.graph, nodes)
 
     def _semantics(self, state: GrowthState, nodes: Sequence[str]) -> Float[Tensor, "node model"]:
         return torch.stack([state.visits[node].semantics for node in nodes]).to(self._device)

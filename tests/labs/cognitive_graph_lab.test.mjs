@@ -8,9 +8,10 @@ import { pairSaid, tagsOf, widthOf } from "../../plmlab/labs/cognitive_graph/gra
 import { carried, withOne } from "../../plmlab/labs/cognitive_graph/lab.js";
 import { HIGH, drawn, layoutOf, lineOf, nodeAfter } from "../../plmlab/labs/cognitive_graph/layout.js";
 import {
-  answerSaid, comparedSaid, edgeSaid, effectSaid, goldCounts, goldSaid, guessOf, listed, nodeSaid, share, signed, stepSaid,
+  answerSaid, comparedSaid, edgeSaid, effectSaid, goldCounts, goldSaid, guessOf, nodeSaid, share, signed, stepSaid,
   verdictOf,
 } from "../../plmlab/labs/cognitive_graph/told.js";
+import { listed } from "../../plmlab/labs/shared/listing.js";
 
 const cases = JSON.parse(readFileSync(new URL("cognitive_graph_fixtures.json", import.meta.url), "utf8"));
 const [film, owner, which, yes, cut] = cases.map(({ state }) => state);

@@ -6,7 +6,7 @@
   (BM25), the best first, as far as they fit.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import pairwise
 from random import Random
@@ -14,7 +14,7 @@ from typing import Literal, get_args
 
 from plmlab.chapters.ch14.answering import Outcome, outcome, supporting
 from plmlab.chapters.ch14.gold_graphs import KINDS
-from plmlab.chapters.ch14.retrieved import Search
+from plmlab.chapters.ch14.retrieved import Search, every_sentence
 from plmlab.chapters.ch14.training import drawn, pages
 from plmlab.draws import shuffled
 from plmlab.example import Batch, Example
@@ -47,7 +47,7 @@ def gold_text(question: Question, split: str, time: int, rng: Random) -> Text:
     """The sentences of the pages that a question needs, without the last ones of those that it does not need where they
     are too many for so many slots. Each page's first sentence, which names it, stays."""
     told = pages(split)
-    text = _all(told, shuffled(rng, map(told.title, question.needed)))
+    text = every_sentence(told, shuffled(rng, map(told.title, question.needed)))
     needed = supporting(question, told) | {clue for clue in text if clue.sentence == 0}
     for clue in [clue for clue in reversed(text) if clue not in needed]:
         if _slots(question, told, text) > time:
@@ -60,16 +60,12 @@ def top_text(question: Question, split: str, time: int) -> Text:
     into so many slots."""
     told = pages(split)
     titles = dict.fromkeys((*told.named(told.ids(question.words)), *search(split).titles(question, TOP)))
-    return _cut(question, told, _all(told, titles), time)
+    return _cut(question, told, every_sentence(told, titles), time)
 
 
 def given(kind: Given, question: Question, split: str, time: int, rng: Random) -> Text:
     """What a reader of either kind is given."""
     return gold_text(question, split, time, rng) if kind == "gold pages" else top_text(question, split, time)
-
-
-def _all(told: ArticlePages, titles: Iterable[str]) -> list[Clue]:
-    return [Clue(title, number) for title in titles for number in range(len(told.sentences(title)))]
 
 
 def _slots(question: Question, told: ArticlePages, text: Sequence[Clue]) -> int:

@@ -24,9 +24,9 @@ def on_minilm(kind: type[CogQA] = SelfLoopCogQA) -> CogQA:
     return kind.on(cast(BERT, minilm()[0]), alpha=ALPHA)
 
 
-def learned(seed: int, updates: int, lr: float, kind: type[CogQA] = SelfLoopCogQA, **options: Any) -> CogQA:
+def learned(seed: int, updates: int, lr: float, **options: Any) -> CogQA:
     """One that has learned from the world's questions; ``options`` go to `fit`."""
     torch.manual_seed(seed)
-    model = on_minilm(kind)
+    model = on_minilm()
     learn(model, updates, lr, seed, pieces(), **options)
     return model

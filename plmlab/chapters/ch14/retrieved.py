@@ -1,6 +1,6 @@
 """The world's articles ranked by the words that they share with a question, and what that alone would answer."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import chain
 
@@ -21,6 +21,11 @@ def spelled(words: Sequence[str]) -> list[str]:
     return normalised(" ".join(words)).split()
 
 
+def every_sentence(pages: ArticlePages, titles: Iterable[str]) -> list[Clue]:
+    """The sentences of some pages, page after page, each as (title, number)."""
+    return [Clue(title, number) for title in titles for number in range(len(pages.sentences(title)))]
+
+
 class Search:
     """BM25 over pages, and over single sentences, each with the title of its page before it."""
 
@@ -33,7 +38,7 @@ class Search:
 
     @cached_property
     def _clues(self) -> list[Clue]:
-        return [Clue(title, number) for title in self.pages.keys for number in range(len(self._words(title)))]
+        return every_sentence(self.pages, self.pages.keys)
 
     @cached_property
     def _by_sentence(self) -> BM25:

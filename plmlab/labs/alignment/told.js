@@ -1,6 +1,7 @@
 // What the Alignment Lab says: the finding, what the pointer is on, and what the hand did.
 
 import { heaviest, holdAt } from "./numbers.js";
+import { listed } from "../shared/listing.js";
 import { chance } from "../shared/softmax.js";
 
 const SEEN = 0.1;
@@ -8,7 +9,6 @@ const MOVED = 0.005;
 
 export const plural = (count, one, many = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 const share = (weight) => (weight > 0 && weight < 0.005 ? "< 1 %" : `${Math.round(100 * weight)} %`);
-const listed = (parts) => (parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`);
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
 /** A word in quotes; one that stands in several places is told by its place, counted from 1. */

@@ -1,10 +1,9 @@
 // What the Cognitive Graph Lab says: of a step, a node, an edge, the choice, and the gold graph.
 
 import { drawn } from "./layout.js";
+import { listed } from "../shared/listing.js";
 import { pieces } from "../shared/probabilities.js";
 
-export const listed = (parts) =>
-  (parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`);
 const plural = (count, one) => `${count} ${one}${count === 1 ? "" : "s"}`;
 
 /** A chance in so many digits as a glance takes in; never 0 % or 100 % for what is not quite. */

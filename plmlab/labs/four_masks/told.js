@@ -1,5 +1,6 @@
 // What the Four-mask Lab says in words: of a pair under four masks, of what the gap sees, and of what the word costs.
 
+import { listed as inARow } from "../shared/listing.js";
 import { sentence } from "../shared/masks.js";
 
 export const VERBS = ["may look at", "may not look at"];
@@ -7,10 +8,7 @@ export const VERBS = ["may look at", "may not look at"];
 const quoted = (name) => `“${name}”`;
 
 /** Names in a row: “a”, “b” and “c”. */
-export function listed(names) {
-  const all = names.map(quoted);
-  return all.length < 2 ? all.join("") : `${all.slice(0, -1).join(", ")} and ${all.at(-1)}`;
-}
+export const listed = (names) => inARow(names.map(quoted));
 
 /** The slots { q, k } of a pair of places under one mask; null where one of them does not stand there. */
 export function slotsOf({ places }, pair) {

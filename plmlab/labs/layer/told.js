@@ -1,6 +1,7 @@
 // What the Layer Lab says of its pictures.
 
 import { DIRECTIONS, LAYERS } from "./maths.js";
+import { listed } from "../shared/listing.js";
 
 export const quoted = (word) => `“${word}”`;
 export const percent = (share) => `${Math.round(100 * share)} %`;
@@ -8,8 +9,6 @@ export const percent = (share) => `${Math.round(100 * share)} %`;
 /** A cosine in two digits after the point. */
 export const scored = (score) => score.toFixed(2).replace("-", "−").replace(/^−0\.00$/, "0.00");
 
-export const listed = (parts) =>
-  (parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`);
 const plural = (count, one, many = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 
 export const SIDES = { left: "from the left", right: "from the right", both: "both together" };

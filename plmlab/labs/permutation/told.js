@@ -1,15 +1,13 @@
 // What the Permutation Lab says in words: of a step, of an order, of all orders, and of a leak.
 
 import { nats } from "../shared/beliefs.js";
+import { listed as inARow } from "../shared/listing.js";
 
 const count = (n, what) => `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;
 const FLAT = 0.005; // nats: what differs less is the same
 
 /** Names in a row: “the”, “is” and “.”. */
-export function listed(names) {
-  const quoted = names.map((name) => `“${name}”`);
-  return quoted.length < 2 ? quoted.join("") : `${quoted.slice(0, -1).join(", ")} and ${quoted.at(-1)}`;
-}
+export const listed = (names) => inARow(names.map((name) => `“${name}”`));
 
 /** The number of the first step whose word finds words said on both of its sides; where there is none, of the last. */
 export function tellingStep(steps) {

@@ -1,11 +1,11 @@
 // What the Shape X-ray says: of one cell, its address, its value and where it comes from; of one token, where it is.
 
 import { holder, madeOf, sharesOf, sourceOf } from "./lines.js";
+import { listed } from "../shared/listing.js";
 
 /** A number as it is written here. */
 export const decimal = (value) => value.toFixed(2).replace(/^-(?=0\.00$)/, "").replace("-", "−");
 const percent = (share) => `${share > 0 && share < 0.01 ? "under 1" : Math.round(100 * share)}\u00a0%`;
-const listed = (items) => (items.length < 2 ? items.join("") : `${items.slice(0, -1).join(", ")} and ${items.at(-1)}`);
 const rowsOf = (rows) => `${rows.length > 1 ? "rows" : "row"} ${listed(rows)}`;
 
 /** Pieces with commas and an "and" between them. */

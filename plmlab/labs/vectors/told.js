@@ -1,5 +1,7 @@
 // What the Vector Lab says of its pictures.
 
+import { listed as inARow } from "../shared/listing.js";
+
 export const quoted = (word) => `“${word}”`;
 const format = new Intl.NumberFormat("en");
 export const number = (count) => format.format(count);
@@ -14,10 +16,7 @@ export function ordinal(place) {
 }
 
 /** “a”, “b” and “c”. */
-export function listed(words) {
-  const said = words.map(quoted);
-  return said.length < 2 ? said.join("") : `${said.slice(0, -1).join(", ")} and ${said.at(-1)}`;
-}
+export const listed = (words) => inARow(words.map(quoted));
 
 export const MEASURES = { cosine: "cosine", dot: "dot product" };
 
