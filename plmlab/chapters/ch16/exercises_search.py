@@ -62,9 +62,9 @@ EXERCISES = (
         "16.5", "the search", retrieved, draw_indexes,
         mistakes=mistakes_search.SEARCH,
         hints=(
-            "The second input: which numbers have the five documents, from the best on? Where in that list is the "
-            "source? Which three are left if the list is cut first and the source is struck out then, and which three "
-            "if it is the other way round?",
+            "The fifth input: which numbers have the six documents, from the best on? Where in that list are the "
+            "source and the two that are removed? What is left if the list is cut to two numbers and those three are "
+            "struck out then, and what if it is the other way round?",
             "Sort all numbers by score, strike out those that may not be found, and cut at the end. Compare numbers, "
             "not places: the source may stand anywhere, and −1 is nobody's number, but to a tensor it is the last "
             "place.",
