@@ -2,7 +2,8 @@
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -11,6 +12,12 @@ def write(path: Path, data: bytes) -> None:
     with path.open("wb") as file:
         file.write(data)
         file.flush()
+        os.fsync(file.fileno())
+
+
+def flush(path: Path) -> None:
+    """Wait until a file that another library wrote is on the disk."""
+    with path.open("r+b") as file:
         os.fsync(file.fileno())
 
 
@@ -30,13 +37,21 @@ def place(folder: Path, files: Mapping[str, bytes]) -> None:
     They are written beside it, flushed, and renamed into place; a folder of that name which stood there
     before is there until then, and again if the last rename fails. OSError where the disk refuses.
     """
+    with drafted(folder) as draft:
+        for name, data in files.items():
+            write(draft / name, data)
+
+
+@contextmanager
+def drafted(folder: Path) -> Iterator[Path]:
+    """An empty folder, for files too large to be held in memory; when the block ends, it takes the place of ``folder``
+    as in `place`. Nothing is left of it where the block raises. Each file in it is to be flushed."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     draft, former = draft_of(folder), folder.with_name(f".{folder.name}.former")
     try:
         clear(draft)
         draft.mkdir()
-        for name, data in files.items():
-            write(draft / name, data)
+        yield draft
         settle(draft)
         clear(former)
         if folder.exists():

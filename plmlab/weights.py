@@ -1,5 +1,6 @@
 """A model's weights as a flat table of named tensors, tied ones once."""
 
+import hashlib
 from collections.abc import Mapping
 from typing import TypeVar
 
@@ -19,6 +20,16 @@ def weights(model: nn.Module) -> dict[str, Tensor]:
 def snapshot(model: nn.Module) -> dict[str, Tensor]:
     """A copy of the weights that later training does not change."""
     return {name: tensor.clone() for name, tensor in weights(model).items()}
+
+
+def fingerprint(model: nn.Module) -> str:
+    """Changes when a weight does: sha256 over the names, types, shapes and bytes, in hexadecimal; the device does not
+    count."""
+    told = hashlib.sha256()
+    for name, tensor in sorted(weights(model).items()):
+        told.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
+        told.update(tensor.cpu().contiguous().reshape(-1).view(torch.uint8).numpy())
+    return told.hexdigest()
 
 
 def differences(model: nn.Module, tensors: Mapping[str, Tensor]) -> list[str]:
