@@ -86,5 +86,5 @@ def test_tables_that_are_not_there_or_not_text(tmp_path, edited):
     (folder / "nouns.tsv").write_text("word\nkey\n")
     with pytest.raises(TableError, match=r"column 'plural' is missing"):
         World("small", folder=folder)
-    with pytest.raises(TableError, match=r"unknown size 'huge'; sizes.toml has full, small"):
+    with pytest.raises(TableError, match=r"unknown size 'huge'; sizes.toml has full, medium, small"):
         World("huge")
