@@ -1,0 +1,65 @@
+"""A vector for a text, such that the inner product of two tells how well they go together: what REALM retrieves by
+(Guu et al. 2020, §3.1), warmed up as in Lee et al. (2019).
+
+What differs from the paper, as in the authors' code: statements and documents have one embedder in common (the paper
+writes a projection for each); what is projected is BERT's pooled [CLS]; and the result is normed.
+"""
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Self
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from plmlab.example import Batch
+from plmlab.layers.initialise import initialise
+from plmlab.models.architectures import ENCODER
+from plmlab.models.bert import BERT, BERTConfig
+from plmlab.models.registry import model
+from plmlab.objectives.inverse_cloze import MatchingBatch
+from plmlab.weights import on_copy_of
+
+
+@dataclass(frozen=True)
+class EmbedderConfig(BERTConfig):
+    """The size of a BERT, and the ``width`` of the vectors that are compared."""
+
+    width: int = 128
+
+    @property
+    def bert(self) -> BERTConfig:
+        """The size of the BERT alone."""
+        return BERTConfig(**{field.name: getattr(self, field.name) for field in fields(BERTConfig)})
+
+
+@model("embedder", EmbedderConfig, ENCODER)
+class Embedder(nn.Module):
+    """norm(W BERT_[CLS]): of a statement, [CLS] x [SEP], and of a document, [CLS] title [SEP] body [SEP]."""
+
+    config: EmbedderConfig
+
+    def __init__(self, config: Any) -> None:
+        super().__init__()
+        self.config = config
+        self.bert = BERT(config.bert)
+        self.projection = nn.Linear(config.model, config.width)
+        self.norm = nn.LayerNorm(config.width, eps=config.eps)
+        self.dropout = nn.Dropout(config.dropout)
+        initialise(self.projection)
+
+    @classmethod
+    def on(cls, bert: BERT, width: int = EmbedderConfig.width) -> Self:
+        """A new projection on a copy of a pretrained encoder."""
+        return on_copy_of(bert, cls(EmbedderConfig(**asdict(bert.config), width=width)), "bert")
+
+    def forward(self, batch: Batch) -> Float[Tensor, "batch width"]:
+        """The vector of each text."""
+        return self.dropout(self.norm(self.projection(self.bert.summary(batch))))
+
+    def loss(self, batch: MatchingBatch) -> Float[Tensor, ""]:
+        """Mean over queries of −log p(its own document), the softmax being over all documents of the batch (Lee et al.
+        2019, eq. in §4)."""
+        scores = self(batch.queries) @ self(batch.documents).T
+        return F.cross_entropy(scores, torch.arange(len(scores), device=scores.device))

@@ -1,0 +1,186 @@
+"""A REALM among its documents: what it looks up for a statement, what it says, and what each document had to do with
+that (Guu et al. 2020, §3)."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from random import Random
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from plmlab.example import IGNORE, Batch, Example
+from plmlab.models.realm import REALM
+from plmlab.objectives.retrievals import NULL, RetrievedBatch, RetrievedExample
+from plmlab.objectives.retrieved import queried, retrieved, two_texts
+from plmlab.retrieval.blocks import Block
+from plmlab.retrieval.index import DocumentIndex, FlatIndex
+from plmlab.text.tokenizers import Tokenizer
+
+Ids = tuple[int, ...]
+TOP = 4
+"""So many documents are looked up, beside the null document."""
+ROWS = 64
+"""So many texts are read at once."""
+
+
+class Query(NamedTuple):
+    """A statement, the places of its hidden tokens, and the numbers of documents that may not be looked up for it."""
+
+    tokens: Ids
+    hidden: tuple[int, ...]
+    excluded: Collection[int] = ()
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What was made of a statement. ``answers`` holds what the reader thinks likeliest with each document in sight, the
+    likeliest of all first; ``likelihoods`` p(y|z,x) of each of these with each document."""
+
+    numbers: tuple[int, ...]
+    scores: Float[Tensor, "doc"]
+    priors: Float[Tensor, "doc"]
+    answers: tuple[Ids, ...]
+    likelihoods: Float[Tensor, "doc answer"]
+
+    @property
+    def marginals(self) -> Float[Tensor, "answer"]:
+        """p(y|x) = Σ_z p(z|x) p(y|z,x) of each answer."""
+        return self.priors @ self.likelihoods
+
+    def pull(self, answer: int = 0) -> Float[Tensor, "doc"]:
+        """r(z) = [p(y|z,x) / p(y|x) − 1] p(z|x), the derivative of log p(y|x) for each document's score (§3.3)."""
+        return (self.likelihoods[:, answer] / self.marginals[answer] - 1) * self.priors
+
+
+class Lookup:
+    """A model, and the documents that it looks things up in, which may be added, replaced and removed at any time; no
+    weight changes by that. Their numbers are those of the ``index``."""
+
+    def __init__(self, model: REALM, tokenizer: Tokenizer, documents: Sequence[Block] = ()) -> None:
+        self.model, self.tokenizer, self.vocab = model, tokenizer, tokenizer.vocab
+        self.index: DocumentIndex = FlatIndex(model.config.width)
+        self.documents: dict[int, Block] = {}
+        self._read: dict[int, Example] = {NULL: two_texts((), (), self.vocab)}
+        self._bodies: dict[int, Ids] = {NULL: ()}
+        self.add(documents)
+
+    def add(self, documents: Sequence[Block]) -> list[int]:
+        """Take documents in; their numbers."""
+        numbers = self.index.add([told(one) for one in documents], self.embedded(documents))
+        self._keep(numbers, documents)
+        return numbers
+
+    def replace(self, number: int, document: Block) -> None:
+        """Put another document under a number."""
+        self.index.replace([number], [told(document)], self.embedded([document]))
+        self._keep([number], [document])
+
+    def remove(self, number: int) -> None:
+        """Take a document out."""
+        self.index.remove([number])
+        for kept in (self.documents, self._read, self._bodies):
+            del kept[number]
+
+    def embedded(self, documents: Sequence[Block]) -> Float[Tensor, "doc width"]:
+        """The vectors of some documents, by the embedder as it is now."""
+        return self._vectors([self._example(one) for one in documents])
+
+    def retrieve(self, queries: Sequence[Query], most: int = TOP) -> list[tuple[int, ...]]:
+        """For each statement the numbers of the documents with the highest scores, the best first, at most ``most``."""
+        vectors = self._vectors([queried(one.tokens, one.hidden, self.vocab) for one in queries])
+        found = self.index.search(vectors, most + max((len(one.excluded) for one in queries), default=0))
+        return [tuple(number for number in row if number != NULL and number not in one.excluded)[:most]
+                for row, one in zip(found.numbers.tolist(), queries, strict=True)]
+
+    def batch(self, queries: Sequence[Query], retrieved: Sequence[Sequence[int]]) -> RetrievedBatch:
+        """The statements with the documents of these numbers, `NULL` among them or not, to be learned from."""
+        examples = [RetrievedExample(queried(one.tokens, one.hidden, self.vocab), tuple(numbers),
+                                     tuple(self.reading(one, number) for number in numbers))
+                    for one, numbers in zip(queries, retrieved, strict=True)]
+        return RetrievedBatch.of(examples, self._read, pad=self.vocab.need("pad"))
+
+    def reading(self, query: Query, number: int) -> Example:
+        """What the reader reads of a statement and a document."""
+        return retrieved(query.tokens, self._bodies[number], vocab=self.vocab, rng=Random(0), hidden=query.hidden)
+
+    @torch.no_grad()
+    def read(self, queries: Sequence[Query], most: int = TOP, *, null: bool = True, temperature: float = 1.0,
+             also: Sequence[Sequence[Ids]] | None = None) -> list[Reading]:
+        """What is made of each statement with the ``most`` best documents, and with the null document unless ``null``
+        is False. Scores are divided by the ``temperature`` before the softmax. ``also`` are answers, for each
+        statement, that are to be among its own."""
+        retrieved = [(*((NULL,) if null else ()), *numbers) for numbers in self.retrieve(queries, most)]
+        also = [()] * len(queries) if also is None else also
+        step = max(1, ROWS // (most + 1))
+        return [reading for first in range(0, len(queries), step)
+                for reading in self._made(queries[first:first + step], retrieved[first:first + step], temperature,
+                                          also[first:first + step])]
+
+    @torch.no_grad()
+    def read_with(self, query: Query, numbers: Sequence[int], priors: Float[Tensor, "doc"]) -> Reading:
+        """What is made of a statement with documents that another has found, and its p(z|x) of each."""
+        self.model.eval()
+        batch = self.batch([query], [numbers]).to(self._device)
+        return _reading(tuple(numbers), priors.log(), priors, self._said(batch).unflatten(0, (len(numbers), -1)), ())
+
+    def _made(self, queries: Sequence[Query], retrieved: Sequence[tuple[int, ...]], temperature: float,
+              also: Sequence[Sequence[Ids]]) -> list[Reading]:
+        self.model.eval()
+        batch = self.batch(queries, retrieved).to(self._device)
+        scores, said = self.model.document_scores(batch).cpu(), self._said(batch)
+        ends = accumulate((len(one.hidden) * len(numbers) for one, numbers in zip(queries, retrieved, strict=True)),
+                          initial=0)
+        return [_reading(numbers, score[:len(numbers)], (score[:len(numbers)] / temperature).softmax(0),
+                         said[first:end].unflatten(0, (len(numbers), -1)), more)
+                for numbers, score, (first, end), more in zip(retrieved, scores, pairwise(ends), also, strict=True)]
+
+    def _said(self, batch: RetrievedBatch) -> Float[Tensor, "slot vocab"]:
+        """log p of each token at each hidden slot of all readings, one after the other."""
+        hidden = self.model.reader.bert(batch.readings)[batch.targets != IGNORE]
+        return self.model.reader.token_logits(hidden).log_softmax(1).cpu()
+
+    def refresh(self) -> None:
+        """Make all vectors anew, after the embedder has learned."""
+        numbers = [*self.documents]
+        self.index.replace(numbers, [told(one) for one in self.documents.values()],
+                           self._vectors([self._read[number] for number in numbers]))
+
+    def _keep(self, numbers: Sequence[int], documents: Sequence[Block]) -> None:
+        for number, document in zip(numbers, documents, strict=True):
+            self.documents[number] = document
+            self._read[number] = self._example(document)
+            self._bodies[number] = self._ids(document.text)
+
+    def _example(self, document: Block) -> Example:
+        return two_texts(self._ids(document.title), self._ids(document.text), self.vocab)
+
+    def _ids(self, text: str) -> Ids:
+        return tuple(self.tokenizer.encode(text, plain=True))
+
+    @torch.no_grad()
+    def _vectors(self, examples: Sequence[Example]) -> Float[Tensor, "text width"]:
+        self.model.eval()
+        made = [self.model.embedder(Batch.of(examples[first:first + ROWS], pad=self.vocab.need("pad")).to(self._device))
+                for first in range(0, len(examples), ROWS)]
+        return torch.cat(made) if made else torch.empty(0, self.model.config.width)
+
+    @property
+    def _device(self) -> torch.device:
+        return next(self.model.parameters()).device
+
+
+def _reading(numbers: tuple[int, ...], scores: Float[Tensor, "doc"], priors: Float[Tensor, "doc"],
+             said: Float[Tensor, "doc token vocab"], also: Sequence[Ids]) -> Reading:
+    answers = [*dict.fromkeys([*map(tuple, said.argmax(2).tolist()), *map(tuple, also)])]
+    each = torch.stack([said.gather(2, torch.tensor(answer).expand(len(numbers), -1)[..., None]).sum((1, 2))
+                        for answer in answers], 1).exp()
+    order = (priors @ each).argsort(descending=True, stable=True).tolist()
+    return Reading(numbers, scores, priors, tuple(answers[place] for place in order), each[:, order])
+
+
+def told(document: Block) -> str:
+    """All that an index knows of a document's text."""
+    return f"{document.title}: {document.text}"

@@ -1,0 +1,75 @@
+"""REALM (Guu et al. 2020): a masked language model that looks things up. A retriever says how likely each document
+helps, p(z|x); a reader says what is hidden, p(y|z,x), with one of them in sight. To raise p(y|x) = Σ_z p(z|x) p(y|z,x)
+teaches both, and nobody is told which document is the right one.
+
+Where the embedder differs from the paper stands in `plmlab.models.embedder`.
+"""
+
+from typing import Any, Self
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from plmlab.example import IGNORE, Batch
+from plmlab.models.architectures import ENCODER
+from plmlab.models.bert import BERTPretraining
+from plmlab.models.embedder import Embedder, EmbedderConfig
+from plmlab.models.marginals import sequence_marginal, token_marginal
+from plmlab.models.registry import model
+from plmlab.objectives.retrievals import RetrievedBatch
+from plmlab.weights import on_copy_of
+
+
+@model("realm", EmbedderConfig, ENCODER)
+class REALM(nn.Module):
+    """Retriever and reader, learned together as the paper writes it: all hidden tokens come from one document."""
+
+    config: EmbedderConfig
+
+    def __init__(self, config: Any) -> None:
+        super().__init__()
+        self.config = config
+        self.embedder = Embedder(config)
+        self.reader = BERTPretraining(config.bert)
+
+    @classmethod
+    def on(cls, embedder: Embedder, reader: BERTPretraining) -> Self:
+        """On copies of a retriever and of a reader of the same size."""
+        return on_copy_of(embedder, on_copy_of(reader, cls(embedder.config), "reader"), "embedder")
+
+    def forward(self, batch: Batch) -> Float[Tensor, "batch time vocab"]:
+        """The reader's logits of the token that belongs into each slot of [CLS] x [SEP] z [SEP]."""
+        return self.reader(batch)
+
+    def document_scores(self, batch: RetrievedBatch) -> Float[Tensor, "query doc"]:
+        """f(x, z) = Embed(x) · Embed(z) of the documents that a statement was given; −inf where it has fewer."""
+        queries, documents = self.embedder(batch.queries), self.embedder(batch.documents)
+        scores = torch.einsum("qw,qdw->qd", queries, documents[batch.choice])
+        return scores.masked_fill(~batch.there, -torch.inf)
+
+    def document_logprobs(self, batch: RetrievedBatch) -> Float[Tensor, "query doc"]:
+        """log p(z|x), the softmax of the scores."""
+        return self.document_scores(batch).log_softmax(1)
+
+    def token_logprobs(self, batch: RetrievedBatch) -> Float[Tensor, "query doc token"]:
+        """log p(y_j|z,x) of each hidden token, in their order; 0 where there is no document, or no further token."""
+        asked = batch.targets != IGNORE
+        logits = self.reader.token_logits(self.reader.bert(batch.readings)[asked])
+        said = logits.log_softmax(1).gather(1, batch.targets[asked][:, None])[:, 0]
+        places = batch.there[..., None] & batch.asked[:, None]
+        return said.new_zeros(places.shape).masked_scatter(places, said)
+
+    def loss(self, batch: RetrievedBatch) -> Float[Tensor, ""]:
+        """Mean over statements of −log Σ_z p(z|x) Π_j p(y_j|z,x), in nats."""
+        return -sequence_marginal(self.document_logprobs(batch), self.token_logprobs(batch), batch.asked).mean()
+
+
+@model("realm-token", EmbedderConfig, ENCODER)
+class TokenREALM(REALM):
+    """REALM as the authors' code learns it: each hidden token may come from another document."""
+
+    def loss(self, batch: RetrievedBatch) -> Float[Tensor, ""]:
+        """Mean over hidden tokens of −log Σ_z p(z|x) p(y_j|z,x), in nats."""
+        each = token_marginal(self.document_logprobs(batch), self.token_logprobs(batch), batch.asked)
+        return -each.sum() / batch.asked.sum()

@@ -1,0 +1,68 @@
+"""What REALM reads (Guu et al. 2020, §3.2–3.4): a statement some of whose tokens are hidden, a document with its title,
+and both at once. Of the "null document" nothing stands there: [CLS] [SEP] [SEP]."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
+
+import torch
+
+from plmlab.draws import below
+from plmlab.example import IGNORE, Example
+from plmlab.objectives.layouts import cls_first
+from plmlab.objectives.registry import Choice, objective
+from plmlab.text.vocabulary import Vocabulary
+from plmlab.visibility import Visibility
+
+Ids = Sequence[int]
+
+
+@objective(
+    title="span hidden, a document in sight (REALM)",
+    chinese="检索增强的掩码语言模型",
+    paper="Guu et al. 2020, §3.2–3.4",
+    choices=(Choice("longest", "most tokens of the hidden span", 3.0, 1.0, 6.0, 1.0),),
+    question="The document is the second text. May its words look at the masks of the first?",
+    answer="Yes: statement and document are one sequence, and in every layer each looks at the other. So the document "
+           "is read anew for each statement. The retriever cannot do that: it makes one vector of a document, before "
+           "anybody asks.",
+    texts=2,
+)
+def retrieved(tokens: Ids, document: Ids, *, vocab: Vocabulary, rng: Random, longest: float = 3.0,
+              hidden: Sequence[int] | None = None) -> Example:
+    """[CLS] x [SEP] z [SEP]: some tokens of the statement are hidden, and are said with the document in sight.
+
+    ``hidden`` are their places in the statement; each shows [MASK], always. Where they are not given, a span of at most
+    ``longest`` tokens is drawn: which spans are salient, names and dates, only who knows the text can say. The
+    document's title is not read, as in the paper.
+    """
+    if hidden is None:
+        size = 1 + below(rng, min(int(longest), len(tokens)))
+        first = below(rng, len(tokens) - size + 1)
+        hidden = range(first, first + size)
+    return hiding(two_texts(tokens, document, vocab), hidden, vocab)
+
+
+def two_texts(first: Ids, second: Ids, vocab: Vocabulary) -> Example:
+    """[CLS] A [SEP] B [SEP], segments 0 and 1, whether or not there is something in either; everyone sees everyone."""
+    cls, sep = vocab.need("cls"), vocab.need("sep")
+    whole = torch.tensor([cls, *first, sep, *second, sep])
+    slots = torch.arange(len(whole))
+    return Example(whole, slots[None], (slots > len(first) + 1).long(), Visibility.full(len(whole)),
+                   torch.full_like(whole, IGNORE))
+
+
+def queried(tokens: Ids, hidden: Sequence[int], vocab: Vocabulary) -> Example:
+    """[CLS] x [SEP]: what the retriever reads of a statement, from which the same is hidden; nothing is asked of it."""
+    example = hiding(cls_first(tokens, None, vocab), hidden, vocab)
+    return replace(example, targets=torch.full_like(example.targets, IGNORE))
+
+
+def hiding(example: Example, hidden: Sequence[int], vocab: Vocabulary) -> Example:
+    """An Example that begins with [CLS] and a text, with [MASK] at the ``hidden`` places of this text, which are to be
+    said."""
+    slots = torch.tensor([*hidden], dtype=torch.long) + 1
+    tokens, targets = example.tokens.clone(), example.targets.clone()
+    targets[slots] = tokens[slots]
+    tokens[slots] = vocab.need("mask")
+    return replace(example, tokens=tokens, targets=targets)
