@@ -1,0 +1,120 @@
+"""REALM and what it would be without one of its parts, trained from the same beginning on the same statements in the
+same order."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from random import Random
+from statistics import fmean
+from typing import Any
+
+import torch
+
+from plmlab.chapters.ch16.corpora import DEVELOPMENT, EXAM, TRAINING, Statement, corpus
+from plmlab.chapters.ch16.training import Arm, Lesson, LookedUp, random_span, random_tokens, recall
+from plmlab.chapters.ch16.warm_start import cold_embedder, started
+from plmlab.draws import shuffled
+from plmlab.models.lookup import Lookup, Reading
+from plmlab.models.realm import REALM, TokenREALM
+from plmlab.recipes.kept import keep, with_kept
+from plmlab.train import History, fit
+from plmlab.world.datasets.tokenizer import spelling
+
+FULL = "REALM"
+ARMS: Mapping[str, Arm] = {
+    FULL: Arm(),
+    "random spans": Arm(hidden=random_span),
+    "random tokens": Arm(hidden=random_tokens),
+    "stale index": Arm(fresh=False),
+    "no warm start": Arm(warm=False),
+    "no null document": Arm(null=False),
+    "source not excluded": Arm(excluded=False),
+    "a token at a time": Arm(kind=TokenREALM),
+}
+UPDATES, BATCH, EVERY = 300, 16, 25
+"""Updates, statements in each, and updates between two worlds."""
+RATE = 3e-4
+ASKED = 150
+"""So many statements are asked of each exam world."""
+SEEDS = (0, 1, 2)
+
+
+@cache
+def questions(world: int, most: int = ASKED) -> tuple[Statement, ...]:
+    """Statements of a world to be asked, drawn."""
+    return tuple(shuffled(Random(world), corpus(world).statements)[:most])
+
+
+def begun(name: str) -> REALM:
+    """An arm before it is trained."""
+    arm, warm = ARMS[name], started()
+    return arm.kind.on(warm.embedder if arm.warm else cold_embedder(), warm.reader)
+
+
+def train(model: REALM, arm: Arm, lr: float, seed: int, updates: int = UPDATES, **options: Any) -> History:
+    """Train retriever and reader together; ``options`` go to `fit`."""
+    lessons = [Lesson.of(world) for world in shuffled(Random(seed), TRAINING)]
+    batches = LookedUp(model, lambda turn: lessons[turn % len(lessons)], arm, seed=seed, batch=BATCH, every=EVERY)
+    return fit(model, batches, steps=updates, lr=lr, warmup=updates // 10, lr_end=lr / 10, compile=False, **options)
+
+
+def learned(folder: str, name: str, lr: float, seed: int) -> dict[str, Any]:
+    """Train an arm and leave its weights in the recipe's folder. Its ``curve``, (updates, share of the exam's
+    statements for which one of four documents tells the fact), and the same of the ``development`` world."""
+    torch.manual_seed(seed)
+    model = begun(name)
+    curve = [(0, exam_recall(model))]
+    history = train(model, ARMS[name], lr, seed, precision="float32", show=False, score=exam_recall,
+                    evaluate_every=100)
+    keep(model, file(folder, name, lr, seed))
+    development = recall(Lookup(model, spelling(), corpus(DEVELOPMENT).blocks), questions(DEVELOPMENT))
+    return {"curve": [*curve, *history.scores], "development": development}
+
+
+def exam_recall(model: torch.nn.Module) -> float:
+    """Recall at four over all exam worlds, of a third of the exam's statements."""
+    assert isinstance(model, REALM)
+    return fmean(recall(Lookup(model, spelling(), corpus(world).blocks), questions(world)[:ASKED // 3])
+                 for world in EXAM)
+
+
+def file(folder: str, name: str, lr: float, seed: int) -> Path:
+    """Where a recipe keeps the weights of an arm."""
+    return Path(folder) / f"{name.replace(' ', '-')}-{lr:g}-{seed}.safetensors"
+
+
+def kept(folder: str, name: str, lr: float, seed: int) -> REALM:
+    """An arm that `learned` has left."""
+    return with_kept(begun(name), file(folder, name, lr, seed))
+
+
+def answered(lookup: Lookup, statements: Sequence[Statement], null: bool) -> list[Reading]:
+    """What is made of each statement; its true answer is among the answers."""
+    return lookup.read([one.query() for one in statements], null=null, also=[[one.answer] for one in statements])
+
+
+def outcomes(name: str, model: REALM) -> dict[str, float]:
+    """An arm's exam: the share of statements whose fact stands in the best document (``first``) and in one of the best
+    four (``among four``), that are answered ``right``; the means of p(null|x), of −log p(y|x) (``loss``), and of what
+    looking up is worth, log p(y|x) − log p(y|null, x) (``utility``); in nats."""
+    rows = [one for world in EXAM for one in _of_world(name, model, world)]
+    return {key: fmean(row[key] for row in rows) for key in rows[0]}
+
+
+def _of_world(name: str, model: REALM, world: int) -> list[dict[str, float]]:
+    lookup, asked = Lookup(model, spelling(), corpus(world).blocks), questions(world)
+    null = ARMS[name].null
+    return [outcome(statement, reading, null)
+            for statement, reading in zip(asked, answered(lookup, asked, null), strict=True)]
+
+
+def outcome(statement: Statement, reading: Reading, null: bool) -> dict[str, float]:
+    """One statement of `outcomes`; its true answer is among the answers."""
+    true = reading.answers.index(statement.answer)
+    found = reading.numbers[int(null):]
+    marginal = float(reading.marginals[true].log())
+    row = {"first": float(found[0] in statement.tell), "among four": float(not statement.tell.isdisjoint(found)),
+           "right": float(true == 0), "loss": -marginal}
+    if null:
+        row |= {"null": float(reading.priors[0]), "utility": marginal - float(reading.likelihoods[0, true].log())}
+    return row

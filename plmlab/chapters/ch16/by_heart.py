@@ -1,0 +1,66 @@
+"""What becomes of retrieval where a network may learn the documents by heart: REALM from the same beginning, trained on
+the statements of one world alone, and not on all of them.
+
+Asked are statements of facts that it was trained on (*trained*), and of facts that stand in its documents only (*held
+out*). Written before: it has learned by heart if it says more than nine in ten of the former with no document in sight,
+and *looking up fails* if it says fewer than half of the latter.
+"""
+
+from random import Random
+from statistics import fmean
+from typing import Any
+
+import torch
+
+from plmlab.chapters.ch16.arms import ARMS, BATCH, EVERY, FULL, SEEDS, UPDATES, begun, outcome
+from plmlab.chapters.ch16.corpora import EXAM, Statement, corpus
+from plmlab.chapters.ch16.edited import followed, shares
+from plmlab.chapters.ch16.training import Lesson, LookedUp
+from plmlab.draws import shuffled
+from plmlab.models.lookup import Lookup
+from plmlab.models.realm import REALM
+from plmlab.recipes import Parts, spreads
+from plmlab.train import fit
+from plmlab.world.datasets.tokenizer import spelling
+
+WORLD = EXAM[0]
+ASKED = 150
+HELD_OUT = "test"
+
+
+def is_trained(statement: Statement) -> bool:
+    """Whether its fact is among those that are trained on."""
+    return statement.cloze.split != HELD_OUT
+
+
+def statements(trained: bool) -> tuple[Statement, ...]:
+    """The world's statements of facts that are trained on, or of the others, in a drawn order."""
+    some = [one for one in corpus(WORLD).statements if is_trained(one) == trained]
+    return tuple(shuffled(Random(0), some))
+
+
+def learned_by_heart(lr: float, seed: int) -> dict[str, Any]:
+    """Train on the one world. Of *trained* and of *held out* statements: the arm's outcomes (`arms.outcome`), and the
+    share that is right with ``nothing`` in sight; and what became of edited answers (`edited.followed`), as shares."""
+    torch.manual_seed(seed)
+    model = begun(FULL)
+    lesson = Lesson.of(WORLD, is_trained)
+    fit(model, LookedUp(model, lambda turn: lesson, ARMS[FULL], seed=seed, batch=BATCH, every=EVERY), steps=UPDATES,
+        lr=lr, warmup=UPDATES // 10, lr_end=lr / 10, compile=False, precision="float32", show=False)
+    return {name: asked(model, statements(name == "trained")[:ASKED]) for name in ("trained", "held out")}
+
+
+def asked(model: REALM, some: tuple[Statement, ...]) -> dict[str, Any]:
+    """What a model makes of statements of the world."""
+    lookup = Lookup(model, spelling(), corpus(WORLD).blocks)
+    rows = [outcome(one, reading, True) for one, reading in zip(some, lookup.read(
+        [one.query() for one in some], also=[[one.answer] for one in some]), strict=True)]
+    alone = [lookup.read_with(one.query(), [-1], torch.ones(1)).answers[0] == one.answer for one in some]
+    return {**{key: fmean(row[key] for row in rows) for key in rows[0]}, "nothing": fmean(alone),
+            "edited": shares(followed(model, WORLD, some, everywhere=True))}
+
+
+def measure(parts: Parts, lr: float) -> dict[str, Any]:
+    """*trained* and *held out* → the spread of `asked`."""
+    runs = parts(learned_by_heart, [(lr, seed) for seed in SEEDS])
+    return spreads({seed: runs[lr, seed] for seed in SEEDS})

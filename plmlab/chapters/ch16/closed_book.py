@@ -1,0 +1,99 @@
+"""The rival that looks nothing up: a BERT that learns the documents of a world by reading them, and is then asked with
+no document in sight. One of the reader's size, and one of twice its layers.
+
+It has what REALM has not: time to read the very world that it is asked about. Its rate is the best of a grid on the
+development world. The larger one begins as the course's BERT stacked upon itself (as in Gong et al. 2019).
+"""
+
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import torch
+
+from plmlab.chapters.ch16.arms import questions
+from plmlab.chapters.ch16.corpora import DEVELOPMENT, EXAM, Corpus, corpus
+from plmlab.chapters.ch16.warm_start import bert
+from plmlab.draws import below, pick
+from plmlab.example import Batch, Example
+from plmlab.models.bert import BERTPretraining
+from plmlab.objectives.layouts import cls_first
+from plmlab.objectives.masked import masked
+from plmlab.objectives.retrieved import hiding
+from plmlab.recipes import Parts, best_rate, spreads
+from plmlab.train import fit
+from plmlab.world.datasets.tokenizer import ids, spelling
+
+UPDATES, BATCH = 600, 32
+RATES = (1e-4, 3e-4, 1e-3)
+STACKS = (1, 2)
+"""How often the layers of BERT stand upon each other."""
+
+
+def stacked(times: int) -> BERTPretraining:
+    """The course's BERT with its layers so many times, one set upon the other, all with the pretrained weights."""
+    pretrained = bert()
+    made = BERTPretraining(replace(pretrained.config, layers=times * pretrained.config.layers))
+    weights = pretrained.state_dict()
+    for name, tensor in made.state_dict().items():
+        parts = name.split(".")
+        if "layers" in parts:
+            place = parts.index("layers") + 1
+            parts[place] = str(int(parts[place]) % pretrained.config.layers)
+        tensor.copy_(weights[".".join(parts)])
+    return made
+
+
+def passage(told: Corpus, rng: Random) -> Example:
+    """The title of a block with some sentences of it that stand side by side, of which half the time one is chosen;
+    15 % of the tokens hidden, as BERT's."""
+    block = pick(rng, told.blocks)
+    first = below(rng, len(block.sentences))
+    last = first + 1 if rng.random() < 0.5 else len(block.sentences)
+    words = [*block.title.split(), *" ".join(block.sentences[first:last]).split()]
+    return masked(ids(words), vocab=spelling().vocab, rng=rng)
+
+
+def read(model: BERTPretraining, world: int, lr: float, seed: int) -> None:
+    """Let a BERT learn the documents of a world."""
+    told, pad = corpus(world), spelling().vocab.need("pad")
+    fit(model, lambda step: Batch.of([passage(told, Random(f"{seed}:{step}:{row}")) for row in range(BATCH)], pad=pad),
+        steps=UPDATES, lr=lr, warmup=UPDATES // 10, compile=False, precision="float32", show=False)
+
+
+@torch.no_grad()
+def right(model: BERTPretraining, world: int) -> float:
+    """The share of a world's statements that it fills in."""
+    vocab, asked = spelling().vocab, questions(world)
+    batch = Batch.of([hiding(cls_first(one.tokens, None, vocab), one.salient, vocab) for one in asked],
+                     pad=vocab.need("pad"))
+    said = model(batch).argmax(2)
+    return float(((said == batch.targets) | (batch.targets < 0)).all(1).double().mean())
+
+
+def after_reading(times: int, lr: float, world: int) -> float:
+    """What a BERT, its layers stacked so many times, answers of a world after it has read about it."""
+    torch.manual_seed(0)
+    model = stacked(times)
+    read(model, world, lr, 0)
+    return right(model, world)
+
+
+def before_reading(world: int) -> float:
+    """What the course's BERT answers of a world that it has never read about."""
+    return right(bert().eval(), world)
+
+
+def measure(parts: Parts) -> dict[str, Any]:
+    """``before`` any reading, and times stacked → its ``lr``, the ``rates`` tried on the development world, and the
+    share of right answers, spread over the exam's worlds."""
+    found: dict[str, Any] = {"before": spreads({world: parts(before_reading, [(world,)])[world,] for world in EXAM})}
+    for times in STACKS:
+        def tried(rates: Any, times: int = times) -> dict[float, float]:
+            told = parts(after_reading, [(times, lr, DEVELOPMENT) for lr in rates])
+            return {lr: told[times, lr, DEVELOPMENT] for lr in rates}
+        lr, rates = best_rate(tried, RATES)
+        runs = parts(after_reading, [(times, lr, world) for world in EXAM])
+        found[str(times)] = {"lr": lr, "rates": [*rates.items()],
+                             "right": spreads({world: runs[times, lr, world] for world in EXAM})}
+    return found

@@ -1,0 +1,123 @@
+"""The worlds of chapter 16: some 60 entities each, whose articles are what is looked up, and statements about them.
+
+A network of our size has one such world by heart after 300 updates, and then looks nothing up (`by_heart`). REALM's
+authors have 13 million blocks, which nobody learns by heart. So here each few updates come from another world: the
+names are the same ones, the facts are not, and only who reads the documents can tell.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import count
+
+from plmlab.models.lookup import Query
+from plmlab.retrieval.blocks import Block, blocks
+from plmlab.world.datasets.pages import ArticlePages
+from plmlab.world.datasets.tokenizer import ids, spelling
+from plmlab.world.facts.relations import Triple
+from plmlab.world.grammar.sentence import Sentence
+from plmlab.world.questions.chains import Parting
+from plmlab.world.questions.cloze import Cloze
+from plmlab.world.world import World
+
+SEEDS = (1, 3, 7, 8, 9, 11, 16, 17, 22, 25, 26, 27, 30, 32, 33, 35, 37, 38, 39, 40, 42, 43, 44, 45)
+"""The first worlds all of whose words the course's BERT knows (`known_seeds`)."""
+EXAM, DEVELOPMENT, TRAINING = SEEDS[:3], SEEDS[3], SEEDS[4:]
+"""Worlds to be asked about, one to choose by, and those that are learned from."""
+LONGEST = 40
+"""Tokens of a block with its title; theirs have 288."""
+SPLITS = ("train", "test")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What a world says of a fact, as ids; its ``cloze`` tells the words, and which of them the fact is needed for.
+    ``tell`` are the numbers of the blocks that tell the fact, without its ``source``, from which it was taken."""
+
+    cloze: Cloze
+    tokens: tuple[int, ...]
+    tell: frozenset[int]
+    source: int | None
+
+    @property
+    def salient(self) -> tuple[int, ...]:
+        """The places of the name, year or number."""
+        return tuple(range(*self.cloze.span))
+
+    @property
+    def answer(self) -> tuple[int, ...]:
+        """What stands there."""
+        return tuple(self.tokens[place] for place in self.salient)
+
+    def query(self, hidden: tuple[int, ...] | None = None, exclude: bool = True) -> Query:
+        """What is looked up: by default with its salient span hidden, and not in its source."""
+        excluded = () if self.source is None or not exclude else (self.source,)
+        return Query(self.tokens, self.salient if hidden is None else hidden, excluded)
+
+
+class Corpus:
+    """The articles of a world, cut into ``blocks``; and statements that can be filled in from them."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.blocks: list[Block] = blocks(ArticlePages(world, "train", spelling()), LONGEST)
+        self._articles = {" ".join(article.title): article for article in world.corpora.articles("train").values()}
+        self._parting = Parting(world.facts, world.held)
+
+    @cached_property
+    def statements(self) -> list[Statement]:
+        """All whose fact stands in a block that they were not taken from."""
+        return [one for split in SPLITS for one in map(self._statement, self.world.cloze(split)) if one.tell]
+
+    @cached_property
+    def quoted(self) -> list[Statement]:
+        """Those that were taken from an article, word by word."""
+        return [one for one in self.statements if one.source is not None]
+
+    @cached_property
+    def tellers(self) -> Mapping[Triple, frozenset[int]]:
+        """A fact, as `plain` writes it → the numbers of the blocks that tell it."""
+        found: dict[Triple, set[int]] = defaultdict(set)
+        for number in range(len(self.blocks)):
+            for sentence in self.sentences(number):
+                for fact in sentence.facts:
+                    found[self.plain(fact)].add(number)
+        return {fact: frozenset(numbers) for fact, numbers in found.items()}
+
+    def sentences(self, number: int) -> tuple[Sentence, ...]:
+        """The sentences of a block, with what they state."""
+        block = self.blocks[number]
+        return self._articles[block.page].sentences[block.first:block.first + len(block.sentences)]
+
+    def plain(self, fact: Triple) -> Triple:
+        """A fact, the same for both ways of telling one that goes both ways."""
+        return self._parting.plain(fact)
+
+    @cached_property
+    def _holders(self) -> dict[tuple[str, int], int]:
+        """(entity, sentence of its article) → the number of its block."""
+        return {(self._articles[block.page].entity, block.first + place): number
+                for number, block in enumerate(self.blocks) for place in range(len(block.sentences))}
+
+    def _statement(self, cloze: Cloze) -> Statement:
+        source = None if cloze.source is None else self._holders[cloze.source.article, cloze.source.sentence]
+        tell = self.tellers.get(self.plain(cloze.fact), frozenset())
+        return Statement(cloze, tuple(ids(cloze.words)), tell - {source}, source)
+
+
+@cache
+def corpus(seed: int) -> Corpus:
+    """The corpus of a medium world."""
+    return Corpus(World("medium", seed))
+
+
+def known_seeds() -> Iterator[int]:
+    """The seeds of worlds all of whose words the course's BERT knows, from 1 on."""
+    known = {*spelling().tokens(range(len(spelling())))}
+    return (seed for seed in count(1) if _words(World("medium", seed)) <= known)
+
+
+def _words(world: World) -> set[str]:
+    return {word for article in world.articles("train") for word in article.words} | {
+        word for split in SPLITS for cloze in world.cloze(split) for word in cloze.words}

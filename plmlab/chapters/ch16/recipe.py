@@ -1,0 +1,19 @@
+"""Chapter 16: REALM without each of its parts, beside its rivals, by heart, with edited documents, and asked open
+questions.
+
+What would hold, and what would fail, the modules of the experiments say.
+"""
+
+from typing import Any
+
+from plmlab.chapters.ch16 import ablated, by_heart, closed_book, edited, rivals
+from plmlab.recipes import Parts
+
+
+def main(parts: Parts) -> dict[str, Any]:
+    """``arms``: REALM and what lacks a part; ``rivals``, and the ``closed book``; ``by heart``; and ``edited``: what
+    became of answers."""
+    arms = ablated.measure(parts)
+    lr = arms[ablated.FULL]["lr"]
+    return {"arms": arms, "rivals": rivals.measure(parts, lr), "closed book": closed_book.measure(parts),
+            "by heart": by_heart.measure(parts, lr), "edited": edited.measure(parts, lr)}

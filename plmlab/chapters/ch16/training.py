@@ -1,0 +1,105 @@
+"""How REALM is trained in chapter 16, one part differently in each arm (Guu et al. 2020, §3.3–3.4)."""
+
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from random import Random
+from typing import NamedTuple, Self
+
+from plmlab.chapters.ch16.corpora import Statement, corpus
+from plmlab.draws import below, shuffled
+from plmlab.models.lookup import TOP, Lookup
+from plmlab.models.realm import REALM
+from plmlab.objectives.retrievals import NULL, RetrievedBatch
+from plmlab.retrieval.blocks import Block
+from plmlab.world.datasets.tokenizer import spelling
+
+Hides = Callable[[Statement, Random], tuple[int, ...]]
+"""(statement, draws) → the places of the tokens that are hidden."""
+
+
+def salient_span(statement: Statement, rng: Random) -> tuple[int, ...]:
+    """The name, year or number that the fact is about: REALM's."""
+    return statement.salient
+
+
+def random_span(statement: Statement, rng: Random) -> tuple[int, ...]:
+    """As many tokens one after the other, anywhere."""
+    size = len(statement.salient)
+    first = below(rng, len(statement.tokens) - size + 1)
+    return tuple(range(first, first + size))
+
+
+def random_tokens(statement: Statement, rng: Random) -> tuple[int, ...]:
+    """15 % of the tokens, one at least, as BERT's."""
+    places = shuffled(rng, range(len(statement.tokens)))
+    return tuple(sorted(places[:max(1, round(0.15 * len(places)))]))
+
+
+class Lesson(NamedTuple):
+    """Documents, and the statements that are learned from with them: half of the time any, half of the time one that is
+    ``quoted`` from them."""
+
+    blocks: Sequence[Block]
+    statements: Sequence[Statement]
+    quoted: Sequence[Statement]
+
+    @classmethod
+    def of(cls, world: int, wanted: Callable[[Statement], bool] = lambda one: True) -> Self:
+        """A world's documents, and those of its statements that are wanted."""
+        told = corpus(world)
+        return cls(told.blocks, [*filter(wanted, told.statements)], [*filter(wanted, told.quoted)])
+
+    def draw(self, rng: Random) -> Statement:
+        """A statement."""
+        some = self.quoted if rng.random() < 0.5 else self.statements
+        return some[below(rng, len(some))]
+
+
+@dataclass(frozen=True)
+class Arm:
+    """What may be done otherwise: by which marginal a ``kind`` of REALM learns, which tokens are ``hidden``, whether
+    the retriever begins ``warm``, whether its index is made anew (``fresh``), whether there is a ``null`` document, and
+    whether a statement's source is ``excluded``."""
+
+    kind: type[REALM] = REALM
+    hidden: Hides = salient_span
+    warm: bool = True
+    fresh: bool = True
+    null: bool = True
+    excluded: bool = True
+
+
+class LookedUp:
+    """Step → statements of one world, each with what the retriever, as it is then, finds for it. Each ``every`` steps
+    the next world comes, and its documents are embedded anew; if the arm's index is stale, by the embedder as it was
+    in the beginning."""
+
+    def __init__(self, model: REALM, lessons: Callable[[int], Lesson], arm: Arm, *, seed: int, batch: int, every: int,
+                 most: int = TOP) -> None:
+        self.model, self.lessons, self.arm = model, lessons, arm
+        self.seed, self.size, self.every, self.most = seed, batch, every, most
+        self.old = None if arm.fresh else deepcopy(model)
+        self._at: int | None = None
+
+    def __call__(self, step: int) -> RetrievedBatch:
+        """The batch of a step; the model is left in the mode in which it was."""
+        was = self.model.training
+        if self._at != step // self.every:
+            self._at = step // self.every
+            self.lesson = self.lessons(self._at)
+            self.lookup = Lookup(self.old or self.model, spelling(), self.lesson.blocks)
+            self.lookup.model = self.model
+        rng = Random(f"{self.seed}:{step}")
+        drawn = [self.lesson.draw(rng) for _ in range(self.size)]
+        queries = [one.query(self.arm.hidden(one, rng), self.arm.excluded) for one in drawn]
+        found = self.lookup.retrieve(queries, self.most)
+        batch = self.lookup.batch(queries, [(NULL, *numbers) if self.arm.null else numbers for numbers in found])
+        self.model.train(was)
+        return batch
+
+
+def recall(lookup: Lookup, statements: Sequence[Statement], most: int = TOP) -> float:
+    """The share of statements for which one of the ``most`` best documents tells the fact."""
+    found = lookup.retrieve([one.query() for one in statements], most)
+    return sum(not one.tell.isdisjoint(numbers) for one, numbers in zip(statements, found, strict=True)) / len(found)

@@ -1,0 +1,133 @@
+"""What the arms of chapter 16 are given to learn from."""
+
+from collections import Counter
+from dataclasses import replace
+from random import Random
+
+import pytest
+import torch
+
+from plmlab.chapters.ch16 import arms
+from plmlab.chapters.ch16.corpora import EXAM, corpus
+from plmlab.chapters.ch16.training import Arm, Lesson, LookedUp, random_span, random_tokens, recall, salient_span
+from plmlab.models.embedder import EmbedderConfig
+from plmlab.models.lookup import Lookup
+from plmlab.models.realm import REALM, TokenREALM
+from plmlab.world.datasets.tokenizer import spelling
+
+
+def tiny(seed: int = 0) -> REALM:
+    torch.manual_seed(seed)
+    return REALM(EmbedderConfig(len(spelling()), time=96, layers=1, model=16, heads=2, inner=16, dropout=0.0,
+                                attention_dropout=0.0, width=8)).eval()
+
+
+def lesson(world: int = EXAM[0]) -> Lesson:
+    return Lesson.of(world)
+
+
+def looked_up(model: REALM, arm: Arm, every: int = 2) -> LookedUp:
+    return LookedUp(model, lambda turn: lesson(EXAM[turn % 2]), arm, seed=0, batch=6, every=every)
+
+
+def test_what_is_hidden() -> None:
+    rng, sizes = Random(0), Counter[int]()
+    for one in lesson().statements[:200]:
+        span, tokens = random_span(one, rng), random_tokens(one, rng)
+        assert salient_span(one, rng) == one.salient and len(span) == len(one.salient)
+        assert span == tuple(range(span[0], span[0] + len(span))) and span[-1] < len(one.tokens)
+        assert len({*tokens}) == len(tokens) == max(1, round(0.15 * len(one.tokens)))
+        sizes[span[0]] += 1
+    assert len(sizes) > 5
+
+
+def test_the_source_is_never_looked_up_unless_the_arm_says_so() -> None:
+    some = [replace(one, source=3) for one in lesson().quoted[:5]]
+    few = Lesson(lesson().blocks[:8], some, some)
+    for excluded in (True, False):
+        batches = LookedUp(tiny(), lambda turn: few, Arm(excluded=excluded), seed=0, batch=4, every=9, most=8)
+        sizes = batches(0).there.sum(1)
+        assert (sizes == (8 if excluded else 9)).all(), "the null document, and all of eight but for the source"
+
+
+def test_half_of_what_is_drawn_is_quoted() -> None:
+    rng, some = Random(0), lesson()
+    share = sum(some.draw(rng).source is not None for _ in range(2000)) / 2000
+    others = len(some.quoted) / len(some.statements)
+    assert share == pytest.approx(0.5 + others / 2, abs=0.05)
+    wanted = Lesson.of(EXAM[0], lambda one: one.cloze.split == "test")
+    assert {one.cloze.split for one in (*wanted.statements, *wanted.quoted)} == {"test"} and wanted.quoted
+
+
+@pytest.mark.parametrize("null", [True, False])
+def test_the_null_document_is_the_first(null: bool) -> None:
+    batch = looked_up(tiny(), Arm(null=null))(0)
+    empty = (batch.documents.tokens != 0).sum(1) == 3
+    assert batch.choice.shape == (6, 4 + null) and empty[batch.choice[:, 0]].tolist() == [null] * 6
+    assert not empty[batch.choice[:, 1:]].any()
+
+
+def test_worlds_come_in_turn_and_a_step_is_always_the_same() -> None:
+    batches = looked_up(tiny(), Arm())
+    steps = [batches(step) for step in range(5)]
+    again = looked_up(tiny(), Arm())
+    for step in (4, 0, 3):
+        assert torch.equal(again(step).readings.tokens, steps[step].readings.tokens)
+    assert batches.lesson.blocks == lesson(EXAM[0]).blocks and again.lesson.blocks == lesson(EXAM[1]).blocks
+
+
+def test_a_stale_index_has_the_vectors_of_the_beginning() -> None:
+    for fresh in (True, False):
+        model = tiny()
+        batches = looked_up(model, Arm(fresh=fresh))
+        first = Lookup(model, spelling(), lesson().blocks[:3]).index.vectors([0, 1, 2])
+        with torch.no_grad():
+            for weight in model.embedder.projection.parameters():
+                weight.add_(torch.randn_like(weight))
+        batches(0)
+        kept = batches.lookup.index.vectors([0, 1, 2])
+        assert torch.allclose(kept, first, atol=1e-5) != fresh
+
+
+def test_it_is_left_in_the_mode_in_which_it_was() -> None:
+    model = tiny().train()
+    looked_up(model, Arm())(0)
+    assert model.training
+
+
+def test_recall_by_hand() -> None:
+    lookup, some = Lookup(tiny(), spelling(), lesson().blocks), lesson().statements[:20]
+    found = [set(lookup.retrieve([one.query()], 4)[0]) for one in some]
+    assert recall(lookup, some) == sum(bool(numbers & one.tell) for numbers, one in zip(found, some, strict=True)) / 20
+    assert recall(lookup, some, len(lesson().blocks)) == 1
+
+
+def test_arms_differ_from_realm_in_one_thing_each() -> None:
+    full = vars(arms.ARMS[arms.FULL])
+    for name, arm in arms.ARMS.items():
+        assert sum(full[key] != value for key, value in vars(arm).items()) == (name != arms.FULL)
+
+
+def test_an_arm_begins_where_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    start, cold = tiny(1), tiny(2).embedder
+    monkeypatch.setattr(arms, "started", lambda: start)
+    monkeypatch.setattr(arms, "cold_embedder", lambda: cold)
+    for name, arm in arms.ARMS.items():
+        begun = arms.begun(name)
+        assert type(begun) is (TokenREALM if name == "a token at a time" else REALM)
+        expected = start.embedder if arm.warm else cold
+        assert torch.equal(begun.embedder.projection.weight, expected.projection.weight)
+        assert torch.equal(begun.reader.transform.weight, start.reader.transform.weight)
+
+
+def test_outcomes_by_hand() -> None:
+    lookup, some = Lookup(tiny(), spelling(), lesson().blocks), lesson().statements[:12]
+    for one, reading in zip(some, arms.answered(lookup, some, null=True), strict=True):
+        told = arms.outcome(one, reading, True)
+        true = reading.answers.index(one.answer)
+        assert told["right"] == float(reading.answers[0] == one.answer)
+        assert told["first"] == float(reading.numbers[1] in one.tell)
+        assert told["among four"] == float(any(number in one.tell for number in reading.numbers))
+        p = sum(float(reading.priors[z] * reading.likelihoods[z, true]) for z in range(5))
+        assert told["loss"] == pytest.approx(-torch.tensor(p).log().item(), rel=1e-4)
+        assert told["utility"] == pytest.approx(-told["loss"] - float(reading.likelihoods[0, true].log()), rel=1e-4)
