@@ -31,7 +31,7 @@ class InverseCloze(NamedTuple):
 def inverse_cloze(title: Ids, sentences: Sequence[Ids], *, vocab: Vocabulary, rng: Random, removed: float = REMOVED,
                   ) -> InverseCloze:
     """One of a block's sentences, drawn, and the block, mostly without it. Out of a block of one sentence it is never
-    taken. ValueError for a block without any."""
+    taken (the authors leave the example out where it would be). ValueError for a block without any."""
     if not sentences:
         raise ValueError("a block without a sentence was given; a query is one of its sentences")
     drawn = below(rng, len(sentences))
