@@ -28,6 +28,8 @@ from plmlab.chapters.ch10.arms import said
 from plmlab.chapters.ch14 import bundled as hopping
 from plmlab.chapters.ch14.arms import BOTH, answer
 from plmlab.chapters.ch14.exam import by_group
+from plmlab.chapters.ch16 import bundled as looking_up
+from plmlab.chapters.ch16.arms import FULL, outcomes
 from plmlab.checkpoints import home, load, names
 from plmlab.objectives import blank_infilling, causal, masked, masked_and_permuted, permuted_targets, two_way, unified
 from plmlab.pretraining.material import WORLD_HELD_OUT
@@ -45,7 +47,8 @@ BILINGUAL = ("unilm-world",)
 
 
 def test_each_has_its_case() -> None:
-    assert set(names()) == {*CASES, *VECTORS, *TRANSLATORS, bundled.NAME, remembering.NAME, hopping.NAME}
+    assert set(names()) == {*CASES, *VECTORS, *TRANSLATORS, bundled.NAME, remembering.NAME, hopping.NAME,
+                            looking_up.START, looking_up.NAME}
 
 
 def told(name: str, figure: str) -> float:
@@ -138,3 +141,11 @@ def test_the_cogqa_answers_as_its_readme_tells() -> None:
     model, _ = load(hopping.NAME)
     for group, found in by_group(answer(BOTH, model), ["one hop", "3 hops"]).items():
         assert found["exact"] == pytest.approx(told(hopping.NAME, f"right answers, {group}"), abs=0.006)
+
+
+@pytest.mark.parametrize("name", [looking_up.START, looking_up.NAME])
+def test_a_realm_finds_and_answers_as_its_readme_tells(name: str) -> None:
+    model, tokenizer = load(name)
+    assert tokenizer.fingerprint == world_tokenizer(world.full(), ["english"]).fingerprint
+    for figure, value in outcomes(FULL, model).items():
+        assert value == pytest.approx(told(name, figure), abs=0.006), figure

@@ -22,7 +22,7 @@ from plmlab.chapters.ch16.arms import ARMS, FULL, RATE, SEEDS, kept, learned, ou
 from plmlab.recipes import Parts, spreads
 
 MARGIN = 0.02
-RATES = (1e-4, RATE, 1e-3)
+RATES = (3e-4, RATE, 1e-3)
 """What the rates of `CHOSEN` are chosen from."""
 CHOSEN = (FULL, "random spans", "random tokens")
 """The arms that have a rate of their own."""

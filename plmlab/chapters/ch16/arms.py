@@ -3,6 +3,7 @@ same order."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from random import Random
 from statistics import fmean
@@ -15,7 +16,7 @@ from plmlab.chapters.ch16.training import Arm, Lesson, LookedUp, random_span, ra
 from plmlab.chapters.ch16.warm_start import cold_embedder, started
 from plmlab.draws import shuffled
 from plmlab.models.lookup import Lookup, Reading
-from plmlab.models.realm import REALM, TokenREALM
+from plmlab.models.realm import REALM
 from plmlab.recipes.kept import keep, with_kept
 from plmlab.train import History, fit
 from plmlab.world.datasets.tokenizer import spelling
@@ -28,12 +29,12 @@ ARMS: Mapping[str, Arm] = {
     "stale index": Arm(fresh=False),
     "no warm start": Arm(warm=False),
     "no null document": Arm(null=False),
-    "source not excluded": Arm(excluded=False),
-    "a token at a time": Arm(kind=TokenREALM),
+    "quoted alone": Arm(drawn=attrgetter("quoted")),
+    "quoted alone, source not excluded": Arm(drawn=attrgetter("quoted"), excluded=False),
 }
-UPDATES, BATCH, EVERY = 300, 16, 25
+UPDATES, BATCH, EVERY = 200, 16, 25
 """Updates, statements in each, and updates between two worlds."""
-RATE = 3e-4
+RATE = 6e-4
 ASKED = 150
 """So many statements are asked of each exam world."""
 SEEDS = (0, 1, 2)
@@ -48,7 +49,7 @@ def questions(world: int, most: int = ASKED) -> tuple[Statement, ...]:
 def begun(name: str) -> REALM:
     """An arm before it is trained."""
     arm, warm = ARMS[name], started()
-    return arm.kind.on(warm.embedder if arm.warm else cold_embedder(), warm.reader)
+    return REALM.on(warm.embedder if arm.warm else cold_embedder(), warm.reader)
 
 
 def train(model: REALM, arm: Arm, lr: float, seed: int, updates: int = UPDATES, **options: Any) -> History:
@@ -65,7 +66,7 @@ def learned(folder: str, name: str, lr: float, seed: int) -> dict[str, Any]:
     model = begun(name)
     curve = [(0, exam_recall(model))]
     history = train(model, ARMS[name], lr, seed, precision="float32", show=False, score=exam_recall,
-                    evaluate_every=100)
+                    evaluate_every=50)
     keep(model, file(folder, name, lr, seed))
     development = recall(Lookup(model, spelling(), corpus(DEVELOPMENT).blocks), questions(DEVELOPMENT))
     return {"curve": [*curve, *history.scores], "development": development}

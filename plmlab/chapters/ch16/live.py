@@ -6,7 +6,7 @@ from plmlab.chapters.ch16.training import Lesson, LookedUp
 from plmlab.models.realm import REALM
 
 WORLDS = TRAINING[:4]
-UPDATES, BATCH, EVERY, RATE = 80, 16, 20, 6e-4
+UPDATES, BATCH, EVERY = 80, 16, 20
 
 
 def batches(model: REALM, seed: int = 0) -> LookedUp:

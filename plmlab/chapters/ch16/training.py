@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from operator import attrgetter
 from random import Random
 from typing import NamedTuple, Self
 
@@ -37,8 +38,7 @@ def random_tokens(statement: Statement, rng: Random) -> tuple[int, ...]:
 
 
 class Lesson(NamedTuple):
-    """Documents, and the statements that are learned from with them: half of the time any, half of the time one that is
-    ``quoted`` from them."""
+    """Documents, the statements that are learned from with them, and those of these that are ``quoted`` from them."""
 
     blocks: Sequence[Block]
     statements: Sequence[Statement]
@@ -50,24 +50,20 @@ class Lesson(NamedTuple):
         told = corpus(world)
         return cls(told.blocks, [*filter(wanted, told.statements)], [*filter(wanted, told.quoted)])
 
-    def draw(self, rng: Random) -> Statement:
-        """A statement."""
-        some = self.quoted if rng.random() < 0.5 else self.statements
-        return some[below(rng, len(some))]
 
 
 @dataclass(frozen=True)
 class Arm:
-    """What may be done otherwise: by which marginal a ``kind`` of REALM learns, which tokens are ``hidden``, whether
-    the retriever begins ``warm``, whether its index is made anew (``fresh``), whether there is a ``null`` document, and
-    whether a statement's source is ``excluded``."""
+    """What may be done otherwise: which tokens are ``hidden``, whether
+    the retriever begins ``warm``, whether its index is made anew (``fresh``), whether there is a ``null`` document,
+    whether a statement's source is ``excluded``, and which statements of a lesson are ``drawn`` from."""
 
-    kind: type[REALM] = REALM
     hidden: Hides = salient_span
     warm: bool = True
     fresh: bool = True
     null: bool = True
     excluded: bool = True
+    drawn: Callable[[Lesson], Sequence[Statement]] = attrgetter("statements")
 
 
 class LookedUp:
@@ -91,7 +87,8 @@ class LookedUp:
             self.lookup = Lookup(self.old or self.model, spelling(), self.lesson.blocks)
             self.lookup.model = self.model
         rng = Random(f"{self.seed}:{step}")
-        drawn = [self.lesson.draw(rng) for _ in range(self.size)]
+        some = self.arm.drawn(self.lesson)
+        drawn = [some[below(rng, len(some))] for _ in range(self.size)]
         queries = [one.query(self.arm.hidden(one, rng), self.arm.excluded) for one in drawn]
         found = self.lookup.retrieve(queries, self.most)
         batch = self.lookup.batch(queries, [(NULL, *numbers) if self.arm.null else numbers for numbers in found])

@@ -1,4 +1,5 @@
-"""The worlds of chapter 16: blocks hold what their articles do, and statements can be filled in from the blocks named."""
+"""The worlds of chapter 16: blocks hold what their articles do, and statements can be filled in from the blocks
+that are named."""
 
 from itertools import islice
 
@@ -31,7 +32,7 @@ def test_blocks_hold_every_sentence_once_and_are_not_too_long(told: Corpus) -> N
 def test_who_tells_a_fact_states_it_and_nobody_else_does(told: Corpus) -> None:
     for fact, numbers in told.tellers.items():
         assert numbers == {number for number in range(len(told.blocks))
-                           if any(told.plain(one) == fact for sentence in told.sentences(number) for one in sentence.facts)}
+                           if fact in {told.plain(one) for each in told.sentences(number) for one in each.facts}}
 
 
 def test_statements_are_filled_in_from_elsewhere(told: Corpus) -> None:

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from plmlab.chapters.ch16 import arms
-from plmlab.chapters.ch16.corpora import EXAM, corpus
+from plmlab.chapters.ch16.corpora import EXAM
 from plmlab.chapters.ch16.training import Arm, Lesson, LookedUp, random_span, random_tokens, recall, salient_span
 from plmlab.models.embedder import EmbedderConfig
 from plmlab.models.lookup import Lookup

@@ -1,0 +1,82 @@
+"""What REALM is measured against in chapter 16."""
+
+from random import Random
+
+import pytest
+import torch
+
+from plmlab.chapters.ch16 import rivals
+from plmlab.chapters.ch16.arms import questions
+from plmlab.chapters.ch16.closed_book import passage, stacked
+from plmlab.chapters.ch16.corpora import EXAM, TRAINING, corpus
+from plmlab.chapters.ch16.warm_start import Ranking, bert, ict_batches, reader_batches
+from plmlab.example import IGNORE
+from plmlab.world.datasets.tokenizer import ids, spelling
+
+WORLD = EXAM[0]
+
+
+def test_bm25_shows_no_source_and_its_chances_add_up() -> None:
+    for statement in corpus(WORLD).quoted[:30]:
+        for most in (1, 4):
+            numbers, priors = rivals.by_bm25(most, 2.0)(WORLD, statement)
+            assert len(numbers) == len(priors) == most and statement.source not in numbers
+            assert sum(priors) == pytest.approx(1) and sorted(priors, reverse=True) == priors
+
+
+def test_what_is_hidden_is_not_searched_for() -> None:
+    """Else the answer itself would find its document."""
+    told = corpus(WORLD)
+    index = Ranking(told)._index
+    asked = []
+    index.best = lambda query, most: asked.append(query) or []  # type: ignore[method-assign, func-returns-value]
+    ranking = Ranking.__new__(Ranking)
+    ranking._index = index
+    for statement in told.statements[:50]:
+        ranking.best(statement, 3)
+        assert len(asked[-1]) == len(statement.tokens) - len(statement.answer)
+
+
+def test_the_right_document_is_one_that_tells_it() -> None:
+    for statement in questions(WORLD)[:30]:
+        (number,), priors = rivals.right_one(WORLD, statement)
+        assert number in statement.tell and priors == [1.0]
+
+
+def test_labels_are_documents_that_tell_the_fact() -> None:
+    batch = rivals.matched(0)(3)
+    assert batch.queries.size[0] == batch.documents.size[0] == 64
+    texts = {tuple(ids([*block.title.split(), *block.text.split()])) for world in TRAINING
+             for block in corpus(world).blocks}
+    special = {spelling().vocab.need(name) for name in ("cls", "sep", "pad")}
+    assert {tuple(token for token in row if token not in special) for row in batch.documents.tokens.tolist()} <= texts
+
+
+def test_a_bert_stacked_upon_itself() -> None:
+    one, two = bert(), stacked(2)
+    assert len(two.bert.layers) == 2 * len(one.bert.layers)
+    for place, layer in enumerate(two.bert.layers):
+        below = one.bert.layers[place % len(one.bert.layers)]
+        assert all(torch.equal(a, b) for a, b in zip(layer.parameters(), below.parameters(), strict=True))
+    assert torch.equal(two.transform.weight, one.transform.weight)
+    same = stacked(1).state_dict()
+    assert all(torch.equal(tensor, same[name]) for name, tensor in one.state_dict().items())
+
+
+def test_passages_are_of_one_block() -> None:
+    told = corpus(WORLD)
+    for seed in range(20):
+        example = passage(told, Random(seed))
+        shown = torch.where(example.targets == IGNORE, example.tokens, example.targets).tolist()[1:-1]
+        words = " ".join(spelling().tokens(shown))
+        assert any(words.startswith(block.title) and words.removeprefix(block.title).strip() in block.text
+                   for block in told.blocks)
+
+
+def test_warm_starts_read_training_worlds_alone() -> None:
+    bodies = {tuple(ids(block.text.split())) for world in TRAINING for block in corpus(world).blocks}
+    batch = reader_batches(0)(1)
+    for tokens, segments in zip(batch.tokens.tolist(), batch.segments.tolist(), strict=True):
+        assert tuple(token for token, segment in zip(tokens, segments, strict=True) if segment)[:-1] in bodies
+    pairs = ict_batches(0)(1)
+    assert pairs.queries.size[0] == pairs.documents.size[0] == 32
