@@ -10,6 +10,7 @@ from plmlab.objectives.next_sentence import next_sentence
 from plmlab.objectives.permuted import permuted, permuted_targets
 from plmlab.objectives.prefix import both_directions, left_to_right, masked_target, prefix, right_to_left, unified
 from plmlab.objectives.registry import OBJECTIVES, Choice, Objective
+from plmlab.objectives.retrieved import retrieved
 from plmlab.objectives.sequences import sequence_to_sequence
 from plmlab.objectives.two_way import two_way
 from plmlab.objectives.window import window
@@ -17,5 +18,5 @@ from plmlab.objectives.window import window
 __all__ = ["OBJECTIVES", "Choice", "Objective", "answered", "blank_infilling", "both_directions", "causal",
            "classified", "cls_first", "cls_last", "document_infilling", "extracted", "left_to_right", "masked",
            "masked_and_permuted", "masked_target", "next_sentence", "permuted", "permuted_targets", "prefix",
-           "right_to_left", "segmented", "sentence_infilling", "sequence_to_sequence", "tagged", "two_way", "unified",
-           "window"]
+           "retrieved", "right_to_left", "segmented", "sentence_infilling", "sequence_to_sequence", "tagged", "two_way",
+           "unified", "window"]

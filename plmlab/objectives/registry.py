@@ -25,7 +25,8 @@ Make = TypeVar("Make", bound=Callable[..., AnyExample])
 
 @dataclass(frozen=True)
 class Objective:
-    """An objective as a reader meets it: its names, its paper, what can be chosen, and how many texts it takes."""
+    """An objective as a reader meets it: its names, its paper, what can be chosen, how many texts it takes, and what
+    the ``second`` of two is."""
 
     name: str
     title: str
@@ -36,19 +37,21 @@ class Objective:
     question: str = ""
     answer: str = ""
     texts: int = 1
+    second: str = "what the decoder writes"
 
 
 OBJECTIVES: dict[str, Objective] = {}
 
 
 def objective(*, title: str, chinese: str, paper: str, choices: tuple[Choice, ...] = (),
-              question: str = "", answer: str = "", texts: int = 1) -> Callable[[Make], Make]:
+              question: str = "", answer: str = "", texts: int = 1, second: str = Objective.second,
+              ) -> Callable[[Make], Make]:
     """Register the function below under its own name.
 
     ``question`` and ``answer`` are the guess that the Mask Lab invites before it reveals.
     """
     def register(make: Make) -> Make:
         name = make.__name__
-        OBJECTIVES[name] = Objective(name, title, chinese, paper, make, choices, question, answer, texts)
+        OBJECTIVES[name] = Objective(name, title, chinese, paper, make, choices, question, answer, texts, second)
         return make
     return register

@@ -27,6 +27,7 @@ Ids = Sequence[int]
            "is read anew for each statement. The retriever cannot do that: it makes one vector of a document, before "
            "anybody asks.",
     texts=2,
+    second="the document",
 )
 def retrieved(tokens: Ids, document: Ids, *, vocab: Vocabulary, rng: Random, longest: float = 3.0,
               hidden: Sequence[int] | None = None) -> Example:

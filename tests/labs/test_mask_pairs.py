@@ -234,3 +234,14 @@ def test_a_second_stream_is_attention_s_alone(monkeypatch: pytest.MonkeyPatch) -
     lab = MaskLab(words(), "the cat sat", "two")
     lab.network = "recurrent"
     assert lab.stale and "let a Transformer read it" in lab.message and len(lab.state["masks"]) == 2
+
+
+def test_a_document_is_a_second_text_and_no_second_network() -> None:
+    lab = MaskLab(words(), "the baker told a story", "retrieved", second="the ferryman told a story",
+                  choices={"longest": 1})
+    state = lab.state
+    assert state["second"] == "the document" and state["texts"] == 2 and state["headings"] == []
+    assert state["tokens"].count("[SEP]") == 2 and state["tokens"].count("[MASK]") == 1
+    assert state["segments"] == [0] * 7 + [1] * 6
+    told = state["targets"].index(next(filter(None, state["targets"])))
+    assert state["marks"][told] == "mask" and 0 < told < 6, "a word of the first text is hidden"

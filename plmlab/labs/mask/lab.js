@@ -63,8 +63,7 @@ function controls(model, view, signal) {
   select.addEventListener("change", () => tell(model, { objective: select.value, choices: {} }));
   const reader = el("select", { "aria-label": "who reads", disabled }, ...options(networks));
   reader.addEventListener("change", () => tell(model, { network: reader.value }));
-  const second = textField(model, "what the decoder writes", signal,
-    { trait: "second", kind: "second", placeholder: "what the decoder writes; empty: the same sentence" });
+  const second = textField(model, "the second text", signal, { trait: "second", kind: "second" });
   const pair = el("div", { class: "bar" }, second);
   const begin = () => tell(model, disabled ? { edits: [] } : { edits: [], choices: {}, draws: 0 });
   const again = () => tell(model, { draws: model.get("draws") + 1 });
@@ -74,8 +73,10 @@ function controls(model, view, signal) {
   const follow = () => {
     select.value = model.get("objective");
     reader.value = model.get("network");
-    const { objective, choices = [], texts } = model.get("state");
+    const { objective, choices = [], texts, second: called } = model.get("state");
     pair.hidden = texts !== 2;
+    second.placeholder = `${called}; empty: the same sentence`;
+    second.setAttribute("aria-label", called);
     const wanted = JSON.stringify([objective, choices]);
     if (wanted === drawn || sliders.contains(document.activeElement)) return;
     drawn = wanted;

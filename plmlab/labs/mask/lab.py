@@ -66,7 +66,8 @@ class MaskLab(Lab):
         tokenizer: turns the sentence into ids, and ids into tokens.
         text: the sentence to begin with.
         objective: a name in ``plmlab.objectives.OBJECTIVES``.
-        second: what the decoder writes, where the objective takes two texts; the sentence itself if "".
+        second: the second text, where the objective takes two (what the decoder writes, a document); the sentence
+            itself if "".
         network: who reads: "transformer", or one that has no mask: "recurrent", "bidirectional", or "attention",
             which is recurrent and whose decoder looks at its encoder. There it is drawn who can influence whom, and no
             cell can be set by hand. The two directions of "bidirectional" are joined below the top.
@@ -167,6 +168,7 @@ class MaskLab(Lab):
             "choices": [{**asdict(choice), "value": self.choices.get(choice.name, choice.default)}
                         for choice in objective.choices],
             "texts": objective.texts,
+            "second": objective.second,
             "verbs": network.verbs,
             "axes": network.axes,
             "by_hand": network.by_hand,
