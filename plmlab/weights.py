@@ -28,7 +28,7 @@ def fingerprint(model: nn.Module) -> str:
     told = hashlib.sha256()
     for name, tensor in sorted(weights(model).items()):
         told.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
-        told.update(tensor.cpu().contiguous().reshape(-1).view(torch.uint8).numpy())
+        told.update(tensor.cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
     return told.hexdigest()
 
 

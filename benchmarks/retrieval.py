@@ -1,0 +1,153 @@
+"""Indexes of documents at scale: ``OMP_WAIT_POLICY=PASSIVE python benchmarks/retrieval.py [most] [file.json]``, of at
+most 1,000,000 documents unless another number is given.
+
+Real encodings: every fifth block of 64 tokens of the Wikipedia sample by MiniLM (mean over the tokens, 384 numbers,
+turned into 768 by a fixed random orthonormal map, length 1). A document is one of them with noise of half its length,
+brought to length 1; a query is a document with such noise once more. For 10,000 documents, 100,000, … each index is
+built, and 200 queries are put to it, one at a time. What it finds is held against flat, which is exact. At the smallest
+size all is done again with documents of unequal lengths (log-normal, σ = ½), as those of a trained retriever may be.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median, quantiles
+from tempfile import TemporaryDirectory
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from plmlab.example import Batch
+from plmlab.hf import minilm
+from plmlab.objectives import cls_first
+from plmlab.retrieval import DocumentIndex, FlatIndex, HNSWIndex, IVFIndex, blocks
+from plmlab.text.wikipedia_pages import WikipediaPages
+
+WIDTH, LONGEST, EVERY, MOST, QUERIES = 768, 64, 5, 10, 200
+SMALLEST, LARGEST_GRAPH = 10_000, 100_000
+MORE_PROBES = (16, 64)
+
+
+@dataclass(frozen=True)
+class Row:
+    """What was measured of one index; times of one query in ms, ``against_flat`` a ratio of medians."""
+
+    documents: int
+    lengths: str
+    index: str
+    built_s: float
+    gigabytes: float
+    query_ms: float
+    slowest_ms: float
+    against_flat: float
+    recall: float
+
+
+@torch.no_grad()
+def encodings() -> Tensor:
+    """Those of the blocks, [block 768], each of length 1; [CLS] title [SEP] text [SEP] is read of each."""
+    model, tokenizer = minilm()
+    encode, vocab = tokenizer.encode, tokenizer.vocab
+    read = [cls_first(encode(block.title, plain=True), encode(block.text, plain=True), vocab)
+            for block in blocks(WikipediaPages(tokenizer), LONGEST)[::EVERY]]
+    rows = []
+    for start in range(0, len(read), 64):
+        batch = Batch.of(read[start:start + 64], pad=vocab.pad)
+        seen = batch.looked_at[..., None]
+        rows.append((model(batch) * seen).sum(1) / seen.sum(1))
+    turned = torch.linalg.qr(torch.randn(WIDTH, rows[0].shape[1], generator=torch.Generator().manual_seed(0))).Q
+    return normalize(torch.cat(rows)) @ turned.T
+
+
+def around(real: Tensor, count: int, draw: torch.Generator) -> Tensor:
+    """``count`` vectors of length 1 around real ones, which come in turn."""
+    made = torch.empty(count, WIDTH)
+    for start in range(0, count, SMALLEST):
+        chosen = torch.arange(start, min(start + SMALLEST, count)) % len(real)
+        noise = torch.randn(len(chosen), WIDTH, generator=draw) * 0.5 / WIDTH ** 0.5
+        made[start:start + len(chosen)] = normalize(real[chosen] + noise)
+    return made
+
+
+def size(index: DocumentIndex) -> float:
+    """The gigabytes of its vectors and what leads to them, as faiss writes them; texts and numbers come on top."""
+    import faiss
+
+    with TemporaryDirectory() as folder:
+        faiss.write_index(index.parts().vectors, str(file := Path(folder) / "vectors"))
+        return file.stat().st_size / 1e9
+
+
+def asked(index: DocumentIndex, queries: Tensor) -> tuple[list[float], Tensor]:
+    """The ms of each query, and what was found."""
+    took, found = [], []
+    index.search(queries[:1], MOST)
+    for query in queries.split(1):
+        start = time.perf_counter()
+        found.append(index.search(query, MOST).numbers)
+        took.append((time.perf_counter() - start) * 1e3)
+    return took, torch.cat(found)
+
+
+def kinds(documents: int) -> Iterator[tuple[str, Callable[[], DocumentIndex]]]:
+    """The indexes that are built of so many documents; flat, which the others are held against, is the first."""
+    yield "flat", lambda: FlatIndex(WIDTH)
+    yield "IVF", lambda: IVFIndex(WIDTH)
+    if documents <= LARGEST_GRAPH:
+        yield "HNSW", lambda: HNSWIndex(WIDTH)
+
+
+def measured(vectors: Tensor, queries: Tensor, lengths: str) -> Iterator[Row]:
+    """A row for each index; of an IVF index one for each number of probes."""
+    texts, best, exact_ms = [""] * len(vectors), torch.empty(0), 1.0
+    for name, make in kinds(len(vectors)):
+        index = make()
+        start = time.perf_counter()
+        index.add(texts, vectors)
+        built, gigabytes = time.perf_counter() - start, size(index)
+        for probes in MORE_PROBES if isinstance(index, IVFIndex) else (0,):
+            told = name
+            if isinstance(index, IVFIndex):
+                index.probes, told = probes, f"IVF, {probes} of {index.lists:,} lists"
+            took, found = asked(index, queries)
+            if name == "flat":
+                best, exact_ms = found, median(took)
+            recall = float((found[:, :, None] == best[:, None]).any(2).float().mean())
+            yield Row(len(vectors), lengths, told, built, gigabytes, median(took), quantiles(took, n=100)[98],
+                      exact_ms / median(took), recall)
+
+
+def line(row: Row) -> str:
+    """A row of the table."""
+    return (f"| {row.documents:,}{row.lengths} | {row.index} | {row.built_s:,.1f} | {row.gigabytes:.2f} | "
+            f"{row.query_ms:.2f} | {row.slowest_ms:.2f} | {row.against_flat:.1f} | {row.recall:.3f} |")
+
+
+def main(most: int = 1_000_000, file: str = "") -> None:
+    """Print the table, and keep its rows as JSON."""
+    start = time.perf_counter()
+    real, draw = encodings(), torch.Generator().manual_seed(1)
+    print(f"{len(real):,} blocks encoded in {time.perf_counter() - start:.0f} s\n")
+    print("| documents | index | built, s | GB | a query, ms | 99th percentile | flat's time against it | recall@10 |\n"
+          "|---|---|--:|--:|--:|--:|--:|--:|")
+    rows, count = list[Row](), SMALLEST
+    while count <= most:
+        vectors = around(real, count, draw)
+        queries = around(vectors[:: count // QUERIES], QUERIES, draw)
+        unequal = torch.randn(count, 1, generator=draw).mul(0.5).exp()
+        for lengths, scale in (("", None), (", unequal lengths", unequal)):
+            if scale is None or count == SMALLEST:
+                for row in measured(vectors if scale is None else vectors * scale, queries, lengths):
+                    print(line(row), flush=True)
+                    rows.append(row)
+        count *= 10
+    if file:
+        Path(file).write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(int((sys.argv[1:] or ["1000000"])[0]), *sys.argv[2:])
