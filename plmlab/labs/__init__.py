@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from plmlab.labs.permutation.lab import PermutationLab
     from plmlab.labs.permutation.presets import PermutationPreset
     from plmlab.labs.position.lab import PositionLab
+    from plmlab.labs.retrieval.lab import RetrievalLab
+    from plmlab.labs.retrieval.presets import RetrievalPreset
     from plmlab.labs.shape_xray.lab import ShapeXray
     from plmlab.labs.softmax.lab import SoftmaxLab
     from plmlab.labs.vectors.lab import VectorLab
@@ -44,6 +46,7 @@ MODULES = {
     "MaskLab": "mask.lab", "MaskPreset": "mask.lab", "MemoryLab": "memory.lab", "MemoryPreset": "memory.presets",
     "NextTokenLab": "next_token.lab", "PermutationLab": "permutation.lab", "PermutationPreset": "permutation.presets",
     "PositionLab": "position.lab",
+    "RetrievalLab": "retrieval.lab", "RetrievalPreset": "retrieval.presets",
     "ShapeXray": "shape_xray.lab", "SoftmaxLab": "softmax.lab", "VectorLab": "vectors.lab",
     "WorldLab": "world.lab",
 }
@@ -75,6 +78,8 @@ __all__ = [
     "PermutationLab",
     "PermutationPreset",
     "PositionLab",
+    "RetrievalLab",
+    "RetrievalPreset",
     "ShapeXray",
     "SoftmaxLab",
     "VectorLab",

@@ -1,0 +1,76 @@
+// Where things lie: the mosaic's rectangles in shares of its sides, the bands below it, arrows, and points of the map.
+
+import { clamp } from "../shared/dom.js";
+
+/** A column for each document, as wide as its p(z|x): [{ x, width }], in shares of the whole. */
+export function columnsOf(documents) {
+  let x = 0;
+  return documents.map(({ prior }) => {
+    const column = { x, width: prior };
+    x += prior;
+    return column;
+  });
+}
+
+/** The rectangles of the answers in a column, from below: [{ y, height }], in shares of its height, `y` from above. */
+export function cellsOf({ likelihoods }) {
+  let told = 0;
+  return likelihoods.map((height) => {
+    told += height;
+    return { y: 1 - told, height };
+  });
+}
+
+/** The area of each answer in all columns: p(y|x). */
+export const areasOf = (documents) => documents[0].likelihoods.map((_, answer) =>
+  documents.reduce((sum, one) => sum + one.prior * one.likelihoods[answer], 0));
+
+/** The bands that lead from columns to heads of equal widths, as paths in a field of `width` × `height`. */
+export function bandsOf(columns, width, height) {
+  const each = width / columns.length;
+  const at = (value) => Number(value.toFixed(2));
+  return columns.map(({ x, width: wide }, i) => {
+    const [left, right, from, to] = [x * width, (x + wide) * width, i * each + 3, (i + 1) * each - 3].map(at);
+    return `M${left} 0H${right}C${right} ${height / 2} ${to} ${height / 2} ${to} ${height}H${from}` +
+      `C${from} ${height / 2} ${left} ${height / 2} ${left} 0Z`;
+  });
+}
+
+export const REACH = 46; // px, an arrow of r = 1
+const [LEAST, TIP] = [1.2, 7];
+
+/** The path of an arrow r about a line at `middle`: up where the score is raised; nothing where r is hardly other than 0. */
+export function arrowOf(r, x, middle) {
+  const far = clamp(r, -1, 1) * REACH;
+  if (Math.abs(far) < LEAST) return "";
+  const sign = Math.sign(far);
+  const tip = Math.min(TIP, Math.abs(far));
+  const [end, neck] = [middle - far, middle - far + sign * tip].map((value) => Number(value.toFixed(2)));
+  return `M${x - 3} ${middle}V${neck}H${x - 7}L${x} ${end}L${x + 7} ${neck}H${x + 3}V${middle}Z`;
+}
+
+/** From points of the plane to px, one scale for both directions; what lies outside the box is put on the rim. */
+export function lensOf([left, right, low, high], width, height, room = 16) {
+  const scale = Math.min((width - 2 * room) / (right - left || 1), (height - 2 * room) / (high - low || 1));
+  return ([x, y]) => ({
+    x: clamp(width / 2 + (x - (left + right) / 2) * scale, 5, width - 5),
+    y: clamp(height / 2 - (y - (low + high) / 2) * scale, 5, height - 5),
+  });
+}
+
+/** The point nearest to a place, of [{ number, x, y }]; null where none is as near as `within` px. */
+export function nearest(points, x, y, within = 18) {
+  let [found, least] = [null, within ** 2];
+  for (const point of points) {
+    const far = (point.x - x) ** 2 + (point.y - y) ** 2;
+    if (far < least) [found, least] = [point, far];
+  }
+  return found;
+}
+
+/** Where a key leads in a list: one on, one back, the first, the last; null if nowhere. */
+export function along(key, place, count) {
+  const to = { ArrowDown: place + 1, ArrowRight: place + 1, ArrowUp: place - 1, ArrowLeft: place - 1,
+    Home: 0, End: count - 1 }[key];
+  return to === undefined ? null : clamp(to, 0, count - 1);
+}

@@ -1,0 +1,125 @@
+// What the Retrieval Lab says: of the answer, a document, the pull on its score, and what an edit changed.
+
+import { listed } from "../shared/listing.js";
+import { short } from "../shared/plot.js";
+import { percent } from "../shared/probabilities.js";
+
+/** A chance as a glance takes it in. */
+export const share = (p) => {
+  if (p > 0 && p < 0.001) return "<\u00a00.1\u00a0%";
+  return percent(p).replaceAll(" ", "\u00a0");
+};
+
+/** A pull, with its sign. */
+export const pull = (r) => (Math.abs(r) < 0.005 ? "0.00" : `${r < 0 ? "−" : "+"}${Math.abs(r).toFixed(2)}`);
+
+/** Two chances, before and now; one where both read alike. */
+export function moved(before, now) {
+  const [then, said] = [before, now].map(share);
+  return then === said ? said : `${then.replace("\u00a0%", "")}\u00a0→\u00a0${said}`;
+}
+
+const quoted = ({ text }) => `“${text}”`;
+export const NULL = -1;
+
+/** A document as it is called: its letter and its title. */
+export const called = (state, { number, title }) =>
+  (number === NULL ? "the null document" : `${state.letters[number]}, ${title}`);
+
+/** The answer that the arrows are for. */
+export const chosenOf = ({ answers }, chosen) => Math.max(0, answers.findIndex(({ text }) => text === chosen));
+
+/** Each document's part of p(y|x). */
+export const partsOf = ({ documents }, a) => documents.map(({ prior, likelihoods }) => prior * likelihoods[a]);
+
+const of = (p, part) => (p < 0.0005 ? "" : ` ${Math.round((100 * part) / p)}\u00a0% of that come from`);
+
+/** How likely an answer is, and from which document that comes. */
+export function answerSaid(state, a) {
+  const { p } = state.answers[a];
+  const parts = partsOf(state, a);
+  const most = state.documents[parts.indexOf(Math.max(...parts))];
+  const from = state.documents.length > 1 && p >= 0.0005
+    ? `${of(p, Math.max(...parts))} ${called(state, most)}.` : "";
+  return `${quoted(state.answers[a])} stands in the gap with p(y|x)\u00a0=\u00a0${share(p)}.${from}`;
+}
+
+/** How many times as likely as all documents together a document makes an answer, in words. */
+export function timesSaid(ratio) {
+  if (ratio < 0.01) return "less than a hundredth as likely as";
+  if (Math.abs(ratio - 1) < 0.005) return "just as likely as";
+  return `${short(ratio, 2)} times as likely as`;
+}
+
+/** What a document has to do with an answer, and where training would pull its score. */
+export function documentSaid(state, document, a) {
+  const { prior, likelihoods, pulls, number } = document;
+  const ratio = likelihoods[a] / (state.answers[a].p || 1e-30);
+  const name = called(state, document);
+  const sight = number === NULL ? "with nothing in sight" : "with it in sight";
+  const whither = pulls[a] > 0 ? "raised: pulled nearer" : "lowered: pushed away";
+  const then = Math.abs(pulls[a]) < 0.005
+    ? `so little hangs on it that training would hardly move its score (r\u00a0=\u00a0${pull(pulls[a])})`
+    : `if training were told ${quoted(state.answers[a])}, its score would be ${whither} (r\u00a0=\u00a0${pull(pulls[a])})`;
+  return `${name[0].toUpperCase()}${name.slice(1)}: p(z|x)\u00a0=\u00a0${share(prior)}; ${sight} the reader says ` +
+    `${quoted(state.answers[a])} with ${share(likelihoods[a])}. That is ${timesSaid(ratio)} all documents together ` +
+    `make it; ${then}.`;
+}
+
+/** The document whose columns moved most, of those in sight both before and now: [then, now], or null. */
+export function mostMoved(state, a) {
+  const pairs = state.documents.flatMap((now) => {
+    const then = state.before.find(({ number }) => number === now.number);
+    return then ? [[then, now]] : [];
+  });
+  const far = ([then, now]) => Math.abs(then.prior - now.prior) + Math.abs(then.likelihoods[a] - now.likelihoods[a]);
+  return pairs.sort((one, other) => far(other) - far(one))[0] ?? null;
+}
+
+const NEAR = 0.03;
+
+/** Which moved, the width or the height. */
+function verdict(wide, high) {
+  if (wide < NEAR && high < NEAR) return "neither has moved much";
+  if (high > 3 * wide) return "what moved is what is read in it, not how surely it is found";
+  if (wide > 3 * high) return "what moved is how surely it is found, not what is read in it";
+  return "both have moved";
+}
+
+/** What edits have changed, before and now; "" where nothing was edited. */
+export function changedSaid(state, a) {
+  if (!state.before) return "";
+  const then = state.answers.reduce((best, one) => (one.before > best.before ? one : best));
+  const now = state.answers[0];
+  const answer = then === now ? `${quoted(now)}: ${moved(now.before, now.p)}.`
+    : `It was ${quoted(then)} (${share(then.before)}); now it is ${quoted(now)} (${share(now.p)}).`;
+  const names = (from, to) => from.filter(({ number }) => number !== NULL && !to.some((one) => one.number === number))
+    .map((one) => called(state, one));
+  const [gone, come] = [names(state.before, state.documents), names(state.documents, state.before)];
+  const lists = [...(gone.length ? [`Out of sight: ${listed(gone)}.`] : []), ...(come.length ? [`New in sight: ${listed(come)}.`] : [])];
+  const pair = mostMoved(state, a);
+  if (!pair) return [answer, ...lists].join(" ");
+  const [old, one] = pair;
+  const moves = [Math.abs(old.prior - one.prior), Math.abs(old.likelihoods[a] - one.likelihoods[a])];
+  return [answer, `In ${called(state, one)}, p(z|x) is ${moved(old.prior, one.prior)}, and p(y|z,x) of ` +
+    `${quoted(state.answers[a])} is ${moved(old.likelihoods[a], one.likelihoods[a])}: ${verdict(...moves)}.`,
+  ...lists].join(" ");
+}
+
+/** What is to be guessed, and the answer; null where the null document is not in sight. */
+export function guessOf(state) {
+  const nothing = state.documents.find(({ number }) => number === NULL);
+  if (!nothing || state.documents.length < 2) return null;
+  const best = nothing.likelihoods.indexOf(Math.max(...nothing.likelihoods));
+  const [alone, all] = [state.answers[best], state.answers[0]];
+  const learned = `With nothing to read it says ${quoted(alone)}, with ${share(nothing.likelihoods[best])}: that is what it ` +
+    "has learned by heart.";
+  return ["The null document ∅ is empty. What does the reader say with it, and how surely?", best === 0
+    ? `${learned} With the documents it is the same word, with ${share(all.p)}.`
+    : `${learned} The documents make it ${quoted(all)}, with ${share(all.p)}.`];
+}
+
+/** What the map cannot tell. */
+export const mapSaid = (held) => `The two directions in which the documents’ vectors differ most hold ${share(held)} of their ` +
+  "variance; they were fitted once, and no edit moves them. What is looked up is decided by inner products in all " +
+  "directions, not by distances in this picture.";
