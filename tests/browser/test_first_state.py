@@ -28,6 +28,7 @@ import gate_models
 import layer_models
 import memory_models
 import permutation_models
+import retrieval_models
 import vector_fixtures
 from beam_fixtures import table_lab
 from cloze_models import crossed, gpt
@@ -70,6 +71,7 @@ BEGINNINGS = {
     "PermutationLab": ["permutation_models.lab()", "permutation_models.lab(leak=True, by_order=True, step=2)"],
     "PositionLab": [f'PositionLab(*minilm(), kind="{kind}")'
                     for kind in ("sinusoidal", "learned", "relative", "sentence", "compared")],
+    "RetrievalLab": ["retrieval_models.lab()", "retrieval_models.lab(k=8, removed=[2], temperature=2.0)"],
     "ShapeXray": ["ShapeXray()", "ShapeXray(wrong=True)"],
     "SoftmaxLab": ["SoftmaxLab()"],
     "VectorLab": ["vector_fixtures.lab()", "vector_fixtures.lab(axes=vector_fixtures.AXES, update=100)"],

@@ -42,7 +42,7 @@ export default lab({
   const bar = el("div", { class: "bar" }, el("h4", {}, "The documents"), add, all);
   const formPlace = el("div", {});
   const own = el("div", { class: "own" }, ownAnswer(model, signal));
-  parts.body.append(finding, changed, board, own, why, ask,
+  parts.body.append(finding, changed, el("div", { class: "scroll" }, board), why, ask,
     el("div", { class: "two" }, el("section", { "aria-label": "the documents" }, bar, formPlace, cards,
       el("p", { class: "note" }, "The title is read by the retriever only, the text by both.")), where));
 
@@ -120,7 +120,7 @@ export default lab({
     keepingFocus(() => {
       finding.textContent = answerSaid(state, a);
       changed.textContent = changedSaid(state, a);
-      board.replaceChildren(mosaicOf(state, a, { open, point, choose: (text) => { choose({ chosen: text }); draw(); },
+      board.replaceChildren(mosaicOf(state, a, { open, point, own, choose: (text) => { choose({ chosen: text }); draw(); },
         signal: view.life.signal }));
       all.disabled = disabled || !state.before;
       formPlace.replaceChildren(...(view.form ? [view.form.node] : []));

@@ -84,7 +84,7 @@ class RetrievalLab(Lab):
         """The statement, and the likeliest answer."""
         if not self.state:
             return self.message
-        best = self.state["answers"][0]
+        best = max(self.state["answers"], key=lambda one: one["p"])
         return f"{self.text} → {best['text']} ({best['p']:.2f})"
 
     def compute(self, change: Change) -> Computed:
@@ -105,7 +105,7 @@ class RetrievalLab(Lab):
         now, before = self._both(query, edits, excluded, tuple(known.excluded), asked)
         state = drawing(Sight(lookup, now), before and Sight(self.lookup, before), asked, right)
         left = len(lookup.documents) - len(excluded)
-        state |= {"gaps": len(query.hidden), "preset": preset, "plane": self._points(query, edits, lookup), "left": left}
+        state |= {"gaps": len(query.hidden), "preset": preset, "plane": self._points(query, edits, lookup)}
         none = "" if left else "No document is left: the reader has only what it learned into its weights."
         return Computed({"state": state, "message": joined(note, strange, self._unknown(edits), none)})
 

@@ -36,12 +36,17 @@ export function bandsOf(columns, width, height) {
   });
 }
 
-export const REACH = 46; // px, an arrow of r = 1
+export const REACH = 36; // px, the longest arrow
+const SCALES = [0.1, 0.25, 0.5, 1];
 const [LEAST, TIP] = [1.2, 7];
 
-/** The path of an arrow r about a line at `middle`: up where the score is raised; nothing where r is hardly other than 0. */
-export function arrowOf(r, x, middle) {
-  const far = clamp(r, -1, 1) * REACH;
+/** The r of an arrow of full length, the same for all documents: the least round number that none exceeds. */
+export const scaleOf = (pulls) => SCALES.find((full) => pulls.every((r) => Math.abs(r) <= full)) ?? 1;
+
+/** The path of an arrow r about a line at `middle`, as long as `REACH` where r is `full`: up where the score is raised;
+    nothing where r is hardly other than 0. */
+export function arrowOf(r, full, x, middle) {
+  const far = clamp(r / full, -1, 1) * REACH;
   if (Math.abs(far) < LEAST) return "";
   const sign = Math.sign(far);
   const tip = Math.min(TIP, Math.abs(far));
@@ -55,6 +60,20 @@ export function lensOf([left, right, low, high], width, height, room = 16) {
   return ([x, y]) => ({
     x: clamp(width / 2 + (x - (left + right) / 2) * scale, 5, width - 5),
     y: clamp(height / 2 - (y - (low + high) / 2) * scale, 5, height - 5),
+  });
+}
+
+const BESIDE = [[6, -5], [6, 13], [-14, -5], [-14, 13], [10, 4], [-18, 4]];
+
+/** Where the letters of points stand: for each the place beside it that is freest of other letters and marks. */
+export function lettersAt(points, marks) {
+  const taken = [...marks, ...points].map(({ x, y }) => [x - 4, y + 4]);
+  return points.map(({ x, y }) => {
+    const places = BESIDE.map(([right, down]) => [x + right, y + down]);
+    const room = ([px, py]) => Math.min(...taken.map(([tx, ty]) => Math.hypot(px - tx, py - ty)));
+    const best = places.find((place) => room(place) >= 11) ?? places.sort((one, other) => room(other) - room(one))[0];
+    taken.push(best);
+    return { x: best[0], y: best[1] };
   });
 }
 

@@ -1,10 +1,11 @@
 // Where the vectors lie: all documents and the statement, in a plane that was fitted once.
 
-import { along, lensOf, nearest } from "./layout.js";
+import { along, lensOf, lettersAt, nearest } from "./layout.js";
 import { mapSaid } from "./told.js";
 import { el, svg } from "../shared/dom.js";
 
-export const [WIDTH, HEIGHT] = [320, 250];
+const [WIDTH, HEIGHT] = [320, 250];
+const UNTOUCHED = "Point at a point to see which document it is.";
 
 /** All points: [{ number, x, y, kind }]; what was written lies where its new vector is. */
 export function pointsOf({ documents, box }, { plane: { query, written } }, shelf) {
@@ -24,16 +25,18 @@ export function mapOf({ menu, state, shelf, point, open, nameOf }) {
   const { query, points } = pointsOf(menu, state, shelf);
   const sight = new Set(state.documents.map(({ number }) => number));
   const ring = svg("circle", { class: "ring", r: 8, visibility: "hidden" });
-  const marks = points.filter(({ number }) => sight.has(number)).map(({ number, x, y, moved }) => svg("g", { class: `spot${moved ? " moved" : ""}`,
-    "data-doc": number }, svg("circle", { cx: x.toFixed(1), cy: y.toFixed(1), r: 4 }),
-  svg("text", { x: (x + 6).toFixed(1), y: (y - 5).toFixed(1) }, state.letters[number])));
-  const said = el("p", { class: "map-said" }, "");
+  const spots = points.filter(({ number }) => sight.has(number));
+  const letters = lettersAt(spots, [query]);
+  const marks = spots.map(({ number, x, y, moved }, i) => svg("g", { class: `spot${moved ? " moved" : ""}`, "data-doc": number },
+    svg("circle", { cx: x.toFixed(1), cy: y.toFixed(1), r: 4 }),
+    svg("text", { x: letters[i].x.toFixed(1), y: letters[i].y.toFixed(1) }, state.letters[number])));
+  const said = el("p", { class: "map-said" }, UNTOUCHED);
   const picture = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, "aria-hidden": "true" },
     svg("path", { class: "dots", d: points.filter(({ number, moved }) => !sight.has(number) && !moved).map((one) => dot(one, 2)).join("") }),
     svg("path", { class: "dots written", d: points.filter(({ number, moved }) => !sight.has(number) && moved).map((one) => dot(one, 3)).join("") }),
     ...marks,
     svg("path", { class: "query", d: `M${query.x} ${query.y - 7}l7 7l-7 7l-7-7Z` }),
-    svg("text", { class: "query-name", x: query.x + 10, y: query.y + 4 }, "x"), ring);
+    ring);
   const field = el("div", { class: "map", tabindex: "0", role: "slider", "data-at": "map", "aria-label":
     "the map of vectors: the arrow keys lead from document to document, the highest inner product first; Enter opens one",
   "aria-valuemin": 1, "aria-valuemax": Math.max(1, state.plane.ranked.length), "aria-valuenow": 1 }, picture);
@@ -42,7 +45,7 @@ export function mapOf({ menu, state, shelf, point, open, nameOf }) {
     const at = points.find((one) => one.number === number);
     ring.setAttribute("visibility", at ? "visible" : "hidden");
     if (!at) {
-      said.textContent = "";
+      said.textContent = UNTOUCHED;
       return;
     }
     ring.setAttribute("cx", at.x);
@@ -77,6 +80,6 @@ export function mapOf({ menu, state, shelf, point, open, nameOf }) {
   });
   return { node: el("section", { class: "where", "aria-label": "where the vectors lie" },
     el("h4", {}, "Where the vectors lie"), field,
-    el("p", { class: "map-key" }, el("span", { class: "diamond" }, "◆"), " the statement x, ● looked up, · any other document"),
+    el("p", { class: "map-key" }, el("span", { class: "diamond" }, "◆"), " the statement x, ● looked up, ○ written by you, · any other"),
     said, el("p", { class: "note" }, mapSaid(menu.share))), show };
 }

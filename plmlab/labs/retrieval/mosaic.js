@@ -1,12 +1,12 @@
 // The mosaic: a column for each document, as wide as p(z|x), filled as high as p(y|z,x); below it heads of equal widths.
 
-import { REACH, along, areasOf, arrowOf, bandsOf, cellsOf, columnsOf } from "./layout.js";
-import { NULL, moved, pull, share } from "./told.js";
+import { REACH, along, areasOf, arrowOf, bandsOf, cellsOf, columnsOf, scaleOf } from "./layout.js";
+import { NULL, moved, pull, rankedOf, share, was } from "./told.js";
 import { el, svg, walked } from "../shared/dom.js";
 
 const [FIELD, FALL] = [1000, 26]; // units, the bands are stretched to the room there is
 const NAMED = { width: 0.1, height: 0.11 }; // a cell with room for its word
-const ROOM = 2 * REACH + 8; // px, the arrows
+const ROOM = 2 * REACH + 10; // px, the arrows
 const pc = (value) => `${(100 * value).toFixed(3)}%`;
 
 const cell = (answer, { y, height }, { answers, a, wide }) => el("i", {
@@ -22,41 +22,43 @@ function columns(documents, { answers, letters }, a, letter) {
 }
 
 /** The whole as a picture: its columns, and beside them the sum of each answer's area. */
-function picture(documents, state, a, { title, letter = false }) {
+function picture(documents, state, a, { title, kind, letter = false }) {
   const sums = areasOf(documents);
   const said = sums.map((p, answer) => `${state.answers[answer].text} ${share(p)}`).join(", ");
   const bar = cellsOf({ likelihoods: sums }).map((place, answer) => cell(answer, place, { answers: state.answers, a, wide: 1 }));
   return [
-    el("div", { class: "mosaic", role: "img", "aria-label": `${title}: ${documents.length} columns; ${said}` },
+    el("div", { class: `mosaic ${kind}`, role: "img", "aria-label": `${title}: ${documents.length} columns; ${said}` },
       ...columns(documents, state, a, letter)),
-    el("div", { class: "sums", role: "img", "aria-label": `p(y|x): ${said}` }, ...bar),
+    el("div", { class: `sums ${kind}`, role: "img", "aria-label": `p(y|x): ${said}` }, ...bar),
   ];
 }
 
 /** The head of a document: its name, both chances, and the arrow. */
-function head(state, document, a, { old, open, point }) {
+function head(state, document, a, { old, full, open, point }) {
   const { number, title, prior, likelihoods, pulls } = document;
   const nothing = number === NULL;
-  const [wide, high] = old ? [moved(old.prior, prior), moved(old.likelihoods[a], likelihoods[a])] : [prior, likelihoods[a]].map(share);
+  const pairs = [[old?.prior ?? null, prior], [old?.likelihoods[a] ?? null, likelihoods[a]]];
+  const amount = ([then, now]) => el("span", { class: "number" }, share(now), el("small", {}, was(then, now)));
+  const [wide, high] = pairs.map(([then, now]) => `${share(now)} ${was(then, now)}`.trim());
   return el("button", { type: "button", class: `head${old === null ? " new" : ""}`, "data-doc": number, "data-at": `head ${number}`,
     "aria-label": `${nothing ? "the null document" : `${state.letters[number]}, ${title}`}: p(z|x) ${wide}, p(y|z,x) ${high}, ` +
       `r ${pull(pulls[a])}`,
     on: { click: () => open(number), focus: () => point(number), blur: () => point(null) } },
   el("span", { class: "title" }, el("b", { class: "badge" }, state.letters[number]), " ",
     el("bdi", {}, nothing ? "nothing" : title)),
-  el("span", { class: "number" }, wide), el("span", { class: "number" }, high),
+  ...pairs.map(amount),
   svg("svg", { class: `arrow ${pulls[a] < 0 ? "down" : "up"}`, width: 40, height: ROOM, "aria-hidden": "true" },
-    svg("path", { class: "level", d: `M2 ${ROOM / 2}H38` }), svg("path", { class: "tip", d: arrowOf(pulls[a], 20, ROOM / 2) })),
-  el("span", { class: "number" }, pull(pulls[a])));
+    svg("path", { class: "level", d: `M2 ${ROOM / 2}H38` }), svg("path", { class: "tip", d: arrowOf(pulls[a], full, 20, ROOM / 2) })),
+  el("b", { class: "number" }, pull(pulls[a])));
 }
 
 /** The answers, the likeliest first: a press chooses one. */
 function list(state, a, { choose, gone }) {
   return el("ul", { class: "answers", "aria-label": "answers: choose the one that training would be told" },
-    ...state.answers.map(({ text, p, before, right }, answer) => el("li", {}, el("button", {
+    ...rankedOf(state).map((answer) => [answer, state.answers[answer]]).map(([answer, { text, p, before, right }]) => el("li", {}, el("button", {
       type: "button", class: "answer", "aria-pressed": String(answer === a), "data-at": `answer ${text}`,
       on: { click: () => choose(text) } },
-    el("i", { class: `swatch fill-${answer}` }), el("bdi", {}, text), right ? el("small", { title: "what is true" }, "✓ true") : "",
+    el("i", { class: `swatch fill-${answer}` }), el("bdi", {}, text), right ? el("small", { title: "this is true", "aria-label": "true" }, "✓") : "",
     el("span", { class: "amount" }, before === null ? share(p) : moved(before, p))))),
     el("li", { class: "rest" }, el("i", { class: "swatch" }), "any other words ", el("span", { class: "amount" }, share(gone))));
 }
@@ -65,28 +67,28 @@ const RULES = ["100\u00a0%", "50\u00a0%", "0"];
 const side = (kind, ...parts) => el("div", { class: `side ${kind}` }, ...parts);
 
 /** All of it: before, where there was one; now; bands; heads with arrows; and the answers. */
-export function mosaicOf(state, a, { open, point, choose, signal }) {
+export function mosaicOf(state, a, { open, point, choose, own, signal }) {
   const { documents, before } = state;
   const bands = svg("svg", { class: "bands", viewBox: `0 0 ${FIELD} ${FALL}`, preserveAspectRatio: "none", "aria-hidden": "true" },
     ...bandsOf(columnsOf(documents), FIELD, FALL).map((d, i) => svg("path", { d, "data-doc": documents[i].number })));
+  const full = scaleOf(documents.map(({ pulls }) => pulls[a]));
   const oldOf = ({ number }) => (before ? before.find((one) => one.number === number) ?? null : undefined);
   const heads = el("div", { class: "heads", role: "group", "aria-label": "the documents in sight; the arrow keys lead from one to the next",
     style: `grid-template-columns:repeat(${documents.length}, minmax(0, 1fr))` },
-  ...documents.map((one) => head(state, one, a, { old: oldOf(one), open, point })));
+  ...documents.map((one) => head(state, one, a, { old: oldOf(one), full, open, point })));
   walked(heads, along, signal);
-  const answer = state.answers[a].text;
+  const answer = el("bdi", {}, `“${state.answers[a].text}”`);
   const label = (...words) => el("span", {}, ...words);
   const gone = Math.max(0, 1 - state.answers.reduce((sum, { p }) => sum + p, 0));
-  const node = el("div", { class: `board${before ? " edited" : ""}` },
-    ...(before ? [side("twin", label("as it was")), ...picture(before, state, a, { title: "before", letter: true }),
-      el("div", { class: "beside" })] : []),
+  const node = el("div", { class: `board${before ? " edited" : ""}`, style: `--columns:${documents.length}` },
+    ...(before ? [side("then", label("as it was")), ...picture(before, state, a, { title: "before", kind: "then", letter: true })] : []),
     side("scale", label("height:"), label("p(y|z,x)"), ...RULES.map((text, i) => el("small", { style: `top:${50 * i}%` }, text))),
-    ...picture(documents, state, a, { title: "now" }),
-    el("div", { class: "beside" }, el("p", { class: "over" }, "p(y|x), area summed"), list(state, a, { choose, gone })),
-    side("fall"), bands, el("div", {}), el("div", {}),
-    side("names", label("document z"), label("width p(z|x)"), label("height of ", el("bdi", {}, `“${answer}”`)),
-      el("span", { class: "arrows", style: `height:${ROOM}px` }, label("pull on its score, if told "), el("bdi", {}, `“${answer}”`)),
-      label("r(z)")), heads);
+    ...picture(documents, state, a, { title: "now", kind: "now" }), bands,
+    side("names", label("document z"), label("width p(z|x)"), label("height p(y|z,x)"),
+      el("span", { class: "arrows", style: `height:${ROOM}px` }, "pull on its score, if told ", answer,
+        ...[full, -full].map((r, i) => el("small", { style: i ? "bottom:2px" : "top:3px" }, pull(r)))),
+      label("r(z)")), heads,
+    el("div", { class: "beside" }, el("p", { class: "over" }, "p(y|x), the areas summed"), list(state, a, { choose, gone }), own));
   node.addEventListener("pointerover", (event) => {
     const on = event.target.closest("[data-doc]");
     point(on ? Number(on.dataset.doc) : null);

@@ -1,4 +1,4 @@
-"""A reading of a statement as JavaScript draws it: answers, documents with what each had to do with these, and before."""
+"""A reading of a statement as JavaScript draws it: answers, what each document had to do with them, now and before."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -38,11 +38,13 @@ class Sight:
 
 
 def shown(now: Reading, before: Reading | None, asked: Sequence[Ids]) -> list[Ids]:
-    """The answers that are shown, the likeliest now first: those that the reader thinks of with some document in sight,
-    or thought of before, as far as there is room; always the best of then, and what is ``asked`` for."""
+    """The answers that are shown: those that the reader thinks of with some document in sight, or thought of before, as
+    far as there is room; always the best of then, and what is ``asked`` for. The likeliest come first, before anything
+    was edited, so that an edit leaves each its place and colour."""
     always = {*asked, *(before.answers[:1] if before else ())}
     known = [answer for answer in now.answers if before is None or answer in before.answers]
-    return [answer for place, answer in enumerate(known) if place < MOST_ANSWERS or answer in always]
+    kept = [answer for place, answer in enumerate(known) if place < MOST_ANSWERS or answer in always]
+    return kept if before is None else sorted(kept, key=before.answers.index)
 
 
 def marked(tokenizer: Tokenizer, text: str, answers: Sequence[Ids]) -> list[list[Any]]:

@@ -13,6 +13,9 @@ export const share = (p) => {
 /** A pull, with its sign. */
 export const pull = (r) => (Math.abs(r) < 0.005 ? "0.00" : `${r < 0 ? "−" : "+"}${Math.abs(r).toFixed(2)}`);
 
+/** What a chance was, where it reads otherwise now; "" where it does not, or where nothing was before. */
+export const was = (before, now) => (before === null || share(before) === share(now) ? "" : `was\u00a0${share(before)}`);
+
 /** Two chances, before and now; one where both read alike. */
 export function moved(before, now) {
   const [then, said] = [before, now].map(share);
@@ -26,21 +29,26 @@ export const NULL = -1;
 export const called = (state, { number, title }) =>
   (number === NULL ? "the null document" : `${state.letters[number]}, ${title}`);
 
-/** The answer that the arrows are for. */
-export const chosenOf = ({ answers }, chosen) => Math.max(0, answers.findIndex(({ text }) => text === chosen));
+/** The numbers of the answers, the likeliest first. */
+export const rankedOf = ({ answers }) => answers.map((_, n) => n).sort((one, other) => answers[other].p - answers[one].p);
+
+/** The answer that the arrows are for: the likeliest, unless another one is chosen. */
+export function chosenOf(state, chosen) {
+  const found = state.answers.findIndex(({ text }) => text === chosen);
+  return found < 0 ? rankedOf(state)[0] : found;
+}
 
 /** Each document's part of p(y|x). */
 export const partsOf = ({ documents }, a) => documents.map(({ prior, likelihoods }) => prior * likelihoods[a]);
-
-const of = (p, part) => (p < 0.0005 ? "" : ` ${Math.round((100 * part) / p)}\u00a0% of that come from`);
 
 /** How likely an answer is, and from which document that comes. */
 export function answerSaid(state, a) {
   const { p } = state.answers[a];
   const parts = partsOf(state, a);
   const most = state.documents[parts.indexOf(Math.max(...parts))];
+  const part = Math.max(...parts) / p;
   const from = state.documents.length > 1 && p >= 0.0005
-    ? `${of(p, Math.max(...parts))} ${called(state, most)}.` : "";
+    ? ` ${part > 0.995 ? "Nearly all" : share(part)} of that comes from ${called(state, most)}.` : "";
   return `${quoted(state.answers[a])} stands in the gap with p(y|x)\u00a0=\u00a0${share(p)}.${from}`;
 }
 
@@ -90,7 +98,7 @@ function verdict(wide, high) {
 export function changedSaid(state, a) {
   if (!state.before) return "";
   const then = state.answers.reduce((best, one) => (one.before > best.before ? one : best));
-  const now = state.answers[0];
+  const now = state.answers[rankedOf(state)[0]];
   const answer = then === now ? `${quoted(now)}: ${moved(now.before, now.p)}.`
     : `It was ${quoted(then)} (${share(then.before)}); now it is ${quoted(now)} (${share(now.p)}).`;
   const names = (from, to) => from.filter(({ number }) => number !== NULL && !to.some((one) => one.number === number))
@@ -111,10 +119,11 @@ export function guessOf(state) {
   const nothing = state.documents.find(({ number }) => number === NULL);
   if (!nothing || state.documents.length < 2) return null;
   const best = nothing.likelihoods.indexOf(Math.max(...nothing.likelihoods));
-  const [alone, all] = [state.answers[best], state.answers[0]];
+  const first = rankedOf(state)[0];
+  const [alone, all] = [state.answers[best], state.answers[first]];
   const learned = `With nothing to read it says ${quoted(alone)}, with ${share(nothing.likelihoods[best])}: that is what it ` +
     "has learned by heart.";
-  return ["The null document ∅ is empty. What does the reader say with it, and how surely?", best === 0
+  return ["The null document ∅ is empty. What does the reader say with it, and how surely?", best === first
     ? `${learned} With the documents it is the same word, with ${share(all.p)}.`
     : `${learned} The documents make it ${quoted(all)}, with ${share(all.p)}.`];
 }

@@ -1,0 +1,102 @@
+"""How fast the Retrieval Lab answers in a real JupyterLab, warm: ``python benchmarks/retrieval_lab.py`` prints a table.
+
+A REALM of the course's size (3 layers of 128, on ``bert-world``, not trained further), one thread, the 123 blocks of a
+medium world. First paint, and from the reader's act to the painted frame, medians; Python's own share is that of one
+change, with nothing remembered of it.
+"""
+
+import statistics
+
+from labs import ANSWERED, Desk, first_paint, open_desk
+
+MADE = """
+import statistics, time, torch
+torch.set_num_threads(1)
+torch.manual_seed(0)
+from plmlab.chapters.ch16.corpora import corpus
+from plmlab.checkpoints import load
+from plmlab.labs import RetrievalLab, RetrievalPreset
+from plmlab.labs.retrieval.edits import copied
+from plmlab.models.embedder import Embedder
+from plmlab.models.lookup import Lookup
+from plmlab.models.realm import REALM
+from plmlab.world.datasets.tokenizer import spelling
+bert = load("bert-world", expect="bert-pretraining")[0]
+lookup = Lookup(REALM.on(Embedder.on(bert.bert, 64), bert), spelling(), corpus(1).blocks)
+said = [" ".join("[MASK]" if place in one.salient else word for place, word in enumerate(one.cloze.words))
+        for one in corpus(1).statements[:40]]
+made = RetrievalLab(lookup, [RetrievalPreset(str(i), text) for i, text in enumerate(said[:2])])
+"""
+SHOWN = "made"
+SAID = """
+def spent(changes):
+    found = []
+    for change in changes:
+        made._read.cache_clear()
+        start = time.perf_counter()
+        made.set_state(change)
+        found.append(1000 * (time.perf_counter() - start))
+        assert not made.stale
+    return f"{statistics.median(found):.0f} ms (at most {max(found):.0f})"
+one = corpus(1).blocks[0]
+shown = {"a statement": spent([{"text": text} for text in said]),
+         "another temperature": spent([{"temperature": 0.5 + i / 40} for i in range(40)]),
+         "k = 8": spent([{"text": text, "k": 8} for text in said]), "k = 4 again": spent([{"k": 4}])}
+made._read.cache_clear()
+each = []
+for i in range(40):
+    start = time.perf_counter()
+    made.replaced = {"0": [one.title, f"{one.text} {said[i % 9]}".replace("[MASK]", "Alder")[:150 + i]]}
+    each.append(1000 * (time.perf_counter() - start))
+shown["a letter typed into a document"] = f"{statistics.median(each):.0f} ms (at most {max(each):.0f})"
+start = time.perf_counter()
+for _ in range(20): copied(lookup)
+shown["a copy of the lookup"] = f"{50 * (time.perf_counter() - start):.2f} ms"
+print("; ".join(f"{name} {value}" for name, value in shown.items()))
+"""
+
+TIMED = """async ({ act, count }) => {""" + ANSWERED + """
+    const lab = [...document.querySelectorAll('.plm-lab')].at(-1), spent = [];
+    const place = lab.querySelector('.board-place');
+    const set = (label, value) => {
+        const input = lab.querySelector(`[aria-label="${label}"]`);
+        input.value = value;
+        input.dispatchEvent(new Event('input'));
+    };
+    const acts = {
+        answer: (i) => lab.querySelectorAll('.answer')[i % 2].click(),
+        out: () => lab.querySelector('.card [aria-pressed]').click(),
+        k: (i) => set('k, looked up', 3 + i % 2),
+        preset: (i) => lab.querySelectorAll('.preset')[i % 2].click(),
+    };
+    for (let i = 0; i < count; i++) {
+        spent.push(await answered(place, { childList: true }, () => acts[act](i)));
+        await new Promise((done) => setTimeout(done, 250));
+    }
+    return spent;
+}"""
+ACTS = {"answer": "an answer chosen", "out": "a document left out (kernel)", "preset": "another statement (kernel)",
+        "k": "k (kernel, 150 of it the wait)"}
+
+
+def measure(desk: Desk) -> tuple[dict[str, str], str]:
+    """What is done → its figures; and what the kernel says of its own share."""
+    page = desk.run(MADE, SHOWN, SAID, until=".jp-Notebook-cell:nth-of-type(2) .board")
+    row = {"first paint": f"{statistics.median(first_paint(page, 1, '.board') for _ in range(5)):.0f}"}
+    for act, name in ACTS.items():
+        row[name] = f"{statistics.median(page.evaluate(TIMED, {'act': act, 'count': 20})):.0f}"
+    return row, desk.run_cell(2)
+
+
+def main() -> None:
+    """Measure and print."""
+    with open_desk() as desk:
+        row, said = measure(desk)
+    print("| Retrieval Lab, median ms | " + " | ".join(row) + " |")
+    print("|---|" + "--:|" * len(row))
+    print("| bert-world's size | " + " | ".join(row.values()) + " |")
+    print(f"Python's own share: {said.strip()}")
+
+
+if __name__ == "__main__":
+    main()
