@@ -24,7 +24,7 @@ from plmlab.world.datasets.tokenizer import spelling
 bert = load("bert-world", expect="bert-pretraining")[0]
 lookup = Lookup(REALM.on(Embedder.on(bert.bert, 64), bert), spelling(), corpus(1).blocks)
 said = [" ".join("[MASK]" if place in one.salient else word for place, word in enumerate(one.cloze.words))
-        for one in corpus(1).statements[:40]]
+        for one in corpus(1).statements[:12]]
 made = RetrievalLab(lookup, [RetrievalPreset(str(i), text) for i, text in enumerate(said[:2])])
 """
 SHOWN = "made"
@@ -40,13 +40,13 @@ def spent(changes):
     return f"{statistics.median(found):.0f} ms (at most {max(found):.0f})"
 one = corpus(1).blocks[0]
 shown = {"a statement": spent([{"text": text} for text in said]),
-         "another temperature": spent([{"temperature": 0.5 + i / 40} for i in range(40)]),
+         "another temperature": spent([{"temperature": 0.5 + i / 12} for i in range(12)]),
          "k = 8": spent([{"text": text, "k": 8} for text in said]), "k = 4 again": spent([{"k": 4}])}
 made._read.cache_clear()
 each = []
-for i in range(40):
+for i in range(12):
     start = time.perf_counter()
-    made.replaced = {"0": [one.title, f"{one.text} {said[i % 9]}".replace("[MASK]", "Alder")[:150 + i]]}
+    made.replaced = {"0": [one.title, f"{one.text} {said[i % 9]}".replace("[MASK]", "Alder")[:100 + i]]}
     each.append(1000 * (time.perf_counter() - start))
 shown["a letter typed into a document"] = f"{statistics.median(each):.0f} ms (at most {max(each):.0f})"
 start = time.perf_counter()

@@ -1,11 +1,10 @@
 """A REALM among its documents: what it looks up for a statement, what it says, and what each document had to do with
 that (Guu et al. 2020, §3)."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from random import Random
-from typing import NamedTuple
 
 import torch
 from jaxtyping import Float
@@ -13,25 +12,16 @@ from torch import Tensor
 
 from plmlab.example import IGNORE, Batch, Example
 from plmlab.models.realm import REALM
-from plmlab.objectives.retrievals import NULL, RetrievedBatch, RetrievedExample
+from plmlab.objectives.retrievals import NULL, Ids, Query, RetrievedBatch, RetrievedExample
 from plmlab.objectives.retrieved import queried, retrieved, two_texts
 from plmlab.retrieval.blocks import Block
 from plmlab.retrieval.index import DocumentIndex, FlatIndex
 from plmlab.text.tokenizers import Tokenizer
 
-Ids = tuple[int, ...]
 TOP = 4
 """So many documents are looked up, beside the null document."""
 ROWS = 64
 """So many texts are read at once."""
-
-
-class Query(NamedTuple):
-    """A statement, the places of its hidden tokens, and the numbers of documents that may not be looked up for it."""
-
-    tokens: Ids
-    hidden: tuple[int, ...]
-    excluded: Collection[int] = ()
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """Statements with what was retrieved for each, side by side: what REALM is trained on."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import NamedTuple, Self
 
 import torch
 from jaxtyping import Bool, Int
@@ -10,8 +10,17 @@ from torch import Tensor
 
 from plmlab.example import IGNORE, Batch, Example
 
+Ids = tuple[int, ...]
 NULL = -1
 """The number of the null document, in which nothing stands."""
+
+
+class Query(NamedTuple):
+    """A statement, the places of its hidden tokens, and the numbers of documents that may not be looked up for it."""
+
+    tokens: Ids
+    hidden: tuple[int, ...]
+    excluded: Collection[int] = ()
 
 
 @dataclass(frozen=True)

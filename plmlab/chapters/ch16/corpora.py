@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import count
 
-from plmlab.models.lookup import Query
+from plmlab.objectives.retrievals import Query
 from plmlab.retrieval.blocks import Block, blocks
 from plmlab.world.datasets.pages import ArticlePages
 from plmlab.world.datasets.tokenizer import ids, spelling

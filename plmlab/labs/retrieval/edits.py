@@ -1,11 +1,11 @@
-"""Documents as a reader has edited them, in a copy of a `Lookup`."""
+"""Documents as a reader has edited them, in a copy of what is looked up."""
 
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from plmlab.models.lookup import Lookup
+from plmlab.labs.retrieval.looking import Looking
 from plmlab.retrieval.blocks import Block
 from plmlab.retrieval.index import Parts
 
@@ -30,7 +30,7 @@ class Edits:
         """The documents that the reader wrote."""
         return *self.added, *(one for _, one in self.replaced)
 
-    def applied(self, lookup: Lookup) -> Lookup:
+    def applied(self, lookup: Looking) -> Looking:
         """A copy of a lookup with these edits; only what was written is embedded."""
         made = copied(lookup)
         if self.added:
@@ -51,7 +51,7 @@ def document(told: Sequence[str]) -> Block:
     return Block(title, 0, (text,))
 
 
-def copied(lookup: Lookup) -> Lookup:
+def copied(lookup: Looking) -> Looking:
     """A lookup of the same model with the same documents and vectors, whose changes the other one does not see. Nothing
     is embedded anew; what is copied is the index (4 bytes a number) and the tables that lead to the documents."""
     import faiss

@@ -5,7 +5,7 @@ import { asItWas, cardsOf, deleted, editorOf, formOf, leftOut, listedOf, shelfOf
 import { mapOf } from "./map.js";
 import { mosaicOf } from "./mosaic.js";
 import { NULL, answerSaid, changedSaid, chosenOf, documentSaid, guessOf, partsOf } from "./told.js";
-import { eachFrame, el } from "../shared/dom.js";
+import { eachFrame, el, resized } from "../shared/dom.js";
 import { guess, lab, observe, setter, tell } from "../shared/lab.js";
 
 const EDITS = ["added", "replaced", "removed", "excluded"];
@@ -82,6 +82,10 @@ export default lab({
     say(number ?? view.opened);
   };
   const say = (number) => {
+    told(number);
+    why.style.minHeight = `${Math.max(parseFloat(why.style.minHeight) || 0, why.offsetHeight)}px`;
+  };
+  const told = (number) => {
     const state = model.get("state");
     const a = chosenOf(state, model.get("chosen"));
     const parts_ = partsOf(state, a);
@@ -97,6 +101,7 @@ export default lab({
     draw();
     cards.querySelector(`[data-doc="${number}"]`)?.scrollIntoView({ block: "nearest" });
   };
+  resized(parts.body, () => { why.style.minHeight = ""; }, signal);
   const keepingFocus = (paint) => {
     const held = parts.body.contains(document.activeElement) ? document.activeElement : null;
     const [at, from, to] = [held?.dataset.at, held?.selectionStart, held?.selectionEnd];

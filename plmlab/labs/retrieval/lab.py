@@ -13,11 +13,12 @@ from torch import Tensor
 from plmlab.example import Batch
 from plmlab.labs.base import Change, Computed, Lab
 from plmlab.labs.retrieval.edits import Edits
+from plmlab.labs.retrieval.looking import Looked, Looking
 from plmlab.labs.retrieval.plane import Plane
 from plmlab.labs.retrieval.presets import RetrievalPreset
 from plmlab.labs.retrieval.sight import Sight, drawing
 from plmlab.labs.shared.notes import empty, joined, left_out, unknown
-from plmlab.models.lookup import Ids, Lookup, Query, Reading
+from plmlab.objectives.retrievals import Ids, Query
 from plmlab.objectives.retrieved import queried
 
 MOST = 8
@@ -34,7 +35,7 @@ class RetrievalLab(Lab):
     left out: the lab works on a copy of the lookup, which stays as it is.
 
     Args:
-        lookup: a REALM among its documents.
+        lookup: a REALM among its documents, a `plmlab.models.lookup.Lookup`.
         presets: statements to try; the lab begins with the first.
         text: the statement to begin with, with [MASK] for each hidden token, if it is none of these.
         max_tokens: the longest statement.
@@ -64,7 +65,7 @@ class RetrievalLab(Lab):
     removed: traitlets.List = traitlets.List().tag(sync=True)
     menu = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, lookup: Lookup, presets: Sequence[RetrievalPreset] = (), text: str = "", *,
+    def __init__(self, lookup: Looking, presets: Sequence[RetrievalPreset] = (), text: str = "", *,
                  max_tokens: int = 40, **traits: Any) -> None:
         if not lookup.documents:
             raise ValueError("the lookup holds no documents: give it some, Lookup(model, tokenizer, documents)")
@@ -154,7 +155,7 @@ class RetrievalLab(Lab):
         return fitting, f"“{self.also.strip()}” has {len(own)} tokens, and the gap {gaps}: it cannot stand there."
 
     def _both(self, query: Query, edits: Edits, excluded: Ids, of_preset: Ids, asked: tuple[Ids, ...],
-              ) -> tuple[Reading, Reading | None]:
+              ) -> tuple[Looked, Looked | None]:
         """What is read now; and what was read before anything was edited, None where nothing was. Each knows the
         other's answers."""
         whole = tuple(sorted(number for number in of_preset if number in self.lookup.documents))
@@ -169,7 +170,7 @@ class RetrievalLab(Lab):
         return now, before
 
     def _reading(self, query: Query, edits: Edits, k: int, temperature: float, null: bool,
-                 also: tuple[Ids, ...]) -> Reading:
+                 also: tuple[Ids, ...]) -> Looked:
         lookup = self._edited(edits)
         if not null and not len(lookup.documents) - len(query.excluded):
             raise ValueError("No document is left, and the null document is switched off: there is nothing to read. "
@@ -198,7 +199,7 @@ class RetrievalLab(Lab):
         known = self.lookup.index.vectors([*self.lookup.documents])
         return Plane.fitted(known, torch.cat([known[:0], *vectors]))
 
-    def _points(self, query: Query, edits: Edits, lookup: Lookup) -> dict[str, Any]:
+    def _points(self, query: Query, edits: Edits, lookup: Looking) -> dict[str, Any]:
         """Where the statement lies, and what was written; and all documents, the highest inner product first."""
         numbers = [number for number in (*range(self.lookup.index.next_number, lookup.index.next_number),
                                          *(one for one, _ in edits.replaced)) if number in lookup.documents]

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from plmlab.models.lookup import Ids, Lookup, Reading
-from plmlab.objectives.retrievals import NULL
+from plmlab.labs.retrieval.looking import Looked, Looking
+from plmlab.objectives.retrievals import NULL, Ids
 from plmlab.text.tokenizers import Tokenizer
 
 MOST_ANSWERS = 5
@@ -16,8 +16,8 @@ MOST_ANSWERS = 5
 class Sight:
     """What is in sight for a statement in the documents of a lookup."""
 
-    lookup: Lookup
-    reading: Reading
+    lookup: Looking
+    reading: Looked
 
     def column(self, number: int, answers: Sequence[Ids]) -> dict[str, Any]:
         """A document: its score, p(z|x), and of each answer p(y|z,x) and the pull r(z)."""
@@ -37,7 +37,7 @@ class Sight:
         return float(self.reading.marginals[self.reading.answers.index(answer)])
 
 
-def shown(now: Reading, before: Reading | None, asked: Sequence[Ids]) -> list[Ids]:
+def shown(now: Looked, before: Looked | None, asked: Sequence[Ids]) -> list[Ids]:
     """The answers that are shown: those that the reader thinks of with some document in sight, or thought of before, as
     far as there is room; always the best of then, and what is ``asked`` for. The likeliest come first, before anything
     was edited, so that an edit leaves each its place and colour."""
