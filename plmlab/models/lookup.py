@@ -2,9 +2,11 @@
 that (Guu et al. 2020, §3)."""
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from random import Random
+from typing import Self
 
 import torch
 from jaxtyping import Float
@@ -73,6 +75,14 @@ class Lookup:
         self.index.remove([number])
         for kept in (self.documents, self._read, self._bodies):
             del kept[number]
+
+    def copied(self) -> Self:
+        """The same model among the same documents, none of which is embedded anew; what is changed in one of the two,
+        the other does not see. What is copied is the index, 4 bytes a number."""
+        made = copy(self)
+        made.index, made.documents = self.index.copied(), dict(self.documents)
+        made._read, made._bodies = dict(self._read), dict(self._bodies)
+        return made
 
     def embedded(self, documents: Sequence[Block]) -> Float[Tensor, "doc width"]:
         """The vectors of some documents, by the embedder as it is now."""

@@ -4,7 +4,7 @@ by `faiss` (Johnson et al. 2017)."""
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -124,6 +124,15 @@ class DocumentIndex(ABC):
         """Become the index that had these parts, texts and `next_number`; both are of the same `settings`."""
         self._take(parts)
         self._texts, self.next_number = dict(texts), next_number
+
+    def copied(self) -> Self:
+        """An index of the same documents and vectors; what is changed in one of the two, the other does not see."""
+        import faiss
+
+        made = type(self)(**self.settings)
+        vectors, slots = self.parts()
+        made.resume(Parts(faiss.clone_index(vectors), slots.copy()), self.texts, self.next_number)
+        return made
 
     def _read(self, vectors: Tensor, called: str) -> Vectors:
         """The vectors as faiss reads them."""

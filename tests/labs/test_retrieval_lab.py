@@ -9,7 +9,7 @@ from retrieval_models import PRESETS, TEXT, TOLD, TWO, lab, lookup, model, words
 from standin import HOSTILE
 
 from plmlab.labs import RetrievalLab, RetrievalPreset
-from plmlab.labs.retrieval.edits import Edits, copied
+from plmlab.labs.retrieval.edits import Edits
 from plmlab.labs.retrieval.plane import Plane
 from plmlab.labs.retrieval.sight import marked
 from plmlab.models.lookup import Lookup, Query, Reading
@@ -161,7 +161,7 @@ def test_a_copy_keeps_the_kind_of_index(kind: Any) -> None:
     vectors = given.index.vectors(range(7))
     given.index = kind(8)
     given.index.add(["" for _ in range(7)], vectors)
-    made = copied(given)
+    made = given.copied()
     made.remove(3)
     made.replace(2, Block("", 0, ("a dog",)))
     assert type(made.index) is kind and len(made.index) == 6 and len(given.index) == 7

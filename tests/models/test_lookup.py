@@ -190,3 +190,14 @@ def test_one_at_a_time_or_many(model: REALM) -> None:
         assert alone.numbers == reading.numbers and alone.answers == reading.answers
         same(alone.marginals, reading.marginals)
     assert not model.training
+
+
+def test_a_copy_goes_its_own_way(model: REALM) -> None:
+    lookup = Lookup(model, WORDS, BLOCKS)
+    made = lookup.copied()
+    alike(made, lookup)
+    made.remove(0)
+    made.replace(1, MORE[0])
+    made.add(MORE[1:])
+    alike(lookup, Lookup(model, WORDS, BLOCKS))
+    assert made.documents.keys() == {*range(1, len(BLOCKS) + 2)} and made.documents[1] == MORE[0]

@@ -240,3 +240,18 @@ def test_settings_that_make_no_index() -> None:
         IVFIndex(2, probes=0)
     with pytest.raises(ValueError, match="links=1 and breadth=64"):
         HNSWIndex(2, links=1)
+
+
+@pytest.mark.parametrize("make", ALL, ids=NAMES)
+def test_a_copy_goes_its_own_way(make: Callable[[int], DocumentIndex]) -> None:
+    index, rng = make(WIDTH), Random(5)
+    vectors = whole(60, rng)
+    index.add([str(row) for row in range(60)], vectors)
+    made = index.copied()
+    made.remove(range(30))
+    made.replace([40], ["another"], whole(1, rng))
+    added = made.add(["more"], whole(1, rng))
+    assert type(made) is type(index) and made.settings == index.settings and added == [60]
+    assert len(index) == 60 and index.texts[40] == "40" and index.next_number == 60
+    assert torch.equal(index.vectors(range(60)), vectors) and len(made) == 31 and made.texts[40] == "another"
+    agrees(index, dict(enumerate(vectors)), whole(5, rng), 7)

@@ -1,13 +1,11 @@
 """Documents as a reader has edited them, in a copy of what is looked up."""
 
-import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 from plmlab.labs.retrieval.looking import Looking
 from plmlab.retrieval.blocks import Block
-from plmlab.retrieval.index import Parts
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,7 @@ class Edits:
 
     def applied(self, lookup: Looking) -> Looking:
         """A copy of a lookup with these edits; only what was written is embedded."""
-        made = copied(lookup)
+        made = lookup.copied()
         if self.added:
             made.add(self.added)
         for number, one in self.replaced:
@@ -49,18 +47,3 @@ def document(told: Sequence[str]) -> Block:
         raise ValueError(f"The document {f'“{title}”' if title else 'without a title'} is empty: write something into "
                          "it, or delete it. What is drawn is from before.")
     return Block(title, 0, (text,))
-
-
-def copied(lookup: Looking) -> Looking:
-    """A lookup of the same model with the same documents and vectors, whose changes the other one does not see. Nothing
-    is embedded anew; what is copied is the index (4 bytes a number) and the tables that lead to the documents."""
-    import faiss
-
-    made = copy.copy(lookup)
-    for name, value in vars(lookup).items():
-        if isinstance(value, dict):
-            setattr(made, name, value.copy())
-    vectors, slots = lookup.index.parts()
-    made.index = type(lookup.index)(**lookup.index.settings)
-    made.index.resume(Parts(faiss.clone_index(vectors), slots.copy()), lookup.index.texts, lookup.index.next_number)
-    return made

@@ -1,7 +1,7 @@
 """What the Retrieval Lab asks of documents that are looked up, whoever looks them up."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from jaxtyping import Float
 from torch import Tensor
@@ -50,6 +50,9 @@ class Looking(Protocol):
     tokenizer: Tokenizer
     index: DocumentIndex
     documents: dict[int, Block]
+
+    def copied(self) -> Self:
+        """The same, whose changes this one does not see."""
 
     def add(self, documents: Sequence[Block]) -> list[int]:
         """Take documents in."""
