@@ -104,7 +104,7 @@ class RetrievalLab(Lab):
         right = tuple(self.tokenizer.encode(known.answer, plain=True))
         asked, strange = self._asked(len(query.hidden), right)
         now, before = self._both(query, edits, excluded, tuple(known.excluded), asked)
-        state = drawing(Sight(lookup, now), before and Sight(self.lookup, before), asked, right)
+        state = drawing(Sight(lookup, now), Sight(self.lookup, before) if before else None, asked, right)
         left = len(lookup.documents) - len(excluded)
         state |= {"gaps": len(query.hidden), "preset": preset, "plane": self._points(query, edits, lookup)}
         none = "" if left else "No document is left: the reader has only what it learned into its weights."
@@ -143,7 +143,7 @@ class RetrievalLab(Lab):
 
     def _unknown(self, edits: Edits) -> str:
         """What is to be said of words that nobody knows, in the documents that were written."""
-        count = sum(body.count(self.tokenizer.vocab.unk) for body in self._bodies(edits.written))
+        count = sum([id == self.tokenizer.vocab.unk for id in body].count(True) for body in self._bodies(edits.written))
         return f"In what you wrote into the documents, {unknown(count)}" if count else ""
 
     def _asked(self, gaps: int, right: Ids) -> tuple[tuple[Ids, ...], str]:

@@ -71,7 +71,7 @@ def _pieces(tokenizer: Tokenizer, text: str, answers: Sequence[Ids]) -> Iterator
 def drawing(now: Sight, before: Sight | None, asked: Sequence[Ids], right: Ids) -> dict[str, Any]:
     """The columns now and, where something was edited, before; ``asked`` are answers that are shown in any case, the
     ``right`` one among them where it is known."""
-    answers = shown(now.reading, before and before.reading, asked)
+    answers = shown(now.reading, before.reading if before else None, asked)
     columns = [now.column(number, answers) | {"pieces": _told(now, number, answers)} for number in now.reading.numbers]
     old = None if before is None else [before.column(number, answers) for number in before.reading.numbers]
     return {"answers": [{"text": now.lookup.tokenizer.decode(answer), "p": now.chance(answer), "right": answer == right,
