@@ -32,7 +32,7 @@ ARMS: Mapping[str, Arm] = {
     "quoted alone": Arm(drawn=attrgetter("quoted")),
     "quoted alone, source not excluded": Arm(drawn=attrgetter("quoted"), excluded=False),
 }
-UPDATES, BATCH, EVERY = 200, 16, 25
+UPDATES, BATCH, EVERY = 400, 16, 25
 """Updates, statements in each, and updates between two worlds."""
 RATE = 6e-4
 ASKED = 150
@@ -66,7 +66,7 @@ def learned(folder: str, name: str, lr: float, seed: int) -> dict[str, Any]:
     model = begun(name)
     curve = [(0, exam_recall(model))]
     history = train(model, ARMS[name], lr, seed, precision="float32", show=False, score=exam_recall,
-                    evaluate_every=50)
+                    evaluate_every=100)
     keep(model, file(folder, name, lr, seed))
     development = recall(Lookup(model, spelling(), corpus(DEVELOPMENT).blocks), questions(DEVELOPMENT))
     return {"curve": [*curve, *history.scores], "development": development}

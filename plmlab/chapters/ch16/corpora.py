@@ -1,6 +1,6 @@
 """The worlds of chapter 16: some 60 entities each, whose articles are what is looked up, and statements about them.
 
-A network of our size has one such world by heart after 300 updates, and then looks nothing up (`by_heart`). REALM's
+A network of our size learns one such world by heart, and then looks nothing up (`by_heart`). REALM's
 authors have 13 million blocks, which nobody learns by heart. So here each few updates come from another world: the
 names are the same ones, the facts are not, and only who reads the documents can tell.
 """

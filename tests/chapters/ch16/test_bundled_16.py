@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from plmlab.chapters.ch16 import bundled
+from plmlab.chapters.ch16.corpora import TRAINING
 from plmlab.models.realm import REALM
 
 
@@ -19,7 +20,7 @@ def test_it_goes_on_after_a_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(bundled, "UPDATES", 3)
     monkeypatch.setattr(bundled, "SAVED", 1)
     monkeypatch.setattr(bundled, "EVERY", 1)
-    for name, value in (("EVERY", 1), ("BATCH", 2)):
+    for name, value in (("EVERY", 1), ("BATCH", 2), ("TRAINING", TRAINING[:2])):
         monkeypatch.setattr(f"plmlab.chapters.ch16.arms.{name}", value)
     monkeypatch.setattr(bundled, "bundle", lambda name, model, figures: made.append(model))
     (tmp_path / "whole").mkdir()

@@ -5,7 +5,7 @@ from random import Random
 import pytest
 import torch
 
-from plmlab.chapters.ch16 import rivals
+from plmlab.chapters.ch16 import rivals, warm_start
 from plmlab.chapters.ch16.arms import questions
 from plmlab.chapters.ch16.closed_book import passage, stacked
 from plmlab.chapters.ch16.corpora import EXAM, TRAINING, corpus
@@ -43,10 +43,18 @@ def test_the_right_document_is_one_that_tells_it() -> None:
         assert number in statement.tell and priors == [1.0]
 
 
-def test_labels_are_documents_that_tell_the_fact() -> None:
+@pytest.fixture
+def two_worlds(monkeypatch: pytest.MonkeyPatch) -> tuple[int, ...]:
+    """All that is trained on is cut to two worlds."""
+    for module in (rivals, warm_start):
+        monkeypatch.setattr(module, "TRAINING", TRAINING[:2])
+    return TRAINING[:2]
+
+
+def test_labels_are_documents_that_tell_the_fact(two_worlds: tuple[int, ...]) -> None:
     batch = rivals.matched(0)(3)
     assert batch.queries.size[0] == batch.documents.size[0] == 64
-    texts = {tuple(ids([*block.title.split(), *block.text.split()])) for world in TRAINING
+    texts = {tuple(ids([*block.title.split(), *block.text.split()])) for world in two_worlds
              for block in corpus(world).blocks}
     special = {spelling().vocab.need(name) for name in ("cls", "sep", "pad")}
     assert {tuple(token for token in row if token not in special) for row in batch.documents.tokens.tolist()} <= texts
@@ -73,8 +81,8 @@ def test_passages_are_of_one_block() -> None:
                    for block in told.blocks)
 
 
-def test_warm_starts_read_training_worlds_alone() -> None:
-    bodies = {tuple(ids(block.text.split())) for world in TRAINING for block in corpus(world).blocks}
+def test_warm_starts_read_training_worlds_alone(two_worlds: tuple[int, ...]) -> None:
+    bodies = {tuple(ids(block.text.split())) for world in two_worlds for block in corpus(world).blocks}
     batch = reader_batches(0)(1)
     for tokens, segments in zip(batch.tokens.tolist(), batch.segments.tolist(), strict=True):
         assert tuple(token for token, segment in zip(tokens, segments, strict=True) if segment)[:-1] in bodies
