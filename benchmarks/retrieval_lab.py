@@ -1,8 +1,7 @@
 """How fast the Retrieval Lab answers in a real JupyterLab, warm: ``python benchmarks/retrieval_lab.py`` prints a table.
 
-A REALM of the course's size (3 layers of 128, on ``bert-world``, not trained further), one thread, the 123 blocks of a
-medium world. First paint, and from the reader's act to the painted frame, medians; Python's own share is that of one
-change, with nothing remembered of it.
+The bundled ``realm-world``, one thread, the blocks of a medium world. First paint, and from the reader's act to the
+painted frame, medians; Python's own share is that of one change, with nothing remembered of it.
 """
 
 import statistics
@@ -12,17 +11,12 @@ from labs import ANSWERED, Desk, first_paint, open_desk
 MADE = """
 import statistics, time, torch
 torch.set_num_threads(1)
-torch.manual_seed(0)
 from plmlab.chapters.ch16.corpora import corpus
 from plmlab.checkpoints import load
 from plmlab.labs import RetrievalLab, RetrievalPreset
-from plmlab.labs.retrieval.edits import copied
-from plmlab.models.embedder import Embedder
 from plmlab.models.lookup import Lookup
-from plmlab.models.realm import REALM
 from plmlab.world.datasets.tokenizer import spelling
-bert = load("bert-world", expect="bert-pretraining")[0]
-lookup = Lookup(REALM.on(Embedder.on(bert.bert, 64), bert), spelling(), corpus(1).blocks)
+lookup = Lookup(load("realm-world")[0], spelling(), corpus(1).blocks)
 said = [" ".join("[MASK]" if place in one.salient else word for place, word in enumerate(one.cloze.words))
         for one in corpus(1).statements[:12]]
 made = RetrievalLab(lookup, [RetrievalPreset(str(i), text) for i, text in enumerate(said[:2])])
@@ -50,7 +44,7 @@ for i in range(12):
     each.append(1000 * (time.perf_counter() - start))
 shown["a letter typed into a document"] = f"{statistics.median(each):.0f} ms (at most {max(each):.0f})"
 start = time.perf_counter()
-for _ in range(20): copied(lookup)
+for _ in range(20): lookup.copied()
 shown["a copy of the lookup"] = f"{50 * (time.perf_counter() - start):.2f} ms"
 print("; ".join(f"{name} {value}" for name, value in shown.items()))
 """
@@ -94,7 +88,7 @@ def main() -> None:
         row, said = measure(desk)
     print("| Retrieval Lab, median ms | " + " | ".join(row) + " |")
     print("|---|" + "--:|" * len(row))
-    print("| bert-world's size | " + " | ".join(row.values()) + " |")
+    print("| realm-world, 120 documents | " + " | ".join(row.values()) + " |")
     print(f"Python's own share: {said.strip()}")
 
 
