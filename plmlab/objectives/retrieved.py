@@ -61,7 +61,10 @@ def queried(tokens: Ids, hidden: Sequence[int], vocab: Vocabulary) -> Example:
 
 def hiding(example: Example, hidden: Sequence[int], vocab: Vocabulary) -> Example:
     """An Example that begins with [CLS] and a text, with [MASK] at the ``hidden`` places of this text, which are to be
-    said."""
+    said. ValueError for a place that is not of this text."""
+    size = int((example.segments == 0).sum()) - 2
+    if not all(0 <= place < size for place in hidden):
+        raise ValueError(f"the places {[*hidden]} are to be hidden, and the text has {size} tokens, counted from 0")
     slots = torch.tensor([*hidden], dtype=torch.long) + 1
     tokens, targets = example.tokens.clone(), example.targets.clone()
     targets[slots] = tokens[slots]

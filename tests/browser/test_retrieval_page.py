@@ -72,6 +72,7 @@ def test_columns_heads_cards_and_the_map_point_at_each_other(show: Show) -> None
     page.locator(f".mosaic.now .column[data-doc='{first}']").hover()
     expect(page.locator(WHY)).to_have_text(re.compile("^A, "))
     expect(page.locator(".map-said")).to_contain_text("no. 1 of 7 by its inner product with x")
+    page.mouse.move(1, 1)
     page.locator(".map").focus()
     page.keyboard.press("End")
     expect(page.locator(WHY)).to_contain_text("is not in sight: it is not among the 3 that are looked up.")

@@ -6,9 +6,8 @@ import pytest
 import torch
 
 from plmlab.example import IGNORE, Example
-from plmlab.objectives import retrieved as module
 from plmlab.objectives.registry import OBJECTIVES
-from plmlab.objectives.retrieved import queried, retrieved, two_texts
+from plmlab.objectives.retrieved import hiding, queried, retrieved, two_texts
 from plmlab.text.vocabulary import Vocabulary
 
 VOCAB = Vocabulary(90)
@@ -86,7 +85,7 @@ def test_the_tokens_that_were_given_are_left_alone() -> None:
     assert statement == [50, 51, 52]
     assert [told(one) for one in examples] == [{1: 50}, {2: 51}, {3: 52}]
     plain = two_texts(statement, [60], VOCAB)
-    module.hiding(plain, [0], VOCAB)
+    hiding(plain, [0], VOCAB)
     assert plain.tokens.tolist() == [CLS, 50, 51, 52, SEP, 60, SEP] and bool((plain.targets == IGNORE).all())
 
 
@@ -94,3 +93,11 @@ def test_the_mask_lab_may_draw_it() -> None:
     assert OBJECTIVES["retrieved"].texts == 2
     assert torch.equal(retrieved([50, 51], [60], vocab=VOCAB, rng=Random(4)).tokens,
                        retrieved([50, 51], [60], vocab=VOCAB, rng=Random(4)).tokens)
+
+
+@pytest.mark.parametrize("hidden", [[3], [0, 5], [-1]])
+def test_a_place_that_is_not_of_the_statement(hidden: list[int]) -> None:
+    for make in (lambda: queried([50, 51, 52], hidden, VOCAB),
+                 lambda: retrieved([50, 51, 52], [60], vocab=VOCAB, rng=Random(0), hidden=hidden)):
+        with pytest.raises(ValueError, match="the text has 3 tokens, counted from 0"):
+            make()

@@ -2,8 +2,8 @@
 
 Guu et al. (2020, table 2) report recall at 5 on the development questions of Natural Questions, nothing fine-tuned:
 38.2 for REALM, 35.3 with random spans and 32.3 with random tokens hidden, and 28.7 with an index thirty times as old.
-Ours is recall at four, of statements of worlds that were never trained on. All arms begin with the same weights and
-have the same updates, which is no plateau for any.
+Ours is recall at four, of statements of worlds that were never trained on. All arms have the same updates, from the
+same weights but where the warm start is what they lack; that is no plateau for any.
 
 Written before the runs, by recall at four (*retriever*), and by the share of right answers (*answers*). A part *is
 worth something* if each seed with it is above each seed without it by more than `MARGIN`; it *does harm* if each seed
@@ -12,7 +12,7 @@ world, with one seed; the other arms have REALM's.
 
 - *Salient spans help*: against random spans and against random tokens.
 - *A fresh index helps*, *a warm start helps*, *a null document helps*, *excluding the source helps*.
-- *The two marginals*: the paper's and the code's, either way.
+- *Quoted alone*: with the source looked up as well, against the same without.
 """
 
 from collections.abc import Mapping

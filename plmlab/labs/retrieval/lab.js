@@ -88,13 +88,13 @@ export default lab({
   const told = (number) => {
     const state = model.get("state");
     const a = chosenOf(state, model.get("chosen"));
-    const parts_ = partsOf(state, a);
+    const shares = partsOf(state, a);
     const shown = state.documents.find((one) => one.number === number);
     if (number !== null && !shown) {
       why.textContent = `${nameOf(number)} is not in sight: it is not among the ${model.get("k")} that are looked up.`;
       return;
     }
-    why.textContent = documentSaid(state, shown ?? state.documents[parts_.indexOf(Math.max(...parts_))], a);
+    why.textContent = documentSaid(state, shown ?? state.documents[shares.indexOf(Math.max(...shares))], a);
   };
   const open = (number) => {
     view.opened = number;
@@ -125,7 +125,7 @@ export default lab({
     keepingFocus(() => {
       finding.textContent = answerSaid(state, a);
       changed.textContent = changedSaid(state, a);
-      board.replaceChildren(mosaicOf(state, a, { open, point, own, choose: (text) => { choose({ chosen: text }); draw(); },
+      board.replaceChildren(mosaicOf(state, a, { open, point, own, choose: (text) => choose({ chosen: text }),
         signal: view.life.signal }));
       all.disabled = disabled || !state.before;
       formPlace.replaceChildren(...(view.form ? [view.form.node] : []));

@@ -130,7 +130,8 @@ class RetrievalLab(Lab):
         if not hidden:
             raise ValueError("Nothing is hidden in the statement: write [MASK] where something is to be looked up, one "
                              "for each word. What is drawn is from before.")
-        return Query(ids, hidden), joined(left_out(len(typed) - len(ids), room), unknown(ids.count(vocab.unk)))
+        strange = sum(id == vocab.unk for id in ids)
+        return Query(ids, hidden), joined(left_out(len(typed) - len(ids), room), unknown(strange))
 
     def _check_room(self, edits: Edits, statement: int) -> None:
         """Whether all that was written finds room behind the statement, and behind its title."""
@@ -143,7 +144,7 @@ class RetrievalLab(Lab):
 
     def _unknown(self, edits: Edits) -> str:
         """What is to be said of words that nobody knows, in the documents that were written."""
-        count = sum([id == self.tokenizer.vocab.unk for id in body].count(True) for body in self._bodies(edits.written))
+        count = sum(id == self.tokenizer.vocab.unk for body in self._bodies(edits.written) for id in body)
         return f"In what you wrote into the documents, {unknown(count)}" if count else ""
 
     def _asked(self, gaps: int, right: Ids) -> tuple[tuple[Ids, ...], str]:
