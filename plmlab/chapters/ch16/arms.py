@@ -3,7 +3,6 @@ same order."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from operator import attrgetter
 from pathlib import Path
 from random import Random
 from statistics import fmean
@@ -12,7 +11,7 @@ from typing import Any
 import torch
 
 from plmlab.chapters.ch16.corpora import DEVELOPMENT, EXAM, TRAINING, Statement, corpus
-from plmlab.chapters.ch16.training import Arm, Lesson, LookedUp, random_span, random_tokens, recall
+from plmlab.chapters.ch16.training import QUOTED, Arm, Lesson, LookedUp, random_span, random_tokens, recall
 from plmlab.chapters.ch16.warm_start import cold_embedder, started
 from plmlab.draws import shuffled
 from plmlab.models.lookup import Lookup, Reading
@@ -29,8 +28,8 @@ ARMS: Mapping[str, Arm] = {
     "stale index": Arm(fresh=False),
     "no warm start": Arm(warm=False),
     "no null document": Arm(null=False),
-    "quoted alone": Arm(drawn=attrgetter("quoted")),
-    "quoted alone, source not excluded": Arm(drawn=attrgetter("quoted"), excluded=False),
+    "quoted alone": Arm(drawn=QUOTED),
+    "quoted alone, source not excluded": Arm(drawn=QUOTED, excluded=False),
 }
 UPDATES, BATCH, EVERY = 400, 16, 25
 """Updates, statements in each, and updates between two worlds."""

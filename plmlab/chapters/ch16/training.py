@@ -66,6 +66,10 @@ class Arm:
     drawn: Callable[[Lesson], Sequence[Statement]] = attrgetter("statements")
 
 
+QUOTED: Callable[[Lesson], Sequence[Statement]] = attrgetter("quoted")
+"""Draws from what is quoted from the documents alone."""
+
+
 class LookedUp:
     """Step → statements of one world, each with what the retriever, as it is then, finds for it. Each ``every`` steps
     the next world comes, and its documents are embedded anew; if the arm's index is stale, by the embedder as it was

@@ -50,11 +50,10 @@ def test_the_source_is_never_looked_up_unless_the_arm_says_so() -> None:
         assert (sizes == (8 if excluded else 9)).all(), "the null document, and all of eight but for the source"
 
 
-def test_half_of_what_is_drawn_is_quoted() -> None:
-    rng, some = Random(0), lesson()
-    share = sum(some.draw(rng).source is not None for _ in range(2000)) / 2000
-    others = len(some.quoted) / len(some.statements)
-    assert share == pytest.approx(0.5 + others / 2, abs=0.05)
+def test_what_is_quoted_is_some_of_the_statements() -> None:
+    some = lesson()
+    assert some.quoted == [one for one in some.statements if one.source is not None]
+    assert arms.ARMS["quoted alone"].drawn(some) is some.quoted and Arm().drawn(some) is some.statements
     wanted = Lesson.of(EXAM[0], lambda one: one.cloze.split == "test")
     assert {one.cloze.split for one in (*wanted.statements, *wanted.quoted)} == {"test"} and wanted.quoted
 
@@ -103,9 +102,10 @@ def test_recall_by_hand() -> None:
 
 
 def test_arms_differ_from_realm_in_one_thing_each() -> None:
-    full = vars(arms.ARMS[arms.FULL])
+    """And the last one from the one before it."""
     for name, arm in arms.ARMS.items():
-        assert sum(full[key] != value for key, value in vars(arm).items()) == (name != arms.FULL)
+        other = arms.ARMS["quoted alone" if "source" in name else arms.FULL]
+        assert sum(vars(other)[key] != value for key, value in vars(arm).items()) == (name != arms.FULL)
 
 
 def test_an_arm_begins_where_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
