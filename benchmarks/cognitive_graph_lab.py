@@ -5,9 +5,7 @@ prints its table.
 medians; Python's own share for a question is that of all of its steps, with nothing remembered.
 """
 
-import statistics
-
-from labs import ANSWERED, Desk, first_paint, open_desk
+from labs import ANSWERED, REPEATED, tabled
 
 MADE = """
 import statistics, time, torch
@@ -51,33 +49,14 @@ TIMED = """async ({ act, count }) => {""" + ANSWERED + """
         cut: (i) => button(i % 2 ? 'Allow again' : 'Forbid this node').click(),
         question: (i) => { choice.value = i; choice.dispatchEvent(new Event('change')); },
     };
-    for (let i = 0; i < count; i++) {
-        spent.push(await answered(place, { childList: true }, () => acts[act](i)));
-        await new Promise((done) => setTimeout(done, 250));
-    }
-    return spent;
-}"""
+""" + REPEATED + "}"
 ACTS = {"step": "a step", "open": "a node opened", "cut": "a node forbidden (kernel)",
         "question": "another question (kernel)"}
 
 
-def measure(desk: Desk) -> tuple[dict[str, str], str]:
-    """What is done → its figures; and what the kernel says of its own share."""
-    page = desk.run(MADE, SHOWN, SAID, until=".jp-Notebook-cell:nth-of-type(2) .graph")
-    row = {"first paint": f"{statistics.median(first_paint(page, 1, '.graph') for _ in range(5)):.0f}"}
-    for act, name in ACTS.items():
-        row[name] = f"{statistics.median(page.evaluate(TIMED, {'act': act, 'count': 20})):.0f}"
-    return row, desk.run_cell(2)
-
-
 def main() -> None:
     """Measure and print."""
-    with open_desk() as desk:
-        row, said = measure(desk)
-    print("| Cognitive Graph Lab, median ms | " + " | ".join(row) + " |")
-    print("|---|" + "--:|" * len(row))
-    print("| cogqa-world | " + " | ".join(row.values()) + " |")
-    print(f"Python's own share: {said.strip()}")
+    tabled("Cognitive Graph Lab", "cogqa-world", (MADE, SHOWN, SAID), TIMED, ACTS, ".graph")
 
 
 if __name__ == "__main__":

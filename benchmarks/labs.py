@@ -7,7 +7,7 @@ cell's start to the drawn matrix, median of 5. The kernel is warm: torch and the
 import statistics
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -101,6 +101,32 @@ def open_desk() -> Iterator[Desk]:
             browser.close()
         finally:
             server.close()
+
+
+REPEATED = """
+    for (let i = 0; i < count; i++) {
+        spent.push(await answered(place, { childList: true }, () => acts[act](i)));
+        await new Promise((done) => setTimeout(done, 250));
+    }
+    return spent;
+"""
+"""JavaScript: an act, so many times, and what each took until a place was drawn anew."""
+
+
+def tabled(lab: str, name: str, cells: tuple[str, str, str], timed: str, acts: Mapping[str, str], drawing: str) -> None:
+    """Open a notebook with a lab, do what can be done in it, and print a row of medians, and what the kernel says of
+    its own share. ``cells`` make the lab, show it, and say that share; ``timed`` is JavaScript that times an act of
+    ``acts``, name → what it is called; the selector finds the ``drawing``."""
+    with open_desk() as desk:
+        page = desk.run(*cells, until=f".jp-Notebook-cell:nth-of-type(2) {drawing}")
+        row = {"first paint": f"{statistics.median(first_paint(page, 1, drawing) for _ in range(5)):.0f}"}
+        for act, called in acts.items():
+            row[called] = f"{statistics.median(page.evaluate(timed, {'act': act, 'count': 20})):.0f}"
+        said = desk.run_cell(2)
+    print(f"| {lab}, median ms | " + " | ".join(row) + " |")
+    print("|---|" + "--:|" * len(row))
+    print(f"| {name} | " + " | ".join(row.values()) + " |")
+    print(f"Python's own share: {said.strip()}")
 
 
 def measure(desk: Desk, size: int) -> dict[str, float]:

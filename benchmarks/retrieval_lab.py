@@ -4,9 +4,7 @@ The bundled ``realm-world``, one thread, the blocks of a medium world. First pai
 painted frame, medians; Python's own share is that of one change, with nothing remembered of it.
 """
 
-import statistics
-
-from labs import ANSWERED, Desk, first_paint, open_desk
+from labs import ANSWERED, REPEATED, tabled
 
 MADE = """
 import statistics, time, torch
@@ -63,33 +61,14 @@ TIMED = """async ({ act, count }) => {""" + ANSWERED + """
         k: (i) => set('k, looked up', 3 + i % 2),
         preset: (i) => lab.querySelectorAll('.preset')[i % 2].click(),
     };
-    for (let i = 0; i < count; i++) {
-        spent.push(await answered(place, { childList: true }, () => acts[act](i)));
-        await new Promise((done) => setTimeout(done, 250));
-    }
-    return spent;
-}"""
+""" + REPEATED + "}"
 ACTS = {"answer": "an answer chosen", "out": "a document left out (kernel)", "preset": "another statement (kernel)",
         "k": "k (kernel, 150 of it the wait)"}
 
 
-def measure(desk: Desk) -> tuple[dict[str, str], str]:
-    """What is done → its figures; and what the kernel says of its own share."""
-    page = desk.run(MADE, SHOWN, SAID, until=".jp-Notebook-cell:nth-of-type(2) .board")
-    row = {"first paint": f"{statistics.median(first_paint(page, 1, '.board') for _ in range(5)):.0f}"}
-    for act, name in ACTS.items():
-        row[name] = f"{statistics.median(page.evaluate(TIMED, {'act': act, 'count': 20})):.0f}"
-    return row, desk.run_cell(2)
-
-
 def main() -> None:
     """Measure and print."""
-    with open_desk() as desk:
-        row, said = measure(desk)
-    print("| Retrieval Lab, median ms | " + " | ".join(row) + " |")
-    print("|---|" + "--:|" * len(row))
-    print("| realm-world, 120 documents | " + " | ".join(row.values()) + " |")
-    print(f"Python's own share: {said.strip()}")
+    tabled("Retrieval Lab", "realm-world, 120 documents", (MADE, SHOWN, SAID), TIMED, ACTS, ".board")
 
 
 if __name__ == "__main__":

@@ -49,31 +49,33 @@ class Reading:
 
 class Lookup:
     """A model, and the documents that it looks things up in, which may be added, replaced and removed at any time; no
-    weight changes by that. Their numbers are those of the ``index``."""
+    weight changes by that. Their numbers are those of the ``index``; ``bodies`` is a number → the text as ids."""
 
     def __init__(self, model: REALM, tokenizer: Tokenizer, documents: Sequence[Block] = ()) -> None:
         self.model, self.tokenizer, self.vocab = model, tokenizer, tokenizer.vocab
         self.index: DocumentIndex = FlatIndex(model.config.width)
         self.documents: dict[int, Block] = {}
         self._read: dict[int, Example] = {NULL: two_texts((), (), self.vocab)}
-        self._bodies: dict[int, Ids] = {NULL: ()}
+        self.bodies: dict[int, Ids] = {NULL: ()}
         self.add(documents)
 
     def add(self, documents: Sequence[Block]) -> list[int]:
         """Take documents in; their numbers."""
-        numbers = self.index.add([told(one) for one in documents], self.embedded(documents))
-        self._keep(numbers, documents)
+        examples = [self._example(one) for one in documents]
+        numbers = self.index.add([told(one) for one in documents], self._vectors(examples))
+        self._keep(numbers, documents, examples)
         return numbers
 
     def replace(self, number: int, document: Block) -> None:
         """Put another document under a number."""
-        self.index.replace([number], [told(document)], self.embedded([document]))
-        self._keep([number], [document])
+        example = self._example(document)
+        self.index.replace([number], [told(document)], self._vectors([example]))
+        self._keep([number], [document], [example])
 
     def remove(self, number: int) -> None:
         """Take a document out."""
         self.index.remove([number])
-        for kept in (self.documents, self._read, self._bodies):
+        for kept in (self.documents, self._read, self.bodies):
             del kept[number]
 
     def copied(self) -> Self:
@@ -81,12 +83,8 @@ class Lookup:
         the other does not see. What is copied is the index, 4 bytes a number."""
         made = copy(self)
         made.index, made.documents = self.index.copied(), dict(self.documents)
-        made._read, made._bodies = dict(self._read), dict(self._bodies)
+        made._read, made.bodies = dict(self._read), dict(self.bodies)
         return made
-
-    def embedded(self, documents: Sequence[Block]) -> Float[Tensor, "doc width"]:
-        """The vectors of some documents, by the embedder as it is now."""
-        return self._vectors([self._example(one) for one in documents])
 
     def retrieve(self, queries: Sequence[Query], most: int = TOP) -> list[tuple[int, ...]]:
         """For each statement the numbers of the documents with the highest scores, the best first, at most ``most``."""
@@ -104,7 +102,7 @@ class Lookup:
 
     def reading(self, query: Query, number: int) -> Example:
         """What the reader reads of a statement and a document."""
-        return retrieved(query.tokens, self._bodies[number], vocab=self.vocab, rng=Random(0), hidden=query.hidden)
+        return retrieved(query.tokens, self.bodies[number], vocab=self.vocab, rng=Random(0), hidden=query.hidden)
 
     @torch.no_grad()
     def read(self, queries: Sequence[Query], most: int = TOP, *, null: bool = True, temperature: float = 1.0,
@@ -148,11 +146,10 @@ class Lookup:
         self.index.replace(numbers, [told(one) for one in self.documents.values()],
                            self._vectors([self._read[number] for number in numbers]))
 
-    def _keep(self, numbers: Sequence[int], documents: Sequence[Block]) -> None:
-        for number, document in zip(numbers, documents, strict=True):
-            self.documents[number] = document
-            self._read[number] = self._example(document)
-            self._bodies[number] = self._ids(document.text)
+    def _keep(self, numbers: Sequence[int], documents: Sequence[Block], examples: Sequence[Example]) -> None:
+        for number, document, example in zip(numbers, documents, examples, strict=True):
+            self.documents[number], self._read[number] = document, example
+            self.bodies[number] = tuple(example.tokens[example.segments == 1][:-1].tolist())
 
     def _example(self, document: Block) -> Example:
         return two_texts(self._ids(document.title), self._ids(document.text), self.vocab)

@@ -89,9 +89,8 @@ class OpenREALM(nn.Module):
         for row, query, told, right in zip(found.numbers.tolist(), read, questions,
                                            answers or [()] * len(questions), strict=True):
             numbers = [number for number in row if number != NULL]
-            bodies = [lookup.tokenizer.encode(lookup.documents[number].text, plain=True) for number in numbers]
             examples.append(QuestionExample(query, lookup.index.vectors(numbers), tuple(
-                pointed_at(told, body, right, vocab=vocab) for body in bodies)))
+                pointed_at(told, lookup.bodies[number], right, vocab=vocab) for number in numbers)))
         return QuestionBatch.of(examples, pad=vocab.need("pad")).to(device)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time longest"]:

@@ -11,14 +11,13 @@ from typing import Any
 import torch
 
 from plmlab.chapters.ch16.corpora import DEVELOPMENT, EXAM, TRAINING, Statement, corpus
-from plmlab.chapters.ch16.training import QUOTED, Arm, Lesson, LookedUp, random_span, random_tokens, recall
+from plmlab.chapters.ch16.training import QUOTED, Arm, Lesson, LookedUp, among, random_span, random_tokens, recall
 from plmlab.chapters.ch16.warm_start import cold_embedder, started
 from plmlab.draws import shuffled
 from plmlab.models.lookup import Lookup, Reading
 from plmlab.models.realm import REALM
 from plmlab.recipes.kept import keep, with_kept
 from plmlab.train import History, fit
-from plmlab.world.datasets.tokenizer import spelling
 
 FULL = "REALM"
 ARMS: Mapping[str, Arm] = {
@@ -55,6 +54,11 @@ def train(model: REALM, arm: Arm, lr: float, seed: int, updates: int = UPDATES, 
     """Train retriever and reader together; ``options`` go to `fit`."""
     lessons = [Lesson.of(world) for world in shuffled(Random(seed), TRAINING)]
     batches = LookedUp(model, lambda turn: lessons[turn % len(lessons)], arm, seed=seed, batch=BATCH, every=EVERY)
+    return fitted(model, batches, lr, updates, **options)
+
+
+def fitted(model: torch.nn.Module, batches: Any, lr: float, updates: int = UPDATES, **options: Any) -> History:
+    """Train any model as the arms are trained."""
     return fit(model, batches, steps=updates, lr=lr, warmup=updates // 10, lr_end=lr / 10, compile=False, **options)
 
 
@@ -67,15 +71,14 @@ def learned(folder: str, name: str, lr: float, seed: int) -> dict[str, Any]:
     history = train(model, ARMS[name], lr, seed, precision="float32", show=False, score=exam_recall,
                     evaluate_every=100)
     keep(model, file(folder, name, lr, seed))
-    development = recall(Lookup(model, spelling(), corpus(DEVELOPMENT).blocks), questions(DEVELOPMENT))
+    development = recall(among(model, DEVELOPMENT), questions(DEVELOPMENT))
     return {"curve": [*curve, *history.scores], "development": development}
 
 
 def exam_recall(model: torch.nn.Module) -> float:
     """Recall at four over all exam worlds, of a third of the exam's statements."""
     assert isinstance(model, REALM)
-    return fmean(recall(Lookup(model, spelling(), corpus(world).blocks), questions(world)[:ASKED // 3])
-                 for world in EXAM)
+    return fmean(recall(among(model, world), questions(world)[:ASKED // 3]) for world in EXAM)
 
 
 def file(folder: str, name: str, lr: float, seed: int) -> Path:
@@ -97,15 +100,19 @@ def outcomes(name: str, model: REALM) -> dict[str, float]:
     """An arm's exam: the share of statements whose fact stands in the best document (``first``) and in one of the best
     four (``among four``), that are answered ``right``; the means of p(null|x), of −log p(y|x) (``loss``), and of what
     looking up is worth, log p(y|x) − log p(y|null, x) (``utility``); in nats."""
-    rows = [one for world in EXAM for one in _of_world(name, model, world)]
+    null = ARMS[name].null
+    return means([row for world in EXAM for row in each(among(model, world), questions(world), null)])
+
+
+def means(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Those of each number, over rows of one shape."""
     return {key: fmean(row[key] for row in rows) for key in rows[0]}
 
 
-def _of_world(name: str, model: REALM, world: int) -> list[dict[str, float]]:
-    lookup, asked = Lookup(model, spelling(), corpus(world).blocks), questions(world)
-    null = ARMS[name].null
+def each(lookup: Lookup, statements: Sequence[Statement], null: bool) -> list[dict[str, float]]:
+    """The `outcome` of each statement."""
     return [outcome(statement, reading, null)
-            for statement, reading in zip(asked, answered(lookup, asked, null), strict=True)]
+            for statement, reading in zip(statements, answered(lookup, statements, null), strict=True)]
 
 
 def outcome(statement: Statement, reading: Reading, null: bool) -> dict[str, float]:

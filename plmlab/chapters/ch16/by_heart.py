@@ -12,16 +12,14 @@ from typing import Any
 
 import torch
 
-from plmlab.chapters.ch16.arms import ARMS, BATCH, EVERY, FULL, SEEDS, UPDATES, begun, outcome
+from plmlab.chapters.ch16.arms import ARMS, BATCH, EVERY, FULL, SEEDS, begun, each, fitted, means
 from plmlab.chapters.ch16.corpora import EXAM, Statement, corpus
 from plmlab.chapters.ch16.edited import followed, shares
-from plmlab.chapters.ch16.training import Lesson, LookedUp
+from plmlab.chapters.ch16.training import Lesson, LookedUp, among
 from plmlab.draws import shuffled
-from plmlab.models.lookup import Lookup
 from plmlab.models.realm import REALM
+from plmlab.objectives.retrievals import NULL
 from plmlab.recipes import Parts, spreads
-from plmlab.train import fit
-from plmlab.world.datasets.tokenizer import spelling
 
 WORLD = EXAM[0]
 ASKED = 150
@@ -45,18 +43,16 @@ def learned_by_heart(lr: float, seed: int) -> dict[str, Any]:
     torch.manual_seed(seed)
     model = begun(FULL)
     lesson = Lesson.of(WORLD, is_trained)
-    fit(model, LookedUp(model, lambda turn: lesson, ARMS[FULL], seed=seed, batch=BATCH, every=EVERY), steps=UPDATES,
-        lr=lr, warmup=UPDATES // 10, lr_end=lr / 10, compile=False, precision="float32", show=False)
+    batches = LookedUp(model, lambda turn: lesson, ARMS[FULL], seed=seed, batch=BATCH, every=EVERY)
+    fitted(model, batches, lr, precision="float32", show=False)
     return {name: asked(model, statements(name == "trained")[:ASKED]) for name in ("trained", "held out")}
 
 
 def asked(model: REALM, some: tuple[Statement, ...]) -> dict[str, Any]:
     """What a model makes of statements of the world."""
-    lookup = Lookup(model, spelling(), corpus(WORLD).blocks)
-    rows = [outcome(one, reading, True) for one, reading in zip(some, lookup.read(
-        [one.query() for one in some], also=[[one.answer] for one in some]), strict=True)]
-    alone = [lookup.read_with(one.query(), [-1], torch.ones(1)).answers[0] == one.answer for one in some]
-    return {**{key: fmean(row[key] for row in rows) for key in rows[0]}, "nothing": fmean(alone),
+    lookup = among(model, WORLD)
+    alone = [lookup.read_with(one.query(), [NULL], torch.ones(1)).answers[0] == one.answer for one in some]
+    return {**means(each(lookup, some, True)), "nothing": fmean(alone),
             "edited": shares(followed(model, WORLD, some, everywhere=True))}
 
 

@@ -17,10 +17,9 @@ from typing import Any
 from plmlab.chapters.ch16.arms import FULL, SEEDS, kept, questions
 from plmlab.chapters.ch16.corpora import EXAM, Statement, corpus
 from plmlab.chapters.ch16.editing import Edit, edit
-from plmlab.models.lookup import Lookup
+from plmlab.chapters.ch16.training import among
 from plmlab.models.realm import REALM
 from plmlab.recipes import Parts, spreads
-from plmlab.world.datasets.tokenizer import spelling
 
 KINDS = ("follows", "old answer", "another answer", "not found")
 """What may become of an answer that was right: the new one is given, the old one stays, or a third one is given; in
@@ -44,7 +43,7 @@ def edits(world: int, statements: tuple[Statement, ...], everywhere: bool) -> li
 def followed(model: REALM, world: int, statements: tuple[Statement, ...], everywhere: bool) -> Counter[str]:
     """How many of the answers that were right became what, of `KINDS`; ``asked``, how many could be edited; ``right``,
     how many of these were right before."""
-    told, lookup = Counter[str](), Lookup(model, spelling(), corpus(world).blocks)
+    told, lookup = Counter[str](), among(model, world)
     for statement, made in edits(world, statements, everywhere):
         told["asked"] += 1
         if lookup.read([statement.query()])[0].answers[0] != statement.answer:

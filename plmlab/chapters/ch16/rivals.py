@@ -12,17 +12,18 @@ from typing import Any
 
 import torch
 
-from plmlab.chapters.ch16.arms import BATCH, FULL, SEEDS, UPDATES, begun, kept, outcomes, questions
+from plmlab.chapters.ch16.arms import BATCH, FULL, SEEDS, begun, fitted, kept, outcomes, questions
 from plmlab.chapters.ch16.corpora import DEVELOPMENT, EXAM, TRAINING, Statement, corpus
+from plmlab.chapters.ch16.training import among
 from plmlab.chapters.ch16.warm_start import ranking
 from plmlab.draws import below, pick, shuffled
 from plmlab.example import Example
-from plmlab.models.lookup import TOP, Lookup
+from plmlab.models.lookup import TOP
 from plmlab.models.realm import REALM
 from plmlab.objectives.inverse_cloze import MatchingBatch
+from plmlab.objectives.retrievals import NULL
 from plmlab.objectives.retrieved import queried, two_texts
 from plmlab.recipes import Parts, spreads
-from plmlab.train import fit
 from plmlab.world.datasets.tokenizer import ids, spelling
 
 TEMPERATURES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -37,7 +38,7 @@ def shown(model: REALM, given: Given, worlds: Sequence[int]) -> dict[str, float]
     ``among four``, and that are answered ``right``."""
     rows = []
     for world in worlds:
-        lookup = Lookup(model, spelling(), corpus(world).blocks)
+        lookup = among(model, world)
         for statement in questions(world):
             numbers, priors = given(world, statement)
             answer = lookup.read_with(statement.query(), numbers, torch.tensor(priors)).answers[0]
@@ -67,7 +68,7 @@ def any_one(world: int, statement: Statement) -> tuple[Sequence[int], Sequence[f
 
 def none(world: int, statement: Statement) -> tuple[Sequence[int], Sequence[float]]:
     """The null document."""
-    return [-1], [1.0]
+    return [NULL], [1.0]
 
 
 def matched(seed: int) -> Callable[[int], MatchingBatch]:
@@ -92,8 +93,7 @@ def with_labels(folder: str, lr: float, seed: int) -> dict[str, float]:
     outcomes with REALM's reader."""
     torch.manual_seed(seed)
     embedder = begun(FULL).embedder
-    fit(embedder, matched(seed), steps=UPDATES, lr=lr, warmup=UPDATES // 10, lr_end=lr / 10, compile=False,
-        precision="float32", show=False)
+    fitted(embedder, matched(seed), lr, precision="float32", show=False)
     return outcomes(FULL, REALM.on(embedder, kept(folder, FULL, lr, seed).reader))
 
 

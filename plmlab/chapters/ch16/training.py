@@ -51,12 +51,11 @@ class Lesson(NamedTuple):
         return cls(told.blocks, [*filter(wanted, told.statements)], [*filter(wanted, told.quoted)])
 
 
-
 @dataclass(frozen=True)
 class Arm:
-    """What may be done otherwise: which tokens are ``hidden``, whether
-    the retriever begins ``warm``, whether its index is made anew (``fresh``), whether there is a ``null`` document,
-    whether a statement's source is ``excluded``, and which statements of a lesson are ``drawn`` from."""
+    """What may be done otherwise: which tokens are ``hidden``, whether the retriever begins ``warm``, whether its index
+    is made anew (``fresh``), whether there is a ``null`` document, whether a statement's source is ``excluded``, and
+    which statements of a lesson are ``drawn`` from."""
 
     hidden: Hides = salient_span
     warm: bool = True
@@ -98,6 +97,11 @@ class LookedUp:
         batch = self.lookup.batch(queries, [(NULL, *numbers) if self.arm.null else numbers for numbers in found])
         self.model.train(was)
         return batch
+
+
+def among(model: REALM, world: int) -> Lookup:
+    """A model among the documents of a world."""
+    return Lookup(model, spelling(), corpus(world).blocks)
 
 
 def recall(lookup: Lookup, statements: Sequence[Statement], most: int = TOP) -> float:
