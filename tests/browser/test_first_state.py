@@ -77,7 +77,7 @@ BEGINNINGS = {
     "VectorLab": ["vector_fixtures.lab()", "vector_fixtures.lab(axes=vector_fixtures.AXES, update=100)"],
     "WorldLab": [f'WorldLab(view="{view}")' for view in ("sentences", "probability", "entity", "question")],
 }
-"""Lab → Python for some of it, each made and shown in a cell."""
+"""Lab → Python for some of it."""
 ALL = [made for beginnings in BEGINNINGS.values() for made in beginnings]
 
 STATE = """(lab) => {
@@ -101,23 +101,22 @@ WHOLE_PIXELS = """(lab) => {
 """Puts a lab where its letters' edges are shaded alike."""
 
 
-@pytest.fixture(scope="module")
-def live(desk: Desk) -> Iterator[Desk]:
-    """All labs in one notebook, each shown as it was when its page was written, on a screen as high as the highest."""
-    desk.page.set_viewport_size({"width": 1280, "height": 2200})
-    cells = [f'lab = {made}\n_ = Path("{i}.html").write_text(lab.html(), encoding="utf-8")\nlab'
-             for i, made in enumerate(ALL)]
-    desk.run(IMPORTS, *cells, until=f":nth-match(.plm-lab, {len(ALL)})")
-    yield desk
-    desk.page.set_viewport_size(SIZE)
+@pytest.fixture
+def high(jupyter: Desk) -> Iterator[Desk]:
+    """An empty notebook on a screen as high as the highest lab."""
+    jupyter.page.set_viewport_size({"width": 1280, "height": 2200})
+    yield jupyter
+    jupyter.page.set_viewport_size(SIZE)
 
 
-def page_of(live: Desk, page: Page, made: str, width: float) -> Locator:
-    """The lab's page, where the lab has the same width."""
-    page.set_viewport_size({"width": round(width) + 24, "height": 1000})
-    page.goto(Path(live.server.folder, f"{ALL.index(made)}.html").as_uri())
+def beginning(desk: Desk, made: str, page: Page, other: str | None = None) -> tuple[Locator, Locator]:
+    """A lab in the notebook, and the page of its own of this or another lab, where it has the same width."""
+    written = f'_ = Path("lab.html").write_text(({other or made}).html(), encoding="utf-8")'
+    lab = desk.run(IMPORTS, written, made, until=".plm-lab").locator(".plm-lab")
+    page.set_viewport_size({"width": round(lab.bounding_box()["width"]) + 24, "height": 1000})
+    page.goto(Path(desk.server.folder, "lab.html").as_uri())
     page.wait_for_selector("html[data-drawn]")
-    return page.locator(".plm-lab")
+    return lab, page.locator(".plm-lab")
 
 
 def differences(one: Locator, two: Locator, wait: float = 5) -> dict[str, list]:
@@ -151,17 +150,14 @@ def test_every_lab_has_its_beginnings() -> None:
 
 
 @pytest.mark.parametrize("made", ALL, ids=range(len(ALL)))
-def test_the_page_begins_as_the_live_lab(live: Desk, jupyter: Desk, page: Page, made: str) -> None:
-    lab = jupyter.page.locator(".plm-lab").nth(ALL.index(made))
-    alone = page_of(live, page, made, lab.bounding_box()["width"])
+def test_the_page_begins_as_the_live_lab(high: Desk, page: Page, made: str) -> None:
+    lab, alone = beginning(high, made, page)
     assert differences(lab, alone) == {}
     assert differing(lab, alone) < 0.01
 
 
-def test_another_beginning_is_told_apart(live: Desk, jupyter: Desk, page: Page) -> None:
+def test_another_beginning_is_told_apart(high: Desk, page: Page) -> None:
     """Where words, marks and pixels differ, each is seen."""
     for mine, other, seen in (("ShapeXray()", "ShapeXray(wrong=True)", {"words", "paths", "set"}),
                               (BEGINNINGS["PositionLab"][1], BEGINNINGS["PositionLab"][2], {"pixels"})):
-        lab = jupyter.page.locator(".plm-lab").nth(ALL.index(mine))
-        alone = page_of(live, page, other, lab.bounding_box()["width"])
-        assert seen <= set(differences(lab, alone, wait=0))
+        assert seen <= set(differences(*beginning(high, mine, page, other), wait=0))
