@@ -15,10 +15,22 @@ BY = {"retriever": "among four", "answers": "right"}
 
 def is_worth(arms: Mapping[str, Any], without: str, judged: str) -> str:
     """Whether REALM beats the arm that lacks something, by the ``retriever`` or by the ``answers``."""
-    full, other = (arms[name]["outcomes"][BY[judged]] for name in (FULL, without))
-    if apart(full, other, MARGIN):
+    return _beats(*(arms[name]["outcomes"][BY[judged]] for name in (FULL, without)))
+
+
+def worth_of_pretraining(tuned: Mapping[str, Any], without: str) -> str:
+    """Whether REALM's pretraining, against one of the `open_domain.BEGINNINGS`, gives more right answers to open
+    questions."""
+    return _beats(*(tuned[name]["right"] for name in (FULL, without)))
+
+
+def finds_more(one: list[list[int]], other: list[list[int]]) -> str:
+    """Whether one ranking finds at least three questions more than another among four blocks, each given as rows of (k,
+    found, asked)."""
+    first, second = ({most: count for most, count, _ in rows}[4] for rows in (one, other))
+    if first >= second + 3:
         return HOLDS
-    return FAILS if apart(other, full, MARGIN) else DOES_NOT_SHOW
+    return FAILS if second >= first + 3 else DOES_NOT_SHOW
 
 
 def outweighs(edited: Mapping[str, float]) -> str:
@@ -27,3 +39,9 @@ def outweighs(edited: Mapping[str, float]) -> str:
     if old > 1 / 4:
         return HOLDS
     return FAILS if old < 1 / 20 else DOES_NOT_SHOW
+
+
+def _beats(full: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+    if apart(full, other, MARGIN):
+        return HOLDS
+    return FAILS if apart(other, full, MARGIN) else DOES_NOT_SHOW

@@ -25,6 +25,20 @@ def test_a_part_is_worth_something(without: tuple[float, ...], said: str, judged
     assert verdicts.is_worth(arms, "stale index", judged) == said
 
 
+@pytest.mark.parametrize("set_back, said", [((0.2, 0.3, 0.38), "holds"), ((0.3, 0.39, 0.2), "does not show"),
+                                            ((0.5, 0.6, 0.55), "fails")])
+def test_pretraining_is_worth_something(set_back: tuple[float, ...], said: str) -> None:
+    tuned = {FULL: {"right": spread(dict(enumerate((0.41, 0.42, 0.43))))},
+             "reader set back": {"right": spread(dict(enumerate(set_back)))}}
+    assert verdicts.worth_of_pretraining(tuned, "reader set back") == said
+
+
+@pytest.mark.parametrize("one, other, said", [(12, 9, "holds"), (11, 9, "does not show"), (9, 12, "fails")])
+def test_one_ranking_finds_more(one: int, other: int, said: str) -> None:
+    first, second = ([[1, 30, 30], [4, count, 30], [20, 30, 30]] for count in (one, other))
+    assert verdicts.finds_more(first, second) == said
+
+
 @pytest.mark.parametrize("old, said", [(0.3, "holds"), (0.04, "fails"), (0.1, "does not show")])
 def test_weights_outvote_documents(old: float, said: str) -> None:
     assert verdicts.outweighs({"old answer": old, "follows": 1 - old}) == said
@@ -36,9 +50,12 @@ def test_the_recipe_puts_its_experiments_together(tmp_path: Path, monkeypatch: p
     for module in (rivals, by_heart, edited):
         monkeypatch.setattr(module, "measure", lambda parts, rate: {"at": rate})
     monkeypatch.setattr("plmlab.chapters.ch16.closed_book.measure", lambda parts: {"1": 0})
+    monkeypatch.setattr("plmlab.chapters.ch16.on_wikipedia.measure", lambda parts: {"blocks": 2})
+    monkeypatch.setattr("plmlab.chapters.ch16.open_domain.measure", lambda parts, rates: rates)
     told = recipe.main(Parts(tmp_path / "16.parts.jsonl"))
     assert told == {"arms": {FULL: {"lr": lr}}, "rivals": {"at": lr}, "closed book": {"1": 0},
-                    "by heart": {"at": lr}, "edited": {"at": lr}}
+                    "by heart": {"at": lr}, "edited": {"at": lr}, "open domain": {FULL: lr},
+                    "on Wikipedia": {"blocks": 2}}
 
 
 def test_each_arm_has_the_best_of_its_rates_or_that_of_realm(tmp_path: Path) -> None:

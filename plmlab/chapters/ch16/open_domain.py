@@ -1,0 +1,165 @@
+"""Open questions (开放域问答): what REALM's pretraining is worth to them, and whether retriever or reader has it.
+
+Guu et al. (2020, table 2, Natural Questions, development): 38.2 of 100 answers exactly right after fine-tuning; 37.4
+with the reader set back to where it began, 35.3 with the retriever set back, 31.3 with both, which is ORQA (Lee et al.
+2019). Before fine-tuning an answer stands in one of five blocks for 38.5 of 100 questions; for 26.1 if random spans
+were hidden, for 24.2 if random tokens were, for 15.1 with an index thirty times as old, and for 13.9 in the beginning.
+
+Ours are the one-hop questions of the worlds, which no arm has seen in pretraining. They are learned from in the
+training worlds and asked of the exam's. The documents' vectors do not learn. Written before the runs: pretraining *is
+worth something* if each seed from REALM answers more than each from the warm start, by more than `ablated.MARGIN`; so
+with each half set back. One rate for all four, the best for the sum of them on the development world.
+"""
+
+from collections import Counter, defaultdict
+from functools import cache
+from random import Random
+from statistics import fmean
+from typing import Any
+
+import torch
+
+from plmlab.chapters.ch16.arms import ARMS, BATCH, EVERY, FULL, SEEDS, begun, fitted, kept
+from plmlab.chapters.ch16.corpora import DEVELOPMENT, EXAM, TRAINING, corpus
+from plmlab.chapters.ch16.training import among
+from plmlab.draws import below, shuffled
+from plmlab.models.lookup import TOP, Lookup
+from plmlab.models.open_realm import OpenREALM
+from plmlab.models.realm import REALM
+from plmlab.objectives.open_questions import QuestionBatch
+from plmlab.objectives.retrievals import Ids, Query
+from plmlab.recipes import Parts, spreads
+from plmlab.retrieval import BM25
+from plmlab.world.datasets.tokenizer import ids
+from plmlab.world.questions.bank import Question
+
+BEGINNINGS = {FULL: (True, True), "reader set back": (True, False), "retriever set back": (False, True),
+              "both set back": (False, False)}
+"""Whether retriever and reader come from REALM's pretraining; otherwise they are as they were before it."""
+UPDATES = 200
+RATES = (3e-4, 6e-4, 1.2e-3)
+
+
+@cache
+def questions(world: int) -> tuple[Question, ...]:
+    """A world's one-hop questions."""
+    return tuple(corpus(world).world.questions("one-hop", "train"))
+
+
+def spelled(words: tuple[str, ...]) -> Ids:
+    """Words as ids."""
+    return tuple(ids(words))
+
+
+def stands_in(lookup: Lookup, numbers: tuple[int, ...], answer: Ids) -> bool:
+    """Whether an answer stands in one of these documents, word by word."""
+    return any(body[place:place + len(answer)] == answer for body in map(lookup.bodies.__getitem__, numbers)
+               for place in range(len(body)))
+
+
+def zero_shot(model: REALM) -> float:
+    """The share of the exam's questions whose answer stands in one of the best documents, nothing fine-tuned."""
+    hits = []
+    for world in EXAM:
+        lookup = among(model, world)
+        found = lookup.retrieve([Query(spelled(one.words), ()) for one in questions(world)], TOP)
+        hits += [stands_in(lookup, numbers, spelled(one.answer))
+                 for numbers, one in zip(found, questions(world), strict=True)]
+    return fmean(hits)
+
+
+def zero_shots(folder: str, seed: int, *lrs: float) -> dict[str, float]:
+    """`zero_shot` of each arm, whose rates are given in the order of `ARMS`."""
+    return {name: zero_shot(kept(folder, name, lr, seed)) for name, lr in zip(ARMS, lrs, strict=True)}
+
+
+def baselines() -> dict[str, float]:
+    """``warm start``: `zero_shot` before any pretraining; ``BM25``: the same of BM25's best documents; ``most common
+    answer``: the share right of who says, for each kind of question, what is the answer most often in the training
+    worlds."""
+    common: dict[str, Counter[Ids]] = defaultdict(Counter)
+    for world in TRAINING:
+        for one in questions(world):
+            common[one.shape][spelled(one.answer)] += 1
+    hits, guessed, start = [], [], begun(FULL)
+    for world in EXAM:
+        lookup = among(start, world)
+        ranked = BM25([f"{block.title} {block.text}".split() for block in corpus(world).blocks])
+        for one in questions(world):
+            answer = spelled(one.answer)
+            hits.append(stands_in(lookup, tuple(found.text for found in ranked.best(one.words, TOP)), answer))
+            guessed.append(common[one.shape].most_common(1)[0][0] == answer)
+    return {"warm start": zero_shot(start), "BM25": fmean(hits), "most common answer": fmean(guessed)}
+
+
+class Asked:
+    """Step → questions of one training world, with what the embedder of questions, as it is then, finds for them among
+    documents that were embedded once. Each `EVERY` steps the next world comes."""
+
+    def __init__(self, model: OpenREALM, pretrained: REALM, seed: int) -> None:
+        self.model, self.pretrained, self.seed = model, pretrained, seed
+        self.worlds = shuffled(Random(seed), TRAINING)
+        self._lookups: dict[int, Lookup] = {}
+
+    def __call__(self, step: int) -> QuestionBatch:
+        """The batch of a step."""
+        world, rng = self.worlds[step // EVERY % len(self.worlds)], Random(f"{self.seed}:{step}")
+        if world not in self._lookups:
+            self._lookups[world] = among(self.pretrained, world)
+        some = questions(world)
+        return put(self.model, self._lookups[world], [some[below(rng, len(some))] for _ in range(BATCH)])
+
+
+def put(model: OpenREALM, lookup: Lookup, asked: list[Question]) -> QuestionBatch:
+    """Questions with the documents that are looked up for them, and where their answers stand."""
+    return model.looked_up(lookup, [spelled(one.words) for one in asked], [[spelled(one.answer)] for one in asked])
+
+
+def exam(model: OpenREALM, pretrained: REALM, worlds: tuple[int, ...]) -> dict[str, float]:
+    """The shares of the questions whose answer is found ``among four`` documents, and that are answered ``right``, to
+    the word."""
+    found, right = [], []
+    for world in worlds:
+        lookup, asked = among(pretrained, world), questions(world)
+        for first in range(0, len(asked), BATCH):
+            some = [*asked[first:first + BATCH]]
+            batch = put(model, lookup, some)
+            with torch.no_grad():
+                found += (~model.answer_logprobs(batch).isneginf()).tolist()
+            right += [best[0].tokens == spelled(one.answer) for best, one in zip(model.best(batch), some, strict=True)]
+    return {"among four": fmean(found), "right": fmean(right)}
+
+
+def beginning(folder: str, name: str, pretraining: float, seed: int) -> REALM:
+    """One of `BEGINNINGS`, by the rate and the seed of its pretraining."""
+    before, after = begun(FULL), kept(folder, FULL, pretraining, seed)
+    retriever, reader = BEGINNINGS[name]
+    return REALM.on((after if retriever else before).embedder, (after if reader else before).reader).eval()
+
+
+def fine_tuned(folder: str, name: str, pretraining: float, lr: float, seed: int) -> dict[str, dict[str, float]]:
+    """Fine-tune on the training worlds' questions; its `exam` in the ``development`` world and in those of the
+    ``exam``."""
+    torch.manual_seed(seed)
+    pretrained = beginning(folder, name, pretraining, seed)
+    model = OpenREALM.on(pretrained)
+    fitted(model, Asked(model, pretrained, seed), lr, UPDATES, precision="float32", show=False)
+    model.eval()
+    return {"development": exam(model, pretrained, (DEVELOPMENT,)), "exam": exam(model, pretrained, EXAM)}
+
+
+def measure(parts: Parts, rates: dict[str, float]) -> dict[str, Any]:
+    """From the rate of each arm's pretraining: ``zero shot``, arm → the spread of `zero_shot`; the ``baselines``; the
+    ``rates`` tried, with the mean share of right answers of the development world; and ``fine-tuned``, beginning → the
+    spread of its `exam`."""
+    folder, lrs = str(parts.folder), tuple(rates[name] for name in ARMS)
+    before = parts(zero_shots, [(folder, seed, *lrs) for seed in SEEDS])
+    tried = parts(fine_tuned, [(folder, name, rates[FULL], lr, SEEDS[0]) for name in BEGINNINGS for lr in RATES])
+    told = {lr: fmean(tried[folder, name, rates[FULL], lr, SEEDS[0]]["development"]["right"] for name in BEGINNINGS)
+            for lr in RATES}
+    best = max(RATES, key=told.__getitem__)
+    runs = parts(fine_tuned, [(folder, name, rates[FULL], best, seed) for name in BEGINNINGS for seed in SEEDS])
+    return {"zero shot": spreads({seed: before[folder, seed, *lrs] for seed in SEEDS}),
+            "baselines": parts(baselines, [()])[()], "lr": best, "rates": [*told.items()],
+            "fine-tuned": {name: spreads({seed: runs[folder, name, rates[FULL], best, seed]["exam"] for seed in SEEDS})
+                           for name in BEGINNINGS}}

@@ -1,0 +1,82 @@
+"""Chapter 16's open questions: what is set back, what is counted as found, and as right."""
+
+import pytest
+import torch
+
+from plmlab.chapters.ch16 import open_domain
+from plmlab.chapters.ch16.corpora import EXAM, TRAINING, corpus
+from plmlab.chapters.ch16.training import among
+from plmlab.models.embedder import EmbedderConfig
+from plmlab.models.open_realm import FoundAnswer, OpenREALM
+from plmlab.models.realm import REALM
+from plmlab.objectives.open_questions import QuestionBatch
+from plmlab.world.datasets.tokenizer import spelling
+
+WORLD = EXAM[0]
+
+
+def tiny(seed: int) -> REALM:
+    torch.manual_seed(seed)
+    return REALM(EmbedderConfig(len(spelling()), time=96, layers=1, model=16, heads=2, inner=16, dropout=0.0,
+                                attention_dropout=0.0, width=8)).eval()
+
+
+def same(one: torch.nn.Module, other: torch.nn.Module) -> bool:
+    return all(torch.equal(a, b) for a, b in zip(one.parameters(), other.parameters(), strict=True))
+
+
+@pytest.mark.parametrize("name", open_domain.BEGINNINGS)
+def test_what_is_set_back_is_what_it_was_before(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, after = tiny(0), tiny(1)
+    monkeypatch.setattr(open_domain, "begun", lambda arm: before)
+    monkeypatch.setattr(open_domain, "kept", lambda folder, arm, lr, seed: after)
+    made = open_domain.beginning("", name, 0.0, 0)
+    assert same(made.embedder, before.embedder) == (name in ("retriever set back", "both set back"))
+    assert same(made.embedder, after.embedder) == (name in ("reader set back", "REALM"))
+    assert same(made.reader, before.reader) == (name in ("reader set back", "both set back"))
+    assert same(made.reader, after.reader) == (name in ("retriever set back", "REALM"))
+
+
+def test_an_answer_stands_where_its_tokens_do_side_by_side() -> None:
+    lookup = among(tiny(0), WORLD)
+    body = lookup.bodies[5]
+    assert open_domain.stands_in(lookup, (3, 5), body[1:3]) and open_domain.stands_in(lookup, (5,), body)
+    assert not open_domain.stands_in(lookup, (5,), (*body, 1)) and not open_domain.stands_in(lookup, (), body[1:3])
+    assert not open_domain.stands_in(lookup, (5,), (body[3], body[1], body[0]))
+
+
+def test_questions_come_from_training_worlds_with_their_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(open_domain, "TRAINING", TRAINING[:1])
+    pretrained = tiny(0)
+    batch = open_domain.Asked(OpenREALM.on(pretrained), pretrained, 0)(3)
+    texts = {open_domain.spelled(one.words) for one in open_domain.questions(TRAINING[0])}
+    asked = [tuple(row[row != 0].tolist()[1:-1]) for row in batch.queries.tokens]
+    assert len(asked) == open_domain.BATCH and {*asked} <= texts
+    bodies = {told.text for told in corpus(TRAINING[0]).blocks}
+    for tokens, segments in zip(batch.readings.tokens, batch.readings.segments, strict=True):
+        assert " ".join(spelling().tokens(tokens[segments == 1][:-1].tolist())) in bodies
+
+
+def test_the_exam_counts_what_is_right_to_the_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    pretrained = tiny(0)
+    model = OpenREALM.on(pretrained).eval()
+    told = open_domain.questions(WORLD)[:20]
+    monkeypatch.setattr(open_domain, "questions", lambda world: told)
+    answers = {open_domain.spelled(one.words): open_domain.spelled(one.answer) for one in told}
+
+    def said(model: OpenREALM, batch: QuestionBatch, wrong: tuple[int, ...] = ()) -> list[list[FoundAnswer]]:
+        return [[FoundAnswer((*answers[tuple(row[row != 0].tolist()[1:-1])], *wrong), 0.5)]
+                for row in batch.queries.tokens]
+
+    monkeypatch.setattr(OpenREALM, "best", said)
+    first = open_domain.exam(model, pretrained, (WORLD,))
+    assert first["right"] == 1
+    lookup, held = among(pretrained, WORLD), []
+    for one in told:
+        found = model.looked_up(lookup, [open_domain.spelled(one.words)]).readings.tokens.tolist()
+        answer = open_domain.spelled(one.answer)
+        held.append(any(row[place:place + len(answer)] == [*answer] for row in found
+                        for place in range(len(one.words) + 2, len(row))))
+    assert first["among four"] == sum(held) / len(held)
+    monkeypatch.setattr(OpenREALM, "best", lambda model, batch: said(model, batch, (9,)))
+    assert open_domain.exam(model, pretrained, (WORLD,))["right"] == 0
