@@ -23,7 +23,7 @@ from plmlab.models.realm import REALM
 from plmlab.world.datasets.tokenizer import spelling
 
 COMMAND = "python -m plmlab.chapters.ch16.bundled"
-NAME, SEED, UPDATES, SAVED = "realm-world", 0, 600, 4 * EVERY
+NAME, SEED, UPDATES, SAVED = "realm-world", 0, 1600, 4 * EVERY
 RUNS = Path("runs")
 
 
