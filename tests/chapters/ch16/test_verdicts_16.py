@@ -71,4 +71,4 @@ def test_each_arm_has_the_best_of_its_rates_or_that_of_realm(tmp_path: Path) -> 
     assert set(told) == set(ARMS)
     assert {name: one["lr"] for name, one in told.items()} == {
         name: 3e-4 if name in ("random spans", "random tokens") else 1e-3 for name in ARMS}
-    assert all(len(one["rates"]) == (3 if name in ablated.CHOSEN else 0) for name, one in told.items())
+    assert all(len(one["rates"]) == (4 if name in ablated.CHOSEN else 0) for name, one in told.items())
