@@ -43,7 +43,7 @@ def encoded(texts: Sequence[tuple[str, str]]) -> Float[Tensor, "text width"]:
         return cls_first(tokenizer.encode(title, plain=True), tokenizer.encode(body, plain=True) or None, vocab)
 
     for first in range(0, len(texts), ROWS):
-        batch = Batch.of([example(*one) for one in texts[first:first + ROWS]], pad=vocab.pad)
+        batch = Batch.of([example(*one) for one in texts[first:first + ROWS]], pad=vocab.need("pad"))
         seen = batch.looked_at[..., None]
         rows.append((model(batch) * seen).sum(1) / seen.sum(1))
     return normalize(torch.cat(rows))
