@@ -17,7 +17,6 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from plmlab.chapters.ch14.wikipedia_exam import RealQuestion, Step, exam
 from plmlab.example import Batch, Example
 from plmlab.hf import minilm
 from plmlab.metrics import normalised
@@ -25,6 +24,7 @@ from plmlab.objectives import cls_first
 from plmlab.recipes import Parts
 from plmlab.retrieval import BM25, FlatIndex
 from plmlab.retrieval.blocks import Block, blocks
+from plmlab.retrieval.wikipedia_questions import RealQuestion, Step, questions
 from plmlab.text.wikipedia_pages import WikipediaPages
 
 LONGEST = 128
@@ -67,7 +67,7 @@ def ranked(told: Sequence[Block], asked: Sequence[RealQuestion]) -> dict[str, li
 def found() -> dict[str, Any]:
     """How many ``blocks`` there are; and who ranks → *first step* and *second step of a bridge* → (k, how many are
     among the k best blocks, of how many)."""
-    told, asked = blocks(WikipediaPages(minilm()[1]), LONGEST), exam()
+    told, asked = blocks(WikipediaPages(minilm()[1]), LONGEST), questions()
     made: dict[str, Any] = {"blocks": len(told)}
     for name, rows in ranked(told, asked).items():
         steps = {"first step": [(row, one.steps[0]) for row, one in zip(rows, asked, strict=True)],

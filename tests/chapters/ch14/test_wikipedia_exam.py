@@ -7,14 +7,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from plmlab.chapters.ch14 import wikipedia_exam
 from plmlab.chapters.ch14.gold_graphs import KINDS
 from plmlab.chapters.ch14.real_text import on_minilm, pieces
 from plmlab.chapters.ch14.wikipedia_exam import (
-    RealQuestion,
-    Step,
     answered_wikipedia,
-    exam,
     gold,
     pages,
     place,
@@ -22,20 +18,21 @@ from plmlab.chapters.ch14.wikipedia_exam import (
 from plmlab.example import Batch
 from plmlab.models.cogqa import CogQA, CogQAConfig, SelfLoopCogQA
 from plmlab.objectives.hops import fitted
+from plmlab.retrieval.wikipedia_questions import RealQuestion, Step, questions
 from plmlab.text import articles
 from plmlab.text.wikipedia_links import link_graph
 
-EACH = pytest.mark.parametrize("question", exam(), ids=lambda question: question.text)
+EACH = pytest.mark.parametrize("question", questions(), ids=lambda question: question.text)
 POSITIONS = 512
 """MiniLM's."""
 
 
 def test_how_many_there_are() -> None:
-    forms = [question.form for question in exam()]
-    assert 20 <= len(forms) <= 30 and set(forms) == set(KINDS) and len({question.text for question in exam()}) == len(
-        forms)
+    forms = [question.form for question in questions()]
+    assert 20 <= len(forms) <= 30 and set(forms) == set(KINDS)
+    assert len({question.text for question in questions()}) == len(forms)
     assert [forms.count(form) for form in KINDS] == [9, 12, 5, 4]
-    assert {len(question.steps) for question in exam() if question.form == "bridge"} == {2, 3}
+    assert {len(question.steps) for question in questions() if question.form == "bridge"} == {2, 3}
 
 
 @EACH
@@ -85,7 +82,7 @@ def test_all_of_it_is_read(question: RealQuestion) -> None:
 
 
 def test_a_gold_graph_by_hand() -> None:
-    question = next(one for one in exam() if len(one.steps) == 3)
+    question = next(one for one in questions() if len(one.steps) == 3)
     graph = gold(question, pages())
     assert list(graph.nodes) == ["List of Atlas Shrugged characters", "Ayn Rand", "Aristotle", "alexander the great"]
     assert graph.nodes["Aristotle"].clues == (("Ayn Rand", 11),)
@@ -96,14 +93,6 @@ def test_a_gold_graph_by_hand() -> None:
 def test_what_no_sentence_says(step: Step) -> None:
     with pytest.raises(ValueError, match=f"no sentence of the page {step.page!r}"):
         place(step, pages())
-
-
-def test_a_row_that_is_not_whole(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / wikipedia_exam.TABLE).write_text(
-        "\t".join(wikipedia_exam.COLUMNS) + "\none-hop\twhat ?\tit\tAlberta => it | Alberta\tis it\n", encoding="utf-8")
-    monkeypatch.setattr(wikipedia_exam, "DATA", tmp_path)
-    with pytest.raises(ValueError, match=r"page => what is found there.*row 2"):
-        exam.__wrapped__()
 
 
 class Knowing(SelfLoopCogQA):
@@ -118,7 +107,7 @@ class Knowing(SelfLoopCogQA):
         logits[:, 0] = 0
         for row, (tokens, segments) in enumerate(zip(batch.tokens.tolist(), batch.segments.tolist(), strict=True)):
             text = tuple(tokens)
-            for question in exam():
+            for question in questions():
                 ids = pages().ids(question.text.split())
                 if text[1:len(ids) + 1] != ids or text[len(ids) + 1] != pieces().vocab.sep or 1 not in segments:
                     continue
@@ -141,8 +130,8 @@ def known() -> list[dict]:
 
 def test_one_that_knows_it_all_has_full_marks(known: list[dict]) -> None:
     """But for comparisons, where it can only say "the first" and "no"."""
-    assert json.loads(json.dumps(known)) == known and len(known) == len(exam())
-    for row, question in zip(known, exam(), strict=True):
+    assert json.loads(json.dumps(known)) == known and len(known) == len(questions())
+    for row, question in zip(known, questions(), strict=True):
         assert row["graph"] == [list(edge) for edge in gold(question, pages()).edges]
         assert row["supporting"] == {"exact": 1.0, "f1": 1.0}, question.text
         assert row["nodes"] == {"exact": 1.0, "f1": 1.0}

@@ -1,8 +1,8 @@
 """Chapter 16's retrieval from real text: who is ranked first, and what counts as found."""
 
-from plmlab.chapters.ch14.wikipedia_exam import RealQuestion, Step
 from plmlab.chapters.ch16.on_wikipedia import encoded, ranked, tells
 from plmlab.retrieval.blocks import Block
+from plmlab.retrieval.wikipedia_questions import RealQuestion, Step
 
 TOLD = [Block("Aardvark", 0, ("It is a burrowing, nocturnal mammal.", "It eats ants and termites.")),
         Block("Alberta", 4, ("Alberta's capital Edmonton lies near its centre.",)),
