@@ -23,8 +23,8 @@ class Step:
 
 @dataclass(frozen=True)
 class RealQuestion:
-    """A question of a ``form`` (one-hop, bridge, either-or, yes-no), its answer (of a comparison a title, yes or no), and
-    the way to it."""
+    """A question of a ``form`` (one-hop, bridge, either-or, yes-no), its answer (of a comparison a title, yes or no),
+    and the way to it."""
 
     form: str
     text: str
