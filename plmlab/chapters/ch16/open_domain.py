@@ -37,7 +37,7 @@ BEGINNINGS = {FULL: (True, True), "reader set back": (True, False), "retriever s
               "both set back": (False, False)}
 """Whether retriever and reader come from REALM's pretraining; otherwise they are as they were before it."""
 UPDATES = 200
-RATES = (3e-4, 6e-4, 1.2e-3)
+RATES = (3e-4, 6e-4, 1.2e-3, 2.4e-3)
 
 
 @cache
