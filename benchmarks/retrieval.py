@@ -33,9 +33,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from plmlab.example import Batch
+from plmlab.chapters.ch16.on_wikipedia import encoded
 from plmlab.hf import minilm
-from plmlab.objectives import cls_first
 from plmlab.retrieval import DocumentIndex, FlatIndex, HNSWIndex, IVFIndex, blocks
 from plmlab.text.wikipedia_pages import WikipediaPages
 
@@ -59,20 +58,12 @@ class Row:
     recall: float
 
 
-@torch.no_grad()
 def encodings() -> Tensor:
     """Those of the blocks, [block 768], each of length 1; [CLS] title [SEP] text [SEP] is read of each."""
-    model, tokenizer = minilm()
-    encode, vocab = tokenizer.encode, tokenizer.vocab
-    read = [cls_first(encode(block.title, plain=True), encode(block.text, plain=True), vocab)
-            for block in blocks(WikipediaPages(tokenizer), LONGEST)[::EVERY]]
-    rows = []
-    for start in range(0, len(read), 64):
-        batch = Batch.of(read[start:start + 64], pad=vocab.pad)
-        seen = batch.looked_at[..., None]
-        rows.append((model(batch) * seen).sum(1) / seen.sum(1))
-    turned = torch.linalg.qr(torch.randn(WIDTH, rows[0].shape[1], generator=torch.Generator().manual_seed(0))).Q
-    return normalize(torch.cat(rows)) @ turned.T
+    read = blocks(WikipediaPages(minilm()[1]), LONGEST)[::EVERY]
+    made = encoded([(block.title, block.text) for block in read])
+    turned = torch.linalg.qr(torch.randn(WIDTH, made.shape[1], generator=torch.Generator().manual_seed(0))).Q
+    return made @ turned.T
 
 
 def around(real: Tensor, count: int, draw: torch.Generator) -> Tensor:

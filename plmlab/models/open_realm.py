@@ -113,6 +113,10 @@ class OpenREALM(nn.Module):
         found[reading[span], first[span], (last - first)[span]] = True
         return found
 
+    def answers(self, batch: QuestionBatch) -> Bool[Tensor, "query doc span"]:
+        """Which spans of which documents spell a right answer to each question."""
+        return laid_out(self.right(batch.readings).flatten(1), batch.there, False)
+
     def document_scores(self, batch: QuestionBatch) -> Float[Tensor, "query doc"]:
         """Embed(x) · the vector of each document; −inf where a question has fewer."""
         scores = torch.einsum("qw,qdw->qd", self.embedder(batch.queries), batch.vectors)
@@ -125,7 +129,7 @@ class OpenREALM(nn.Module):
 
     def answer_logprobs(self, batch: QuestionBatch) -> Float[Tensor, "query"]:
         """log p(y|x), all right answers together; −inf where no document holds one."""
-        right = laid_out(self.right(batch.readings).flatten(1), batch.there, False)
+        right = self.answers(batch)
         answered = right.any((1, 2))
         found = self.joint(batch)[answered].masked_fill(~right[answered], -torch.inf).flatten(1).logsumexp(1)
         return found.new_full(answered.shape, -torch.inf).masked_scatter(answered, found)

@@ -110,9 +110,10 @@ def high(jupyter: Desk) -> Iterator[Desk]:
 
 
 def beginning(desk: Desk, made: str, page: Page, other: str | None = None) -> tuple[Locator, Locator]:
-    """A lab in the notebook, and the page of its own of this or another lab, where it has the same width."""
-    written = f'_ = Path("lab.html").write_text(({other or made}).html(), encoding="utf-8")'
-    lab = desk.run(IMPORTS, written, made, until=".plm-lab").locator(".plm-lab")
+    """A lab in the notebook, shown as it was when its page was written; and that page, or another lab's, where it has
+    the same width."""
+    shown = f'lab = {made}\n_ = Path("lab.html").write_text(({other or "lab"}).html(), encoding="utf-8")\nlab'
+    lab = desk.run(IMPORTS, shown, until=".plm-lab").locator(".plm-lab")
     page.set_viewport_size({"width": round(lab.bounding_box()["width"]) + 24, "height": 1000})
     page.goto(Path(desk.server.folder, "lab.html").as_uri())
     page.wait_for_selector("html[data-drawn]")

@@ -12,6 +12,7 @@ with each half set back. One rate for all four, the best for the sum of them on 
 """
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from functools import cache
 from random import Random
 from statistics import fmean
@@ -22,6 +23,7 @@ import torch
 from plmlab.chapters.ch16.arms import ARMS, BATCH, EVERY, FULL, SEEDS, begun, fitted, kept
 from plmlab.chapters.ch16.corpora import DEVELOPMENT, EXAM, TRAINING, corpus
 from plmlab.chapters.ch16.training import among
+from plmlab.chapters.ch16.warm_start import ranking
 from plmlab.draws import below, shuffled
 from plmlab.models.lookup import TOP, Lookup
 from plmlab.models.open_realm import OpenREALM
@@ -29,9 +31,9 @@ from plmlab.models.realm import REALM
 from plmlab.objectives.open_questions import QuestionBatch
 from plmlab.objectives.retrievals import Ids, Query
 from plmlab.recipes import Parts, spreads
-from plmlab.retrieval import BM25
 from plmlab.world.datasets.tokenizer import ids
 from plmlab.world.questions.bank import Question
+from plmlab.world.questions.chains import find_words
 
 BEGINNINGS = {FULL: (True, True), "reader set back": (True, False), "retriever set back": (False, True),
               "both set back": (False, False)}
@@ -51,19 +53,17 @@ def spelled(words: tuple[str, ...]) -> Ids:
     return tuple(ids(words))
 
 
-def stands_in(lookup: Lookup, numbers: tuple[int, ...], answer: Ids) -> bool:
-    """Whether an answer stands in one of these documents, word by word."""
-    return any(body[place:place + len(answer)] == answer for body in map(lookup.bodies.__getitem__, numbers)
-               for place in range(len(body)))
+def stands_in(world: int, numbers: Iterable[int], answer: Sequence[str]) -> bool:
+    """Whether an answer stands in one of these documents of a world, word by word."""
+    return any(find_words(corpus(world).blocks[number].text.split(), answer) is not None for number in numbers)
 
 
 def zero_shot(model: REALM) -> float:
     """The share of the exam's questions whose answer stands in one of the best documents, nothing fine-tuned."""
     hits = []
     for world in EXAM:
-        lookup = among(model, world)
-        found = lookup.retrieve([Query(spelled(one.words), ()) for one in questions(world)], TOP)
-        hits += [stands_in(lookup, numbers, spelled(one.answer))
+        found = among(model, world).retrieve([Query(spelled(one.words), ()) for one in questions(world)], TOP)
+        hits += [stands_in(world, numbers, one.answer)
                  for numbers, one in zip(found, questions(world), strict=True)]
     return fmean(hits)
 
@@ -77,19 +77,16 @@ def baselines() -> dict[str, float]:
     """``warm start``: `zero_shot` before any pretraining; ``BM25``: the same of BM25's best documents; ``most common
     answer``: the share right of who says, for each kind of question, what is the answer most often in the training
     worlds."""
-    common: dict[str, Counter[Ids]] = defaultdict(Counter)
+    common: dict[str, Counter[tuple[str, ...]]] = defaultdict(Counter)
     for world in TRAINING:
         for one in questions(world):
-            common[one.shape][spelled(one.answer)] += 1
-    hits, guessed, start = [], [], begun(FULL)
+            common[one.shape][one.answer] += 1
+    hits, guessed = [], []
     for world in EXAM:
-        lookup = among(start, world)
-        ranked = BM25([f"{block.title} {block.text}".split() for block in corpus(world).blocks])
         for one in questions(world):
-            answer = spelled(one.answer)
-            hits.append(stands_in(lookup, tuple(found.text for found in ranked.best(one.words, TOP)), answer))
-            guessed.append(common[one.shape].most_common(1)[0][0] == answer)
-    return {"warm start": zero_shot(start), "BM25": fmean(hits), "most common answer": fmean(guessed)}
+            hits.append(stands_in(world, [found.text for found in ranking(world).by_words(one.words, TOP)], one.answer))
+            guessed.append(common[one.shape].most_common(1)[0][0] == one.answer)
+    return {"warm start": zero_shot(begun(FULL)), "BM25": fmean(hits), "most common answer": fmean(guessed)}
 
 
 class Asked:
@@ -107,10 +104,10 @@ class Asked:
         if world not in self._lookups:
             self._lookups[world] = among(self.pretrained, world)
         some = questions(world)
-        return put(self.model, self._lookups[world], [some[below(rng, len(some))] for _ in range(BATCH)])
+        return looked_up(self.model, self._lookups[world], [some[below(rng, len(some))] for _ in range(BATCH)])
 
 
-def put(model: OpenREALM, lookup: Lookup, asked: list[Question]) -> QuestionBatch:
+def looked_up(model: OpenREALM, lookup: Lookup, asked: list[Question]) -> QuestionBatch:
     """Questions with the documents that are looked up for them, and where their answers stand."""
     return model.looked_up(lookup, [spelled(one.words) for one in asked], [[spelled(one.answer)] for one in asked])
 
@@ -123,9 +120,8 @@ def exam(model: OpenREALM, pretrained: REALM, worlds: tuple[int, ...]) -> dict[s
         lookup, asked = among(pretrained, world), questions(world)
         for first in range(0, len(asked), BATCH):
             some = [*asked[first:first + BATCH]]
-            batch = put(model, lookup, some)
-            with torch.no_grad():
-                found += (~model.answer_logprobs(batch).isneginf()).tolist()
+            batch = looked_up(model, lookup, some)
+            found += model.answers(batch).any((1, 2)).tolist()
             right += [best[0].tokens == spelled(one.answer) for best, one in zip(model.best(batch), some, strict=True)]
     return {"among four": fmean(found), "right": fmean(right)}
 

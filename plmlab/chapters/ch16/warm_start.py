@@ -5,7 +5,7 @@ In the paper the reader begins as BERT. Ours would learn in the first thousand u
 from a document at all; with BM25's documents that costs a fifth of the time, for one is read and not five.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from random import Random
 
@@ -19,6 +19,7 @@ from plmlab.models.realm import REALM
 from plmlab.objectives.inverse_cloze import MatchingBatch, inverse_cloze
 from plmlab.objectives.retrieved import retrieved
 from plmlab.retrieval import BM25
+from plmlab.retrieval.bm25 import Ranked
 from plmlab.train import History, fit
 from plmlab.world.datasets.tokenizer import ids, spelling
 
@@ -64,11 +65,15 @@ class Ranking:
     def __init__(self, told: Corpus) -> None:
         self._index = BM25([f"{block.title} {block.text}".split() for block in told.blocks])
 
+    def by_words(self, words: Sequence[str], most: int) -> list[Ranked]:
+        """The ``most`` best documents for some words."""
+        return self._index.best(words, most)
+
     def best(self, statement: Statement, most: int) -> list[tuple[int, float]]:
         """(number, score) of the ``most`` best documents, its source left out."""
         hidden = {*statement.salient}
         words = [word for place, word in enumerate(statement.cloze.words) if place not in hidden]
-        return [(number, score) for number, score in self._index.best(words, most + 1) if number != statement.source
+        return [(number, score) for number, score in self.by_words(words, most + 1) if number != statement.source
                 ][:most]
 
 

@@ -2,23 +2,16 @@
 
 import pytest
 import torch
+from tiny_realm import tiny
 
 from plmlab.chapters.ch16 import open_domain
 from plmlab.chapters.ch16.corpora import EXAM, TRAINING, corpus
 from plmlab.chapters.ch16.training import among
-from plmlab.models.embedder import EmbedderConfig
 from plmlab.models.open_realm import FoundAnswer, OpenREALM
-from plmlab.models.realm import REALM
 from plmlab.objectives.open_questions import QuestionBatch
 from plmlab.world.datasets.tokenizer import spelling
 
 WORLD = EXAM[0]
-
-
-def tiny(seed: int) -> REALM:
-    torch.manual_seed(seed)
-    return REALM(EmbedderConfig(len(spelling()), time=96, layers=1, model=16, heads=2, inner=16, dropout=0.0,
-                                attention_dropout=0.0, width=8)).eval()
 
 
 def same(one: torch.nn.Module, other: torch.nn.Module) -> bool:
@@ -38,11 +31,10 @@ def test_what_is_set_back_is_what_it_was_before(name: str, monkeypatch: pytest.M
 
 
 def test_an_answer_stands_where_its_tokens_do_side_by_side() -> None:
-    lookup = among(tiny(0), WORLD)
-    body = lookup.bodies[5]
-    assert open_domain.stands_in(lookup, (3, 5), body[1:3]) and open_domain.stands_in(lookup, (5,), body)
-    assert not open_domain.stands_in(lookup, (5,), (*body, 1)) and not open_domain.stands_in(lookup, (), body[1:3])
-    assert not open_domain.stands_in(lookup, (5,), (body[3], body[1], body[0]))
+    body = corpus(WORLD).blocks[5].text.split()
+    assert open_domain.stands_in(WORLD, (3, 5), body[1:3]) and open_domain.stands_in(WORLD, (5,), body)
+    assert not open_domain.stands_in(WORLD, (5,), (*body, ".")) and not open_domain.stands_in(WORLD, (), body[1:3])
+    assert not open_domain.stands_in(WORLD, (5,), (body[3], body[1], body[0]))
 
 
 def test_questions_come_from_training_worlds_with_their_answers(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,20 +6,14 @@ from random import Random
 
 import pytest
 import torch
+from tiny_realm import tiny
 
 from plmlab.chapters.ch16 import arms
 from plmlab.chapters.ch16.corpora import EXAM
 from plmlab.chapters.ch16.training import Arm, Lesson, LookedUp, random_span, random_tokens, recall, salient_span
-from plmlab.models.embedder import EmbedderConfig
 from plmlab.models.lookup import Lookup
 from plmlab.models.realm import REALM, TokenREALM
 from plmlab.world.datasets.tokenizer import spelling
-
-
-def tiny(seed: int = 0) -> REALM:
-    torch.manual_seed(seed)
-    return REALM(EmbedderConfig(len(spelling()), time=96, layers=1, model=16, heads=2, inner=16, dropout=0.0,
-                                attention_dropout=0.0, width=8)).eval()
 
 
 def lesson(world: int = EXAM[0]) -> Lesson:
