@@ -28,8 +28,9 @@ ROWS = 64
 
 @dataclass(frozen=True)
 class Reading:
-    """What was made of a statement. ``answers`` holds what the reader thinks likeliest with each document in sight, the
-    likeliest of all first; ``likelihoods`` p(y|z,x) of each of these with each document."""
+    """What was made of a statement with the documents of these ``numbers``: their ``scores`` f(x, z); ``priors``
+    p(z|x), the softmax of the scores over the temperature; ``answers``, what the reader thinks likeliest with each
+    document in sight, the likeliest of all first; ``likelihoods`` p(y|z,x) of each of these with each document."""
 
     numbers: tuple[int, ...]
     scores: Float[Tensor, "doc"]
@@ -43,7 +44,8 @@ class Reading:
         return self.priors @ self.likelihoods
 
     def pull(self, answer: int = 0) -> Float[Tensor, "doc"]:
-        """r(z) = [p(y|z,x) / p(y|x) − 1] p(z|x), the derivative of log p(y|x) for each document's score (§3.3)."""
+        """r(z) = [p(y|z,x) / p(y|x) − 1] p(z|x), the derivative of log p(y|x) for what the softmax is taken of (§3.3):
+        each document's score, over the temperature."""
         return (self.likelihoods[:, answer] / self.marginals[answer] - 1) * self.priors
 
 
@@ -90,14 +92,14 @@ class Lookup:
         """For each statement the numbers of the documents with the highest scores, the best first, at most ``most``."""
         vectors = self._vectors([queried(one.tokens, one.hidden, self.vocab) for one in queries])
         found = self.index.search(vectors, most + max((len(one.excluded) for one in queries), default=0))
-        return [tuple(number for number in row if number != NULL and number not in one.excluded)[:most]
+        return [tuple(number for number in row if number >= 0 and number not in one.excluded)[:most]
                 for row, one in zip(found.numbers.tolist(), queries, strict=True)]
 
-    def batch(self, queries: Sequence[Query], retrieved: Sequence[Sequence[int]]) -> RetrievedBatch:
-        """The statements with the documents of these numbers, `NULL` among them or not, to be learned from."""
-        examples = [RetrievedExample(queried(one.tokens, one.hidden, self.vocab), tuple(numbers),
-                                     tuple(self.reading(one, number) for number in numbers))
-                    for one, numbers in zip(queries, retrieved, strict=True)]
+    def batch(self, queries: Sequence[Query], numbers: Sequence[Sequence[int]]) -> RetrievedBatch:
+        """The statements with the documents of these ``numbers``, `NULL` among them or not, to be learned from."""
+        examples = [RetrievedExample(queried(one.tokens, one.hidden, self.vocab), tuple(some),
+                                     tuple(self.reading(one, number) for number in some))
+                    for one, some in zip(queries, numbers, strict=True)]
         return RetrievedBatch.of(examples, self._read, pad=self.vocab.need("pad"))
 
     def reading(self, query: Query, number: int) -> Example:
@@ -110,30 +112,30 @@ class Lookup:
         """What is made of each statement with the ``most`` best documents, and with the null document unless ``null``
         is False. Scores are divided by the ``temperature`` before the softmax. ``also`` are answers, for each
         statement, that are to be among its own."""
-        retrieved = [(*((NULL,) if null else ()), *numbers) for numbers in self.retrieve(queries, most)]
+        numbers = [(*((NULL,) if null else ()), *some) for some in self.retrieve(queries, most)]
         also = [()] * len(queries) if also is None else also
         step = max(1, ROWS // (most + 1))
         return [reading for first in range(0, len(queries), step)
-                for reading in self._made(queries[first:first + step], retrieved[first:first + step], temperature,
+                for reading in self._made(queries[first:first + step], numbers[first:first + step], temperature,
                                           also[first:first + step])]
 
     @torch.no_grad()
     def read_with(self, query: Query, numbers: Sequence[int], priors: Float[Tensor, "doc"]) -> Reading:
-        """What is made of a statement with documents that another has found, and its p(z|x) of each."""
+        """What is made of a statement with documents that another has found, and its p(z|x) of each, of which the
+        ``scores`` are the logarithms."""
         self.model.eval()
         batch = self.batch([query], [numbers]).to(self._device)
         return _reading(tuple(numbers), priors.log(), priors, self._said(batch).unflatten(0, (len(numbers), -1)), ())
 
-    def _made(self, queries: Sequence[Query], retrieved: Sequence[tuple[int, ...]], temperature: float,
+    def _made(self, queries: Sequence[Query], numbers: Sequence[tuple[int, ...]], temperature: float,
               also: Sequence[Sequence[Ids]]) -> list[Reading]:
         self.model.eval()
-        batch = self.batch(queries, retrieved).to(self._device)
+        batch = self.batch(queries, numbers).to(self._device)
         scores, said = self.model.document_scores(batch).cpu(), self._said(batch)
-        ends = accumulate((len(one.hidden) * len(numbers) for one, numbers in zip(queries, retrieved, strict=True)),
-                          initial=0)
-        return [_reading(numbers, score[:len(numbers)], (score[:len(numbers)] / temperature).softmax(0),
-                         said[first:end].unflatten(0, (len(numbers), -1)), more)
-                for numbers, score, (first, end), more in zip(retrieved, scores, pairwise(ends), also, strict=True)]
+        ends = accumulate((len(one.hidden) * len(some) for one, some in zip(queries, numbers, strict=True)), initial=0)
+        return [_reading(some, score[:len(some)], (score[:len(some)] / temperature).softmax(0),
+                         said[first:end].unflatten(0, (len(some), -1)), more)
+                for some, score, (first, end), more in zip(numbers, scores, pairwise(ends), also, strict=True)]
 
     def _said(self, batch: RetrievedBatch) -> Float[Tensor, "slot vocab"]:
         """log p of each token at each hidden slot of all readings, one after the other."""

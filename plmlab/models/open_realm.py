@@ -31,7 +31,6 @@ from plmlab.models.realm import REALM
 from plmlab.models.registry import model
 from plmlab.objectives.fine_tuning import asked
 from plmlab.objectives.open_questions import QuestionBatch, QuestionExample, pointed_at
-from plmlab.objectives.retrievals import NULL
 from plmlab.objectives.retrieved import Ids, queried
 from plmlab.weights import on_copy_of
 
@@ -88,7 +87,7 @@ class OpenREALM(nn.Module):
         examples = []
         for row, query, told, right in zip(found.numbers.tolist(), read, questions,
                                            answers or [()] * len(questions), strict=True):
-            numbers = [number for number in row if number != NULL]
+            numbers = [number for number in row if number >= 0]
             examples.append(QuestionExample(query, lookup.index.vectors(numbers), tuple(
                 pointed_at(told, lookup.bodies[number], right, vocab=vocab) for number in numbers)))
         return QuestionBatch.of(examples, pad=vocab.need("pad")).to(device)

@@ -54,9 +54,9 @@ class REALM(nn.Module):
 
     def token_logprobs(self, batch: RetrievedBatch) -> Float[Tensor, "query doc token"]:
         """log p(y_j|z,x) of each hidden token, in their order; 0 where there is no document, or no further token."""
-        asked = batch.targets != IGNORE
-        logits = self.reader.token_logits(self.reader.bert(batch.readings)[asked])
-        said = logits.log_softmax(1).gather(1, batch.targets[asked][:, None])[:, 0]
+        slots = batch.targets != IGNORE
+        logits = self.reader.token_logits(self.reader.bert(batch.readings)[slots])
+        said = logits.log_softmax(1).gather(1, batch.targets[slots][:, None])[:, 0]
         places = batch.there[..., None] & batch.asked[:, None]
         return said.new_zeros(places.shape).masked_scatter(places, said)
 

@@ -22,7 +22,7 @@ class Block:
 
     @property
     def title(self) -> str:
-        """What a reader is shown before the text: the title of the page."""
+        """The title of the page, which is part of what a retriever reads."""
         return self.page
 
     @property

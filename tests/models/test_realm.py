@@ -118,13 +118,15 @@ def marginals(model: REALM, given: RetrievedBatch, scores: Tensor) -> Tensor:
     return sequence_marginal(scores.log_softmax(1), model.token_logprobs(given), given.asked)
 
 
+@pytest.mark.parametrize("temperature", [1.0, 4.0, 0.25])
 @pytest.mark.parametrize("query", QUERIES)
-def test_the_pull_on_each_document_is_the_gradient(query: Query) -> None:
+def test_the_pull_on_each_document_is_the_gradient(query: Query, temperature: float) -> None:
     model = realm()
     answer = tuple(query.tokens[place] for place in query.hidden)
-    reading, = Lookup(model, WORDS, BLOCKS).read([query], len(BLOCKS), also=[[answer]])
+    reading, = Lookup(model, WORDS, BLOCKS).read([query], len(BLOCKS), also=[[answer]], temperature=temperature)
     given = batch(model, [query], [reading.numbers])
-    scores = model.document_scores(given).detach().requires_grad_()
+    same(reading.priors, (reading.scores / temperature).softmax(0))
+    scores = (model.document_scores(given).detach() / temperature).requires_grad_()
     marginals(model, given, scores).sum().backward()
     pull = reading.pull(reading.answers.index(answer))
     same(scores.grad[0], pull)

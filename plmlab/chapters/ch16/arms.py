@@ -32,7 +32,6 @@ ARMS: Mapping[str, Arm] = {
 }
 UPDATES, BATCH, EVERY = 400, 16, 25
 """Updates, statements in each, and updates between two worlds."""
-RATE = 6e-4
 ASKED = 150
 """So many statements are asked of each exam world."""
 SEEDS = (0, 1, 2)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import torch
 
-from plmlab.chapters.ch16.arms import ARMS, BATCH, EVERY, FULL, RATE, begun, outcomes, train
+from plmlab.chapters.ch16.arms import ARMS, BATCH, EVERY, FULL, begun, outcomes, train
 from plmlab.chapters.ch16.warm_start import (
     ICT_BATCH,
     ICT_UPDATES,
@@ -23,7 +23,7 @@ from plmlab.models.realm import REALM
 from plmlab.world.datasets.tokenizer import spelling
 
 COMMAND = "python -m plmlab.chapters.ch16.bundled"
-NAME, SEED, UPDATES, SAVED = "realm-world", 0, 1600, 4 * EVERY
+NAME, SEED, UPDATES, RATE, SAVED = "realm-world", 0, 1600, 6e-4, 4 * EVERY
 RUNS = Path("runs")
 
 

@@ -18,6 +18,7 @@ from plmlab.chapters.ch16.arms import FULL, SEEDS, kept, questions
 from plmlab.chapters.ch16.corpora import EXAM, Statement, corpus
 from plmlab.chapters.ch16.editing import Edit, edit
 from plmlab.chapters.ch16.training import among
+from plmlab.draws import pick
 from plmlab.models.realm import REALM
 from plmlab.recipes import Parts, spreads
 
@@ -34,7 +35,7 @@ def edits(world: int, statements: tuple[Statement, ...], everywhere: bool) -> li
         tellers = sorted(statement.tell)
         if not everywhere and len(tellers) < 2:
             continue
-        made = edit(told, statement, rng, None if everywhere else tellers[int(rng.random() * len(tellers)):][:1])
+        made = edit(told, statement, rng, None if everywhere else [pick(rng, tellers)])
         if made is not None:
             found.append((statement, made))
     return found
@@ -49,11 +50,7 @@ def followed(model: REALM, world: int, statements: tuple[Statement, ...], everyw
         if lookup.read([statement.query()])[0].answers[0] != statement.answer:
             continue
         told["right"] += 1
-        for number, block in made.blocks.items():
-            lookup.replace(number, block)
-        reading = lookup.read([statement.query()])[0]
-        for number in made.blocks:
-            lookup.replace(number, corpus(world).blocks[number])
+        reading = made.applied(lookup).read([statement.query()])[0]
         told[_kind(reading.answers[0], reading.numbers, statement, made)] += 1
     return told
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from plmlab.chapters.ch16.corpora import Corpus, Statement
 from plmlab.draws import pick
+from plmlab.models.lookup import Lookup
 from plmlab.retrieval.blocks import Block
 from plmlab.world.datasets.tokenizer import ids
 from plmlab.world.questions.chains import find_words
@@ -16,6 +17,13 @@ class Edit(NamedTuple):
 
     blocks: dict[int, Block]
     answer: tuple[int, ...]
+
+    def applied(self, lookup: Lookup) -> Lookup:
+        """A copy of the lookup with these blocks in the place of its own."""
+        made = lookup.copied()
+        for number, block in self.blocks.items():
+            made.replace(number, block)
+        return made
 
 
 def edit(corpus: Corpus, statement: Statement, rng: Random, where: Collection[int] | None = None) -> Edit | None:

@@ -50,7 +50,7 @@ def draw_indexes(rng: Generator) -> Probes:
         "a long vector that points elsewhere": told(
             [1.0, 1.0], [[0.5, 0.5], [6.0, 1.0], [1.0, 1.0], [-9.0, 3.0], [2.0, -1.0]], 2, [], 2),
         "fewer documents than are asked for": told([1.0, 0.0], on_one_axis(1.0, 3.0, 2.0), 1, [], 5),
-        "the source is removed, too": told([1.0, 0.0], on_one_axis(2.0, 4.0, 3.0, 1.0), 1, [1, 3], 1),
+        "the source is removed, too": told([1.0, 0.0], on_one_axis(2.0, 4.0, 3.0, 1.0), 1, [1, 3], 2),
         "nothing is left": told([1.0, 0.0], on_one_axis(2.0, 1.0), 0, [1], 1),
         "eleven documents": drawn(11, 5, 6, [9, 3], 4),
         "thirteen documents": drawn(13, 4, 0, [12], 6),

@@ -138,6 +138,8 @@ GRADIENT: Mistakes = {
         of_chances(lambda prior, likelihood, whole: (likelihood / whole - 1) * prior.exp()),
     "the log of the ratio stands where the ratio less 1 should":
         of_chances(lambda prior, likelihood, whole: (likelihood - whole) * prior.exp()),
+    "the exp is missing: 1 is taken from the log of the ratio":
+        of_chances(lambda prior, likelihood, whole: (likelihood - whole - 1) * prior.exp()),
     "p(y|x) is taken for the plain mean of p(y|z,x) over the documents; each counts by p(z|x)": plain_mean,
     "p(y|x) is taken for the plain sum of p(y|z,x): p(z|x) is forgotten there":
         lambda prior, likelihood: (likelihood.softmax(1) - 1) * prior.exp(),

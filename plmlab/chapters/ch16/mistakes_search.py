@@ -82,6 +82,13 @@ def only_positive(query: Tensor, index: Tensor, source: int, removed: Numbers, m
     return [number for number in right(query, index, source, removed, most) if scores[number] > 0]
 
 
+def zeroed(query: Tensor, index: Tensor, source: int, removed: Numbers, most: int) -> Numbers:
+    """Whoever may not be found scores 0."""
+    scores = inner(query, index)
+    scores[[number for number in (source, *removed) if number >= 0]] = 0.0
+    return ranked(scores)[:most]
+
+
 def of_left(best: Numbers, removed: Numbers) -> Numbers:
     """Those that are not removed."""
     return [number for number in best if number not in removed]
@@ -101,6 +108,9 @@ SEARCH: Mistakes = {
     "removed documents are found": searching(lambda best, source, removed, most: allowed(best, source, [], most)),
     "neither the source nor the removed are left out": searching(
         lambda best, source, removed, most: best[:most]),
+    "source 0 is taken for none: `if source` is false for 0, and 0 is a number": searching(
+        lambda best, source, removed, most: allowed(best, source or -1, removed, most)),
+    "what may not be found has the score 0: negative scores come behind it": zeroed,
     "the best one is left out as if it were the source: go by its number, not by its place": searching(
         lambda best, source, removed, most: allowed(best[1:], -1, removed, most)),
     "the best one is left out where there is a source: the source may stand anywhere in the list": searching(

@@ -75,6 +75,11 @@ def as_long_as_it(scores: Tensor, body: Tokens, answer: Tokens, longest: int) ->
         scores, body, answer, longest)
 
 
+def one_too_far(scores: Tensor, body: Tokens, answer: Tokens, longest: int) -> Tensor:
+    """The score of a span is taken where a slice would end."""
+    return pointing()(scores.roll(-1, 1), body, answer, longest)
+
+
 def apart(body: Tokens, answer: Tokens, spans: Spans) -> Spans:
     """The spans that spell the answer and overlap with none before."""
     kept: Spans = []
@@ -139,6 +144,7 @@ SPANS: Mistakes = {
     "the softmax runs over spans as long as the answer; a reader does not know how long it is": as_long_as_it,
     "each start has a softmax of its own, over its ends; one softmax runs over all spans": by_rows,
     "rows and columns are exchanged: the start is the row": transposed,
+    "the score of a span stands at its last slot, not one behind it: scores[i, j], and body[i:j + 1]": one_too_far,
     "the softmax over spans is missing: these are sums of e^score": pointing(lambda every, right: right.logsumexp(0)),
     "the log is missing: this is the chance": pointing(
         lambda every, right: whole_log(every, right).logsumexp(0).exp(), none=0.0),

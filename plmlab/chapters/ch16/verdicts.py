@@ -13,9 +13,10 @@ BY = {"retriever": "among four", "answers": "right"}
 """What is judged → by which outcome."""
 
 
-def is_worth(arms: Mapping[str, Any], without: str, judged: str) -> str:
-    """Whether REALM beats the arm that lacks something, by the ``retriever`` or by the ``answers``."""
-    return _beats(*(arms[name]["outcomes"][BY[judged]] for name in (FULL, without)))
+def is_worth(arms: Mapping[str, Any], without: str, judged: str, whole: str = FULL) -> str:
+    """Whether an arm, REALM unless another is named, beats the one that lacks something, by the ``retriever`` or by the
+    ``answers``."""
+    return _beats(*(arms[name]["outcomes"][BY[judged]] for name in (whole, without)))
 
 
 def worth_of_pretraining(tuned: Mapping[str, Any], without: str) -> str:

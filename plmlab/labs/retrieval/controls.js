@@ -1,7 +1,7 @@
 // The statement, the things to try, and the three knobs.
 
 import { el } from "../shared/dom.js";
-import { observe, presetButtons, slider, tell, textField } from "../shared/lab.js";
+import { observe, presetButtons, slider, textField } from "../shared/lab.js";
 
 /** The text of a temperature: 0.25 to 4, in steps of a quarter of an octave. */
 export const degrees = (octaves) => String(Number((2 ** octaves).toPrecision(2)));

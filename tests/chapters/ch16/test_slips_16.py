@@ -242,6 +242,7 @@ def of_the_loss(prior, y):
     ("16.4", ratio(p=lambda prior: prior), "he factor is log p(z|x)"),
     ("16.4", ratio(divide=lambda y, whole: y / whole), "he logs are divided"),
     ("16.4", ratio(divide=lambda y, whole: y - whole, less=0.0), "log of the ratio stands"),
+    ("16.4", ratio(divide=lambda y, whole: y - whole), "exp is missing"),
     ("16.4", ratio(whole=lambda prior, y: y.logsumexp(1, keepdim=True)), "plain sum of p(y|z,x)"),
     ("16.4", ratio(whole=lambda prior, y: y.logsumexp(1, keepdim=True) - log(y.shape[1])), "plain mean of p(y|z,x)"),
     ("16.4", lambda prior, y: y.softmax(1) - prior.exp(), "made without p(z|x)"),
