@@ -22,9 +22,10 @@ from plmlab.draws import pick
 from plmlab.models.realm import REALM
 from plmlab.recipes import Parts, spreads
 
-KINDS = ("follows", "old answer", "another answer", "not found")
-"""What may become of an answer that was right: the new one is given, the old one stays, or a third one is given; in
-both of these cases although an edited block is among the documents; or none of them is."""
+KINDS = ("follows", "old answer", "another answer")
+"""What may become of an answer that was right: the new one is given, the old one stays, or a third one is given.
+Whether an edited block is still ``found`` is counted beside it: whoever asks that first takes for *not found* what was
+known without it."""
 
 
 def edits(world: int, statements: tuple[Statement, ...], everywhere: bool) -> list[tuple[Statement, Edit]]:
@@ -42,8 +43,8 @@ def edits(world: int, statements: tuple[Statement, ...], everywhere: bool) -> li
 
 
 def followed(model: REALM, world: int, statements: tuple[Statement, ...], everywhere: bool) -> Counter[str]:
-    """How many of the answers that were right became what, of `KINDS`; ``asked``, how many could be edited; ``right``,
-    how many of these were right before."""
+    """How many of the answers that were right became what, of `KINDS`; for how many an edited block is ``found``;
+    ``asked``, how many could be edited; ``right``, how many of these were right before."""
     told, lookup = Counter[str](), among(model, world)
     for statement, made in edits(world, statements, everywhere):
         told["asked"] += 1
@@ -51,21 +52,21 @@ def followed(model: REALM, world: int, statements: tuple[Statement, ...], everyw
             continue
         told["right"] += 1
         reading = made.applied(lookup).read([statement.query()])[0]
-        told[_kind(reading.answers[0], reading.numbers, statement, made)] += 1
+        told["found"] += not set(made.blocks).isdisjoint(reading.numbers)
+        told[_kind(reading.answers[0], statement, made)] += 1
     return told
 
 
-def _kind(answer: tuple[int, ...], numbers: tuple[int, ...], statement: Statement, made: Edit) -> str:
+def _kind(answer: tuple[int, ...], statement: Statement, made: Edit) -> str:
     if answer == made.answer:
         return "follows"
-    if not set(numbers) & set(made.blocks):
-        return "not found"
     return "old answer" if answer == statement.answer else "another answer"
 
 
 def shares(counted: Counter[str]) -> dict[str, float]:
-    """What became of the answers that were right, as shares of these; and how many were ``asked`` and ``right``."""
-    return {**{kind: counted[kind] / counted["right"] for kind in KINDS}, "asked": counted["asked"],
+    """What became of the answers that were right, and whether an edited block was ``found``, as shares of these; and
+    how many were ``asked`` and ``right``."""
+    return {**{kind: counted[kind] / counted["right"] for kind in (*KINDS, "found")}, "asked": counted["asked"],
             "right": counted["right"]}
 
 

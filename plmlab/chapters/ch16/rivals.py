@@ -1,8 +1,9 @@
 """What REALM is measured against, on the same statements: BM25, a retriever with labels, and what the reader makes of
 the right document, of none, and of any.
 
-A rival that retrieves shows its documents to REALM's own reader, which has never been trained with them; where BM25
-does, the reader that was warmed up with its documents may say it too, and the better one counts.
+A rival that retrieves shows its documents to REALM's own reader. That was warmed up with BM25's best document, and then
+learned with those of REALM's retriever. ``the right document`` is one that tells the fact to whoever sees its title,
+too, which the reader does not.
 """
 
 from collections.abc import Callable, Sequence

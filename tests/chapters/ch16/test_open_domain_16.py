@@ -1,5 +1,8 @@
 """Chapter 16's open questions: what is set back, what is counted as found, and as right."""
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 import torch
 from tiny_realm import tiny
@@ -9,6 +12,7 @@ from plmlab.chapters.ch16.corpora import EXAM, TRAINING, corpus
 from plmlab.chapters.ch16.training import among
 from plmlab.models.open_realm import FoundAnswer, OpenREALM
 from plmlab.objectives.open_questions import QuestionBatch
+from plmlab.recipes import Parts
 from plmlab.world.datasets.tokenizer import spelling
 
 WORLD = EXAM[0]
@@ -72,3 +76,28 @@ def test_the_exam_counts_what_is_right_to_the_word(monkeypatch: pytest.MonkeyPat
     assert first["among four"] == sum(held) / len(held)
     monkeypatch.setattr(OpenREALM, "best", lambda model, batch: said(model, batch, (9,)))
     assert open_domain.exam(model, pretrained, (WORLD,))["right"] == 0
+
+
+BEST = dict(zip(open_domain.BEGINNINGS, (1.2e-3, 6e-4, 6e-4, 1.2e-3), strict=True))
+
+
+class Told(Parts):
+    """Parts whose numbers are made up: each beginning is best at a rate of its own, and right as often as its rate."""
+
+    def __call__(self, function: Any, tasks: list[tuple[Any, ...]]) -> dict[tuple[Any, ...], Any]:
+        return {task: self.told(function.__name__, task) for task in tasks}
+
+    def told(self, function: str, task: tuple[Any, ...]) -> dict[str, Any]:
+        if function != "fine_tuned":
+            return {"BM25": 0.5}
+        _, name, pretraining, lr, seed = task
+        assert pretraining == 0.25
+        return {"development": {"right": -abs(lr - BEST[name])}, "exam": {"among four": 1.0, "right": lr + seed}}
+
+
+def test_each_beginning_has_the_rate_that_is_best_for_it(tmp_path: Path) -> None:
+    told = open_domain.measure(Told(tmp_path / "16.parts.jsonl"), dict.fromkeys(open_domain.ARMS, 0.25))
+    assert told["rate"] == BEST
+    for name, rate in BEST.items():
+        assert told["fine-tuned"][name]["right"]["values"] == pytest.approx([rate, rate + 1, rate + 2])
+        assert [lr for lr, _ in told["rates"][name]] == [*open_domain.RATES]

@@ -1,0 +1,27 @@
+"""A baseline without a network: in a given document, the first name of the right kind that the statement does not hold.
+
+It knows what only the world knows: of which kind the answer is, and all names of that kind.
+"""
+
+from plmlab.chapters.ch16.corpora import Corpus, Statement
+from plmlab.objectives.retrievals import Ids
+from plmlab.world.datasets.tokenizer import ids
+from plmlab.world.questions.chains import find_words
+
+
+def by_rule(told: Corpus, statement: Statement, number: int) -> Ids | None:
+    """The name in document ``number``, as ids; None where there is none. It has as many words as are hidden."""
+    hidden = told.world.facts[statement.cloze.entity]
+    size = len(statement.cloze.answer)
+    names = {one.words for one in told.world.facts.kind(hidden.kind) if len(one.words) == size}
+    words = tuple(told.blocks[number].text.split())
+    for first in range(len(words) - size + 1):
+        name = words[first:first + size]
+        if name in names and find_words(statement.cloze.masked, name) is None:
+            return tuple(ids(name))
+    return None
+
+
+def spells(told: Corpus, statement: Statement, number: int) -> bool:
+    """Whether the text of a document, which is what the reader sees of it, spells the answer."""
+    return find_words(told.blocks[number].text.split(), statement.cloze.answer) is not None

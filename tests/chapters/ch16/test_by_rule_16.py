@@ -1,0 +1,35 @@
+"""The baseline without a network says what one can see to be the first name of the right kind."""
+
+from plmlab.chapters.ch16.by_rule import by_rule, spells
+from plmlab.chapters.ch16.corpora import EXAM, Statement, corpus
+from plmlab.world.datasets.tokenizer import ids
+
+TOLD = corpus(EXAM[0])
+
+
+def of(text: str) -> Statement:
+    return next(one for one in TOLD.statements if " ".join(one.cloze.masked) == text)
+
+
+def block(title: str, words: str) -> int:
+    return next(number for number, one in enumerate(TOLD.blocks) if one.title == title and words in one.text)
+
+
+def test_the_first_other_name_of_its_kind() -> None:
+    """The founder is the only person whom the block names."""
+    founder, firm = of("[MASK] [MASK] founded Walsh Motors in 1955 ."), block("Walsh Motors", "founded it in 1955")
+    assert by_rule(TOLD, founder, firm) == founder.answer == tuple(ids(("Judith", "Grant")))
+    assert spells(TOLD, founder, firm)
+
+
+def test_a_name_of_the_statement_is_passed_over() -> None:
+    married = of("Paul Tanner is married to [MASK] [MASK] .")
+    told, other = block("Paul Tanner", "married to Vera Thorne"), block("Paul Tanner", "is a potter")
+    assert by_rule(TOLD, married, told) == married.answer
+    assert by_rule(TOLD, married, other) is None and not spells(TOLD, married, other)
+
+
+def test_it_is_often_right_where_the_right_document_spells_the_answer_and_not_always() -> None:
+    asked = [(one, min(one.tell)) for one in TOLD.statements[:300] if spells(TOLD, one, min(one.tell))]
+    right = sum(by_rule(TOLD, one, number) == one.answer for one, number in asked)
+    assert len(asked) / 2 < right < len(asked)
