@@ -1,6 +1,6 @@
 """What chapter 16 trains in front of the reader: part of the retriever's warm start, and REALM's first updates.
 
-Until REALM finds more, it needs some 200 updates (`ablated`), a few minutes; after these 40 its loss has begun to fall.
+Until REALM finds more, it needs some 200 updates (`ablated`), a few minutes; after these 30 its loss has begun to fall.
 """
 
 from plmlab.chapters.ch16.arms import ARMS, FULL
@@ -9,8 +9,8 @@ from plmlab.chapters.ch16.training import Lesson, LookedUp
 from plmlab.models.realm import REALM
 
 WORLDS = TRAINING[:4]
-MATCHING_UPDATES = 150
-UPDATES, BATCH, EVERY, RATE = 40, 16, 20, 3e-4
+MATCHING_UPDATES = 100
+UPDATES, BATCH, EVERY, RATE = 30, 16, 20, 3e-4
 
 
 def batches(model: REALM, seed: int = 0) -> LookedUp:
