@@ -20,8 +20,3 @@ def by_rule(told: Corpus, statement: Statement, number: int) -> Ids | None:
         if name in names and find_words(statement.cloze.masked, name) is None:
             return tuple(ids(name))
     return None
-
-
-def spells(told: Corpus, statement: Statement, number: int) -> bool:
-    """Whether the text of a document, which is what the reader sees of it, spells the answer."""
-    return find_words(told.blocks[number].text.split(), statement.cloze.answer) is not None

@@ -1,9 +1,9 @@
 """The worlds of chapter 16: some 60 entities each, whose articles are what is looked up, and statements about them.
 
-A network of our size learns one such world by heart: it answers what it was trained on, and reads
-badly what else stands in the same documents (`by_heart`). REALM's authors have 13 million blocks, which nobody learns
-by heart. So here each few updates come from another world: the names are the same ones, the facts are not, and only
-who reads the documents can tell.
+A network of our size learns one such world by heart: it answers what it was trained on, and reads badly what else
+stands in the same documents (`by_heart`). REALM's authors have 13 million blocks, which nobody learns by heart. So here
+each few updates come from another world: the names are the same ones, the facts are not, and only who reads the
+documents can tell.
 """
 
 from collections import defaultdict

@@ -13,8 +13,8 @@ four, the best of their sum: it was REALM's, and twice what the retriever of the
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from collections.abc import Iterable, Sequence
+from functools import cache, partial
 from random import Random
 from statistics import fmean
 from typing import Any
@@ -153,13 +153,11 @@ def measure(parts: Parts, rates: dict[str, float]) -> dict[str, Any]:
     before = parts(zero_shots, [(folder, seed, *lrs) for seed in SEEDS])
     parts(fine_tuned, [(folder, name, rates[FULL], lr, SEEDS[0]) for name in BEGINNINGS for lr in RATES])
 
-    def right(name: str) -> Callable[[Sequence[float]], dict[float, float]]:
-        def of_rates(some: Sequence[float]) -> dict[float, float]:
-            tried = parts(fine_tuned, [(folder, name, rates[FULL], lr, SEEDS[0]) for lr in some])
-            return {lr: tried[folder, name, rates[FULL], lr, SEEDS[0]]["development"]["right"] for lr in some}
-        return of_rates
+    def right(name: str, some: Sequence[float]) -> dict[float, float]:
+        tried = parts(fine_tuned, [(folder, name, rates[FULL], lr, SEEDS[0]) for lr in some])
+        return {lr: tried[folder, name, rates[FULL], lr, SEEDS[0]]["development"]["right"] for lr in some}
 
-    best = {name: best_rate(right(name), RATES) for name in BEGINNINGS}
+    best = {name: best_rate(partial(right, name), RATES) for name in BEGINNINGS}
     tasks = {(name, seed): (folder, name, rates[FULL], lr, seed) for name, (lr, _) in best.items() for seed in SEEDS}
     runs = parts(fine_tuned, [*tasks.values()])
     return {"zero shot": spreads({seed: before[folder, seed, *lrs] for seed in SEEDS}),

@@ -1,7 +1,8 @@
 """The baseline without a network says what one can see to be the first name of the right kind."""
 
-from plmlab.chapters.ch16.by_rule import by_rule, spells
+from plmlab.chapters.ch16.by_rule import by_rule
 from plmlab.chapters.ch16.corpora import EXAM, Statement, corpus
+from plmlab.chapters.ch16.open_domain import stands_in
 from plmlab.world.datasets.tokenizer import ids
 
 TOLD = corpus(EXAM[0])
@@ -19,17 +20,19 @@ def test_the_first_other_name_of_its_kind() -> None:
     """The founder is the only person whom the block names."""
     founder, firm = of("[MASK] [MASK] founded Walsh Motors in 1955 ."), block("Walsh Motors", "founded it in 1955")
     assert by_rule(TOLD, founder, firm) == founder.answer == tuple(ids(("Judith", "Grant")))
-    assert spells(TOLD, founder, firm)
+    assert stands_in(EXAM[0], (firm,), founder.cloze.answer)
 
 
 def test_a_name_of_the_statement_is_passed_over() -> None:
     married = of("Paul Tanner is married to [MASK] [MASK] .")
     told, other = block("Paul Tanner", "married to Vera Thorne"), block("Paul Tanner", "is a potter")
     assert by_rule(TOLD, married, told) == married.answer
-    assert by_rule(TOLD, married, other) is None and not spells(TOLD, married, other)
+    assert by_rule(TOLD, married, other) is None
+    assert not stands_in(EXAM[0], (other,), married.cloze.answer)
 
 
 def test_it_is_often_right_where_the_right_document_spells_the_answer_and_not_always() -> None:
-    asked = [(one, min(one.tell)) for one in TOLD.statements[:300] if spells(TOLD, one, min(one.tell))]
+    asked = [(one, min(one.tell)) for one in TOLD.statements[:300]
+             if stands_in(EXAM[0], (min(one.tell),), one.cloze.answer)]
     right = sum(by_rule(TOLD, one, number) == one.answer for one, number in asked)
     assert len(asked) / 2 < right < len(asked)
