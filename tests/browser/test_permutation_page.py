@@ -286,6 +286,9 @@ def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
     page.fill(".sentence", "")
     expect(page.locator(".message.error")).to_contain_text("The sentence is empty")
     expect(order_chips(page)).to_have_count(5)
+    for text in ("the cats are hungry and the dogs .", "the cats .", TEXT):
+        page.fill(".sentence", text)
+        expect(order_chips(page)).to_have_count(len(text.split()))
     for text in HOSTILE.values():
         page.fill(".sentence", text)
         expect(page.locator(".message.error")).to_have_count(0)

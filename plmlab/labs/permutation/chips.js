@@ -41,7 +41,7 @@ function lines(order, count, pitch, asked) {
 }
 
 /**
- * The panel. `onOrder(order)` hears of an order that the reader made, `onStep(t)` of a step that was chosen. `place(order)` shows an order that Python has not answered yet.
+ * The panel. `onOrder(order)` hears of an order that the reader made, `onStep(t)` of a step that was chosen. `place(order)` shows an order that Python has not answered yet; an order of a sentence of another length waits for that sentence's panel.
  */
 export function orderPanel({ state, step, room, disabled, onOrder, onStep }) {
   const { tokens, names, steps } = state;
@@ -67,6 +67,7 @@ export function orderPanel({ state, step, room, disabled, onOrder, onStep }) {
 
   let current = state.order;
   const place = (order) => {
+    if (order.length !== count) return;
     current = order;
     show(order);
   };

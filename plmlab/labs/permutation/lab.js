@@ -160,7 +160,7 @@ export default lab({
   }), signal);
   observe(model, ["order"], () => {
     const order = model.get("order");
-    if (view.panel && order?.length === model.get("state").steps.length) view.panel.place(order);
+    if (order) view.panel?.place(order);
   }, signal);
   resized(parts.body, draw, signal);
   draw();
