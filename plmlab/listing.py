@@ -3,9 +3,11 @@
 import importlib
 import json
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import nn
+from torch.overrides import TorchFunctionMode
 
 from plmlab.models.registry import ModelType, everything
 from plmlab.paths import DATA
@@ -35,13 +37,25 @@ def bundled(checkpoints: Path) -> dict[str, list[str]]:
     return found
 
 
+class Unfilled(TorchFunctionMode):
+    """What is done to a tensor in place, is not done: a model made inside is not told its numbers. On the "meta" device
+    there are none, and most of the time goes into how they would be drawn."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """The first argument as it is, for a function whose name ends in one underscore; else what it gives."""
+        kwargs = kwargs or {}
+        if func.__name__.endswith("_") and not func.__name__.endswith("__"):
+            return next(iter((*args, *kwargs.values())))
+        return func(*args, **kwargs)
+
+
 def parameters(kind: ModelType, preset: str) -> str:
     """The number of parameters of one preset, in millions; nothing is allocated. A dash where there is none."""
     make = getattr(kind.config, preset, None)
     if make is None:
         return "–"
     config = make(SMALL_VOCAB) if preset == "tiny" else make()
-    with torch.device("meta"):
+    with torch.device("meta"), Unfilled():
         model = kind.model(config)
     return f"{sum(p.numel() for p in model.parameters()) / 1e6:.1f}"
 

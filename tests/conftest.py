@@ -56,6 +56,13 @@ def full():
 
 
 @pytest.fixture(scope="session")
+def listed() -> dict[str, str]:
+    """The lines of ``plmlab models``, by their first words."""
+    from plmlab.listing import listing
+    return {line.split()[0]: line for line in listing().splitlines() if line}
+
+
+@pytest.fixture(scope="session")
 def chromium() -> str:
     """Where the browser of the browser tests lies."""
     from plmlab.doctor import find_browser

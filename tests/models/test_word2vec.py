@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from plmlab import cli, world
+from plmlab import world
 from plmlab.checkpoints import load, save
 from plmlab.example import IGNORE, Batch
 from plmlab.interpret.attention_maps import attention_maps
@@ -223,13 +223,11 @@ def test_what_is_saved_is_what_is_loaded_and_its_noise_too(name: str, tmp_path: 
     assert torch.equal(again.loss(batch), before)
 
 
-def test_plmlab_models_lists_them(capsys) -> None:
-    assert cli.main(["models"]) == 0
-    lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines() if line}
+def test_plmlab_models_lists_them(listed: dict[str, str]) -> None:
     for name in KINDS:
-        assert lines[name].split()[3] == name, "pretrained as"
-        assert "Mikolov et al. 2013a" in lines[name]
-        assert "0.2" in lines[name] and "1800.0" in lines[name], "2 · 2,000 · 50, and 2 · 3 million · 300"
+        assert listed[name].split()[3] == name, "pretrained as"
+        assert "Mikolov et al. 2013a" in listed[name]
+        assert "0.2" in listed[name] and "1800.0" in listed[name], "2 · 2,000 · 50, and 2 · 3 million · 300"
 
 
 @both
