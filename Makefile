@@ -12,6 +12,9 @@ INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --quiet --no
 OLDEST := $(VENV)/jupyterlab-4.3
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
+# what was compiled is kept, whatever the environment asks for: else each Python that starts compiles torch anew
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help lab test clean
 .NOTPARALLEL:
 

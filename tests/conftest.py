@@ -1,27 +1,13 @@
 """What holds for every test: shapes are checked at run time, nothing is fetched, two workers share the cores."""
 
 import os
-import sys
-from importlib.abc import MetaPathFinder
-from importlib.machinery import PathFinder
 
+import jaxtyping
 import pytest
-from jaxtyping import install_import_hook
+import typecheck
 
-install_import_hook("plmlab", "typecheck.check")
-
-
-class Unchecked(MetaPathFinder):
-    """The world holds no tensors but where it meets Examples, and half a million small calls make it: it runs without
-    run-time type checks."""
-
-    def find_spec(self, fullname, path=None, target=None):
-        with_tensors = fullname in ("plmlab.world.probability.example_floor", "plmlab.world.datasets.batches")
-        return PathFinder.find_spec(fullname, path, target) \
-            if fullname.startswith("plmlab.world") and not with_tensors else None
-
-
-sys.meta_path.insert(0, Unchecked())
+jaxtyping.jaxtyped = typecheck.where_shapes_are(jaxtyping.jaxtyped)
+jaxtyping.install_import_hook("plmlab", "typecheck.check")
 
 os.environ.update(HF_HUB_OFFLINE="1", HF_DATASETS_OFFLINE="1", OMP_WAIT_POLICY="PASSIVE")
 workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))

@@ -6,14 +6,16 @@ import pkgutil
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
 import networkx as nx
 import pytest
 import torch
-from jaxtyping import TypeCheckError
+from jaxtyping import Float, TypeCheckError
+from torch import Tensor
+from typecheck import shaped
 
 import plmlab
 from plmlab.paths import ROOT
@@ -253,10 +255,21 @@ def test_sizes_that_disagree_are_caught() -> None:
         Example(four, five[None], four, Visibility.full(4), four)
 
 
+def test_a_function_is_checked_if_a_shape_is_anywhere_in_its_annotations() -> None:
+    from plmlab.models.marginals import DocumentLogs
+    row = Float[Tensor, "time"]
+    for hint in (row, DocumentLogs, row | None, tuple[int, row], Callable[[row], int], Callable[[int], row], "Later"):
+        def taking(x: hint) -> int: ...
+        def giving(x: int) -> hint: ...
+        assert shaped(taking) and shaped(giving), hint
+    for hint in (int, str | None, Tensor, Callable[[int], Tensor], dict[str, tuple[int, ...]]):
+        def plain(x: hint) -> hint: ...
+        assert not shaped(plain), hint
+
+
 def test_every_module_is_checked() -> None:
-    """Each is loaded through jaxtyping's hook, so that no annotation goes unread. Only the world, which holds no
-    tensors and makes half a million small calls, is loaded without it by its own tests."""
+    """Each is loaded through jaxtyping's hook, so that no shape goes unread."""
     for module in pkgutil.walk_packages(plmlab.__path__, "plmlab."):
-        if not module.name.endswith("__main__") and not module.name.startswith("plmlab.world"):
+        if not module.name.endswith("__main__"):
             loaded = importlib.import_module(module.name)
             assert "axtyping" in type(loaded.__spec__.loader).__name__, module.name  # type: ignore[union-attr]
