@@ -218,7 +218,8 @@ def test_a_disk_that_has_room_again_is_used_again(tmp_path, monkeypatch):
 
 
 def test_a_write_that_the_system_cuts_short(tmp_path):
-    """A real one: the kernel lets no file grow beyond a limit, so that half a file is on the disk when it fails."""
+    """A real one: the kernel lets no file grow beyond a limit, so that half a file is on the disk when it fails.
+    -B, since Python would leave halves of compiled modules too, and the next that starts would read them."""
     script = textwrap.dedent(f"""
         import resource, signal, sys, warnings
         import torch
@@ -236,7 +237,7 @@ def test_a_write_that_the_system_cuts_short(tmp_path):
                 show=False)
         print(h.ended, len(h.losses), len(h.notes))
     """)
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-B", "-c", script], capture_output=True, text=True, timeout=120)
     assert done.stdout.split() == ["completed", "12", "4"], done.stderr[-2000:]
     assert [p.name for p in (tmp_path / "run").iterdir()] == ["step-00000004"]
     resumed = run(model := toy(seed=2), tmp_path / "run", resume=True)
