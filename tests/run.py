@@ -24,7 +24,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "units": (*PYTEST, "-n", "2", "--dist", "loadfile", "-m", "not browser and not timing",
               "--ignore", "tests/notebooks", "tests"),
     "notebooks": (*PYTEST, "-n", "2", "--dist", "loadfile", "--nbval", "--nbval-current-env",
-                  "--nbval-cell-timeout", "120", "--nbval-sanitize-with", "tests/notebooks/sanitize.cfg",
+                  "--nbval-cell-timeout", "300", "--nbval-sanitize-with", "tests/notebooks/sanitize.cfg",
                   "tests/notebooks", "notebooks"),
     "browser": (*PYTEST, "-n", "2", "--dist", "loadfile", "-m", "browser and not timing", "tests/browser"),
 }
