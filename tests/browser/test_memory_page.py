@@ -124,6 +124,16 @@ def test_a_saved_page_shows_what_was_cut_and_cuts_nothing_itself(show: Show) -> 
     expect(page.locator(".chip.pointed")).to_have_text("secret")
 
 
+def test_a_word_that_the_pointer_rests_on_can_be_clicked(show: Show) -> None:
+    page = show(telling())
+    chip(page, 20).hover()
+    expect(chip(page, 20)).to_have_class(re.compile("pointed"))
+    page.mouse.down()
+    page.mouse.up()
+    page.mouse.move(2, 2)
+    expect(page.locator(".chip.pointed")).to_have_text("secret")
+
+
 def test_where_not_all_bands_fit_the_asked_one_is_in_sight(show: Show) -> None:
     made = lab(" ".join([TEXT] * 7))
     made.set_state({"segment": 4, "slot": 100, "cuts": [[150, 151]]})
