@@ -16,7 +16,7 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import Browser, Page
 from playwright.sync_api import TimeoutError as WaitedInVain
-from watching import SIZE, watched
+from watching import LIMIT, SIZE, watched
 
 from plmlab.paths import ROOT
 
@@ -65,7 +65,7 @@ class Jupyter:
              f"--LabApp.app_settings_dir={installed / 'lab' / 'settings'}",
              "--LabApp.expose_app_in_browser=True", "--JupyterNotebookApp.expose_app_in_browser=True"],
             stdout=self.log, stderr=subprocess.STDOUT, env=environment)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + LIMIT
         started = folder / "runtime" / f"jpserver-{self.server.pid}.json"
         while time.monotonic() < deadline and self.server.poll() is None:
             with suppress(FileNotFoundError, json.JSONDecodeError):
@@ -77,7 +77,7 @@ class Jupyter:
 
     def close(self) -> None:
         self.server.terminate()
-        self.server.wait(20)
+        self.server.wait(LIMIT)
         self.log.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -138,12 +138,12 @@ class Desk:
         self.page = self.browser.new_page(viewport=SIZE)
         watched(self.page, self.problems)
         self.page.goto(f"{self.server.url}/lab/tree/{self.server.notebook('')}?reset")
-        self.page.wait_for_function(IDLE, timeout=60_000)
+        self.page.wait_for_function(IDLE)
 
     def run(self, *cells: str, until: str) -> Page:
         """Cells that are all there is in the notebook, run until a selector is there; returns the page."""
         try:
-            self.page.wait_for_function(IDLE, timeout=10_000)
+            self.page.wait_for_function(IDLE)
         except WaitedInVain:
             self.page.close()
             self.open()
@@ -151,12 +151,12 @@ class Desk:
         self.page.evaluate(EMPTY)
         self.page.wait_for_function("() => !document.querySelector('.jp-OutputArea-output')")
         self.page.evaluate(RUN_ALL, cells)
-        self.page.wait_for_selector(until, timeout=60_000)
+        self.page.wait_for_selector(until)
         return self.page
 
     def run_cell(self, number: int, until: str = "") -> str:
         """Run one cell again, and again until a pattern is found in the text that it prints; give the text."""
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + LIMIT
         while not re.search(until, said := self._run_once(number)):
             assert time.monotonic() < deadline, f"{said!r} has not become {until!r}"
         return said
@@ -169,7 +169,7 @@ class Desk:
         self.page.wait_for_function(
             "([i, was]) => { const cell = document.querySelectorAll('.jp-CodeCell')[i];"
             " const t = cell.querySelector('.jp-InputPrompt').innerText; return t !== was && /\\d/.test(t); }",
-            arg=[number, before], timeout=20_000)
+            arg=[number, before])
         return cell.locator(".jp-OutputArea-output").inner_text().strip()
 
     def round_trips(self, pressed: str, drawn: str) -> list[float]:

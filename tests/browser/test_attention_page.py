@@ -280,7 +280,7 @@ def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
     expect(page.locator(WHY)).to_have_text("it may not look at animal: you closed this cell by hand.")
     expect(page.locator(".moved .most")).to_contain_text("it")
     expect(page.locator(".moved .most span")).to_have_text("0.18")
-    assert jupyter.run_cell(1) == "[] [['self', 9, 2]] 4 2 15 'The animal'"
+    jupyter.run_cell(1, until=r"^\[\] \[\['self', 9, 2\]\] 4 2 15 'The animal'$")
     page.focus(MAP)
     page.keyboard.press("Enter")
     expect(page.locator(".changes")).to_contain_text("Nothing is taken away")
@@ -289,7 +289,7 @@ def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
     expect(page.locator(".turned-by")).to_have_text("0.075")
     page.fill(".plm-lab .sentence", "The bank was closed.")
     expect(page.locator(".key-name")).to_have_count(7)
-    assert jupyter.run_cell(1) == "[['self', 5, 11]] [] 5 11 7 'The bank w'"
+    jupyter.run_cell(1, until=r"^\[\['self', 5, 11\]\] \[\] 5 11 7 'The bank w'$")
 
 
 def test_hostile_sentences_typed_into_the_lab(jupyter: Desk) -> None:
@@ -309,7 +309,7 @@ def test_hostile_sentences_typed_into_the_lab(jupyter: Desk) -> None:
         page.fill(field, "I was tired.")
         expect(page.locator(".key-name")).to_have_count(6)
         expect(page.locator(".message")).to_be_empty()
-    assert jupyter.run_cell(1) == "[] [] 3 1 6 'I was tire'"
+    jupyter.run_cell(1, until=r"^\[\] \[\] 3 1 6 'I was tire'$")
 
 
 def test_masks_are_offered_where_there_are_several(show: Show) -> None:

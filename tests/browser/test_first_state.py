@@ -10,7 +10,7 @@ import pytest
 from PIL import Image, ImageChops
 from playwright.sync_api import Locator, Page
 from servers import Desk
-from watching import PAINTED, SIZE
+from watching import LIMIT, PAINTED, SIZE
 
 from plmlab import labs
 
@@ -120,7 +120,7 @@ def beginning(desk: Desk, made: str, page: Page, other: str | None = None) -> tu
     return lab, page.locator(".plm-lab")
 
 
-def differences(one: Locator, two: Locator, wait: float = 5) -> dict[str, list]:
+def differences(one: Locator, two: Locator, wait: float = LIMIT) -> dict[str, list]:
     """What is not the same in the states of two labs, once both have come to rest, or after so many seconds."""
     deadline = time.monotonic() + wait
     while True:

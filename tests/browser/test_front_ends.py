@@ -1,6 +1,7 @@
 """The labs in each front end that the course promises: the oldest JupyterLab, the newest, and Notebook 7."""
 
 import re
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ import nbformat
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from servers import CHIPS, IDLE, MASK_LAB, Jupyter
-from watching import SIZE, watched
+from watching import LIMIT, SIZE, watched
 
 from plmlab.paths import ROOT
 
@@ -90,16 +91,16 @@ class Opened:
 
     def stored(self) -> nbformat.NotebookNode:
         """The notebook's file; while the server is writing it, it is empty for a moment."""
-        for _ in range(100):
+        deadline = time.monotonic() + LIMIT
+        while time.monotonic() < deadline:
             with suppress(nbformat.reader.NotJSONError):
                 return nbformat.read(self.file, as_version=4)
-            self.page.wait_for_timeout(100)
-        raise AssertionError(f"{self.file} holds no notebook for 10 s")
+        raise AssertionError(f"{self.file} holds no notebook for {LIMIT} s")
 
     def load(self) -> None:
         """Open the notebook, and wait for its kernel."""
         self.page.goto(f"{self.server.url}/{self.front_end.place}/{self.name}?reset")
-        self.page.wait_for_function(IDLE, timeout=60_000)
+        self.page.wait_for_function(IDLE)
 
 
 @pytest.fixture(scope="module", params=FRONT_ENDS)
@@ -111,8 +112,8 @@ def standing(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Opene
     notebook = Opened(FRONT_ENDS[request.param], server, server.notebook(MASK_LAB, TOLD), page, problems)
     notebook.load()
     notebook.run_all()
-    page.wait_for_selector(CHIPS, timeout=60_000)
-    expect(page.locator(PRINTED)).to_have_text("masked []", timeout=60_000)
+    page.wait_for_selector(CHIPS)
+    expect(page.locator(PRINTED)).to_have_text("masked []")
     yield notebook
     page.close()
 
@@ -168,7 +169,7 @@ def test_a_saved_notebook_that_is_reopened_still_talks_to_its_kernel(opened: Ope
     page = opened.page
     opened.save()
     opened.load()
-    expect(page.locator(CHIPS).first).to_be_visible(timeout=20_000)
+    expect(page.locator(CHIPS).first).to_be_visible()
     was = page.input_value("[aria-label=objective]")
     wanted, first = ("masked", "[CLS]") if was == "causal" else ("causal", "[START]")
     expect(page.locator(CHIPS).first).not_to_have_text(first)
@@ -192,5 +193,5 @@ def test_without_its_kernel_a_lab_is_said_to_be_gone_and_comes_back_when_run(ope
     told = [problem.splitlines()[0] for problem in opened.new_problems()]
     assert told == ["console: Error: widget model not found"]
     opened.run_all()
-    expect(page.locator(CHIPS)).to_have_count(12, timeout=60_000)
+    expect(page.locator(CHIPS)).to_have_count(12)
     expect(page.locator(CHIPS).first).to_have_text("[CLS]")

@@ -10,7 +10,7 @@ from plmlab.labs import GradientLab
 pytestmark = pytest.mark.browser
 
 Show = Callable[..., Page]
-WIDE = "document.documentElement.scrollWidth <= innerWidth"
+FITS = "document.documentElement.scrollWidth <= innerWidth"
 
 
 def test_the_map_by_keyboard(show: Show) -> None:
@@ -67,7 +67,6 @@ def test_the_start_on_the_cliff_moves_by_key_and_click_and_not_under_the_pointer
     told = why.inner_text()
     box = page.locator(".heat").bounding_box()
     page.mouse.move(box["x"] + 30, box["y"] + 300)
-    page.wait_for_timeout(100)
     assert why.inner_text() == told
     page.mouse.click(box["x"] + 30, box["y"] + 300)
     expect(why).not_to_have_text(told)
@@ -80,5 +79,4 @@ def test_the_start_on_the_cliff_moves_by_key_and_click_and_not_under_the_pointer
 def test_nothing_sticks_out(show: Show, view: str, width: int) -> None:
     page = show(GradientLab("lstm", view=view))
     page.set_viewport_size({"width": width, "height": 900})
-    page.wait_for_timeout(200)
-    assert page.evaluate(WIDE)
+    page.wait_for_function(FITS)
