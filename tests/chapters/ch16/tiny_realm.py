@@ -12,3 +12,12 @@ def tiny(seed: int = 0) -> REALM:
     torch.manual_seed(seed)
     return REALM(EmbedderConfig(len(spelling()), time=96, layers=1, model=16, heads=2, inner=16, dropout=0.0,
                                 attention_dropout=0.0, width=8)).eval()
+
+
+def scattered(seed: int = 0) -> REALM:
+    """With weights so large that texts get vectors far apart, where those of ``tiny`` are all but the same."""
+    model, generator = tiny(), torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.normal_(generator=generator)
+    return model
