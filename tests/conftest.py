@@ -5,6 +5,7 @@ import os
 import jaxtyping
 import pytest
 import typecheck
+from durations import UNIT_LIMIT, too_slow
 
 jaxtyping.jaxtyped = typecheck.where_shapes_are(jaxtyping.jaxtyped)
 jaxtyping.install_import_hook("plmlab", "typecheck.check")
@@ -12,6 +13,13 @@ jaxtyping.install_import_hook("plmlab", "typecheck.check")
 os.environ.update(HF_HUB_OFFLINE="1", HF_DATASETS_OFFLINE="1", OMP_WAIT_POLICY="PASSIVE")
 workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
 os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // workers)))
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name the unit tests that took too long. None fails for it: how long a test takes depends on the machine."""
+    reports = [report for some in terminalreporter.stats.values() for report in some
+               if isinstance(report, pytest.TestReport) and "browser" not in report.keywords]
+    for name, seconds in too_slow(reports):
+        terminalreporter.write_line(f"{name}: {seconds:.1f} s, OVER the {UNIT_LIMIT} s of a unit test")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
