@@ -1,5 +1,6 @@
 """What holds for every test: shapes are checked at run time, nothing is fetched, two workers share the cores."""
 
+import gc
 import os
 
 import jaxtyping
@@ -10,6 +11,7 @@ from durations import UNIT_LIMIT, too_slow
 jaxtyping.jaxtyped = typecheck.where_shapes_are(jaxtyping.jaxtyped)
 jaxtyping.install_import_hook("plmlab", "typecheck.check")
 
+gc.set_threshold(50_000, 20, 100)  # the full world is many objects, which are not worth looking through again and again
 os.environ.update(HF_HUB_OFFLINE="1", HF_DATASETS_OFFLINE="1", OMP_WAIT_POLICY="PASSIVE")
 workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
 os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // workers)))

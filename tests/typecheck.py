@@ -21,18 +21,18 @@ def check(thing: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def where_shapes_are(jaxtyped: Decorate) -> Decorate:
-    """``jaxtyped``, but a function whose annotations hold no shape stays as it is: most calls are of such, and
-    what else their annotations say is left to the static type checker."""
+    """``jaxtyped``, but a function or dataclass whose annotations hold no shape stays as it is: most calls are of
+    such, and what else their annotations say is left to the static type checker."""
     def decorate(*, typechecker: Decorate) -> Decorate:
         checking = jaxtyped(typechecker=typechecker)
-        return lambda thing: checking(thing) if isinstance(thing, type) or shaped(thing) else thing
+        return lambda thing: checking(thing) if shaped(thing.__init__ if isinstance(thing, type) else thing) else thing
     return decorate
 
 
 def shaped(function: Callable[..., Any]) -> bool:
     """Whether a shape is among a function's annotations, or a text, which may stand for one."""
     return any(isinstance(part, str) or (isinstance(part, type) and issubclass(part, AbstractArray))
-               for hint in function.__annotations__.values() for part in parts(hint))
+               for hint in getattr(function, "__annotations__", {}).values() for part in parts(hint))
 
 
 def protocols(hint: Any) -> Iterator[type]:
