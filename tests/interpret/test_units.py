@@ -71,7 +71,7 @@ def test_which_way_a_unit_points_is_settled_on_the_first_half(measure: Measure) 
     assert found.chosen[:3].tolist() == pytest.approx([1, 1, 1])
     assert found.told[:3].tolist() == pytest.approx([1, 1, worst])
     assert found.rises[:3].tolist() == [True, False, True]
-    assert found.order[:3] == [0, 1, 2] and found.best == pytest.approx(1)
+    assert sorted(found.order[:3]) == [0, 1, 2] and found.best == pytest.approx(1)
 
 
 def test_the_best_of_many_random_units_is_told_by_the_other_half() -> None:

@@ -1,13 +1,13 @@
 """A text and a model so little that a run takes a second, and what the tests do with runs."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from stopping import stopped_at
 
 from plmlab import cli
-from plmlab.pretraining import Plan, material, run
+from plmlab.pretraining import run
 
 TEXT = "\n\n".join(f"the {a} {b} the {c}." for a in ("cat", "dog", "bird", "fox") for b in ("sees", "hears", "likes")
                    for c in ("house", "river", "garden", "moon", "street"))
@@ -36,19 +36,11 @@ def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return told[-1]
 
 
-def interrupted_at(step: int, patch: pytest.MonkeyPatch) -> None:
-    """As if somebody pressed Ctrl-C when the batch of a step is drawn."""
-    through = run.material
-
-    def material_that_stops(plan: Plan, folder: Path) -> material.Material:
-        made = through(plan, folder)
-
-        def batch(i: int):
-            if i == step:
-                raise KeyboardInterrupt
-            return made.batches(i)
-        return replace(made, batches=batch)
-    patch.setattr(run, "material", material_that_stops)
+def interrupted_at(step: int, patch: pytest.MonkeyPatch, asked: int = 1) -> None:
+    """As if somebody pressed Ctrl-C when the batch of a step is drawn, for the ``asked``-th time."""
+    def press() -> None:
+        raise KeyboardInterrupt
+    patch.setattr(run, "material", stopped_at(step, press, run.material, asked))
 
 
 def run_of(out: Path) -> Path:

@@ -1,18 +1,15 @@
 """`plmlab pretrain` from a text to a checkpoint that loads, whatever stops it on the way."""
 
 import json
-import os
 import re
 import signal
-import subprocess
-import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
+import alone
 import pytest
 import torch
+from forked import Forked, two
 from little_run import SIZE, SMALL, interrupted_at, made_by, refusal, run_of
 from safetensors.torch import load_file
 from torch.testing import assert_close
@@ -21,10 +18,6 @@ from plmlab import cli, world
 from plmlab.checkpoints import load
 from plmlab.objectives import causal, masked
 from plmlab.pretraining import material, run
-
-HERE = [sys.executable, "-m", "plmlab", "pretrain"]
-ALONE = os.environ | {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
-"""What a process of its own is told, so that it counts as the tests do."""
 
 
 def perplexity_by_frequency(texts: list[list[int]]) -> float:
@@ -50,37 +43,27 @@ def test_a_text_becomes_a_checkpoint(name: str, kind: str, corpus: Path, tmp_pat
 @pytest.mark.parametrize("name", ["gpt2", "bert"])
 def test_an_interrupted_run_goes_on_and_ends_as_if_it_had_not_been(name: str, corpus: Path, tmp_path: Path,
                                                                   monkeypatch, capsys) -> None:
-    plain = [name, "--corpus", str(corpus), *SMALL, "--save-every", "10"]
+    plain = [name, "--corpus", str(corpus), *SIZE, "--steps", "15", "--save-every", "5"]
     broken = [*plain, "--out", str(tmp_path / "broken")]
     with monkeypatch.context() as patch:
-        interrupted_at(20, patch)
+        interrupted_at(10, patch)
         assert cli.main(["pretrain", *broken]) == 0
     told = capsys.readouterr().out
-    assert "after step 20 of 30" in told and "goes on" in told and str(run_of(tmp_path / "broken")) in told
+    assert "after step 10 of 15" in told and "goes on" in told and str(run_of(tmp_path / "broken")) in told
     assert not (tmp_path / "broken").exists()
     assert made_by(*broken) == made_by(*plain, "--out", str(tmp_path / "straight"))
 
 
-def killed_when(there: Callable[[], object], arguments: list[str]) -> None:
-    """Start the command in a process of its own, and kill that one as soon as something is there."""
-    with subprocess.Popen([*HERE, *arguments], env=ALONE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
-        while process.poll() is None and not there():
-            time.sleep(0.001)
-        process.kill()
-        _, told = process.communicate()
-    assert process.returncode == -signal.SIGKILL, told.decode()[-3000:]
-
-
 def test_a_kill_while_it_trains_loses_nothing_that_was_saved(corpus: Path, tmp_path: Path, capsys) -> None:
-    plain = ["gpt2", "--corpus", str(corpus), *SIZE, "--steps", "300", "--save-every", "20"]
+    plain = ["gpt2", "--corpus", str(corpus), *SIZE, "--steps", "40", "--save-every", "10"]
     broken = [*plain, "--out", str(tmp_path / "broken")]
-    killed_when(lambda: list(tmp_path.glob("broken.run-*/step-*")), broken)
-    saved = [int(state.name.removeprefix("step-")) for state in run_of(tmp_path / "broken").glob("step-*")]
-    assert 0 < max(saved) < 300 and not (tmp_path / "broken").exists()
-    capsys.readouterr()
+    done = Forked(alone.killed_at, 25, *broken).end()
+    assert done.code == -signal.SIGKILL, done.err[-3000:]
+    assert [state.name for state in run_of(tmp_path / "broken").glob("step-*")] == ["step-00000020"]
+    assert not (tmp_path / "broken").exists()
     made = made_by(*broken)
-    begun = re.search(r"(\d+)/300", capsys.readouterr().err)
-    assert begun and int(begun[1]) >= max(saved), "the steps that were saved are not made again"
+    begun = re.search(r"(\d+)/40", capsys.readouterr().err)
+    assert begun and int(begun[1]) >= 20, "the steps that were saved are not made again"
     assert made == made_by(*plain, "--out", str(tmp_path / "straight"))
 
 
@@ -92,13 +75,14 @@ def test_a_kill_while_tokens_are_laid_down_leaves_no_half_file(name: str, file: 
     rng = Random(0)
     text = tmp_path / "longer.txt"
     words = ["the", "cat", "dog", "sees", "hears", "moon", "garden"]
-    paragraphs = (" ".join(words[int(7 * rng.random())] for _ in range(200)) for _ in range(1500))
+    paragraphs = (" ".join(words[int(7 * rng.random())] for _ in range(200)) for _ in range(150))
     text.write_text("\n\n".join(paragraphs), encoding="utf-8")
     plain = [name, "--corpus", str(text), *SIZE, "--steps", "3", "--held-out", "0.5"]
     broken = [*plain, "--out", str(tmp_path / "broken")]
-    killed_when(lambda: list(tmp_path.glob(f"broken.run-*/{file}")), broken)
+    done = Forked(alone.killed_in, file.removeprefix(".").removesuffix(".*.unfinished"), *broken).end()
+    assert done.code == -signal.SIGKILL, done.err[-3000:]
     left = run_of(tmp_path / "broken")
-    assert list(left.glob(file)) and not list(left.glob("step-*"))
+    assert any(half.stat().st_size for half in left.glob(file)) and not list(left.glob("step-*"))
     made = made_by(*broken)
     assert made == made_by(*plain, "--out", str(tmp_path / "straight"))
     assert not left.exists()
@@ -130,19 +114,18 @@ def test_a_full_disk_when_the_checkpoint_is_saved_costs_no_training(corpus: Path
                load_file(tmp_path / "straight" / "model.safetensors").items())
 
 
-def test_two_processes_make_the_model_of_one_with_the_doubled_batch(corpus: Path, tmp_path: Path) -> None:
+def test_two_processes_make_the_model_of_one_with_the_doubled_batch(corpus: Path, tmp_path: Path,
+                                                                    tmp_path_factory) -> None:
     plain = ["gpt2", "--corpus", str(corpus), *SMALL]
-    launch = [sys.executable, "-m", "accelerate.commands.launch", "--multi_gpu", "--num_processes", "2",
-              "--num_machines", "1", "--mixed_precision", "no", "--dynamo_backend", "no", "--main_process_port", "0"]
-    done = subprocess.run([*launch, "-m", "plmlab", "pretrain", *plain, "--out", str(tmp_path / "two")],
-                          env=ALONE | {"ACCELERATE_USE_CPU": "true"}, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr[-4000:]
-    assert done.stdout.count("the checkpoint is in") == 1 and done.stdout.count("\n") == 1
+    first, second = two(tmp_path_factory.mktemp("two") / "meeting", alone.pretrained, *plain, "--out",
+                        str(tmp_path / "two"))
+    assert first.code == second.code == 0, first.err[-4000:] + second.err[-4000:]
+    assert first.out.count("the checkpoint is in") == 1 == first.out.count("\n") and not second.out
     made_by(*plain, "--accumulate", "2", "--out", str(tmp_path / "one"))
-    one, two = (load_file(tmp_path / name / "model.safetensors") for name in ("one", "two"))
-    assert one.keys() == two.keys()
+    one, both = (load_file(tmp_path / name / "model.safetensors") for name in ("one", "two"))
+    assert one.keys() == both.keys()
     for name, weight in one.items():
-        assert_close(two[name], weight, atol=1e-5, rtol=0)
+        assert_close(both[name], weight, atol=1e-5, rtol=0)
     told = [(tmp_path / name / "README.md").read_text(encoding="utf-8") for name in ("one", "two")]
     slots = [re.search(r"slots read, padding included \| ([\d,]+)", text) for text in told]
     assert slots[0] and slots[1] and slots[0][1] == slots[1][1]
@@ -152,7 +135,8 @@ def test_two_processes_make_the_model_of_one_with_the_doubled_batch(corpus: Path
 def test_the_world_is_a_corpus_with_its_floor_beside_the_loss(small_as_full: world.World, tmp_path: Path,
                                                               capsys) -> None:
     out = tmp_path / "made"
-    size = ["--steps", "150", "--time", "32", "--layers", "1", "--width", "32", "--heads", "2", "--lr", "0.02"]
+    size = ["--steps", "90", "--batch", "16", "--time", "32", "--layers", "1", "--width", "32", "--heads", "2",
+            "--lr", "0.02"]
     assert cli.main(["pretrain", "gpt2", "--corpus", "world", "--out", str(out), *size]) == 0
     _, tokenizer = load(out, expect="gpt2")
     assert set(tokenizer.tokens(range(39, len(tokenizer)))) >= set(small_as_full.vocabulary)
@@ -160,14 +144,14 @@ def test_the_world_is_a_corpus_with_its_floor_beside_the_loss(small_as_full: wor
     told = capsys.readouterr().out
     loss = float(re.search(r"held-out loss is ([\d.]+)", told)[1])  # type: ignore[index]
     assert f"its floor {floor:.4f} nats a token (exact)" in told
-    assert 1.0 < loss / floor < 2.0, "below the floor something leaks"
+    assert 1.0 < loss / floor < 3.0, "below the floor something leaks; it begins at 9"
     assert f"{floor:.4f} nats a token" in (out / "README.md").read_text(encoding="utf-8")
 
 
 def test_a_masked_model_has_a_floor_with_its_error(small_as_full: world.World, tmp_path: Path, capsys) -> None:
-    size = ["--steps", "5", "--time", "64", "--layers", "1", "--width", "16", "--heads", "2"]
+    size = ["--steps", "5", "--batch", "8", "--time", "64", "--layers", "1", "--width", "16", "--heads", "2"]
     assert cli.main(["pretrain", "bert", "--corpus", "world", "--out", str(tmp_path / "made"), *size]) == 0
     mean, error = map(float, re.search(r"floor ([\d.]+) nats a token ± ([\d.]+)",  # type: ignore[union-attr]
                                        capsys.readouterr().out).groups())
-    again = small_as_full.floor(masked, split="test", sentences=400, rng=Random(8))
-    assert abs(mean - again.mean) < 4 * (error + again.stderr)
+    known = small_as_full.floor(masked, split="test", sentences=material.WORLD_HELD_OUT)
+    assert (mean, error) == pytest.approx((known.mean, known.stderr), abs=1e-3) and error > 0

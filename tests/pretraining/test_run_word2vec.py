@@ -3,18 +3,16 @@
 import json
 import re
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
-from little_run import TEXT, made_by
+from little_run import TEXT, interrupted_at, made_by
 from torch.testing import assert_close
 
 from plmlab import cli, world
 from plmlab.checkpoints import load
 from plmlab.models import word2vec
-from plmlab.pretraining import run
 from plmlab.world.datasets.tokenizer import world_tokenizer
 from plmlab.world.probability.cooccurrence import word_counts
 
@@ -67,25 +65,13 @@ def test_the_noise_is_that_of_the_words_read(name: str, corpus: Path, tmp_path: 
 @both
 def test_an_interrupted_run_goes_on_and_ends_as_if_it_had_not_been(name: str, corpus: Path, tmp_path: Path,
                                                                   monkeypatch, capsys) -> None:
-    """Ctrl-C as the batch of step 20 is drawn for training, after all words were counted."""
-    plain = [name, "--corpus", str(corpus), *SMALL, "--save-every", "10"]
+    """Ctrl-C as the batch of step 8 is drawn for training, after all words were counted."""
+    plain = [name, "--corpus", str(corpus), *SIZE, "--steps", "12", "--save-every", "4"]
     broken = [*plain, "--out", str(tmp_path / "broken")]
-    whole, asked = run.material, Counter[int]()
-
-    def material_that_stops(*how):
-        made = whole(*how)
-
-        def batch(step: int):
-            asked[step] += 1
-            if step == 20 and asked[step] == 2:
-                raise KeyboardInterrupt
-            return made.batches(step)
-        return replace(made, batches=batch)
-
     with monkeypatch.context() as patch:
-        patch.setattr(run, "material", material_that_stops)
+        interrupted_at(8, patch, asked=2)
         assert cli.main(["pretrain", *broken]) == 0
-    assert "after step 20 of 30" in capsys.readouterr().out
+    assert "after step 8 of 12" in capsys.readouterr().out
     assert made_by(*broken) == made_by(*plain, "--out", str(tmp_path / "straight"))
 
 
@@ -107,7 +93,8 @@ def test_on_the_world_nothing_is_compared_with_it(name: str, small_as_full: worl
 
 
 def test_the_window_can_be_chosen(corpus: Path, tmp_path: Path, capsys) -> None:
-    made = [made_by("skip-gram", "--corpus", str(corpus), *SMALL, *choice, "--out", str(tmp_path / f"made{i}"))
+    plain = ["skip-gram", "--corpus", str(corpus), *SIZE, "--steps", "5"]
+    made = [made_by(*plain, *choice, "--out", str(tmp_path / f"made{i}"))
             for i, choice in enumerate(([], ["--choose", "window=5"], ["--choose", "window=1"]))]
     assert made[0] == made[1] != made[2]
     assert cli.main(["pretrain", "skip-gram", "--corpus", str(corpus), *SMALL, "--choose", "window=0", "--out",

@@ -1,7 +1,10 @@
 """The models here are too small for two threads: they would only wait for each other."""
 
+import forked
 import pytest
 import torch
+
+forked.prepare()   # while tests are collected
 
 
 @pytest.fixture(autouse=True)

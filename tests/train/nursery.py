@@ -1,19 +1,18 @@
-"""Raises training runs in forked processes, which can be killed: one import serves them all.
+"""Training runs that are killed, or cut short, and resumed: work for `forked.Forked`, never for the tests' own process.
 
-``python nursery.py FOLDER`` prints a JSON object with what happened. Nothing but this process's children is killed.
+Each run is a fork that kills itself, at a place that is counted in operations or in lines: no clock has a say.
 """
 
 import json
 import os
 import random
+import resource
 import signal
 import sys
-import time
+import warnings
 from pathlib import Path
 
-import accelerate  # noqa: F401  (here, so that no child has to)
-import torch
-import torch._dynamo  # the first optimizer step would import it
+from moments import Lines
 from safetensors.torch import save_file
 from training_toy import batch, toy
 
@@ -22,12 +21,11 @@ import plmlab.train.loop as loop
 from plmlab.train import fit
 from plmlab.weights import weights
 
-STEPS, EVERY = 60, 3
+STEPS, EVERY, KILLS = 36, 3, 12
 
 
 def train(folder, out):
     """A run that saves, resumed if there is something to resume; its curve and weights are written to ``out``."""
-    torch.set_num_threads(1)
     model = toy()
     history = fit(model, batch, steps=STEPS, lr=0.02, warmup=5, accumulate=2, evaluate=[batch(99)],
                   evaluate_every=7, patience=50, save_to=folder, save_every=EVERY, resume=True, show=False)
@@ -37,8 +35,8 @@ def train(folder, out):
     (out / "history.json").write_text(json.dumps(seen))
 
 
-def child(work):
-    """Fork; the child does its work and leaves."""
+def outcome(work):
+    """Fork; the child does its work and leaves: 0 where it ended well, minus the signal where it was killed."""
     pid = os.fork()
     if pid == 0:
         code = 1
@@ -47,12 +45,11 @@ def child(work):
             code = 0
         finally:
             os._exit(code)
-    return pid
-
-
-def outcome(pid):
-    """0 where the child ended well, minus the signal where it was killed."""
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def saved_step(folder):
@@ -72,7 +69,7 @@ def die_at(operation):
             if count == operation:
                 if halfway:
                     halfway(*args)
-                os.kill(os.getpid(), signal.SIGKILL)
+                die()
             return function(*args, **kwargs)
         return call
 
@@ -88,86 +85,76 @@ def die_at(operation):
     os.unlink = counted(os.unlink)
 
 
-def tell_steps(path):
-    """From now on, the number of updates made is added to ``path``, for the count of what a kill lost."""
+def tell_steps(path, at=0, then=lambda: None):
+    """From now on, the number of updates made is added to ``path``, for the count of what a kill lost; once there are
+    ``at``, something is done."""
     real = loop.Run.read
 
     def read(self):
         answer = real(self)
         with path.open("a") as file:
             file.write(f"{self.step}\n")
+        if self.step == at:
+            then()
         return answer
     loop.Run.read = read
 
 
-def last_step(path):
-    """What ``tell_steps`` told last."""
-    return int(path.read_text().split("\n")[-2])
-
-
-def wait_for(reached, step):
-    """Until the child has made that step, at most 20 s."""
-    start = time.monotonic()
-    while last_step(reached) < step and time.monotonic() - start < 20:
-        time.sleep(0.002)
+def killed(folder, out, work):
+    """What became of a run under ``work``, a function of the file that it tells its steps in."""
+    before, reached = saved_step(folder), out / "reached"
+    reached.write_text(f"{before}\n")
+    result = outcome(lambda: (work(reached), train(folder, out)))
+    return {"result": result, "before": before, "after": saved_step(folder),
+            "reached": int(reached.read_text().split("\n")[-2])}
 
 
 def by_stage(folder, out):
-    """Killed in the first, second, third … disk operation of a save in mid-run, resumed each time."""
-    told, operation = [], 0
-    reached = out / "reached"
-    while True:
-        operation += 1
-        before = saved_step(folder)
-        reached.write_text(f"{before}\n")
-
-        def work(operation=operation):
-            tell_steps(reached)
-            die_at(operation)
-            train(folder, out)
-        result = outcome(child(work))
-        told.append({"operation": operation, "result": result, "before": before, "after": saved_step(folder),
-                     "reached": last_step(reached)})
-        if result == 0:
-            return told
-
-
-def by_time(folder, out, kills, draw):
-    """Killed after a random time, and slowed down so that there is time; resumed each time."""
-    told, reached = [], out / "reached"
-    while len(told) < kills:
-        before = saved_step(folder)
-        reached.write_text(f"{before}\n")
-
-        def work():
-            tell_steps(reached)
-            real = folders.write
-            folders.write = lambda path, data: (time.sleep(0.02), real(path, data))
-            train(folder, out)
-        pid = child(work)
-        if len(told) % 3:
-            wait_for(reached, before + int(1 + 6 * draw.random()))
-        time.sleep(0.05 * draw.random())
-        os.kill(pid, signal.SIGKILL)
-        result = outcome(pid)
-        told.append({"result": result, "before": before, "after": saved_step(folder),
-                     "reached": last_step(reached)})
-        if result == 0:
-            return told
-    told.append({"result": outcome(child(lambda: train(folder, out))), "before": saved_step(folder)})
+    """Killed in the first, second, third … disk operation, resumed each time, until a run comes to its end."""
+    told = []
+    while not told or told[-1]["result"]:
+        operation = len(told) + 1
+        told.append(killed(folder, out, lambda reached, at=operation: (tell_steps(reached), die_at(at))))
     return told
 
 
-def main(root):
-    whole, staged, timed = (root / name for name in ("whole", "staged", "timed"))
-    for folder in (whole, staged, timed):
+def by_line(folder, out, draw):
+    """Killed in a random line: of three times once at the beginning, once up to six steps later and once in what writes
+    a state; resumed each time, and at last not killed."""
+    told = []
+    for kill in range(KILLS):
+        line, more = 1 + int(400 * draw.random()), 1 + int(6 * draw.random())
+
+        def work(reached, kill=kill, line=line, more=more):
+            if kill % 3 == 1:
+                tell_steps(reached, int(reached.read_text()) + more, Lines(line, die).begin)
+            else:
+                tell_steps(reached)
+                Lines(*(line, die) if kill % 3 == 0 else (1 + line % 100, die, "atomic.py")).begin()
+        told.append(killed(folder, out, work))
+    return [*told, killed(folder, out, tell_steps)]
+
+
+def raised(root):
+    """All the runs; a JSON object of what happened is printed."""
+    whole, staged, lined = (root / name for name in ("whole", "staged", "lined"))
+    for folder in (whole, staged, lined):
         folder.mkdir()
-    answer = {"whole": outcome(child(lambda: train(whole / "run", whole))),
-              "staged": by_stage(staged / "run", staged),
-              "timed": by_time(timed / "run", timed, 16, random.Random(7))}
-    answer["left"] = [sorted(p.name for p in (folder / "run").iterdir()) for folder in (whole, staged, timed)]
+    answer = {"whole": outcome(lambda: train(whole / "run", whole)), "staged": by_stage(staged / "run", staged),
+              "lined": by_line(lined / "run", lined, random.Random(1))}
+    answer["left"] = [sorted(p.name for p in (folder / "run").iterdir()) for folder in (whole, staged, lined)]
     print(json.dumps(answer))
 
 
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+def cut_short(folder):
+    """A run for which the kernel lets no file grow beyond a limit from step 5 on; what its history tells is printed."""
+    sys.dont_write_bytecode = True
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    warnings.simplefilter("ignore")
+
+    def batches(i):
+        if i == 5:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (3000, resource.RLIM_INFINITY))
+        return batch(i)
+    history = fit(toy(), batches, steps=12, lr=0.01, warmup=2, save_to=folder, save_every=2, show=False)
+    print(history.ended, len(history.losses), len(history.notes))

@@ -4,10 +4,10 @@ import os
 import random
 import signal
 import threading
-import time
 
 import pytest
 import torch
+from moments import Lines
 from torch import nn
 from training_toy import batch, toy
 
@@ -55,27 +55,43 @@ def test_the_handler_of_before_is_back():
 
 
 def test_at_random_moments_the_weights_are_those_of_the_last_whole_step():
-    draw, ends = random.Random(5), []
-    for _ in range(12):
-        model = Recorder()
-        start = threading.Event()
-        delay = 0.3 * draw.random()
-
-        def later(start=start, delay=delay):
-            start.wait()
-            time.sleep(delay)
-            press()
-        model.at, model.act = 1, start.set
-        threading.Thread(target=later).start()
-        history = fit(model, batch, steps=3000, lr=0.01, decay="none", show=False)
+    """Before a random line of plmlab's code, in the first eight steps or so."""
+    draw, ends, how = random.Random(5), [], {"steps": 20, "lr": 0.01, "decay": "none", "show": False}
+    curve = fit(whole := Recorder(), batch, **how)
+    fit(Recorder(1, (lines := Lines()).begin), batch, **how | {"steps": 8})
+    lines.end()
+    for _ in range(24):
+        pressing = Lines(1 + int(lines.passed * draw.random()), press)
+        history = fit(model := Recorder(1, pressing.begin), batch, **how)
+        pressing.end()
         ends.append(len(history.losses))
-        if history.ended == "completed":
-            pytest.skip("this machine made 3000 steps before the interrupt came")
-        reference = fit(again := Recorder(), batch, steps=ends[-1], lr=0.01, decay="none", show=False)
-        assert history.losses == reference.losses and history.ended == "interrupted"
-        assert model.are([p.detach() for p in again.parameters()])
+        assert history.ended == "interrupted" and history.losses == curve.losses[:ends[-1]]
+        assert model.are(whole.states[ends[-1]])
         assert all(p.grad is None for p in model.parameters())
     assert len(set(ends)) > 3
+
+
+def test_an_interrupt_from_another_thread_ends_the_run():
+    begun, pressed = threading.Event(), threading.Event()
+
+    def outside():
+        begun.wait()
+        press()
+        pressed.set()
+
+    def batches(i):
+        if i == 2:
+            begun.set()
+        if i == 30:
+            pressed.wait()
+        return batch(i)
+
+    fit(whole := Recorder(), batch, steps=40, lr=0.01, show=False)
+    (other := threading.Thread(target=outside)).start()
+    history = fit(model := Recorder(), batches, steps=40, lr=0.01, show=False)
+    other.join()
+    assert history.ended == "interrupted" and 2 <= len(history.losses) <= 31
+    assert model.are(whole.states[len(history.losses)])
 
 
 def test_a_second_interrupt_does_not_wait_for_a_batch_that_never_comes():
@@ -83,12 +99,11 @@ def test_a_second_interrupt_does_not_wait_for_a_batch_that_never_comes():
         if i == 3:
             press()
             press()
-            time.sleep(30)
+            pytest.fail("it goes on to make the batch")
         return batch(i)
 
-    model, start = Recorder(), time.monotonic()
-    history = fit(model, endless, steps=10, lr=0.01, show=False)
-    assert time.monotonic() - start < 20 and history.ended == "interrupted" and len(history.losses) == 3
+    history = fit(Recorder(), endless, steps=10, lr=0.01, show=False)
+    assert history.ended == "interrupted" and len(history.losses) == 3
 
 
 def test_two_interrupts_within_an_update_let_it_finish():
