@@ -1,8 +1,8 @@
 """The Small World: facts drawn from a seed, and a grammar that writes about them with every figure exact."""
 
 import tomllib
-from collections.abc import Collection, Iterator, Sequence
-from functools import cache, cached_property, partial
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import cache, cached_property, lru_cache, partial
 from itertools import islice
 from pathlib import Path as Folder
 from random import Random
@@ -174,10 +174,16 @@ class World:
 
     def sentences(self, split: str = "train", seed: int = 0) -> Iterator[Sentence]:
         """Sentences with their labels, without end; the same ones as :meth:`text` gives for this seed."""
-        automaton = self.automaton(split)
         for start, arcs in self._draws(split, seed):
-            path = Path(start.label, tuple(arcs))
-            yield self._annotator.sentence(path, automaton.path_logprob(path))
+            yield self._labelled(split, Path(start.label, tuple(arcs)))
+
+    @cached_property
+    def _labelled(self) -> Callable[[str, Path], Sentence]:
+        """The sentence of a derivation; the last ones are kept, since a small world draws the same again and again."""
+        @lru_cache(4096)
+        def labelled(split: str, path: Path) -> Sentence:
+            return self._annotator.sentence(path, self.automaton(split).path_logprob(path))
+        return labelled
 
     def text(self, split: str = "train", seed: int = 0) -> Iterator[list[str]]:
         """Sentences as lists of words, without end. Same seed, same text, on every machine."""
@@ -228,9 +234,14 @@ class World:
         """The articles of all named entities in a fixed order; split None tells all facts, "train" nothing held out."""
         return self.library.articles(split)
 
+    @cached_property
+    def storyteller(self) -> Storyteller:
+        """Who writes the world's stories."""
+        return Storyteller(self.facts, self.held, self.folder)
+
     def stories(self, seed: int = 0, words: tuple[int, int] = (500, 4000)) -> Iterator[Story]:
         """Stories with at least and at most so many words, without end; a fact told early is needed late."""
-        return Storyteller(self.facts, self.held, self.folder).stories(seed, words)
+        return self.storyteller.stories(seed, words)
 
     def triples(self, split: str | None = None) -> list[Triple]:
         """The facts as triples: all (None), those held out ("facts", "entities"), or what training text tells."""
@@ -251,10 +262,15 @@ class World:
         """All questions of a kind ("one-hop", "bridge", "comparison") and split, each once (``QuestionBank.draw``)."""
         return self.question_bank.draw(kind, split, seed)
 
+    @cached_property
+    def clozes(self) -> Clozes:
+        """What cloze statements are drawn from."""
+        return Clozes(self.facts, self.held, self.corpora,
+                      lambda split: statements(self.automaton(split), self.patterns, self._annotator))
+
     def cloze(self, split: str = "train", seed: int = 0) -> Iterator[Cloze]:
         """All statements of a split with a name, year or number hidden, each once (``Clozes.draw``)."""
-        told = statements(self.automaton(split), self.patterns, self._annotator)
-        return Clozes(self.facts, self.held, self.corpora).draw(told, split, seed)
+        return self.clozes.draw(split, seed)
 
     def floor(self, objective: MakesExamples, *, split: str = "train", sentences: int = 400, rng: Random | None = None,
               reader: Reader | None = None, **choices: Any) -> Floor:

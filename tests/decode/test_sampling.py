@@ -37,7 +37,7 @@ def test_the_distribution_is_the_one_worked_out_by_hand(temperature, top_k, top_
 
 @pytest.mark.parametrize("top_k, top_p", [(5, None), (None, 0.7), (20, 0.95), (400, 0.2)])
 def test_the_distribution_is_that_of_transformers_warpers(top_k, top_p):
-    logits = 3 * torch.randn(8, 300, generator=seeded(2))
+    logits = 3 * torch.randn(8, 300, generator=seeded(2), dtype=torch.float64)
     warped = logits / 0.8
     if top_k:
         warped = TopKLogitsWarper(top_k)(None, warped)

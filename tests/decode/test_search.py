@@ -53,7 +53,7 @@ def test_a_wide_beam_ranks_all_texts_as_exhaustive_search_does(seed, alpha):
 
 def test_a_narrow_beam_finds_less_but_never_lies():
     missed = 0
-    for seed in range(40):
+    for seed in range(20):
         model, prompt = whims(seed), torch.tensor([[2]])
         best = max(true_logprob(model, prompt, text) for text in every_text(4, 3, 4))
         for beam in (1, 2, 3):
@@ -61,7 +61,7 @@ def test_a_narrow_beam_finds_less_but_never_lies():
                 assert text.logprob == pytest.approx(true_logprob(model, prompt, text.tokens), abs=1e-9)
                 assert text.logprob <= best + 1e-9
         missed += beam_search(model, prompt, SMALL, length=4, beam=1)[0][0].logprob < best - 1e-9
-    assert 0 < missed < 40
+    assert 0 < missed < 20
 
 
 def reference_beam(model: Rereading, prompt: torch.Tensor, length: int, beam: int, alpha: float) -> list[tuple]:

@@ -52,17 +52,18 @@ def read_of(example: Example) -> int:
 def blanks_of(example: Example) -> list[tuple[int, list[int]]]:
     """In the order of Part B: the place of the blank's [MASK], and what it must say, without [END]."""
     found = list[tuple[int, list[int]]]()
-    for slot in range(read_of(example), len(example.tokens)):
-        place, inside = example.positions[:, slot].tolist()
+    tokens, targets, positions = (row.tolist() for row in (example.tokens, example.targets, example.positions))
+    for slot in range(read_of(example), len(tokens)):
+        place, inside = positions[0][slot], positions[1][slot]
         if inside == 1:
-            assert example.tokens[slot] == START
+            assert tokens[slot] == START
             found.append((place, []))
         else:
-            assert example.tokens[slot] == example.targets[slot - 1] != END, "what was said is read next"
-            found[-1][1].append(int(example.tokens[slot]))
+            assert tokens[slot] == targets[slot - 1] != END, "what was said is read next"
+            found[-1][1].append(tokens[slot])
         assert place == found[-1][0] and inside == len(found[-1][1]) + 1
-        last = slot + 1 == len(example.tokens) or example.tokens[slot + 1] == START
-        assert (example.targets[slot] == END) == last
+        last = slot + 1 == len(tokens) or tokens[slot + 1] == START
+        assert (targets[slot] == END) == last
     return found
 
 
@@ -179,7 +180,7 @@ def test_lengths_are_poisson_s_and_hide_fifteen_percent() -> None:
 def test_spans_never_touch_and_stand_where_the_authors_put_them() -> None:
     """Of two single words in four, as often as their code says: places drawn each by itself, then sorted."""
     found = Counter[tuple[int, ...]]()
-    for seed in range(2500):
+    for seed in range(1000):
         tokens = LONG[:4]
         example = blank_infilling(tokens, vocab=VOCAB, rng=OnlyRandom(seed), rate=0.5)
         read = example.tokens[:read_of(example)].tolist()
@@ -187,7 +188,7 @@ def test_spans_never_touch_and_stand_where_the_authors_put_them() -> None:
         if sorted(len(words) for _, words in blanks_of(example)) == [1, 1]:
             found[tuple(i for i, word in enumerate(tokens) if word not in read)] += 1
     shares = {places: count / found.total() for places, count in found.items()}
-    assert shares == pytest.approx({(0, 2): 0.25, (0, 3): 0.5, (1, 3): 0.25}, abs=0.07)
+    assert shares == pytest.approx({(0, 2): 0.25, (0, 3): 0.5, (1, 3): 0.25}, abs=0.1)
 
 
 def test_no_length_comes_first() -> None:
@@ -210,8 +211,8 @@ def test_a_length_that_does_not_fit_is_not_drawn() -> None:
 def test_the_order_is_drawn_and_may_be_given() -> None:
     spans = [(0, 1), (2, 3), (4, 6)]
     found = Counter(tuple(place for place, _ in blanks_of(blank_infilling(
-        TEXT, vocab=VOCAB, rng=OnlyRandom(seed), spans=spans))) for seed in range(1200))
-    assert len(found) == 6 and all(count / 1200 == pytest.approx(1 / 6, abs=0.04) for count in found.values())
+        TEXT, vocab=VOCAB, rng=OnlyRandom(seed), spans=spans))) for seed in range(600))
+    assert len(found) == 6 and all(count / 600 == pytest.approx(1 / 6, abs=0.06) for count in found.values())
     assert found.keys() == {tuple(order) for order in permutations([1, 3, 5])}
 
 
@@ -219,15 +220,15 @@ def test_of_a_document_half_to_all_is_one_blank() -> None:
     """Of ten words five to ten, each as often. Half of the blanks reach the end by rule, the others by chance one time
     in 6, 5, … 1."""
     lengths, at_end = Counter[int](), 0
-    for seed in range(2000):
+    for seed in range(800):
         example = document_infilling(LONG[:10], vocab=VOCAB, rng=OnlyRandom(seed))
         [(_, words)] = blanks_of(example)
         lengths[len(words)] += 1
         at_end += int(example.tokens[read_of(example) - 1] == MASK)
         assert put_back(example) == LONG[:10]
     assert set(lengths) == set(range(5, 11))
-    assert all(count / 2000 == pytest.approx(1 / 6, abs=0.03) for count in lengths.values())
-    assert at_end / 2000 == pytest.approx(0.5 + 0.5 * sum(1 / k for k in range(1, 7)) / 6, abs=0.03)
+    assert all(count / 800 == pytest.approx(1 / 6, abs=0.05) for count in lengths.values())
+    assert at_end / 800 == pytest.approx(0.5 + 0.5 * sum(1 / k for k in range(1, 7)) / 6, abs=0.05)
 
 
 def test_whole_sentences_are_hidden() -> None:
@@ -235,14 +236,14 @@ def test_whole_sentences_are_hidden() -> None:
     sentences, tokens = [1, 4, 2, 6], LONG[:13]
     whole = {(101 + sum(sentences[:i]) - 1, n) for i, n in enumerate(sentences)}
     hidden = Counter[int]()
-    for seed in range(1000):
+    for seed in range(600):
         example = sentence_infilling(tokens, vocab=VOCAB, rng=OnlyRandom(seed), sentences=sentences)
         blanks = [words for _, words in blanks_of(example)]
         assert {(words[0], len(words)) for words in blanks} <= whole and put_back(example) == tokens
         assert sum(map(len, blanks)) >= 0.15 * 13
         hidden[len(blanks)] += 1
     assert hidden.keys() == {1, 2}
-    assert hidden[2] / 1000 == pytest.approx(1 / 4, abs=0.04), "the sentence of one word came first"
+    assert hidden[2] / 600 == pytest.approx(1 / 4, abs=0.07), "the sentence of one word came first"
     example = sentence_infilling(TEXT, vocab=VOCAB, rng=Random(0), sentences=[2, 2, 2], select=[2, 1], order=[1, 0])
     assert example.tokens.tolist() == [101, 102, MASK, MASK, START, 105, 106, START, 103, 104]
     assert sentence_infilling(TEXT, vocab=VOCAB, rng=Random(0)).tokens.tolist() == [MASK, START, *TEXT]

@@ -48,13 +48,13 @@ def test_each_is_one_of_theirs(seed: int) -> None:
 
 def test_each_sentence_is_as_likely_and_nine_in_ten_are_taken_out() -> None:
     sentences, found = [[50], [51, 52], [53]], Counter()
-    for seed in range(3000):
+    for seed in range(1000):
         made = inverse_cloze([60], sentences, vocab=VOCAB, rng=Random(seed))
         found[tuple(made.query.tokens[1:-1].tolist()), len(made.block.tokens) == 8] += 1
     for sentence in sentences:
         whole, without = found[tuple(sentence), True], found[tuple(sentence), False]
-        assert abs((whole + without) / 3000 - 1 / 3) < 0.04
-        assert abs(without / (whole + without) - REMOVED) < 0.04
+        assert abs((whole + without) / 1000 - 1 / 3) < 0.06
+        assert abs(without / (whole + without) - REMOVED) < 0.06
 
 
 def test_the_only_sentence_stays() -> None:

@@ -111,12 +111,12 @@ def test_what_is_drawn(make, sep: float) -> None:
         asked = (example.targets != IGNORE).nonzero().flatten().tolist()
         assert len(asked) == 2 and max(asked) < 12
         times.update(asked)
-        context = set(range(12)) - set(asked)
+        context, seen = set(range(12)) - set(asked), {slot: sees(example, slot) for slot in asked}
         for slot in asked:
-            assert context <= sees(example, slot) and slot not in sees(example, slot)
-            special[12 in sees(example, slot)] += 1
+            assert context <= seen[slot] and slot not in seen[slot]
+            special[12 in seen[slot]] += 1
         one, other = asked
-        assert (one in sees(example, other)) != (other in sees(example, one)), "one comes first"
+        assert (one in seen[other]) != (other in seen[one]), "one comes first"
     assert min(times.values()) > 50, "the middle as often as nearly the ends"
     assert special[True] / 1200 == pytest.approx(sep, abs=0.05)
 
@@ -124,12 +124,12 @@ def test_what_is_drawn(make, sep: float) -> None:
 def test_spans_are_as_long_as_in_the_authors_code() -> None:
     """With room for one span of n words, n is drawn with a weight of 1/n, up to what is still to be chosen."""
     lengths = Counter[int]()
-    for seed in range(3000):
+    for seed in range(800):
         example = permuted_targets(LONG[:12], vocab=VOCAB, rng=Random(seed))
         one, other = (example.targets != IGNORE).nonzero().flatten().tolist()
         lengths[other - one == 1] += 1
     apart = 1 / 1.5 * (1 - 2 / 12)
-    assert lengths[False] / 3000 == pytest.approx(apart, abs=0.03)
+    assert lengths[False] / 800 == pytest.approx(apart, abs=0.06)
     for seed in range(50):
         asked = (permuted(LONG, vocab=VOCAB, rng=Random(seed), k=4.0, longest=1.0).targets != IGNORE).sum()
         assert asked == 10
@@ -137,8 +137,8 @@ def test_spans_are_as_long_as_in_the_authors_code() -> None:
 
 def test_every_order_is_as_likely() -> None:
     orders = Counter(tuple(permuted(TEXT[:3], vocab=VOCAB, rng=Random(seed), k=1.0).query_visible.dense()[:3, :3].sum(1)
-                           .tolist()) for seed in range(1800))
-    assert set(orders) == set(permutations(range(3))) and min(orders.values()) > 240
+                           .tolist()) for seed in range(900))
+    assert set(orders) == set(permutations(range(3))) and min(orders.values()) > 105
 
 
 @pytest.mark.parametrize(("given", "said"), [
@@ -219,13 +219,13 @@ def test_what_each_method_sees_of_words_and_positions(words: int) -> None:
 def test_rates_of_mpnet() -> None:
     """As in BERT: eight masks in ten are [MASK], one another word, one the word itself; 15 % of all slots."""
     shown = Counter[str]()
-    for seed in range(400):
+    for seed in range(200):
         example = masked_and_permuted(LONG[:38], vocab=VOCAB, rng=Random(seed))
         masks = example.tokens[40:].tolist()
         assert len(masks) == 6
         shown.update("mask" if token == MASK else "kept" if token == target else "other"
                      for token, target in zip(masks, example.targets[40:].tolist(), strict=True))
-    assert {name: round(count / 2400, 1) for name, count in shown.items()} == {"mask": 0.8, "other": 0.1, "kept": 0.1}
+    assert {name: round(count / 1200, 1) for name, count in shown.items()} == {"mask": 0.8, "other": 0.1, "kept": 0.1}
 
 
 @pytest.mark.parametrize(("given", "said"), [

@@ -123,14 +123,14 @@ def test_one_time_in_five_neighbours_go_together() -> None:
     """With room for three, far from an end, the first draw is alone four times in five, else two or three, half and
     half; what is drawn next stands behind it one time in a thousand."""
     slots, first = list(range(1000)), Counter[int]()
-    for seed in range(4000):
+    for seed in range(1500):
         chosen = grams(slots, 3, Random(seed))
         run = 1
         while run < 3 and chosen[run] == chosen[run - 1] + 1:
             run += 1
         first[run] += 1
     for size, share in ((1, 0.8), (2, 0.1), (3, 0.1)):
-        assert first[size] / 4000 == pytest.approx(share, abs=0.02), size
+        assert first[size] / 1500 == pytest.approx(share, abs=0.04), size
 
 
 def test_neighbours_end_where_words_do() -> None:
@@ -183,14 +183,14 @@ def which(example: Example) -> str:
 def test_masks_are_drawn_by_their_shares(shares: dict[str, float]) -> None:
     """Any numbers in proportion; a third, a third and two sixths as in §2.4."""
     drawn, cuts = Counter[str](), Counter[int]()
-    for seed in range(1500):
+    for seed in range(600):
         example = unified(TEXT, vocab=VOCAB, rng=Random(seed), shares=shares)
-        drawn[which(example)] += 1
-        if which(example) == "sequence to sequence":
+        drawn[mask := which(example)] += 1
+        if mask == "sequence to sequence":
             cuts[int((example.segments == 4).sum()) - 2] += 1
     assert set(drawn) == set(shares)
     for name, share in shares.items():
-        assert drawn[name] / 1500 == pytest.approx(share / sum(shares.values()), abs=0.05)
+        assert drawn[name] / 600 == pytest.approx(share / sum(shares.values()), abs=0.08)
     assert set(cuts) == {0, 1, 2, 3} and min(cuts.values()) > 0.05 * sum(cuts.values())
     assert SHARES == {"both directions": 1 / 3, "sequence to sequence": 1 / 3, "left to right": 1 / 6,
                       "right to left": 1 / 6} and set(MASKS) == set(SHARES)
@@ -235,7 +235,7 @@ def test_only_the_target_and_the_end_behind_it_are_hidden() -> None:
     source, target = LONG[:5], LONG[5:14]
     begin, ends = len(source) + 2, 0
     places = Counter[int]()
-    for seed in range(1000):
+    for seed in range(400):
         example = masked_target(source, target, vocab=VOCAB, rng=Random(seed))
         slots = asked(example)
         assert len(slots) == 7, "seven in ten of nine words and their end"
@@ -244,7 +244,7 @@ def test_only_the_target_and_the_end_behind_it_are_hidden() -> None:
         assert example.tokens[:begin].tolist() == [CLS, *source, SEP]
         places.update(slots)
         ends += begin + len(target) in slots
-    assert ends / 1000 == pytest.approx(0.7, abs=0.06) and min(places.values()) > 640 and max(places.values()) < 760
+    assert ends / 400 == pytest.approx(0.7, abs=0.1) and min(places.values()) > 240 and max(places.values()) < 320
     whole = prefix(source, pair=target, **NOTHING)
     assert rows(example) == rows(whole) and example.segments.equal(whole.segments)
 

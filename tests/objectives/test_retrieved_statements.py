@@ -67,13 +67,13 @@ def test_what_is_hidden_always_shows_a_mask() -> None:
 
 def test_spans_that_are_drawn() -> None:
     found = []
-    for seed in range(3000):
+    for seed in range(1000):
         slots = list(told(retrieved(range(40, 48), [60], vocab=VOCAB, rng=Random(seed), longest=3.0)))
         assert slots == list(range(slots[0], slots[0] + len(slots)))
         found.append((len(slots), slots[0]))
     for size in (1, 2, 3):
         starts = [start for length, start in found if length == size]
-        assert abs(len(starts) / 3000 - 1 / 3) < 0.04
+        assert abs(len(starts) / 1000 - 1 / 3) < 0.06
         assert {*starts} == {*range(1, 10 - size)}
     short = {len(told(retrieved([50, 51], [60], vocab=VOCAB, rng=Random(seed)))) for seed in range(40)}
     assert short == {1, 2}, "no span is longer than its statement"

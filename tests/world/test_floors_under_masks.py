@@ -90,7 +90,7 @@ def test_the_end_of_a_source_is_passed_over(cut: float, places: list[int]):
 
 def test_the_floors_of_the_small_world(small):
     """Who reads to both sides pays least; who sees the end, nothing for a length that it is not told."""
-    told, seen = ({make: small.floor(make, reader=reader, sentences=150, rng=Random(1)) for make in MASKS.values()}
+    told, seen = ({make: small.floor(make, reader=reader, sentences=50, rng=Random(1)) for make in MASKS.values()}
                   for reader in (told_length, visible_positions))
     for make in (both_directions, right_to_left):
         assert told[make] == seen[make]

@@ -64,7 +64,9 @@ def compare(automaton: Automaton, sentences: Language, rng: Random, make, drawin
         alone = of_blank(ways, blank)
         for filling, p in islice(alone.items(), 5):
             assert blanks.posterior({blank: filling}) == pytest.approx(p)
-        lengths = {n: sum(p for filling, p in alone.items() if len(filling) == n) for n in map(len, alone)}
+        lengths = dict.fromkeys(map(len, alone), 0.0)
+        for filling, p in alone.items():
+            lengths[len(filling)] += p
         assert blanks.lengths(blank) == pytest.approx(lengths)
         for place in range(len(said[blank]) + 1):
             expected = next_by_hand(ways, blank, said[blank][:place])
@@ -90,12 +92,12 @@ def compare(automaton: Automaton, sentences: Language, rng: Random, make, drawin
 def test_every_figure_is_a_sum_over_sentences(grammar, sentences, make, drawing):
     """On the small world, and on small automata in which a sentence may begin others and have several derivations."""
     met = set[str]()
-    for seed in range(40):
+    for seed in range(15):
         met |= compare(grammar, sentences, Random(seed), make, drawing)
-    for seed in range(30):
+    for seed in range(16):
         automaton = random_automaton(seed)
         rng, written_out = Random(seed), language(automaton)
-        for _ in range(4):
+        for _ in range(3):
             met |= compare(automaton, written_out, rng, make, drawing)
     assert met >= {"two blanks", "filled", "all filled", "begin", "end", "touch", "lengths", "one word", "whole",
                    "one sentence in two ways"}
@@ -129,7 +131,8 @@ def test_a_filling_is_worth_all_its_derivations_together():
     automaton = builder.automaton([Start("one", builder.state([Arc("x", None, x, 1), Arc("y", None, y, 1)]), 1)])
     blanks = Blanks(automaton, [BLANK, "."])
     assert blanks.likeliest(0) == [(("x", "b"), pytest.approx(0.3))]
-    assert [filling for filling, _ in blanks.likeliest(0, 4)] == [("x", "b"), ("y", "d"), ("y", "e"), ("x", "c")]
+    first, *alike, last = (filling for filling, _ in blanks.likeliest(0, 4))
+    assert (first, last) == (("x", "b"), ("x", "c")) and sorted(alike) == [("y", "d"), ("y", "e")]
 
 
 def test_in_whatever_order_blanks_are_filled_the_steps_multiply_to_the_posterior(small, grammar):
@@ -151,7 +154,7 @@ def test_one_blank_for_the_whole_sentence_is_left_to_right(full):
     """GPT's next words; the end of the blank is that of the sentence."""
     blanks = Blanks(full.automaton(), [BLANK])
     assert blanks.mass == pytest.approx(1)
-    for words in islice(full.text(seed=4), 5):
+    for words in islice(full.text(seed=4), 3):
         for place in range(len(words) + 1):
             assert blanks.next_words(0, words[:place]) == pytest.approx(full.next_words(words[:place]))
         assert math.log(blanks.posterior({0: words})) == pytest.approx(full.logprob(words))
@@ -160,7 +163,7 @@ def test_one_blank_for_the_whole_sentence_is_left_to_right(full):
 def test_a_blank_whose_length_is_told_is_as_many_hidden_words(full):
     """BERT's reader, in the full world: a blank of one word, and of two."""
     automaton = full.automaton()
-    for seed, words in enumerate(islice(full.text(seed=6), 6)):
+    for seed, words in enumerate(islice(full.text(seed=6), 3)):
         slot = below(Random(seed), len(words))
         blanks = Blanks(automaton, part_a(words, [(slot, slot + 1)]))
         one = blanks.lengths(0)[1]
@@ -178,7 +181,7 @@ def test_a_blank_whose_length_is_told_is_as_many_hidden_words(full):
 
 def test_lengths_in_the_full_world_by_steps_over_single_states(full):
     automaton = full.automaton()
-    for seed, words in enumerate(islice(full.text(seed=8), 5)):
+    for seed, words in enumerate(islice(full.text(seed=8), 3)):
         begin, stop = sorted(shuffled(Random(seed), range(len(words) + 1))[:2])
         masses, states = {}, automaton.read(words[:begin])
         for length in range(1, automaton.longest + 1):
@@ -201,7 +204,7 @@ def test_no_filling_that_is_written_word_by_word_is_likelier(full, text: str):
     assert list(best.values()) == sorted(best.values(), reverse=True) and len(best) == 15
     for filling, p in best.items():
         assert blanks.posterior({0: filling}) == pytest.approx(p)
-    for _ in range(10):
+    for _ in range(5):
         said: list[str] = []
         while not said or said[-1] != END:
             chances = blanks.next_words(0, said)

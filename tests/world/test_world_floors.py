@@ -68,9 +68,9 @@ def test_a_floor_of_one_hidden_word_is_the_mean_of_exact_conditionals(small, sen
     def third(tokens, *, vocab, rng):
         return objectives.masked(tokens, vocab=vocab, rng=rng, select=[3], replace={3: vocab.mask})
 
-    floor = small.floor(third, sentences=3000)
-    assert not floor.exact and 0 < floor.stderr < 0.02
-    assert abs(floor.mean - exact) < 4 * floor.stderr + 0.01
+    floor = small.floor(third, sentences=1000)
+    assert not floor.exact and 0 < floor.stderr < 0.04
+    assert abs(floor.mean - exact) < 4 * floor.stderr
 
 
 def test_the_steps_of_a_whole_permutation_add_up_to_the_sentence(small, sentences):
@@ -88,7 +88,7 @@ def test_the_steps_of_a_whole_permutation_add_up_to_the_sentence(small, sentence
 
 
 def test_masked_sees_more_than_causal_and_more_hiding_costs_more(small):
-    light, heavy = (small.floor(objectives.masked, rate=rate, sentences=1500, rng=Random(1)) for rate in (0.15, 0.9))
+    light, heavy = (small.floor(objectives.masked, rate=rate, sentences=200, rng=Random(1)) for rate in (0.15, 0.9))
     assert light.mean + 3 * light.stderr < heavy.mean - 3 * heavy.stderr
 
 

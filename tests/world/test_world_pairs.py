@@ -127,10 +127,9 @@ def test_a_token_is_a_word_and_nothing_is_unknown(small, full, text: str):
         tokenizer = world_tokenizer(world, texts=[text])
         assert tokenizer.tokens(range(7)) == list(SPECIALS)
         assert tokenizer.tokens(range(7, 39)) == list(SENTINELS)
-        for pair in texts_of(world, text):
-            for words in pair:
-                ids = tokenizer.encode(" ".join(words))
-                assert tokenizer.tokens(ids) == list(words) and tokenizer.vocab.unk not in ids
+        for words in {words for pair in texts_of(world, text) for words in pair}:
+            ids = tokenizer.encode(" ".join(words))
+            assert tokenizer.tokens(ids) == list(words) and tokenizer.vocab.unk not in ids
 
 
 def test_the_usual_tokenizer_has_what_is_not_a_story(small):
@@ -150,12 +149,10 @@ def test_what_is_no_word_is_unknown_and_a_mask_is_a_mask(small):
 
 def test_the_chinese_vocabulary_is_what_is_said(small, full):
     """Sampled text has all of the small world's words, and none that is not foreseen in either world."""
-    def sampled(world) -> set[str]:
-        return {word for split in SPLITS for sentence in islice(world.sentences(split, seed=1), 3000)
-                for word in sentence.chinese}
-    for world, missed in ((small, 0), (full, 30)):
+    for world, count, missed in ((small, 800, 0), (full, 2000, 30)):
         _, foreseen = sentence_words(world)
-        said = sampled(world)
+        said = {word for split in SPLITS for sentence in islice(world.sentences(split, seed=1), count)
+                for word in sentence.chinese}
         assert said <= foreseen and len(foreseen - said) <= missed
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from plmlab.world import World
 from plmlab.world.grammar.splits import SplitError
-from plmlab.world.questions.bank import QuestionError
+from plmlab.world.questions.bank import QuestionBank, QuestionError
 from plmlab.world.tables import TableError
 
 
@@ -52,10 +52,9 @@ BROKEN = [
 
 
 @pytest.mark.parametrize("file, row, message", BROKEN, ids=lambda value: None)
-def test_a_broken_table_names_its_rows(edited, file: str, row: str, message: str):
-    made = World("small", folder=edited(file, row))
+def test_a_broken_table_names_its_rows(small, edited, file: str, row: str, message: str):
     with pytest.raises(TableError) as caught:
-        made.questions("bridge")
+        QuestionBank(small.facts, small.held, small.lexicon, small.corpora, edited(file, row))
     assert re.search(message, str(caught.value)), str(caught.value)
 
 

@@ -34,7 +34,7 @@ def test_the_small_world_says_its_patterns_by_weight(small: world.World):
 
 
 def test_the_mean_surprise_of_sampled_text_is_the_entropy(full: world.World):
-    sample = list(islice(full.text("train", seed=9), 2500))
+    sample = list(islice(full.text("train", seed=9), 1500))
     nats = [-full.logprob(words) for words in sample]
     mean = sum(nats) / len(nats)
     error = math.sqrt(sum((x - mean) ** 2 for x in nats) / len(nats) / (len(nats) - 1))
@@ -77,6 +77,7 @@ def test_labelled_sentences_and_text_are_one_stream(small: world.World):
         assert labelled == list(islice(small.text(split, seed=3), 50))
 
 
+@pytest.mark.timing
 def test_text_is_fast(full: world.World):
     stream = full.text("train", seed=4)
     next(stream)

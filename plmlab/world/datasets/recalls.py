@@ -12,7 +12,6 @@ from random import Random
 from plmlab.draws import below, shuffled
 from plmlab.world.documents.plots import THREADS, draw_threads, read_plots
 from plmlab.world.documents.scenes import Scenery
-from plmlab.world.documents.stories import Storyteller
 from plmlab.world.grammar.sentence import Sentence
 from plmlab.world.world import World
 
@@ -72,7 +71,7 @@ class RecallTexts:
 
     def __init__(self, world: World, words: int = 160, distances: tuple[int, int] = (1, 128),
                  plots: Sequence[str] | None = None, threads: int = 1, scenes: float = 0.0) -> None:
-        self.teller = Storyteller(world.facts, world.held, world.folder)
+        self.teller = world.storyteller
         deeds = read_plots(self.teller.lexicon, world.folder, "recall")
         known = {plot.name: plot for plot in (*deeds, *self.teller.plots)}
         chosen = [plot.name for plot in deeds] if plots is None else list(plots)

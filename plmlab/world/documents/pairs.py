@@ -1,6 +1,7 @@
 """Pairs: a sentence and its translation; two sentences that follow each other in an article, or do not."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from random import Random
 from typing import NamedTuple
 
@@ -51,14 +52,18 @@ def partners(sentence: Sentence, lexicon: Lexicon) -> list[tuple[int, int]]:
     Only words of the lexicon with a translation of one word, and only where neither could belong to another in the
     sentence.
     """
-    readings = [{word.chinese for word, _ in lexicon.readings.get(english, ()) if word.chinese}
-                for english in sentence.words]
+    return list(_partners(sentence.words, sentence.chinese, lexicon))
+
+
+@lru_cache(4096)
+def _partners(english: Words, chinese: Words, lexicon: Lexicon) -> tuple[tuple[int, int], ...]:
+    readings = [{word.chinese for word, _ in lexicon.readings.get(one, ()) if word.chinese} for one in english]
     found = []
-    for slot, chinese in enumerate(sentence.chinese):
-        sources = [i for i, translated in enumerate(readings) if (chinese,) in translated]
-        if len(sources) == 1 and sentence.chinese.count(chinese) == 1:
+    for slot, said in enumerate(chinese):
+        sources = [i for i, translated in enumerate(readings) if (said,) in translated]
+        if len(sources) == 1 and chinese.count(said) == 1:
             found.append((slot, sources[0]))
-    return found
+    return tuple(found)
 
 
 def next_sentences(articles: Sequence[Article], rng: Random) -> Iterator[NextSentence]:

@@ -184,9 +184,8 @@ class PatternBindings:
     def _true(self, atom: Atom, bindings: Bindings) -> bool:
         subject, target = bindings[atom.subject], bindings[atom.object]
         assert isinstance(subject, Entity) and isinstance(target, Entity)
-        triple = Triple(subject.key, atom.relation, target.key)
         return (self.facts.holds(subject, atom.relation, target)
-                and self.allowed.fact(triple, atom == self._first_fact))
+                and self.allowed.fact(Triple(subject.key, atom.relation, target.key), atom == self._first_fact))
 
     def _suits(self, pair: tuple[str, str], bindings: Bindings, first: bool) -> bool:
         word, noun = bindings[pair[0]], bindings[pair[1]]

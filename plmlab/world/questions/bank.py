@@ -1,6 +1,6 @@
 """Questions with everything that is known about them: answer, evidence, distractors, gold cognitive graph."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -98,29 +98,26 @@ class QuestionBank:
                                 + ("; nothing is composed in one hop" if kind == "one-hop" else ""))
         return self._drawn(piles, split, rng)
 
-    def _drawn(self, piles: dict[Shape, list[list[Outcome]]], split: str, rng: Random) -> Iterator[Question]:
+    def _drawn(self, piles: dict[Shape, list[Sequence[Case]]], split: str, rng: Random) -> Iterator[Question]:
         while piles:
             shape = pick(rng, list(piles))
-            for outcome in piles[shape].pop():
-                yield self._question(shape, outcome, split, rng)
+            for case in piles[shape].pop():
+                yield self._question(shape, _outcome(shape, case), split, rng)
             if not piles[shape]:
                 del piles[shape]
 
-    def _batches(self, shape: Shape, split: str, rng: Random) -> list[list[Outcome]]:
+    def _batches(self, shape: Shape, split: str, rng: Random) -> list[Sequence[Case]]:
         """What is asked in a row: single cases, or twins that balance each other."""
         cases = shuffled(rng, self.cases.of(shape, split))
         if shape.sign is None:
-            return [[Outcome(case, case[0].end)] for case in cases]
-        halves = list(zip(cases[::2], cases[1::2], strict=False))
-        if shape.form == "either-or":
-            twins = [(Outcome(one, one[0].start), Outcome(two[::-1], two[0].start)) for one, two in halves]
-        elif shape.sign == "=":
-            same = [case for case in cases if case[0].end == case[1].end]
-            other = [case for case in cases if case[0].end != case[1].end]
-            twins = [(Outcome(_either_way(one, rng), None, True), Outcome(_either_way(two, rng), None, False))
-                     for one, two in zip(same, other, strict=False)]
+            return [(case,) for case in cases]
+        if shape.sign == "=":
+            same, other = list[Case](), list[Case]()
+            for case in cases:
+                (same if case[0].end == case[1].end else other).append(case)
+            twins = [(_either_way(one, rng), _either_way(two, rng)) for one, two in zip(same, other, strict=False)]
         else:
-            twins = [(Outcome(one, None, True), Outcome(two[::-1], None, False)) for one, two in halves]
+            twins = [(one, two[::-1]) for one, two in zip(cases[::2], cases[1::2], strict=False)]
         return [shuffled(rng, pair) for pair in twins]
 
     def _question(self, shape: Shape, outcome: Outcome, split: str, rng: Random) -> Question:
@@ -148,6 +145,17 @@ class QuestionBank:
         if entity.kind in PLURAL:
             return (self.lexicon[entity.traits["word"]].forms["pl"],), entity.chinese
         return entity.words, entity.chinese
+
+
+def _outcome(shape: Shape, case: Case) -> Outcome:
+    """The case as it will be asked, the chain that is named first being its first."""
+    if shape.sign is None:
+        return Outcome(case, case[0].end)
+    left, right = (chain.end for chain in case)
+    if shape.sign == "=":
+        return Outcome(case, None, left == right)
+    holds = left.number < right.number if shape.sign == "<" else left.number > right.number
+    return Outcome(case, None, holds) if shape.form == "yes-no" else Outcome(case, case[0 if holds else 1].start)
 
 
 def _either_way(case: Case, rng: Random) -> Case:

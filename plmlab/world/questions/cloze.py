@@ -4,8 +4,9 @@ Guu et al. 2020, section 3.4: the hidden span is a name or a date, which needs k
 from which a sentence was taken may not be retrieved for it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from random import Random
 
 from plmlab.draws import shuffled
@@ -57,30 +58,35 @@ class Cloze:
 
 
 class Clozes:
-    """All cloze statements of a world: sentences of the grammar that state facts, and sentences of articles."""
+    """All cloze statements of a world: sentences of the grammar that state facts, and sentences of articles.
 
-    def __init__(self, facts: Facts, held: HeldOut, corpora: Corpora):
+    ``stated`` gives the sentences of the grammar of a split. They are looked through once.
+    """
+
+    def __init__(self, facts: Facts, held: HeldOut, corpora: Corpora, stated: Callable[[str], Iterator[Sentence]]):
         self.facts = facts
         self.parting = Parting(facts, held)
         self.corpora = corpora
+        self.stated = stated
+        self._of = cache(self._found)
 
-    def draw(self, statements: Iterator[Sentence], split: str, seed: int) -> Iterator[Cloze]:
+    def draw(self, split: str, seed: int) -> Iterator[Cloze]:
         """Every statement of the split with every span that it may hide, each once, in random order.
-
-        Args:
-            statements: the sentences of the grammar.
 
         Raises:
             ClozeError: nothing is asked in this split.
             SplitError: an unknown split.
         """
-        told = [(sentence, None) for sentence in statements] + list(self._from_articles(checked(split)))
-        found = [cloze for sentence, source in told for cloze in self._hidden(sentence, source, split)]
+        found = self._of(checked(split))
         if not found:
             raise ClozeError(f"this world has no cloze statement in the split {split!r}"
                              + ("; a statement asks for one fact, and composes nothing"
                                 if split == "combinations" else ""))
         return iter(shuffled(Random(seed), found))
+
+    def _found(self, split: str) -> list[Cloze]:
+        told = [*((sentence, None) for sentence in self.stated(split)), *self._from_articles(split)]
+        return [cloze for sentence, source in told for cloze in self._hidden(sentence, source, split)]
 
     def _from_articles(self, split: str) -> Iterator[tuple[Sentence, Clue]]:
         for key, article in self.corpora.articles(split).items():
