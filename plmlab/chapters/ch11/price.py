@@ -16,6 +16,8 @@ from plmlab.world.probability.example_floor import example_floor
 from plmlab.world.probability.readers import told_length, visible_positions
 
 READERS = {"told the length": told_length, "positions in sight": visible_positions}
+COUNTED = 100
+"""Updates whose words are counted."""
 
 
 def floors(name: str) -> dict[str, float]:
@@ -33,11 +35,11 @@ def floors(name: str) -> dict[str, float]:
 
 
 def words_read(name: str) -> dict[str, float]:
-    """Of a hundred updates: the real tokens that an arm reads, in thousands, and of these the share that it is
-    asked."""
+    """Of `COUNTED` updates: the real tokens that an arm reads, in thousands, and of these the share that it is asked.
+    """
     source = sentence_batches(world.small(), "train", small_spelling(), ARMS[name].objective, BATCH, 0)
     tokens = asked = 0
-    for step in range(100):
+    for step in range(COUNTED):
         for example in source.examples(step):
             tokens += len(set(example.positions[0].tolist()))  # type: ignore[union-attr]
             asked += int((example.targets >= 0).sum())  # type: ignore[union-attr]

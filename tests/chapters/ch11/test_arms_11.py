@@ -1,5 +1,6 @@
 """The arms of chapter 11: each is asked what it says it is asked, is judged on the same sentences, and comes back."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -13,6 +14,16 @@ from plmlab.world.datasets.tokenizer import small_spelling
 
 WORDS = ["the", "cup", "near", "the", "chairs", "is", "lost", "."]
 ASKED = [name for name, arm in arms.ARMS.items() if arm.ask]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_batch() -> Iterator[None]:
+    """An arm's loss is told by its first batch."""
+    arms.judged.cache_clear()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(arms, "JUDGED", 1)
+        yield
+    arms.judged.cache_clear()
 
 
 def ids() -> list[int]:
@@ -85,14 +96,11 @@ def test_masks_in_xlnets_layout_are_berts() -> None:
     assert one.segments.tolist() == [0] * 9 + [2] and one.query_visible is None and one.visible.dense().all()
 
 
-def test_what_is_kept_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arms, "JUDGED", 1)
-    arms.judged.cache_clear()
+def test_what_is_kept_comes_back(tmp_path: Path) -> None:
     loss = arms.train(str(tmp_path), "XLNet", 3, 1e-3, 4)
     assert arms.loss("XLNet", arms.trained(str(tmp_path), "XLNet", 3, 4)) == loss
     assert arms.loss("XLNet", arms.learn("XLNet", 3, 1e-3, 4)) == loss
     assert arms.loss("XLNet", arms.learn("XLNet", 3, 1e-3, 5)) != loss
-    arms.judged.cache_clear()
 
 
 def test_a_rate_that_diverges_is_the_worst(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,13 +12,15 @@ from plmlab.recipes import Parts
 
 @pytest.fixture(autouse=True)
 def small_scale(monkeypatch: pytest.MonkeyPatch, best_at: Callable[[float], Any]):
-    """Two batches to judge by, six gaps of a kind, and few updates."""
+    """Two batches of eight sentences to judge by, six gaps of a kind, and few updates of little models."""
     few = {kind: hidden.gaps(kind)[:6] for kind in hidden.KINDS}
     monkeypatch.setattr(hidden, "gaps", lambda kind, source=hidden.SMALL: few[kind])
-    for name, value in (("SEEDS", (0, 1)), ("BUDGETS", (1, 2)), ("PLATEAU", (2,)), ("rate_score", best_at(3e-3))):
+    for name, value in (("SEEDS", (0, 1)), ("BUDGETS", (1, 2)), ("PLATEAU", (2,)), ("rate_score", best_at(3e-3)),
+                        ("BATCH", 8), ("WIDTH", 16), ("JUDGED", 2)):
         monkeypatch.setattr(arms, name, value)
     for module in (arms, price):
-        monkeypatch.setattr(module, "JUDGED", 2, raising=False)
+        monkeypatch.setattr(module, "JUDGED_TEXTS", 8)
+    monkeypatch.setattr(price, "COUNTED", 5)
     arms.judged.cache_clear()
     yield
     arms.judged.cache_clear()
@@ -43,10 +45,12 @@ def test_the_recipe_puts_its_experiments_together(parts: Parts, monkeypatch: pyt
 
 
 def test_the_arms_are_compared(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    chosen = ("GPT", "BERT", "MPNet", "XLNet", "XLNet, single words")
+    chosen = ("GPT", "BERT", "XLNet", "XLNet, single words")
     monkeypatch.setattr(arms, "ARMS", {name: arms.ARMS[name] for name in chosen})
     monkeypatch.setattr(arms, "LIKE", {"XLNet, single words": "XLNet"})
     monkeypatch.setattr(price, "ARMS", arms.ARMS)
+    monkeypatch.setattr(hidden, "KINDS", {kind: hidden.KINDS[kind] for kind in ("a word", "a name")})
+    monkeypatch.setattr(hidden, "read", lambda kind, source: 0.75)
     told = recipe.compared(parts)
     assert set(told["arms"]) == set(chosen) and told["arms"]["XLNet, single words"]["lr"] == 3e-3
     for name, arm in told["arms"].items():
@@ -58,7 +62,7 @@ def test_the_arms_are_compared(parts: Parts, monkeypatch: pytest.MonkeyPatch) ->
     gaps = hidden.gaps("a word")
     assert xlnet["a word"]["nats"]["values"][1] == pytest.approx(
         float(hidden.nats(arms.ARMS["XLNet"], model.eval(), [(gap, gap.hidden) for gap in gaps]).mean()))
-    assert told["exact"]["a name"]["gaps"] == 6
+    assert (told["exact"]["a name"]["gaps"], told["exact"]["a name"]["read"]) == (6, 0.75)
     assert 0 < told["exact"]["a name"]["together"] < told["exact"]["a name"]["apart"]
 
 
@@ -87,5 +91,6 @@ def _judged_sentences(step: int) -> list[list[str]]:
 def test_what_is_read_is_the_same_text() -> None:
     read = {name: price.words_read(name) for name in ("BERT", "MPNet", "XLNet", "GPT")}
     assert read["BERT"]["thousand"] == read["MPNet"]["thousand"] == read["XLNet"]["thousand"]
-    assert read["GPT"]["thousand"] == pytest.approx(read["BERT"]["thousand"] - 3.2), "a token a sentence less"
+    less = price.COUNTED * price.BATCH / 1000
+    assert read["GPT"]["thousand"] == pytest.approx(read["BERT"]["thousand"] - less), "a token a sentence less"
     assert read["GPT"]["asked"] == 1 and 0.25 < read["XLNet"]["asked"] < read["BERT"]["asked"] < 0.31

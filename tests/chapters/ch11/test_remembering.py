@@ -140,10 +140,11 @@ def test_who_has_no_memory_is_not_misled(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_the_recipe_on_the_smallest_of_scales(
     parts: Parts, monkeypatch: pytest.MonkeyPatch, best_at: Callable[[float], Any],
 ) -> None:
-    some = hidden.gaps("a word")[:12]
+    some = [gap for gap in hidden.gaps("a word") if len(gap.words) == 8][:4]
     for name, value in (("exam", lambda kind: some), ("BUDGETS", (1, 2)), ("JUDGED", 2), ("SEEDS", (0, 1)),
-                        ("rate_score", best_at(3e-3))):
+                        ("BATCH", 4), ("WIDTH", 16), ("rate_score", best_at(3e-3))):
         monkeypatch.setattr(remembering, name, value)
+    monkeypatch.setattr(hidden, "gaps", lambda kind, source: some)
     told = remembering.measure(parts)
     assert set(told["arms"]) == set(ARMS) and told["forgetting"] == hidden.best("a word").together
     for arm in told["arms"].values():

@@ -27,7 +27,7 @@ def small_scale(forgotten: None, monkeypatch: pytest.MonkeyPatch) -> None:
             (blank_exam, "EXAM", 10), (blank_exam, "SEVERAL", 4),
             (blanks_ablated, "BUDGETS", (1, 2)), (blank_arms, "BUDGETS", (1, 2)),
             (blanks_ablated, "SEEDS", (0, 1)), (blank_arms, "SEEDS", (0, 1)), (blank_arms, "JUDGED", 1),
-            (blanks_ablated, "WRITTEN", 3)):
+            (blanks_ablated, "WRITTEN", 3), (blank_arms, "BATCH", 8), (blank_arms, "WIDTH", 16)):
         monkeypatch.setattr(module, name, value)
 
 
@@ -147,6 +147,7 @@ def test_arms_are_told_by_their_budgets(parts: Parts, monkeypatch: pytest.Monkey
     monkeypatch.setattr(blanks_ablated, "NAMES", names)
     monkeypatch.setattr(blank_arms, "rate_score", lambda name, budget, lr, seed: -abs(lr - 3e-3))
     monkeypatch.setattr(blank_arms, "LONGEST", 3)
+    monkeypatch.setattr(blank_exam, "rows", {"exam": (MIDDLE, LAST), "several": (MIDDLE,)}.__getitem__)
     told = blanks_ablated.measure(parts)
     assert set(told["told"]) == set(names) and set(told["told"][PAPER]) == {"1", "2"} > set(told["told"]["counting on"])
     one = told["told"]["left to right"]["2"]

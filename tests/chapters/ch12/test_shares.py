@@ -72,6 +72,9 @@ def test_what_is_paid_is_the_loss_under_each_mask() -> None:
 
 
 def test_arms_are_trained_kept_and_tuned(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module, name, value in ((shares, "BATCH", 8), (shares, "WIDTH", 16), (shares, "TEXTS", 8),
+                                (small_writing, "BATCH", 4), (small_writing, "LONGEST", 5)):
+        monkeypatch.setattr(module, name, value)
     monkeypatch.setattr(shares, "ARMS", {"the mix": SHARES, "left to right": {"left to right": 1.0}})
     monkeypatch.setattr(shares, "rate_score", lambda name, lr, seed: -abs(lr - 3e-3))
     monkeypatch.setattr(shares, "writing_rate", lambda folder, name, lr, seed: -abs(lr - 3e-3))

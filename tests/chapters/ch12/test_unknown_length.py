@@ -15,15 +15,16 @@ from plmlab.world.datasets.tokenizer import small_spelling
 
 SLEEP = ("the", "boys", "sleep", ".")
 ROW = Row(SLEEP, ((1, 3),), (0,))
+TWO = Row(("the", "cup", "near", "the", "chairs", "is", "new", "."), ((1, 2), (4, 6)), (0, 1))
 
 
 @pytest.fixture(autouse=True)
 def small_scale(forgotten: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows, seeds and updates that are counted on one hand."""
+    """Seeds and updates that are counted on one hand, and little networks."""
     for module, name, value in (
-            (blank_exam, "EXAM", 4), (blank_exam, "DEVELOPMENT", 2), (blank_exam, "UNREAD", 2),
             (blank_exam, "COUNTED", 20), (blank_arms, "BUDGETS", (1, 2)), (unknown_length, "BUDGETS", (1, 2)),
-            (blank_arms, "SEEDS", (0, 1)), (unknown_length, "SEEDS", (0, 1)), (blank_arms, "JUDGED", 1)):
+            (blank_arms, "SEEDS", (0, 1)), (unknown_length, "SEEDS", (0, 1)), (blank_arms, "JUDGED", 1),
+            (blank_arms, "BATCH", 8), (blank_arms, "WIDTH", 16), (blank_arms, "LAYERS", 1)):
         monkeypatch.setattr(module, name, value)
 
 
@@ -57,9 +58,10 @@ def test_readings_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_glm_says_words_for_every_blank(monkeypatch: pytest.MonkeyPatch) -> None:
     torch.manual_seed(0)
     model = blank_arms.glm().eval()
+    for weight in model.parameters():
+        torch.nn.init.normal_(weight, std=0.3)
     monkeypatch.setattr(blank_arms, "LONGEST", 3)
-    two = Row(("the", "cup", "near", "the", "chairs", "is", "new", "."), ((1, 2), (4, 6)), (0, 1))
-    said = blank_arms.fillings(model, blank_arms.as_it_is, [ROW, two])
+    said = blank_arms.fillings(model, blank_arms.as_it_is, [ROW, TWO])
     assert [len(row) for row in said] == [1, 2]
     filler = Filler(model, [blank_exam.encoded(ROW.text)], small_spelling().vocab)
     [again] = greedy(filler, filler.prompt, small_spelling().vocab, length=20, banned=filler.banned)
@@ -68,7 +70,11 @@ def test_glm_says_words_for_every_blank(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_both_are_put_to_the_exam(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blank_arms, "rate_score", lambda name, budget, lr, seed: -abs(lr - 3e-3))
+    rows = {"development": (ROW,), "exam": (ROW, TWO), "unread": (TWO,)}
+    for module, name, value in (
+            (blank_exam, "rows", rows.__getitem__), (unknown_length, "LONGEST", 8), (blank_arms, "LONGEST", 4),
+            (blank_arms, "rate_score", lambda name, budget, lr, seed: -abs(lr - 3e-3))):
+        monkeypatch.setattr(module, name, value)
     told = unknown_length.measure(parts)
     assert set(told["arms"]) == {PAPER, "BERT", "BERT, whole spans"}
     assert set(told["filled"]) == set(unknown_length.ASKED)
