@@ -33,13 +33,14 @@ class Example:
     query_visible: Visibility | None = None
 
     def __post_init__(self) -> None:
+        time, (queries, keys) = self.tokens.shape[0], self.visible.shape  # len() of a tensor is slow
         sizes = {
-            "positions": self.positions.shape[-1], "segments": len(self.segments), "targets": len(self.targets),
-            "visible's queries": self.visible.shape[0], "visible's keys": self.visible.shape[1],
+            "positions": self.positions.shape[-1], "segments": self.segments.shape[0],
+            "targets": self.targets.shape[0], "visible's queries": queries, "visible's keys": keys,
         }
         for name, size in sizes.items():
-            if size != len(self.tokens):
-                raise ValueError(f"an Example of {len(self.tokens)} tokens has {size} {name}; they must agree")
+            if size != time:
+                raise ValueError(f"an Example of {time} tokens has {size} {name}; they must agree")
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,12 @@ def bag_of_words(rows: Sequence[Occurrence]) -> Float[Tensor, "row model"]:
     return bags
 
 
+def read_once(vectors: Vectors, rows: Sequence[Occurrence]) -> Vectors:
+    """The same vectors, made once for all ``rows``, among which are the rows that will be asked for."""
+    kept = dict(zip(rows, vectors(rows), strict=True))
+    return lambda some: torch.stack([kept[row] for row in some])
+
+
 def probe(vectors: Vectors, known: Sequence[Occurrence]) -> Any:
     """A linear classifier of senses, learned from the vectors of these sentences."""
     from sklearn.linear_model import LogisticRegression

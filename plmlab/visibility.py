@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal, Self
 
 import torch
@@ -171,10 +172,14 @@ class Visibility:
     @property
     def shape(self) -> tuple[int, int]:
         """How many queries and how many keys."""
-        return len(self.rules[0].queries), len(self.rules[0].keys)
+        return self.rules[0].queries.shape[0], self.rules[0].keys.shape[0]
 
     def dense(self) -> Bool[Tensor, "query key"]:
         """The mask itself: True where the query may look at the key."""
+        return self._dense.clone()
+
+    @cached_property
+    def _dense(self) -> Bool[Tensor, "query key"]:
         looks = torch.zeros(self.shape, dtype=torch.bool)
         for rule in self.rules:
             looks |= rule.allows()

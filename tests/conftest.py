@@ -13,8 +13,7 @@ jaxtyping.install_import_hook("plmlab", "typecheck.check")
 
 gc.set_threshold(50_000, 20, 100)  # the full world is many objects, which are not worth looking through again and again
 os.environ.update(HF_HUB_OFFLINE="1", HF_DATASETS_OFFLINE="1", OMP_WAIT_POLICY="PASSIVE")
-workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // workers)))
+
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Name the unit tests that took too long. None fails for it: how long a test takes depends on the machine."""

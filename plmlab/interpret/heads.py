@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from plmlab.example import Batch
@@ -20,7 +20,6 @@ class Link(NamedTuple):
     end: int
 
 
-@torch.no_grad()
 def head_scores(model: nn.Module, batch: Batch, links: Sequence[Link], special: Sequence[int],
                 ) -> Float[Tensor, "layer head"]:
     """The share of links that each head finds: of all slots but itself and the special tokens (their ids), the source
@@ -29,14 +28,26 @@ def head_scores(model: nn.Module, batch: Batch, links: Sequence[Link], special: 
     ``model`` is ours, or one of its parts, and reads the batch. ValueError where there is no link.
     """
     _some(links)
+    return share_found(most_looked_at(model, batch, special), links)
+
+
+@torch.no_grad()
+def most_looked_at(model: nn.Module, batch: Batch, special: Sequence[int]) -> Int[Tensor, "layer text head query"]:
+    """The slot that each slot looks most at, for each head: of all but itself and the special tokens (their ids,
+    padding's among them)."""
     with watch(model, "*attention.weights") as seen:
         model(batch)
-    weights = torch.stack(seen.attention())
-    rows, sources, starts, ends = torch.tensor(links, device=weights.device).unbind(1)
-    looks = weights[:, rows, :, sources].masked_fill(_barred(batch, rows, sources, special)[:, None, None], -1)
-    most = looks.argmax(-1)
-    found = (most >= starts[:, None, None]) & (most < ends[:, None, None])
-    return found.float().mean(0)
+    itself = torch.eye(batch.size[1], dtype=torch.bool, device=batch.tokens.device)
+    barred = itself | torch.isin(batch.tokens, torch.tensor(list(special), device=batch.tokens.device))[:, None]
+    return torch.stack([weights.masked_fill(barred[:, None], -1).argmax(-1) for weights in seen.attention()])
+
+
+def share_found(most: Int[Tensor, "layer text head query"], links: Sequence[Link]) -> Float[Tensor, "layer head"]:
+    """The share of links whose source looks most at one of the linked slots; ``most`` is that of `most_looked_at`."""
+    _some(links)
+    rows, sources, starts, ends = torch.tensor(links, device=most.device).unbind(1)
+    looks = most[:, rows, :, sources]
+    return ((looks >= starts[:, None, None]) & (looks < ends[:, None, None])).float().mean(0)
 
 
 def offset_score(links: Sequence[Link], reach: int = 12) -> tuple[int, float]:
@@ -57,20 +68,13 @@ def bystanders(batch: Batch, links: Sequence[Link], special: Sequence[int]) -> l
     """For each link, links to the same slots from all other words of its text: if those find them too, a head knows
     where something stands, and not whose it is."""
     tokens, barred = batch.tokens.tolist(), set(special)
-    return [link._replace(source=slot) for link in links for slot, token in enumerate(tokens[link.row])
+    return [Link(link.row, slot, link.start, link.end) for link in links for slot, token in enumerate(tokens[link.row])
             if token not in barred and slot != link.source and not link.start <= slot < link.end]
 
 
 def _best(found: dict[int, list[bool]]) -> tuple[int, float]:
     place = max(found, key=lambda place: sum(found[place]))
     return place, sum(found[place]) / len(found[place])
-
-
-def _barred(batch: Batch, rows: Tensor, sources: Tensor, special: Sequence[int]) -> Bool[Tensor, "link key"]:
-    """Which slots do not count: the special tokens, padding among them, and the source itself."""
-    tokens = batch.tokens[rows]
-    itself = torch.arange(tokens.shape[1], device=tokens.device) == sources[:, None]
-    return itself | torch.isin(tokens, torch.tensor(list(special), device=tokens.device))
 
 
 def _some(links: Sequence[Link]) -> None:

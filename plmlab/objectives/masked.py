@@ -45,10 +45,12 @@ def masked(
     else:
         chosen = sorted(select)
     shown, targets = hide(whole, chosen, vocab=vocab, rng=rng, replace=replace)
+    segments = torch.zeros(len(whole), dtype=torch.long)
+    segments[len(first):] = 1
     return Example(
         tokens=shown,
         positions=torch.arange(len(whole))[None],
-        segments=torch.tensor([0] * len(first) + [1] * len(second)),
+        segments=segments,
         visible=Visibility.full(len(whole)),
         targets=targets,
     )

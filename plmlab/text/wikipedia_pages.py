@@ -40,7 +40,7 @@ def called(title: str) -> str:
 
 @cache
 def sentences() -> dict[str, list[str]]:
-    """Title → the sentences of its article, paragraph after paragraph. In some five seconds, once in a process."""
+    """Title → the sentences of its article, paragraph after paragraph. In some four seconds, once in a process."""
     return {article.title: [one for paragraph in article.paragraphs for one in punkt().tokenize(paragraph)]
             for article in articles() if not signpost(article.title)}
 
@@ -54,6 +54,22 @@ def signpost(title: str) -> bool:
 @cache
 def punkt() -> "PunktSentenceTokenizer":
     """What cuts a paragraph into sentences, having read the whole sample."""
-    from nltk.tokenize.punkt import PunktSentenceTokenizer, PunktTrainer
+    from nltk.tokenize.punkt import PunktSentenceTokenizer, PunktToken, PunktTrainer
 
-    return PunktSentenceTokenizer(PunktTrainer("\n\n".join(paragraphs())).get_params())
+    types = dict[str, str]()
+
+    class Token(PunktToken):
+        """The same in less time: a word's type is found once, and an ellipsis looked for where a full stop is last."""
+
+        __slots__ = ()
+
+        def _get_type(self, tok: str) -> str:
+            if tok not in types:
+                types[tok] = super()._get_type(tok)
+            return types[tok]
+
+        @property
+        def is_ellipsis(self) -> bool:
+            return self.period_final and bool(super().is_ellipsis)
+
+    return PunktSentenceTokenizer(PunktTrainer("\n\n".join(paragraphs()), token_cls=Token).get_params())

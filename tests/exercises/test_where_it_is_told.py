@@ -16,7 +16,7 @@ CODE = 'from plmlab.exercises import check\ncheck("06.1", 3)\n'
 VERDICT = "06.1 attention by hand: not right yet"
 
 
-@pytest.mark.parametrize("how", [["-c", CODE], ["-"], ["-i", "-q"], ["-m", "IPython", "--no-banner", "-c", CODE]])
+@pytest.mark.parametrize("how", [["-"], ["-i", "-q"], ["-m", "IPython", "--no-banner", "-c", CODE]])
 def test_a_script_and_a_prompt_tell_it_once(how: list[str]) -> None:
     given = "" if CODE in how else CODE
     told = subprocess.run([sys.executable, *how], input=given, capture_output=True, text=True, check=True).stdout

@@ -18,10 +18,11 @@ WORDS = world_tokenizer(SMALL)
 TEXT = "the cups near the chair"
 wishes: Iterator[int] = count()
 
-def seeded(cls: type[GPT], size: int = len(WORDS), time: int = 24) -> GPT:
+
+def seeded(cls: type[GPT], size: int = len(WORDS), time: int = 24, layers: int = 3) -> GPT:
     """A model of loud random weights, whose layers disagree."""
     generator = torch.Generator().manual_seed(0)
-    made = cls(GPTConfig(size, time=time, layers=3, model=16, heads=2))
+    made = cls(GPTConfig(size, time=time, layers=layers, model=16, heads=2))
     for parameter in made.parameters():
         nn.init.normal_(parameter, std=0.5, generator=generator)
     return made.eval()

@@ -143,7 +143,7 @@ def test_how_long_a_blank_is_to_the_model_is_counted_right() -> None:
     first = chances([[]])[0]
     words = [id for id in range(len(first)) if id not in (START, STOP)]
     ended = chances([[id] for id in words])[:, STOP]
-    draws = 20_000
+    draws = 5_000
     found = drawn_lengths(filler, [START], draws)
     assert sum(found.values()) == draws
     for length, p in ((0, float(first[STOP])), (1, float((first[words] * ended).sum()))):

@@ -15,7 +15,7 @@ from plmlab.text.tokenizers import Tokenizer
 
 @pytest.fixture(scope="module")
 def model() -> GPT:
-    return seeded(GPT2)
+    return seeded(GPT2, layers=1)
 
 
 @pytest.fixture

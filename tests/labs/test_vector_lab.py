@@ -49,7 +49,7 @@ def test_what_javascript_must_agree_with_is_stored() -> None:
     stored = json.loads(vector_fixtures.FILE.read_text(encoding="utf-8"))
     made = json.loads(json.dumps(vector_fixtures.cases()))
     assert words_of(stored) == words_of(made)
-    assert numbers_of(stored) == pytest.approx(numbers_of(made), abs=1e-6)
+    assert numbers_of(stored) == pytest.approx(numbers_of(made), abs=1e-5, rel=1e-3)
 
 
 def test_the_fixtures_can_tell_wrong_from_right() -> None:

@@ -214,10 +214,10 @@ def test_it_fills_blanks_and_is_saved(tmp_path: Path) -> None:
     small = world.small()
     tokenizer = world_tokenizer(small, ["english"])
     torch.manual_seed(0)
-    model = GLMPretraining(GLMConfig(len(tokenizer), 32, 2, 32, 2, 64, dropout=0.0, attention_dropout=0.0))
-    history = fit(model, sentence_batches(small, "train", tokenizer, blank_infilling, 16, 0), steps=80, lr=0.01,
+    model = GLMPretraining(GLMConfig(len(tokenizer), 32, 2, 16, 2, 32, dropout=0.0, attention_dropout=0.0))
+    history = fit(model, sentence_batches(small, "train", tokenizer, blank_infilling, 8, 0), steps=30, lr=0.02,
                   warmup=5, show=False)
-    assert history.smoothed(10)[-1] < 0.7 * history.losses[0]
+    assert history.smoothed(10)[-1] < 0.8 * history.losses[0]
     save(tmp_path / "model", model, tokenizer, command="x", figures={})
     again, words = load(tmp_path / "model", expect="glm-pretraining")
     assert type(again) is GLMPretraining and again.config == model.config and len(words) == len(tokenizer)

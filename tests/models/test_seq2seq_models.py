@@ -31,10 +31,13 @@ def made(name: str, **size: int) -> Seq2Seq:
     return KINDS[name](Seq2SeqConfig(len(WORDS), **{"model": 8, **size}))
 
 
-def batch() -> PairBatch:
-    texts = [(SOURCE, TARGET), ("", "it saw"), ("the river", "")]
+def pairs(*texts: tuple[str, str]) -> PairBatch:
     return PairBatch.of([sequence_to_sequence(WORDS.encode(source), WORDS.encode(target), vocab=WORDS.vocab)
                          for source, target in texts], pad=0)
+
+
+def batch() -> PairBatch:
+    return pairs((SOURCE, TARGET), ("", "it saw"), ("the river", ""))
 
 
 @every_kind
@@ -100,17 +103,22 @@ def test_what_is_saved_is_what_is_loaded(name: str, tmp_path: Path) -> None:
 
 
 @every_kind
+@pytest.mark.usefixtures("one_thread")
 def test_it_learns_what_the_source_alone_can_tell(name: str) -> None:
-    """Three targets begin differently: who does not know the source loses log 3 at three of the eight slots."""
-    model, read = made(name, model=24).train(), batch()
+    """Three targets of a word and [END]: who does not know the source loses log 3 at every other slot, however long it
+    learns."""
+    model, least = made(name, model=32).train(), log(3) / 2
+    read = pairs(("man", "he"), ("river", "it"), ("the", "saw"))
     assert model.loss(read).item() == pytest.approx(log(len(WORDS)), abs=0.5)
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
     for _ in range(300):
         optimizer.zero_grad()
         loss = model.loss(read)
         loss.backward()
         optimizer.step()
-    assert loss.item() < 0.6 * 3 / 8 * log(3)
+        if loss < 0.6 * least:
+            return
+    assert loss < 0.6 * least
 
 
 @every_kind

@@ -177,12 +177,12 @@ def test_it_learns_and_is_saved_and_watched_and_drawn(name: str, tmp_path: Path)
     tokenizer = world_tokenizer(small)
     torch.manual_seed(0)
     model: TwoStreamPretraining = (
-        XLNetPretraining(XLNetConfig(len(tokenizer), 2, 32, 2, 64, 0.0)) if name == "xlnet" else
-        MPNetPretraining(MPNetConfig(len(tokenizer), 32, 2, 32, 2, 64, dropout=0.0, attention_dropout=0.0)))
+        XLNetPretraining(XLNetConfig(len(tokenizer), 2, 16, 2, 32, 0.0)) if name == "xlnet" else
+        MPNetPretraining(MPNetConfig(len(tokenizer), 32, 2, 16, 2, 32, dropout=0.0, attention_dropout=0.0)))
     objective = permuted_targets if name == "xlnet" else masked_and_permuted
-    history = fit(model, sentence_batches(small, "train", tokenizer, objective, 16, 0), steps=60, lr=0.01, warmup=5,
+    history = fit(model, sentence_batches(small, "train", tokenizer, objective, 8, 0), steps=25, lr=0.02, warmup=5,
                   show=False)
-    assert history.smoothed(10)[-1] < 0.75 * history.losses[0]
+    assert history.smoothed(10)[-1] < 0.85 * history.losses[0]
     save(tmp_path / "model", model, tokenizer, command="x", figures={})
     again, words = load(tmp_path / "model", expect=f"{name}-pretraining")
     words_of = " ".join(next(small.text("test", seed=1)))

@@ -68,7 +68,7 @@ def tokens(texts: list[Hypothesis]) -> list[tuple[int, ...]]:
 @sizes
 def test_greedy(size: dict, kind: tuple, cache: bool) -> None:
     seen = set()
-    for seed in range(6):
+    for seed in range(3):
         theirs, ours, vocab = models(kind, size, seed)
         texts = tokens(greedy(writer(ours, cache), START, vocab, length=LENGTH, banned=()))
         assert texts == cut(generated(theirs, START, cache).sequences)
@@ -96,8 +96,8 @@ def test_beam_search(kind: tuple, beam: int, cache: bool) -> None:
     """All texts that were found, in order, and their log-probabilities. Without a length penalty, and searching
     until nothing better can come (``early_stopping="never"``), the definitions agree."""
     lengths = set()
-    for seed in range(6):
-        theirs, ours, vocab = models(kind, SIZES[seed % 3], seed)
+    for seed in range(3):
+        theirs, ours, vocab = models(kind, SIZES[seed], seed)
         expected = generated(theirs, START, cache, num_beams=beam, num_return_sequences=beam, length_penalty=0.0,
                              early_stopping="never", output_scores=True)
         found = beam_search(writer(ours, cache), START, vocab, length=LENGTH, beam=beam, banned=())

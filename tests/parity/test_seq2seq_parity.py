@@ -1,8 +1,7 @@
 """Sequence to sequence: against torch's LSTMs, and with attention against loops over one slot at a time."""
 
 from dataclasses import replace
-from itertools import product
-from math import prod
+from itertools import groupby, product
 
 import pytest
 import torch
@@ -195,17 +194,19 @@ LENGTH = 4
 
 
 def ranking(model: Seq2Seq, source: list[int]) -> list[tuple[float, tuple[int, ...]]]:
-    """Every text of the words 3, 4 and 5 with its log-probability, by reading it whole; the likeliest first."""
+    """Every text of the words 3, 4 and 5 with its log-probability, by reading it whole, beside those of its length; the
+    likeliest first."""
     words = (3, 4, 5)
     texts = [(*text, 2) for n in range(LENGTH) for text in product(words, repeat=n)] + [*product(words, repeat=LENGTH)]
-    found = []
-    for text in texts:
-        ended = text[-1] == 2
-        read = PairBatch.of([sequence_to_sequence(source, text[:len(text) - ended], vocab=TINY)], pad=0)
-        chances = model(read)[0].softmax(-1)[torch.arange(len(text)), torch.tensor(text)].tolist()
-        found.append((prod(chances), text))
-    assert len(found) == 1 + 3 + 9 + 27 + 81
-    return sorted(found, reverse=True)
+    assert len(texts) == 1 + 3 + 9 + 27 + 81
+    chances = []
+    for _, same_length in groupby(texts, len):
+        ids = torch.tensor([*same_length])
+        written = [text[:-1] if text[-1] == 2 else text for text in ids.tolist()]
+        read = PairBatch.of([sequence_to_sequence(source, text, vocab=TINY) for text in written], pad=0)
+        said = model(read)[:, :ids.shape[1]].softmax(-1)
+        chances += said.gather(-1, ids[..., None]).prod(1)[:, 0].tolist()
+    return sorted(zip(chances, texts, strict=True), reverse=True)
 
 
 @every_model

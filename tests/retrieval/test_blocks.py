@@ -1,14 +1,14 @@
 """Blocks against the pages that they were cut from: nothing lost, nothing too long, no block that could hold more."""
 
+import re
 from itertools import pairwise
 
 import pytest
 
 from plmlab.hf import minilm
 from plmlab.retrieval import Block, blocks
-from plmlab.text import Tokenizer
+from plmlab.text import Tokenizer, articles
 from plmlab.text.pages import TitledPages
-from plmlab.text.wikipedia_pages import sentences
 from plmlab.text.words import word_tokenizer
 from plmlab.world.datasets.pages import ArticlePages
 
@@ -26,7 +26,8 @@ def pages_of(texts: dict[str, list[str]], tokenizer: Tokenizer) -> TitledPages:
 
 @pytest.fixture(scope="module")
 def wikipedia() -> TitledPages:
-    return pages_of({title: sentences()[title] for title in WIKIPEDIA}, minilm()[1])
+    return pages_of({one.title: re.split(r"(?<=[.!?]) ", " ".join(one.paragraphs))[:150] for one in articles()
+                     if one.title in WIKIPEDIA}, minilm()[1])
 
 
 def sound(pages: TitledPages, longest: int) -> list[Block]:

@@ -58,22 +58,31 @@ def grown(megabytes):
     texts = (text for _ in range(megabytes * 1_000_000 // len(text)))
     stream = TokenStream.build(texts, tokenizer, {str(tmp_path / "s.bin")!r}, progress=False)
     return len(stream), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-print(*grown(2), *grown(20))
+print(*grown(1), *grown(9))
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     few, before, many, after = map(float, done.stdout.split())
-    assert many > 9 * few > 3_000_000   # held in memory as numbers of Python, these were 140 MB more
-    assert after - before < 25   # MiB
+    assert many > 8 * few > 1_500_000   # held in memory as numbers of Python, these were 60 MB more
+    assert after - before < 20   # MiB
 
 
 def test_building_is_quick_enough(tmp_path):
+    """Measured side by side on the machine that runs it; it is a tenth more."""
     from time import process_time
 
-    texts = paragraphs()[:800]
+    texts = paragraphs()[:300]
     tokenizer = Tokenizer.bpe(texts, 1000)
-    began = process_time()
-    TokenStream.build(texts, tokenizer, tmp_path / "s.bin", progress=False)
-    assert sum(len(text.encode()) for text in texts) / (process_time() - began) > 1e6   # bytes a second on one core
+
+    def least(work):
+        spent = []
+        for _ in range(3):
+            began = process_time()
+            work()
+            spent.append(process_time() - began)
+        return min(spent)
+
+    built = least(lambda: TokenStream.build(texts, tokenizer, tmp_path / "s.bin", progress=False))
+    assert built < 3 * least(lambda: tokenizer.encode_all(texts, plain=True))
 
 
 def test_progress_is_told_in_characters(tokenizer, tmp_path, capsys):

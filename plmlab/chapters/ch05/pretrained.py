@@ -7,6 +7,7 @@ course, so that three seeds are at hand.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -64,6 +65,7 @@ class WordELMo(ELMo):
         return self.bilm.read(self.bilm.embedded(self.table(tokens)), tokens != vocab.need("pad"))
 
 
+@cache
 def chinese() -> Tokenizer:
     """One token for each word of the full world's sentences, English and Chinese."""
     return world_tokenizer(world.full(), texts=["sentences"])

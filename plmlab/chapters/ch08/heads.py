@@ -13,7 +13,7 @@ from torch import Tensor
 
 from plmlab import world
 from plmlab.example import Batch
-from plmlab.interpret.heads import Link, bystanders, head_scores, offset_score, slot_score
+from plmlab.interpret.heads import Link, bystanders, most_looked_at, offset_score, share_found, slot_score
 from plmlab.models.bert import BERT
 from plmlab.objectives import masked
 from plmlab.transfer import batch_of
@@ -96,16 +96,17 @@ def relations() -> list[Relation]:
 def follower(bert: BERT, relation: Relation) -> Follower:
     """The head of a BERT that follows a relation best, beside the cheaper rules."""
     _, texts, links = relation
-    chosen = head_scores(bert, texts, links[::2], special())
+    most = most_looked_at(bert, texts, special())
+    chosen = share_found(most, links[::2])
     layer, head = divmod(int(chosen.argmax()), chosen.shape[1])
     rest = links[1::2]
-    heads = head_scores(bert, texts, rest, special())
+    heads = share_found(most, rest)
     others, (place, _) = bystanders(texts, rest, special()), Counter(link.source for link in links).most_common(1)[0]
     taken = {link.row for link in links if link.source == place}
     strangers = [link for link in bystanders(texts, links, special())
                  if link.source == place and link.row not in taken]
 
     def score(some: Sequence[Link]) -> float:
-        return head_scores(bert, texts, some, special())[layer, head].item() if some else nan
+        return share_found(most, some)[layer, head].item() if some else nan
     return Follower(relation, layer, head, heads[layer, head].item(), score(others), place, len(strangers),
                     score(strangers), *offset_score(rest), *slot_score(rest), heads)

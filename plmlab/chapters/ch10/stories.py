@@ -29,7 +29,7 @@ from plmlab.text.tokenizers import Tokenizer
 from plmlab.train import fit
 from plmlab.world.datasets.recalls import RecallText, RecallTexts
 from plmlab.world.datasets.tokenizer import world_tokenizer
-from plmlab.world.documents.stories import Story, Storyteller
+from plmlab.world.documents.stories import Story
 
 UPDATES, THREADS = 2400, 3
 STORIES, LENGTHS, LONG = 200, (500, 900), 1024
@@ -48,8 +48,8 @@ def spelling() -> Tokenizer:
 def threads(seed: int, count: int, farthest: int) -> tuple[RecallText, ...]:
     """Texts in which three threads of a story plot are told, and asked again; the plots take turns."""
     small = world.small()
-    plots = Storyteller(small.facts, small.held, small.folder).plots
-    writers = [RecallTexts(small, recalling.WORDS, (1, farthest), [plot.name], THREADS).texts(seed) for plot in plots]
+    writers = [RecallTexts(small, recalling.WORDS, (1, farthest), [plot.name], THREADS).texts(seed)
+               for plot in small.storyteller.plots]
     return tuple(islice(chain.from_iterable(zip(*writers, strict=True)), count))
 
 

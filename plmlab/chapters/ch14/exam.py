@@ -6,7 +6,7 @@ pages, that no training text has.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from itertools import islice
+from itertools import islice, tee
 from statistics import fmean
 
 from plmlab import world
@@ -16,6 +16,9 @@ from plmlab.world.questions.bank import Question
 SPLITS = ("test", "facts", "entities")
 SIZES: Mapping[str, int] = {"one hop": 100, "2 hops": 150, "3 hops": 100, "either-or": 100, "yes-no": 100}
 """So many questions of a group, of each split, at most; there are 60 of three hops in *test*."""
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "one-hop": ("one hop",), "bridge": ("2 hops", "3 hops"), "comparison": ("either-or", "yes-no")}
+"""The groups of a kind of question."""
 
 
 def group(question: Question) -> str:
@@ -28,9 +31,12 @@ def group(question: Question) -> str:
 @cache
 def questions(split: str) -> dict[str, tuple[Question, ...]]:
     """Group → the exam's questions of a split."""
-    drawn = [question for kind in ("one-hop", "bridge", "comparison")
-             for question in islice(world.full().questions(kind, split, 0), 2000)]
-    return {name: tuple(islice((one for one in drawn if group(one) == name), most)) for name, most in SIZES.items()}
+    found = {}
+    for kind, names in GROUPS.items():
+        drawn = islice(world.full().questions(kind, split, 0), 2000)
+        for name, some in zip(names, tee(drawn, len(names)), strict=True):
+            found[name] = tuple(islice((one for one in some if group(one) == name), SIZES[name]))
+    return found
 
 
 @cache

@@ -24,7 +24,7 @@ def test_a_guess_is_a_plain_rnn_with_these_weights() -> None:
             high = network.recurrent(x)[0][:, -1, 0] > 0
         wrong = [(high != (first == 1)).float(), (high == (first == 1)).float()]
         chosen = min(wrong, key=lambda one: float(one[:TRIED].mean()))
-        assert share == pytest.approx(float(chosen[TRIED:].mean()), abs=1e-6)
+        assert share == pytest.approx(float(chosen[TRIED:].mean()), abs=2.5 / EXAM)  # a state may lie at 0
 
 
 def test_small_weights_tell_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

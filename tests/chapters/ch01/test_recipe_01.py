@@ -7,7 +7,9 @@ import pytest
 from plmlab.chapters.ch01 import lags, language
 from plmlab.chapters.ch01.tasks import TASKS
 from plmlab.recipes import Parts
-from plmlab.world.datasets.gaps import KINDS
+from plmlab.world.datasets.gaps import KINDS, exam
+
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def test_a_short_lag_is_bridged_and_what_cannot_be_known_is_not() -> None:
@@ -51,7 +53,8 @@ def test_models_of_one_size_are_of_one_size() -> None:
 
 def test_language_tells_where_models_fall_short(
         parts: Parts, monkeypatch: pytest.MonkeyPatch, best_at: Callable) -> None:
-    for name, value in (("UPDATES", (2, 3)), ("BATCH", 4), ("SEEDS", (0, 1)), ("rate_score", best_at(1e-2))):
+    for name, value in (("UPDATES", (2, 3)), ("BATCH", 4), ("SEEDS", (0, 1)), ("rate_score", best_at(1e-2)),
+                        ("exam", lambda small: exam(small)[:60])):
         monkeypatch.setattr(language, name, value)
     told = language.measure(parts)
     assert told["floor"] == pytest.approx(0.638, abs=0.001) and list(told["models"]) == list(language.NETWORKS)

@@ -10,10 +10,15 @@ from plmlab.chapters.ch03.empty_translations import Unsmoothed, causes, ranks, t
 from plmlab.chapters.ch03.noisy_translation import ARMS, empty_chances, exam, learn, pairs, spelling
 from plmlab.models.transformer import Transformer
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 
 @pytest.fixture(scope="module")
 def hasty() -> Transformer:
-    return learn(ARMS["noise"], 30, 1e-2, 0, show=False)[0].eval()
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in (("BATCH", 8), ("WARMUP", 5)):
+            patch.setattr(noisy_translation, name, value)
+        return learn(ARMS["noise"], 15, 1e-2, 0, show=False)[0].eval()
 
 
 def test_smoothing_taken_back_is_what_was_smoothed() -> None:
@@ -50,7 +55,8 @@ def test_the_place_of_the_end_by_sorting(hasty: Transformer) -> None:
 def test_causes_are_shares_of_the_telegrams(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (empty_translations, noisy_translation):
         monkeypatch.setattr(module, "SOURCES", 3)
-    monkeypatch.setattr(noisy_translation, "LENGTH", 8)
+    for name, value in (("LENGTH", 5), ("BATCH", 4)):
+        monkeypatch.setattr(noisy_translation, name, value)
     monkeypatch.setitem(ARMS, "smoothing", replace(ARMS["smoothing"], lost=0.4))
     told = causes("smoothing", 3, 1e-2, 0)
     assert 0 <= told["both"] <= min(told["model"], told["perfect"]) and told["best rank"] <= told["rank"]

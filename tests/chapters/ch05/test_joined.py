@@ -1,20 +1,23 @@
 """An ELMo joined below the top: what its slots see, what padding does, and its loss beside the exact floor."""
 
 from dataclasses import replace
+from math import log
 from random import Random
 
 import pytest
 import torch
 from torch import Tensor
 
-from plmlab import world
+from plmlab.batches import ExampleBatches
 from plmlab.chapters.ch05.joined import JoinedELMo, whole
-from plmlab.example import TwoWayBatch
+from plmlab.draws import pick
+from plmlab.example import TwoWayBatch, TwoWayExample
 from plmlab.models.elmo import BiLMState, ELMo, ELMoConfig
 from plmlab.objectives import two_way
 from plmlab.train import fit
-from plmlab.world.datasets.batches import sentence_batches
 from plmlab.world.datasets.tokenizer import small_spelling
+
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 CLOSE = {"rtol": 1e-5, "atol": 1e-5}
 TEXTS = ["The cat sleeps .", "The old dogs sing .", "The boy saw the girl with the cat ."]
@@ -46,7 +49,7 @@ def slots_that_change(model: ELMo) -> tuple[list[int], list[int]]:
     with torch.no_grad():
         one, other = (model(asked(text)) for text in (
             "The boy saw the girl near .", "The boy hit the girl near ."))
-    left, right = ((one - other).abs().amax(-1)[0] > 1e-6).chunk(2)
+    left, right = ((one - other).abs().amax(-1)[0] > 1e-5).chunk(2)
     return left.nonzero()[:, 0].tolist(), right.nonzero()[:, 0].tolist()
 
 
@@ -108,14 +111,22 @@ def test_no_state_goes_on() -> None:
 
 
 def test_its_loss_falls_through_the_floor_and_the_honest_one_s_does_not() -> None:
-    text = sentence_batches(world.small(), "train", small_spelling(), two_way, 32, 0)
-    exam = sentence_batches(world.small(), "train", small_spelling(), two_way, 400, 1)(0)
-    floor, lost = world.small().floor(two_way), {}
-    assert floor.exact
+    """Texts of one word, drawn evenly from four: who does not see it pays log 4 for it, and nothing for the end."""
+    words = small_spelling().encode("cat boys near The", plain=True)
+
+    def drawn(rng: Random) -> list[TwoWayExample]:
+        return [two_way([pick(rng, words)], vocab=small_spelling().vocab, rng=rng) for _ in range(16)]
+
+    text, others = (ExampleBatches(drawn, seed, small_spelling().vocab.need("pad")) for seed in (0, 1))
+    exam = TwoWayBatch.of([one for step in range(20) for one in others.examples(step)], pad=0)
+    floor, lost = log(len(words)) / 2, {}
     for kind in (ELMo, JoinedELMo):
         model = built(kind)
-        fit(model, text, steps=190, lr=0.02, warmup=20, show=False)
+        with torch.no_grad():
+            for weights in model.bilm.parameters():
+                weights.mul_(3)  # else words look alike for the first hundred updates
+        fit(model, text, steps=80, lr=0.006, warmup=10, show=False)
         with torch.no_grad():
             lost[kind] = float(model.eval().loss(exam))
-    assert lost[JoinedELMo] < 0.8 * floor.mean
-    assert lost[ELMo] > floor.mean
+    assert lost[JoinedELMo] < 0.8 * floor
+    assert 0.97 * floor < lost[ELMo] < 1.1 * floor

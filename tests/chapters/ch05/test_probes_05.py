@@ -14,13 +14,15 @@ from plmlab.world import World
 from plmlab.world.datasets.occurrences import other_patterns, other_sentences
 
 
-@pytest.fixture
-def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Few sentences, so that a test takes seconds."""
-    for name, count in (("KNOWN", 60), ("DEVELOPMENT", 20), ("ASKED", 60), ("SEVERAL", 40), ("STRENGTHS", (0.3, 3.0))):
-        monkeypatch.setattr(tag_probes, name, count)
-    tag_probes.tagged.cache_clear()
-    yield
+@pytest.fixture(scope="module")
+def short() -> Iterator[None]:
+    """Few sentences, so that a test takes a second."""
+    few = {"KNOWN": 60, "DEVELOPMENT": 20, "ASKED": 60, "SEVERAL": 40, "STRENGTHS": (0.3, 3.0)}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in few.items():
+            patch.setattr(tag_probes, name, value)
+        tag_probes.tagged.cache_clear()
+        yield
     tag_probes.tagged.cache_clear()
 
 

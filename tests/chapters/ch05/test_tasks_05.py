@@ -16,6 +16,8 @@ from plmlab.objectives import two_way
 from plmlab.world.datasets.batches import sentence_batches
 from plmlab.world.datasets.tokenizer import ids, spelling
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 
 @pytest.mark.parametrize(("name", "count"), [(name, count) for name in tasks.COUNTS for count in tasks.COUNTS[name]])
 def test_what_is_learned_chosen_by_and_asked_is_apart(name: str, count: int) -> None:
@@ -70,9 +72,9 @@ def test_a_reader_that_tells_the_label_is_heard(monkeypatch: pytest.MonkeyPatch)
         return read
 
     monkeypatch.setattr(tasks, "reader", telling)
-    monkeypatch.setattr(tasks, "STEPS", 120)
+    monkeypatch.setattr(tasks, "STEPS", 50)
     tasks.layers_read.cache_clear()
-    told = tasks.reached("", "parts of speech", "+ layer 1", 64, 1e-2, 0)
+    told = tasks.reached("", "parts of speech", "+ layer 1", 64, 3e-2, 0)
     tasks.layers_read.cache_clear()
     assert told["score"] > 0.97 and told["shares"] is None
     assert told["updates"] <= len(told["curve"]) * tasks.EVERY
@@ -136,8 +138,8 @@ def test_a_model_with_a_table_reads_as_one_with_letters_does_and_new_words_as_un
 
 
 def test_all_kinds_are_trained_on_as_many_sentences_and_kept(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pretrained, "STEPS", 2)
-    monkeypatch.setattr(pretrained, "BATCH", 4)
+    for name, value in (("STEPS", 2), ("BATCH", 4), ("HELD_OUT", 1), ("WIDTH", 16)):
+        monkeypatch.setattr(pretrained, name, value)
     for kind in pretrained.KINDS:
         assert len(pretrained.texts(kind, 0)(0).targets) == 4
         told = pretrained.pretrain(str(tmp_path), kind, 1e-2, 0)

@@ -1,6 +1,7 @@
 """Chapter 06's recipe: its sentences, its measures against oracles that are known, its record."""
 
 from collections import Counter
+from collections.abc import Iterator
 from random import Random
 
 import pytest
@@ -28,7 +29,20 @@ class Says(nn.Module):
         return nn.functional.one_hot(self.favourite(batch), self.size).float()
 
 
-def test_each_sentence_joins_a_noun_to_its_verb_over_a_chain_of_places() -> None:
+@pytest.fixture(scope="module")
+def few_sentences() -> Iterator[None]:
+    """Of each part the first 250 sentences."""
+    chains, caches = agreement.chains, (to_learn, exam, to_choose, ids)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(agreement, "chains", lambda split, seed, count: chains(split, seed, min(count, 250)))
+        for cache in caches:
+            cache.cache_clear()
+        yield
+    for cache in caches:
+        cache.cache_clear()
+
+
+def test_each_sentence_joins_a_noun_to_its_verb_over_a_chain_of_places(few_sentences: None) -> None:
     parts = [{sentence.text for sentence in part} for part in (to_learn(), exam(), to_choose())]
     assert not parts[0] & parts[1] and not parts[1] & parts[2] and not parts[0] & parts[2]
     for sentence in to_learn() + exam() + to_choose():
@@ -39,7 +53,7 @@ def test_each_sentence_joins_a_noun_to_its_verb_over_a_chain_of_places() -> None
     assert all(any(between[d] for d in reach) for reach in (NEAR, FAR))
 
 
-def test_agreement_is_one_for_who_knows_and_the_share_of_is_for_who_always_says_it() -> None:
+def test_agreement_is_one_for_who_knows_and_the_share_of_is_for_who_always_says_it(few_sentences: None) -> None:
     size, words = agreement.vocab().size, ids()
     knows = Says(lambda batch: batch.targets.clamp(min=0), size)
     assert set(agreement.agreement(knows).values()) == {1.0}

@@ -22,6 +22,13 @@ from plmlab.world.datasets.tokenizer import small_spelling
 SEEDS = (0, 1)
 
 
+@pytest.fixture(autouse=True)
+def small_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One layer of width 16, two updates."""
+    for name, value in (("LAYERS", 1), ("WIDTH", 16), ("STEPS", 2), ("SAMPLE", 1)):
+        monkeypatch.setattr(smaller, name, value)
+
+
 def test_of_the_exam_all_that_is_asked_is_hidden(small: World) -> None:
     words = small_spelling().encode(" ".join(next(small.text("train", 3))), plain=True)
     vocab = small_spelling().vocab
@@ -33,11 +40,10 @@ def test_of_the_exam_all_that_is_asked_is_hidden(small: World) -> None:
 
 
 def test_shares_of_slots_are_told_with_their_updates(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slots_asked, "SEEDS", SEEDS)
-    monkeypatch.setattr(slots_asked, "STEPS", 4)
-    monkeypatch.setattr(slots_asked, "SHARES", ((0.15, 1), (0.3, 2)))
+    for name, value in (("SEEDS", SEEDS), ("STEPS", 2), ("BATCH", 8), ("SHARES", ((0.15, 1), (0.3, 2)))):
+        monkeypatch.setattr(slots_asked, name, value)
     told = slots_asked.measure(parts)
-    assert [(row["share"], row["updates"]) for row in told] == [(0.15, 4), (0.3, 8)]
+    assert [(row["share"], row["updates"]) for row in told] == [(0.15, 2), (0.3, 4)]
     assert all(row["above"]["seeds"] == [0, 1] and row["above"]["low"] > 0.5 for row in told)
 
 
@@ -45,7 +51,7 @@ def test_both_sides_tells_ways_and_arms(parts: Parts, monkeypatch: pytest.Monkey
     arms = {"BERT": Arm("BERT", tasks=("names",)), "frozen": Arm("always [MASK]", features=True, tasks=("names",)),
             "left to right": Arm("left to right", LastSlot, tasks=("names",))}
     for place, name, value in (
-            (smaller, "STEPS", 2), (smaller, "SAMPLE", 1), (smaller, "rate_score", best_at(3e-3)),
+            (smaller, "rate_score", best_at(3e-3)), (smaller, "in_sight", lambda model: 0.5),
             (both_sides, "SEEDS", SEEDS), (both_sides, "ARMS", arms), (both_sides, "LIKE", {"frozen": "BERT"}),
             (both_sides, "rate_score", best_at(1e-3)), (both_sides, "reached", run)):
         monkeypatch.setattr(place, name, value)
@@ -72,8 +78,6 @@ def test_an_arm_begins_with_its_own_weights(arm: str, way: str, tmp_path: Path,
         given.append(bert)
         raise Diverged("enough", 1, History(1, "cpu", "float32"))
     monkeypatch.setattr(both_sides, "tune", tune)
-    monkeypatch.setattr(smaller, "STEPS", 2)
-    monkeypatch.setattr(smaller, "SAMPLE", 1)
     if way != NOT_AT_ALL:
         smaller.pretrain(str(tmp_path), way, 3e-3, 1)
     assert both_sides.rate_score(str(tmp_path), arm, "names", 1e-3, 10) == 0

@@ -69,14 +69,16 @@ def test_next_words_asks_each_slot_for_the_word_behind_it_and_shows_all(batch: B
         assert targets == [*tokens[1:length], *[IGNORE] * (len(tokens) - length + 1)]
 
 
-def test_a_left_to_right_model_can_not_see_what_it_is_asked_for(batch: Batch) -> None:
+def test_a_left_to_right_model_can_not_see_what_it_is_asked_for(batch: Batch, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(smaller, "LAYERS", 2)
     model = smaller.build("left to right", 0).eval()
     altered = smaller.next_words(batch)
     with torch.no_grad():
         before, changed = model(altered), altered.tokens.clone()
         changed[:, 9] = 40
         after = model(replace(altered, tokens=changed))
-    assert torch.equal(before[:, :9], after[:, :9]) and not torch.equal(before[:, 9:], after[:, 9:])
+    moved = (after - before).abs().amax((0, 2))
+    assert moved[:9].max() < 1e-5 and moved[9:].max() > 1e-3
 
 
 def test_all_ways_read_the_same_texts_and_begin_with_the_same_weights() -> None:
@@ -89,7 +91,8 @@ def test_all_ways_read_the_same_texts_and_begin_with_the_same_weights() -> None:
 
 
 def test_what_is_kept_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(smaller, "STEPS", 2)
+    for name, value in (("STEPS", 2), ("SAMPLE", 2), ("LAYERS", 1), ("WIDTH", 16)):
+        monkeypatch.setattr(smaller, name, value)
     told = smaller.pretrain(str(tmp_path), "always [MASK]", 1e-3, 4)
     assert told["loss"] > 0 and 0 <= told["words in sight"] <= 1
     model, _ = smaller.train("always [MASK]", 1e-3, 4, 2, show=False)

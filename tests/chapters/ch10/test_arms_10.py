@@ -32,18 +32,20 @@ def test_every_arm_reads_a_text_and_names_its_loss(name: str) -> None:
     changed = rows.clone()
     changed[:, 90] = changed[:, 91]
     other = model(recalling.next_words(changed))
-    assert torch.equal(other[:, :90], logits[:, :90]) and not torch.equal(other[:, 90], logits[:, 90])
+    moved = (other - logits).abs().amax((0, 2))
+    assert moved[:90].max() < 1e-5 and moved[90] > 1e-3
 
 
 def heard(name: str, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The slots that one layer of an arm hears in the last slot of a text of 160."""
-    monkeypatch.setattr(arms, "LAYERS", 1)
-    model = arms.new(name, 0).eval()
+    for size, value in (("LAYERS", 1), ("WIDTH", 16)):
+        monkeypatch.setattr(arms, size, value)
+    model = arms.new(name, 0).double().eval()
     texts: Tensor = recalling.read()[:1].repeat(161, 1)
     texts[range(160), range(160)] = (texts[0] + 1) % len(recalling.spelling())
     with torch.no_grad():
         logits = model(Batch.continuing(texts, 0))[:, -1]
-    return [slot for slot in range(160) if (logits[slot] - logits[160]).abs().max() > 1e-6]
+    return [slot for slot in range(160) if (logits[slot] - logits[160]).abs().max() > 1e-9]
 
 
 @pytest.mark.parametrize("name", arms.ARMS)
@@ -93,8 +95,9 @@ def test_what_is_trained_is_told_and_what_is_kept_comes_back(tmp_path: Path, mon
     weights = model.state_dict()
     assert all(torch.equal(weight, weights[name]) for name, weight in again.state_dict().items())
     assert not torch.equal(again.embeddings.token.weight, arms.new("counting", 4).embeddings.token.weight)
-    exam = arms.said(again, "exam")._asdict()
-    assert {key: told[key] for key in exam} == exam and told["seconds"] > 0
+    for key, value in arms.said(again, "exam")._asdict().items():
+        assert told[key] == pytest.approx(value)
+    assert told["seconds"] > 0
     (_, one), (step, last) = told["history"]
     watched = arms.said(again, "development", 3).answers
     assert step == 2 and last == pytest.approx(-watched, abs=1e-6) and one != last

@@ -9,11 +9,14 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from plmlab.chapters.ch10 import recalling
+from plmlab.checkpoints import load
 from plmlab.example import Batch
 from plmlab.models.transformer_xl import TransformerXL, TransformerXLConfig
 from plmlab.text.words import word_tokenizer
 from plmlab.visibility import Visibility
 from plmlab.world.datasets.recalls import Recall, RecallText
+
+pytestmark = pytest.mark.usefixtures("few_texts")
 
 TOLD = "Ann played chess . Bob found it . what has Ann played ? the chess . Ann played what ? the chess ."
 GAMES = (("the", "chess"), ("the", "golf"))
@@ -22,6 +25,12 @@ TWICE = RecallText(tuple(TOLD.split()), (Recall("played", 2, 13, GAMES[0], GAMES
 """The answers' things must be said by slots 13 and 20."""
 ALONE = RecallText(("Ann", "drank", "tea", ".", "Ann", "drank", "?", "tea", "."),
                    (Recall("drank", 2, 7, ("tea",), (("tea",), ("milk",), ("wine",))),))
+
+
+@pytest.fixture(scope="module")
+def sizes() -> dict[str, object]:
+    """A hundred texts to train on, of all lengths of waiting, and sixty in the exam."""
+    return {"READ": 100, "EXAM": 60}
 
 
 def model_of(**lengths: int) -> TransformerXL:
@@ -39,21 +48,24 @@ def rows_of(count: int, time: int) -> Tensor:
 # The texts
 
 def test_no_text_of_the_exam_was_read_or_chosen_by() -> None:
-    """Nor does any begin as one of those: after ten words some do."""
+    """Nor does any begin as one of those."""
     parts = {part: [text.words for text in recalling.texts(part)] for part in ("train", "development", "exam")}
-    assert [len(set(parts[part])) for part in ("development", "exam")] == [300, 300] and len(parts["train"]) == 4100
+    assert [len(set(parts[part])) for part in ("development", "exam")] == [60, 60] and len(parts["train"]) == 100
     assert {len(words) for texts in parts.values() for words in texts} == {160}
     for one, other in (("exam", "train"), ("exam", "development"), ("development", "train")):
         assert not set(parts[one]) & set(parts[other])
-        assert not {words[:40] for words in parts[one]} & {words[:40] for words in parts[other]}
-    assert len({words[:10] for words in parts["exam"]} & {words[:10] for words in parts["train"]}) < 30
+        assert not {words[:20] for words in parts[one]} & {words[:20] for words in parts[other]}
 
 
-def test_every_word_of_the_exam_was_read() -> None:
-    unknown = recalling.spelling().vocab.need("unk")
-    for part in ("development", "exam"):
+def test_every_word_of_the_exam_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bundled model has a token for each word of all 4,100 texts that it was trained on."""
+    _, kept = load("transformer-xl-world")
+    assert set(recalling.spelling().vocab.words) < set(kept.vocab.words)
+    monkeypatch.setattr(recalling, "spelling", lambda: kept)
+    unknown = kept.vocab.need("unk")
+    for part in ("train", "development", "exam"):
         rows = recalling.ids(recalling.texts(part))
-        assert rows.shape == (300, 160) and not (rows == unknown).any()
+        assert rows.shape == (len(recalling.texts(part)), 160) and not (rows == unknown).any()
     assert recalling.spelling().tokens(rows[7].tolist()) == list(recalling.texts("exam")[7].words)
     assert recalling.spelling().encode("xylophones", plain=True) == [unknown]
 
@@ -69,7 +81,7 @@ def test_questions_by_hand() -> None:
 def test_a_question_of_the_exam_points_at_its_answer_and_at_where_it_stood_last() -> None:
     exam, asked = recalling.texts("exam"), list(recalling.questions(recalling.texts("exam")))
     answers = [(row, recall.answer[-1]) for row, text in enumerate(exam) for recall in text.recalls]
-    assert len(asked) == len(answers) > 2000
+    assert len(asked) == len(answers) > 500
     for question, (row, thing) in zip(asked, answers, strict=True):
         words = exam[row].words
         assert question.row == row and thing in question.things
@@ -198,9 +210,9 @@ class Knowing(nn.Module):
 
 
 def test_who_knows_the_next_word_is_right_and_who_repeats_the_last_is_not() -> None:
-    some = recalling.texts("exam")[:60]
+    some = recalling.texts("exam")
     known = recalling.said(recalling.in_order(Knowing(-1), recalling.ids(some)), some)
-    assert set(known.right.values()) == {1.0} and known.answers == known.all == pytest.approx(0, abs=1e-6)
+    assert set(known.right.values()) == {1.0} and (known.answers, known.all) == pytest.approx((0, 0), abs=1e-6)
     name, count = Counter(text.words[0] for text in some).most_common()[-1]
     ignored = recalling.said(recalling.in_order(Knowing(recalling.spelling().id(name)), recalling.ids(some)), some)
     wrong = {row for row, text in enumerate(some) if text.words[0] == name}
@@ -244,5 +256,5 @@ def test_who_sees_all_is_nearly_always_right_and_who_sees_nothing_is_at_chance()
     exam = recalling.texts("exam")
     everything = recalling.rule(Visibility.causal(160).dense(), exam)
     nothing = recalling.rule(torch.zeros(160, 160, dtype=torch.bool), exam)
-    assert min(everything.values()) > 0.9 and everything["16"] == 1
+    assert min(everything.values()) > 0.85 and everything["16"] == 1
     assert max(nothing.values()) < 0.35 and set(nothing) == set(everything)

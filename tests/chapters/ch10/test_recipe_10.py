@@ -1,42 +1,56 @@
 """The recipe of chapter 10 on the smallest of scales: each experiment tells what the notebook reads."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+import torch
 
 from plmlab.chapters.ch10 import arms, distances, effective_length, longer, recipe, stories, wikipedia
+from plmlab.chapters.ch10.arms import Arm
+from plmlab.models.transformer_xl import TransformerXL
 from plmlab.recipes import Parts
+from plmlab.world.datasets.tokenizer import small_spelling
 
 pytestmark = pytest.mark.usefixtures("few_texts")
 SEEDS = (0, 1)
+SEGMENT, WINDOW = 40, 152
+"""A text of 160 words is four segments; beyond the window are seven slots, each read in a window of its own."""
+
+
+@pytest.fixture(scope="module")
+def sizes() -> dict[str, object]:
+    """Twenty texts to train on, of two lengths of waiting, and five in the exam."""
+    return {"READ": 20, "EXAM": 5, "WITHIN": (8, 128)}
 
 
 @pytest.fixture(autouse=True)
 def small_scale(monkeypatch: pytest.MonkeyPatch, best_at: Callable[[float], Any]) -> None:
-    """Two updates and two seeds; the best rate is known."""
-    monkeypatch.setattr(arms, "TEXTS", 2)
-    for name, value in (("WATCHED", 2), ("EVERY", 1)):
-        monkeypatch.setattr(arms, name, value)
-    for module in (distances, longer, effective_length, wikipedia, stories):
-        monkeypatch.setattr(module, "SEEDS", SEEDS)
-    for module in (distances, effective_length):
-        monkeypatch.setattr(module, "UPDATES", 2)
-    for module in (distances, wikipedia):
-        monkeypatch.setattr(module, "rate_score", best_at(5e-3 if module is not wikipedia else 3e-3))
-    monkeypatch.setattr(longer, "LONGER", 3)
-    monkeypatch.setattr(distances, "LIVE", 1)
+    """One layer of width 8, two updates, two seeds; the best rate is known."""
+    for name, segment in (("memory", SEGMENT), ("none", SEGMENT), ("counting", SEGMENT), ("window", WINDOW)):
+        monkeypatch.setitem(arms.ARMS, name, arms.ARMS[name]._replace(segment=segment))
+    for modules, names in (
+            ((arms, stories, wikipedia), {"LAYERS": 1, "WIDTH": 8, "HEADS": 2, "TEXTS": 2}),
+            ((arms,), {"WATCHED": 2, "EVERY": 1}),
+            ((distances, longer, effective_length, wikipedia, stories), {"SEEDS": SEEDS}),
+            ((distances, effective_length), {"UPDATES": 2}), ((distances, longer), {"WINDOW": WINDOW}),
+            ((distances,), {"rate_score": best_at(5e-3), "LIVE": 1}),
+            ((wikipedia,), {"rate_score": best_at(3e-3), "UPDATES": 1}), ((longer,), {"LONGER": 3})):
+        for module in modules:
+            for name, value in names.items():
+                monkeypatch.setattr(module, name, value)
 
 
 def test_distances_and_the_lengths_of_their_arms(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(distances, "ARMS", {name: arms.ARMS[name] for name in ("memory", "none", "window", "counting")})
     monkeypatch.setattr(distances, "LIKE", dict.fromkeys(("none", "window", "counting"), "memory"))
     monkeypatch.setattr(distances, "MEMORIES", (64, 144))
-    for name, value in (("TEXTS", 1), ("STEP", 72), ("SHARES", (0.1,)), ("GROUP", {
+    for name, value in (("TEXTS", 1), ("STEP", 78), ("LONGEST", 156), ("SHARES", (0.1,)), ("GROUP", {
             "longer memory": ("memory", {"memory": 144}), "none": ("none", {}), "window": ("window", {})})):
         monkeypatch.setattr(effective_length, name, value)
     told = distances.measure(parts)
-    assert 0.05 < told["chance"] < 0.2 and told["questions"] > 50
+    assert 0.05 < told["chance"] < 0.2 and told["questions"] > 30
     for name, arm in told["arms"].items():
         assert arm["lr"] == 5e-3 and arm["updates"] == (1 if name == "live" else 2)
         assert arm["answers"]["seeds"] == [0, 1] and arm["answers"]["low"] > 0.5
@@ -51,9 +65,9 @@ def test_distances_and_the_lengths_of_their_arms(parts: Parts, monkeypatch: pyte
     assert told["rule"]["memory"]["16"] > told["rule"]["none"]["32"]
 
     lengths = effective_length.measure(parts)
-    assert lengths["direct"] == {"longer memory": 144, "none": 16, "window": 80}
+    assert lengths["direct"] == {"longer memory": 156, "none": SEGMENT, "window": WINDOW}
     for kind in ("trained", "untrained"):
-        assert all(found["values"][0] in (72, 144) for found in lengths[kind]["0.1"].values())
+        assert all(found["values"][0] in (78, 156) for found in lengths[kind]["0.1"].values())
 
 
 def test_longer_runs(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,22 +83,25 @@ def test_longer_runs(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_wikipedia(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = {part: wikipedia.rows(part)[:4] for part in ("read", "development", "exam")}
-    monkeypatch.setattr(wikipedia, "rows", rows.__getitem__)
-    for name, value in (("UPDATES", 1), ("TEXTS", 2), ("LAYERS", 1), ("WIDTH", 8), ("HEADS", 2)):
+    draw, size = torch.Generator().manual_seed(0), len(small_spelling())
+    rows = {part: torch.randint(39, size, (4, 41), generator=draw) for part in ("read", "development", "exam")}
+    some = {"memory": Arm(TransformerXL, 8, 24), "none": Arm(TransformerXL, 8, 0), "window": Arm(TransformerXL, 32, 0)}
+    for name, value in (("rows", rows.__getitem__), ("tokenizer", small_spelling), ("ARMS", some), ("TIME", 40),
+                        ("MEMORY", 24), ("WINDOW", 32)):
         monkeypatch.setattr(wikipedia, name, value)
     told = wikipedia.measure(parts)
-    assert told["read"] == 4 * 257 and told["lr"] == 3e-3 and set(told["by counting"]) == {"1", "2", "3"}
+    assert told["read"] == 4 * 41 and told["lr"] == 3e-3 and set(told["by counting"]) == {"1", "2", "3"}
     assert {name: set(arm) - {"in order", "seconds"} for name, arm in told["arms"].items()} == {
         "memory": {"emptied", "longer"}, "none": set(), "window": {"windows"}}
-    assert all(6 < arm["in order"]["mean"] < 10 for arm in told["arms"].values())
+    assert all(abs(arm["in order"]["mean"] - math.log(size)) < 2 for arm in told["arms"].values())
 
 
 def test_stories(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stories, "UPDATES", 1)
     monkeypatch.setattr(stories, "STORIES", 3)
-    threads = stories.threads
-    monkeypatch.setattr(stories, "threads", lambda seed, count, farthest: threads(seed, min(count, 4), farthest))
+    some, threads = stories.exam(), stories.threads
+    for name, value in (("UPDATES", 1), ("SEGMENT", 128), ("exam", lambda: some),
+                        ("threads", lambda seed, count, farthest: threads(seed, min(count, 4), farthest))):
+        monkeypatch.setattr(stories, name, value)
     told = stories.measure(parts, 5e-3)
     assert told["lr"] == 5e-3 and set(told["right"]) == {"threads", "stories", "long memory", "no story"}
     assert all(0 <= share["low"] <= share["high"] <= 1 for share in told["right"].values())

@@ -7,12 +7,16 @@ import pytest
 import torch
 
 from plmlab.chapters.ch14 import arms, bundled, training
+from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.cogqa import CogQA
+from plmlab.world.datasets.tokenizer import spelling
 
 
+@pytest.mark.usefixtures("one_thread")
 def test_it_goes_on_after_a_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[tuple[CogQA, float]] = []
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(training, "pretrained", lambda: BERT(BERTConfig(len(spelling()), 192, 2, 16, 2, 32)))
     monkeypatch.setattr(training, "BATCH", 2)
     monkeypatch.setattr(arms, "UPDATES", 3)
     monkeypatch.setattr(bundled, "bundle", lambda model, device, seconds: made.append((model, seconds)))
@@ -37,7 +41,10 @@ def test_it_goes_on_after_a_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         bundled.main()
     assert not made and any((tmp_path / "runs" / bundled.NAME).iterdir())
     monkeypatch.setattr(arms, "learn", learn)
+    losses, left = CogQA.losses, []
+    monkeypatch.setattr(CogQA, "losses", lambda model, batch: left.append(batch) or losses(model, batch))
     bundled.main()
     (model, _), = made
+    assert len(left) == 1, "the one update that was left"
     for name, weight in model.state_dict().items():
         torch.testing.assert_close(weight, whole.state_dict()[name])

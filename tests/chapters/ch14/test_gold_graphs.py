@@ -23,7 +23,7 @@ TIME = 192
 SPLITS = ("train", "test", "facts", "entities", "combinations")
 
 
-def questions(split: str, count: int = 25) -> Iterator[Question]:
+def questions(split: str, count: int = 12) -> Iterator[Question]:
     for kind in ("bridge",) if split == "combinations" else ("one-hop", "bridge", "comparison"):
         yield from islice(world.full().questions(kind, split, 2), count)
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from plmlab.chapters.ch14.gold_graphs import KINDS
-from plmlab.chapters.ch14.real_text import on_minilm, pieces
+from plmlab.chapters.ch14.real_text import pieces
 from plmlab.chapters.ch14.wikipedia_exam import (
     answered_wikipedia,
     gold,
@@ -36,15 +36,6 @@ def test_how_many_there_are() -> None:
 
 
 @EACH
-def test_what_it_names(question: RealQuestion) -> None:
-    """The pages where the way to the answer begins, and no other."""
-    targets = {step.found for step in question.steps}
-    starts = [step.page for step in question.steps if step.page not in targets]
-    assert pages().named(pages().ids(question.text.split())) == starts
-    assert len(starts) == (1 if KINDS[question.form] == "special" else 2)
-
-
-@EACH
 def test_the_answer_stands_where_the_way_leads(question: RealQuestion) -> None:
     by_title = {article.title: article.text for article in articles()}
     for step in question.steps:
@@ -57,6 +48,15 @@ def test_the_answer_stands_where_the_way_leads(question: RealQuestion) -> None:
         assert question.answer in {step.page for step in question.steps}
     else:
         assert question.answer in ("yes", "no")
+
+
+@EACH
+def test_what_it_names(question: RealQuestion) -> None:
+    """The pages where the way to the answer begins, and no other."""
+    targets = {step.found for step in question.steps}
+    starts = [step.page for step in question.steps if step.page not in targets]
+    assert pages().named(pages().ids(question.text.split())) == starts
+    assert len(starts) == (1 if KINDS[question.form] == "special" else 2)
 
 
 @EACH
@@ -145,5 +145,5 @@ def test_one_that_knows_it_all_has_full_marks(known: list[dict]) -> None:
 
 def test_one_that_has_learned_nothing_has_few() -> None:
     torch.manual_seed(0)
-    rows = answered_wikipedia(on_minilm(CogQA), most_nodes=3)
-    assert sum(row["joint"]["exact"] for row in rows) < 3
+    rows = answered_wikipedia(CogQA(CogQAConfig(len(pieces()), POSITIONS, 1, 12, 1, 12)).eval(), most_nodes=3)
+    assert len(rows) == len(questions()) and sum(row["joint"]["exact"] for row in rows) < 3

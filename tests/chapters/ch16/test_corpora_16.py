@@ -15,7 +15,7 @@ def told() -> Corpus:
 
 
 def test_the_seeds_are_the_first_whose_words_are_known() -> None:
-    assert list(islice(known_seeds(), 4)) == [*SEEDS[:4]]
+    assert list(islice(known_seeds(), 2)) == [*SEEDS[:2]] == [1, 3], "the words of world 2 are not"
     assert {*EXAM} | {DEVELOPMENT} | {*TRAINING} == {*SEEDS} and len({*SEEDS}) == len(EXAM) + 1 + len(TRAINING)
 
 

@@ -54,8 +54,8 @@ def test_one_of_several() -> None:
 
 def test_every_answer_that_was_right_has_one_fate_and_most_follow() -> None:
     model, _ = load("realm-world")
-    some = tuple(TOLD.statements[:250])
+    some = tuple(TOLD.statements[:100])
     told = followed(model, EXAM[0], some, everywhere=True)
-    assert told["asked"] == len(edits(EXAM[0], some, True)) > told["right"] > 15
+    assert told["asked"] == len(edits(EXAM[0], some, True)) > told["right"] > 8
     assert sum(told[kind] for kind in KINDS) == told["right"] and told["follows"] > told["right"] / 3
     assert sum(shares(told)[kind] for kind in KINDS) == pytest.approx(1)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import torch
-from tiny_realm import tiny
+from tiny_realm import scattered, tiny
 
 from plmlab.chapters.ch16 import open_domain
 from plmlab.chapters.ch16.corpora import EXAM, TRAINING, corpus
@@ -54,7 +54,7 @@ def test_questions_come_from_training_worlds_with_their_answers(monkeypatch: pyt
 
 
 def test_the_exam_counts_what_is_right_to_the_word(monkeypatch: pytest.MonkeyPatch) -> None:
-    pretrained = tiny(0)
+    pretrained = scattered()
     model = OpenREALM.on(pretrained).eval()
     told = open_domain.questions(WORLD)[:20]
     monkeypatch.setattr(open_domain, "questions", lambda world: told)
