@@ -20,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 help:
 	@echo "make lab                      open the course in JupyterLab (NOTEBOOK=… for another notebook)"
-	@echo "make test                     check everything (PARTS=\"lint types\" for some of: lint types units notebooks browser)"
+	@echo "make test                     check everything (PARTS=\"lint types\" for some of: lint types units notebooks browser bundled)"
 	@echo "make clean                    remove .venv, .venv-lowest and what tools left behind"
 	@echo "make lab PYTHON=python3.12    with another Python, 3.11 or newer"
 

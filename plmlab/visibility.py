@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Literal, Self
 
 import torch
@@ -176,10 +175,6 @@ class Visibility:
 
     def dense(self) -> Bool[Tensor, "query key"]:
         """The mask itself: True where the query may look at the key."""
-        return self._dense.clone()
-
-    @cached_property
-    def _dense(self) -> Bool[Tensor, "query key"]:
         looks = torch.zeros(self.shape, dtype=torch.bool)
         for rule in self.rules:
             looks |= rule.allows()

@@ -4,6 +4,7 @@ A part that fails does not stop the others. The last line counts all tests, as p
 the linter and the type checker count as a test each.
 """
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -17,17 +18,26 @@ ROOT = Path(__file__).resolve().parents[1]
 NO_TESTS = 5
 """pytest's exit status where it found nothing to run."""
 
-PYTEST = ("pytest", "--color=no")
+WORKERS = 2
+"""They share the cores: each, and what it starts, is told how many threads it has before anything is imported."""
+PYTEST = ("pytest", "--color=no", "-n", str(WORKERS), "--dist", "loadfile", "--durations=10", "--durations-min=1")
+PLAIN = (*PYTEST, "-p", "no:nbval")
+"""Without the plugin for notebooks, which takes seconds to load."""
 PARTS: dict[str, tuple[str, ...]] = {
     "lint": ("ruff", "check", "."),
     "types": ("mypy",),
-    "units": (*PYTEST, "-n", "2", "--dist", "loadfile", "-m", "not browser and not timing",
-              "--ignore", "tests/notebooks", "tests"),
-    "notebooks": (*PYTEST, "-n", "2", "--dist", "loadfile", "--nbval", "--nbval-current-env",
-                  "--nbval-cell-timeout", "300", "--nbval-sanitize-with", "tests/notebooks/sanitize.cfg",
-                  "tests/notebooks", "notebooks"),
-    "browser": (*PYTEST, "-n", "2", "--dist", "loadfile", "-m", "browser and not timing", "tests/browser"),
+    "units": (*PLAIN, "-m", "not browser and not timing", "--ignore", "tests/notebooks", "--ignore", "tests/browser",
+              "tests"),
+    "notebooks": (*PYTEST, "--nbval", "--nbval-current-env", "--nbval-cell-timeout", "300",
+                  "--nbval-sanitize-with", "tests/notebooks/sanitize.cfg", "tests/notebooks", "notebooks"),
+    "browser": (*PLAIN, "-m", "browser and not timing", "tests/browser"),
 }
+SOME = {
+    "bundled": ("pytest", "--color=no", "--bundled", "tests/bundled"),
+    "core": (*PLAIN, "-m", "not browser and not timing", "tests/layers", "tests/models", "tests/objectives"),
+}
+"""Parts that run only when they are named: they repeat tests of ``units``."""
+COMMANDS = PARTS | SOME
 
 
 @dataclass(frozen=True)
@@ -46,10 +56,11 @@ class Outcome:
 
 def main(asked: list[str]) -> int:
     """Run the parts asked for, or all; 1 if any of them fails, 2 for a part that there is not."""
-    unknown = [part for part in asked if part not in PARTS]
+    unknown = [part for part in asked if part not in COMMANDS]
     if unknown:
-        print(f"there is no part {', '.join(unknown)}; there are {', '.join(PARTS)}", file=sys.stderr)
+        print(f"there is no part {', '.join(unknown)}; there are {', '.join(COMMANDS)}", file=sys.stderr)
         return 2
+    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // WORKERS)))
     outcomes = [run(part) for part in asked or PARTS]
     print()
     for outcome in outcomes:
@@ -62,11 +73,11 @@ def main(asked: list[str]) -> int:
 
 def run(part: str) -> Outcome:
     """Run one part, its output passing through."""
-    print(f"\n--- {part}: {' '.join(PARTS[part])}", flush=True)
+    print(f"\n--- {part}: {' '.join(COMMANDS[part])}", flush=True)
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
-        more = [f"--junitxml={report}"] if PARTS[part][0] == "pytest" else []
+        more = [f"--junitxml={report}"] if COMMANDS[part][0] == "pytest" else []
         status = subprocess.run([sys.executable, "-m", *arguments(part), *more], cwd=ROOT).returncode
         counts = tally(report, status) if more else Counter({"failed" if status else "passed": 1})
     return Outcome(part, counts, time.monotonic() - start)
@@ -74,7 +85,7 @@ def run(part: str) -> Outcome:
 
 def arguments(part: str) -> list[str]:
     """The part's command, without folders that a checkout does not have yet."""
-    return [word for word in PARTS[part] if word != "notebooks" or (ROOT / word).is_dir()]
+    return [word for word in COMMANDS[part] if word != "notebooks" or (ROOT / word).is_dir()]
 
 
 def tally(report: Path, status: int) -> Counter[str]:

@@ -1,0 +1,76 @@
+"""The bundled Transformer-XL, CogQA and REALMs answer as their READMEs state."""
+
+from collections.abc import Callable
+from random import Random
+from statistics import fmean
+
+import pytest
+import torch
+from readmes import stated
+
+from plmlab import world
+from plmlab.chapters.ch10 import bundled as remembering
+from plmlab.chapters.ch10 import recalling
+from plmlab.chapters.ch10.arms import said
+from plmlab.chapters.ch14 import bundled as hopping
+from plmlab.chapters.ch14.arms import BOTH, answer
+from plmlab.chapters.ch14.exam import by_group, questions
+from plmlab.chapters.ch14.gold_graphs import example
+from plmlab.chapters.ch14.training import pages
+from plmlab.chapters.ch16 import bundled as looking_up
+from plmlab.chapters.ch16.arms import FULL, among, each, outcomes
+from plmlab.chapters.ch16.arms import questions as asked
+from plmlab.chapters.ch16.corpora import EXAM
+from plmlab.checkpoints import load
+from plmlab.objectives.cognitive_graphs import CognitiveBatch
+from plmlab.world.datasets.tokenizer import world_tokenizer
+
+
+@pytest.mark.bundled
+@pytest.mark.parametrize("name", [remembering.NAME])
+def test_the_transformer_xl_answers_as_its_readme_tells(name: str) -> None:
+    model, tokenizer = load(name)
+    exam = said(model, "exam")
+    assert tokenizer.fingerprint == recalling.spelling().fingerprint
+    for figure, found in (("nats an answer", exam.answers), ("nats a word", exam.all)):
+        assert found == pytest.approx(stated(name, figure), abs=6e-4)
+    for most, share in exam.right.items():
+        figure = f"right answers, read {int(most) - recalling.BIN + 1} to {most} slots back"
+        assert share == pytest.approx(stated(name, figure), abs=6e-3)
+
+
+@pytest.mark.parametrize("name", [remembering.NAME])
+def test_ten_texts_have_their_loss(name: str, same_ten: Callable[[str, float], None]) -> None:
+    same_ten(name, said(load(name)[0], "exam", 10).answers)
+
+
+@pytest.mark.bundled
+@pytest.mark.parametrize("name", [hopping.NAME])
+def test_the_cogqa_answers_as_its_readme_tells(name: str) -> None:
+    model, _ = load(name)
+    for group, found in by_group(answer(BOTH, model), ["one hop", "3 hops"]).items():
+        assert found["exact"] == pytest.approx(stated(name, f"right answers, {group}"), abs=0.006)
+
+
+@pytest.mark.parametrize("name", [hopping.NAME])
+def test_ten_questions_have_their_loss(name: str, same_ten: Callable[[str, float], None]) -> None:
+    (model, tokenizer), articles = load(name), pages("test")
+    some = [question for group in ("one hop", "3 hops") for question in questions("test")[group][:5]]
+    graphs = [example(one, articles, tokenizer.vocab, model.config.time, Random(one.text)) for one in some]
+    with torch.no_grad():
+        same_ten(name, float(model.loss(CognitiveBatch.of(graphs, pad=tokenizer.vocab.need("pad")))))
+
+
+@pytest.mark.bundled
+@pytest.mark.parametrize("name", [looking_up.START, looking_up.NAME])
+def test_a_realm_finds_and_answers_as_its_readme_tells(name: str) -> None:
+    model, tokenizer = load(name)
+    assert tokenizer.fingerprint == world_tokenizer(world.full(), ["english"]).fingerprint
+    for figure, value in outcomes(FULL, model).items():
+        assert value == pytest.approx(stated(name, figure), abs=0.006), figure
+
+
+@pytest.mark.parametrize("name", [looking_up.START, looking_up.NAME])
+def test_ten_statements_have_their_loss(name: str, same_ten: Callable[[str, float], None]) -> None:
+    rows = each(among(load(name)[0], EXAM[0]), asked(EXAM[0])[:10], null=True)
+    same_ten(name, fmean(row["loss"] for row in rows))
