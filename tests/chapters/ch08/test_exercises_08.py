@@ -151,7 +151,7 @@ def test_the_scores_of_heads() -> None:
     weights = draw(3, 5, 8, 8).softmax(-1)
     special = torch.tensor([[True] + [False] * words + [True] * (7 - words) for words in (6, 4, 5)])
     links = torch.tensor([[0, 1, 2], [0, 5, 3], [0, 6, 1], [1, 2, 4], [2, 5, 1], [2, 1, 3]])
-    assert torch.equal(right.head_scores(weights, special, links), heads_by_hand(weights, special, links))
+    torch.testing.assert_close(right.head_scores(weights, special, links), heads_by_hand(weights, special, links))
 
 
 def test_a_head_that_looks_back_knows_the_word_before_and_nothing_else() -> None:

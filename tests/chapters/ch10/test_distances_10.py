@@ -1,5 +1,7 @@
 """Read otherwise than trained: whom an arm can look at, halves of long texts, other memories, by hand."""
 
+from statistics import median_low
+
 import pytest
 import torch
 from torch import Tensor, nn
@@ -41,10 +43,12 @@ class Often(nn.Module):
         return (1 + slots / 100)[:, None] * F.one_hot(said, len(recalling.spelling()))
 
 
-def test_halves_count_near_questions_and_all_words_of_each_half() -> None:
-    model = Often()
+def test_halves_count_near_questions_and_all_words_of_each_half(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some question's answer is just as far back as a memory reaches."""
+    model, some = Often(), recalling.texts("exam", 320)[:100]
+    reach = median_low(question.back for question in recalling.questions(some))
+    monkeypatch.setattr(distances, "MEMORY", reach)
     told = distances.halves(model)
-    some = recalling.texts("exam", 320)[:100]
     logits = torch.cat([model(recalling.next_words(recalling.ids([text]))) for text in some])
     for half, slots in (("first", range(160)), ("second", range(160, 320))):
         hits, prices = [], []
@@ -52,7 +56,7 @@ def test_halves_count_near_questions_and_all_words_of_each_half() -> None:
             words, chances = recalling.spelling().encode(" ".join(text.words), plain=True), logits[row].log_softmax(-1)
             prices += [-float(chances[slot, words[slot + 1]]) for slot in slots if slot < 319]
             hits += [float(int(chances[q.slot].argmax()) == words[q.slot + 1])
-                     for q in recalling.questions([text]) if q.slot in slots and q.slot - q.seen <= 64]
+                     for q in recalling.questions([text]) if q.slot in slots and q.slot - q.seen <= reach]
         assert told[half]["right"] == pytest.approx(sum(hits) / len(hits)) and 0.5 < told[half]["right"] < 0.9
         assert told[half]["all"] == pytest.approx(sum(prices) / len(prices), rel=1e-4)
 
