@@ -1,6 +1,5 @@
 """The rules of the house: what files may hold, how long they are, and who may know whom."""
 
-import ast
 import importlib
 import pkgutil
 import re
@@ -13,6 +12,7 @@ from pathlib import Path
 import networkx as nx
 import pytest
 import torch
+from imports import imports
 from jaxtyping import Float, TypeCheckError
 from torch import Tensor
 from typecheck import shaped
@@ -127,28 +127,6 @@ LIVE_CURVE = ("train.progress", "labs.curve.lab")
 """Training shows itself in a notebook, where the lab is loaded on the spot: the one arrow that runs back up."""
 
 FRONT_ENDS = {"ipywidgets", "anywidget", "plotly", "IPython", "bertviz"}
-
-
-def statements(block: list[ast.AST]) -> Iterator[ast.AST]:
-    """All statements of a block, those of the blocks inside it too."""
-    for node in block:
-        yield node
-        for inner in ("body", "orelse", "finalbody", "handlers", "cases"):
-            yield from statements(getattr(node, inner, []))
-
-
-@cache
-def imports(path: Path) -> list[tuple[str, str | None]]:
-    """(module, name taken from it) for all that a file imports: inside functions and for type checkers only, too."""
-    return list(imported(ast.parse(path.read_text(encoding="utf-8"))))
-
-
-def imported(module: ast.Module) -> Iterator[tuple[str, str | None]]:
-    for node in statements(module.body):
-        if isinstance(node, ast.Import):
-            yield from ((name.name, None) for name in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield from ((node.module, name.name) for name in node.names)
 
 
 @cache

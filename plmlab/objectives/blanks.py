@@ -15,7 +15,6 @@ hide as much of a document, and where that reaches the end, the end of the text 
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 from itertools import accumulate, pairwise
 from math import factorial
 from random import Random
@@ -210,11 +209,6 @@ def check_order(order: Sequence[int], blanks: int) -> None:
 
 def part_a_and_b(read: int, blanks: Sequence[int]) -> Visibility:
     """Who may look at whom among so many slots of Part A and, in Part B, blanks of so many slots each."""
-    return _part_a_and_b(read, tuple(blanks))
-
-
-@lru_cache(4096)
-def _part_a_and_b(read: int, blanks: tuple[int, ...]) -> Visibility:
     time = read + sum(blanks)
     place, everyone = torch.arange(time), torch.ones(time, dtype=torch.bool)
     in_a, in_b = place < read, place >= read

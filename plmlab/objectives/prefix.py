@@ -12,7 +12,7 @@ alone, which the paper never reads as source and target, is cut in two.
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace as changed
-from functools import lru_cache, partial
+from functools import partial
 from itertools import accumulate
 from random import Random
 
@@ -175,7 +175,6 @@ def source_alone(tokens: Sequence[int], vocab: Vocabulary) -> Example:
     return _cloze([[*tokens]], (SOURCE,), _full, vocab, Random(0), 1.0, (), None)
 
 
-@lru_cache(1024)
 def source_and_target(source: int, target: int) -> Visibility:
     """Who may look at whom among so many slots of a source and so many of a target."""
     time = source + target
@@ -192,7 +191,6 @@ def _full(*lengths: int) -> Visibility:
     return Visibility.full(sum(lengths))
 
 
-@lru_cache(1024)
 def _from_the_left(time: int) -> Visibility:
     place, everyone = torch.arange(time), torch.ones(time, dtype=torch.bool)
     rule = Rule("what stands before", "{key} is read by the time it is the turn of {query}.", everyone, everyone, place,
@@ -200,7 +198,6 @@ def _from_the_left(time: int) -> Visibility:
     return Visibility((rule,), pattern="causal")
 
 
-@lru_cache(1024)
 def _from_the_right(time: int) -> Visibility:
     place, everyone = torch.arange(time), torch.ones(time, dtype=torch.bool)
     rule = Rule("what stands behind", "{key} is read by the time it is the turn of {query}.", everyone, everyone,

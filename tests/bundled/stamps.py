@@ -14,6 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from imports import imports
+
 from plmlab.checkpoints import CONFIG, home
 from plmlab.models.registry import find
 from plmlab.paths import DATA, ROOT
@@ -56,28 +58,23 @@ def needed(roots: Iterable[Path]) -> set[Path]:
     while waiting:
         if (path := waiting.pop()) not in found:
             found.add(path)
-            waiting += paths(imports(path))
+            waiting += paths(modules(path))
     return found
 
 
-def paths(modules: Iterable[str]) -> Iterator[Path]:
+def paths(names: Iterable[str]) -> Iterator[Path]:
     """The files of the package's modules, and of the packages around them; a name of anything else has none."""
-    for module in modules:
-        names = module.split(".")
-        places = [ROOT.joinpath(*names).with_suffix(".py"),
-                  *(ROOT.joinpath(*names[:end], "__init__.py") for end in range(1, len(names) + 1))]
+    for name in names:
+        parts = name.split(".")
+        places = [ROOT.joinpath(*parts).with_suffix(".py"),
+                  *(ROOT.joinpath(*parts[:end], "__init__.py") for end in range(1, len(parts) + 1))]
         yield from (path for path in places if path.is_file())
 
 
 @cache
-def imports(path: Path) -> tuple[str, ...]:
+def modules(path: Path) -> tuple[str, ...]:
     """The names by which a file may import modules of the package; the labs, which only draw, are left out."""
-    names = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            names += [one.name for one in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names += [node.module, *(f"{node.module}.{one.name}" for one in node.names)]
+    names = [name for module, taken in imports(path) for name in (module, f"{module}.{taken}")]
     return tuple(name for name in names if name.startswith("plmlab.") and not name.startswith("plmlab.labs"))
 
 
