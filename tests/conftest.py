@@ -1,4 +1,4 @@
-"""What holds for every test: shapes are checked at run time, nothing is fetched, two workers share the cores."""
+"""What holds for every test: shapes are checked at run time, nothing is fetched, slow tests are named."""
 
 import gc
 import os
@@ -6,7 +6,7 @@ import os
 import jaxtyping
 import pytest
 import typecheck
-from durations import UNIT_LIMIT, too_slow
+from durations import UNIT_LIMIT, told, too_slow
 
 jaxtyping.jaxtyped = typecheck.where_shapes_are(jaxtyping.jaxtyped)
 jaxtyping.install_import_hook("plmlab", "typecheck.check")
@@ -17,9 +17,7 @@ os.environ.update(HF_HUB_OFFLINE="1", HF_DATASETS_OFFLINE="1", OMP_WAIT_POLICY="
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Name the unit tests that took too long. None fails for it: how long a test takes depends on the machine."""
-    reports = [report for some in terminalreporter.stats.values() for report in some
-               if isinstance(report, pytest.TestReport) and "browser" not in report.keywords]
-    for name, seconds in too_slow(reports):
+    for name, seconds in too_slow(told(terminalreporter)):
         terminalreporter.write_line(f"{name}: {seconds:.1f} s, OVER the {UNIT_LIMIT} s of a unit test")
 
 

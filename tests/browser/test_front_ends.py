@@ -95,6 +95,7 @@ class Opened:
         while time.monotonic() < deadline:
             with suppress(nbformat.reader.NotJSONError):
                 return nbformat.read(self.file, as_version=4)
+            time.sleep(0.05)
         raise AssertionError(f"{self.file} holds no notebook for {LIMIT} s")
 
     def load(self) -> None:

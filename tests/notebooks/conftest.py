@@ -1,8 +1,7 @@
 """nbval compares what a notebook says in text; how its widgets, plots and pictures are stored it leaves out."""
 
-from collections.abc import Iterator
-
 import pytest
+from durations import spent, told
 from nbval.plugin import IPyNbCell
 
 NOT_COMPARED = (
@@ -22,17 +21,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Tell how long each notebook took, beside what it may take."""
-    spent: dict[str, float] = {}
-    for report in notebook_reports(terminalreporter):
-        spent[report.fspath] = spent.get(report.fspath, 0.0) + report.duration
-    for name, seconds in sorted(spent.items()):
+    cells = (report for report in told(terminalreporter) if report.fspath.endswith(".ipynb"))
+    for name, seconds in sorted(spent(cells, "fspath").items()):
         over = f"  OVER the budget of {BUDGET} s" if seconds > BUDGET else ""
         terminalreporter.write_line(f"{name}: {seconds:.0f} s{over}")
-
-
-def notebook_reports(reporter: pytest.TerminalReporter) -> Iterator[pytest.TestReport]:
-    """The reports of cells, one for each phase."""
-    for reports in reporter.stats.values():
-        for report in reports:
-            if isinstance(report, pytest.TestReport) and report.fspath.endswith(".ipynb"):
-                yield report

@@ -1,19 +1,14 @@
 """What `plmlab pretrain` does in a process of its own: killed at a given moment, or as one of two."""
 
-import os
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 
+from forked import die
 from stopping import stopped_at
 
 from plmlab import cli
 from plmlab.pretraining import run
 from plmlab.text import tokenfile
-
-
-def die() -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def killed_at(step: int, *arguments: str) -> None:

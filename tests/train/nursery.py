@@ -12,6 +12,7 @@ import sys
 import warnings
 from pathlib import Path
 
+from forked import die
 from moments import Lines
 from safetensors.torch import save_file
 from training_toy import batch, toy
@@ -46,10 +47,6 @@ def outcome(work):
         finally:
             os._exit(code)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-
-
-def die():
-    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def saved_step(folder):

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import pytest
 import torch
+from toy_size import changed
 
 from plmlab import world
 from plmlab.chapters.ch03 import amounts, wikipedia
@@ -31,17 +32,10 @@ pytestmark = pytest.mark.usefixtures("one_thread", "less_text")
 @pytest.fixture(scope="module")
 def less_text() -> Iterator[None]:
     """No more than 8,000 sentences of the world are read, 120 asked; and a tenth of the Wikipedia sample."""
-    cached = (amounts.asked, amounts.text, wikipedia.parted, wikipedia.text)
     some, tenth = exam(world.full())[:120], articles()[:len(articles()) // 10]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(amounts, "MOST", 8000)
-        patch.setattr(amounts, "exam", lambda full: some)
-        patch.setattr(wikipedia, "articles", lambda: tenth)
-        for function in cached:
-            function.cache_clear()
+    with changed((amounts, "MOST", 8000), (amounts, "exam", lambda full: some), (wikipedia, "articles", lambda: tenth),
+                 forget=(amounts.asked, amounts.text, wikipedia.parted, wikipedia.text)):
         yield
-    for function in cached:
-        function.cache_clear()
 
 
 def little() -> Text:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import torch
+from toy_size import changed
 
 from plmlab import world
 from plmlab.chapters.ch04 import arms, bottleneck, exposure, held, looks, reversal, translation
@@ -104,11 +105,8 @@ def test_translations_are_words_without_end(arm: Arm) -> None:
 @pytest.fixture(scope="module")
 def few_known() -> Iterator[None]:
     """The long training text is shorter."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bottleneck, "islice", lambda some, count: islice(some, min(count, 2000)))
-        bottleneck.known.cache_clear()
+    with changed((bottleneck, "islice", lambda some, count: islice(some, min(count, 2000))), forget=[bottleneck.known]):
         yield
-    bottleneck.known.cache_clear()
 
 
 TINY = {"UPDATES": 2, "LONGER": 3, "DOUBLED": 4, "LOOKING": (("dot", 2), ("general", 3))}

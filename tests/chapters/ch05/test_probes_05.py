@@ -6,6 +6,7 @@ from statistics import fmean
 import numpy as np
 import pytest
 import torch
+from toy_size import changed
 
 from plmlab.chapters.ch05 import probes, sense_probes, tag_probes
 from plmlab.chapters.ch05.pretrained import build
@@ -18,12 +19,8 @@ from plmlab.world.datasets.occurrences import other_patterns, other_sentences
 def short() -> Iterator[None]:
     """Few sentences, so that a test takes a second."""
     few = {"KNOWN": 60, "DEVELOPMENT": 20, "ASKED": 60, "SEVERAL": 40, "STRENGTHS": (0.3, 3.0)}
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in few.items():
-            patch.setattr(tag_probes, name, value)
-        tag_probes.tagged.cache_clear()
+    with changed(*((tag_probes, name, value) for name, value in few.items()), forget=[tag_probes.tagged]):
         yield
-    tag_probes.tagged.cache_clear()
 
 
 def shares(told: dict[str, tag_probes.Right]) -> dict[str, float]:

@@ -7,6 +7,7 @@ from random import Random
 import pytest
 import torch
 from torch import nn
+from toy_size import changed
 
 from plmlab.chapters.ch06 import agreement, backwards, long_chains
 from plmlab.chapters.ch06.agreement import FAR, NEAR, exam, ids, to_choose, to_learn
@@ -32,14 +33,10 @@ class Says(nn.Module):
 @pytest.fixture(scope="module")
 def few_sentences() -> Iterator[None]:
     """Of each part the first 250 sentences."""
-    chains, caches = agreement.chains, (to_learn, exam, to_choose, ids)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(agreement, "chains", lambda split, seed, count: chains(split, seed, min(count, 250)))
-        for cache in caches:
-            cache.cache_clear()
+    chains = agreement.chains
+    with changed((agreement, "chains", lambda split, seed, count: chains(split, seed, min(count, 250))),
+                 forget=(to_learn, exam, to_choose, ids)):
         yield
-    for cache in caches:
-        cache.cache_clear()
 
 
 def test_each_sentence_joins_a_noun_to_its_verb_over_a_chain_of_places(few_sentences: None) -> None:

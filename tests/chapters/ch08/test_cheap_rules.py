@@ -6,6 +6,7 @@ from itertools import islice
 from typing import Any
 
 import pytest
+from toy_size import changed
 
 from plmlab import transfer
 from plmlab.chapters.ch08 import cheap_rules
@@ -21,9 +22,7 @@ def few(name: str, seed: int) -> list[Any]:
 
 @pytest.fixture(scope="module", autouse=True)
 def few_labels() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        for module in (transfer, cheap_rules):
-            patch.setattr(module, "labelled", few)
+    with changed((transfer, "labelled", few), (cheap_rules, "labelled", few)):
         yield
 
 

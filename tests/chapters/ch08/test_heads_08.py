@@ -5,6 +5,7 @@ from functools import cache
 
 import pytest
 import torch
+from toy_size import changed
 
 from plmlab.chapters.ch08 import heads
 from plmlab.interpret import intervene
@@ -15,12 +16,8 @@ from plmlab.world.datasets.tokenizer import spelling
 
 @pytest.fixture(scope="module", autouse=True)
 def few_texts() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(heads, "SENTENCES", 250)
-        patch.setattr(heads, "COUPLES", 100)
-        heads.relations.cache_clear()
+    with changed((heads, "SENTENCES", 250), (heads, "COUPLES", 100), forget=[heads.relations]):
         yield
-    heads.relations.cache_clear()
 
 
 @pytest.fixture(scope="module")

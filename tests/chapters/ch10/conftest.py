@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+from toy_size import changed
 
 from plmlab.chapters.ch10 import recalling, stories
 
@@ -16,12 +17,6 @@ def sizes() -> dict[str, object]:
 @pytest.fixture(scope="module")
 def few_texts(sizes: dict[str, object]) -> Iterator[None]:
     """So few texts; a test file may have other ``sizes``."""
-    caches = (recalling.texts, recalling.spelling, recalling.read, stories.threads, stories.read)
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in sizes.items():
-            patch.setattr(recalling, name, value)
-        for cache in caches:
-            cache.cache_clear()
+    with changed(*((recalling, name, value) for name, value in sizes.items()),
+                 forget=(recalling.texts, recalling.spelling, recalling.read, stories.threads, stories.read)):
         yield
-    for cache in caches:
-        cache.cache_clear()

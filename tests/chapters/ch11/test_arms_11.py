@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 import torch
+from toy_size import changed
 
 from plmlab.chapters.ch11 import arms
 from plmlab.example import IGNORE, Batch
@@ -19,11 +20,8 @@ ASKED = [name for name, arm in arms.ARMS.items() if arm.ask]
 @pytest.fixture(autouse=True, scope="module")
 def one_batch() -> Iterator[None]:
     """An arm's loss is told by its first batch."""
-    arms.judged.cache_clear()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(arms, "JUDGED", 1)
+    with changed((arms, "JUDGED", 1), forget=[arms.judged]):
         yield
-    arms.judged.cache_clear()
 
 
 def ids() -> list[int]:

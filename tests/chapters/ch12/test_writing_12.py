@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import torch
+from toy_size import changed
 
 from plmlab import world
 from plmlab.chapters.ch12 import manners, pretrained, writing
@@ -31,11 +32,8 @@ def new(name: str) -> Any:
 @pytest.fixture(autouse=True, scope="module")
 def two_wordings() -> Iterator[None]:
     """Each article is told twice."""
-    writing.gist.cache_clear()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(writing, "WORDINGS", 2)
+    with changed((writing, "WORDINGS", 2), forget=[writing.gist]):
         yield
-    writing.gist.cache_clear()
 
 
 @pytest.fixture

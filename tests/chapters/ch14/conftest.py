@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from functools import cache
 
 import pytest
+from toy_size import changed
 
 from plmlab.chapters.ch14 import training
 
@@ -15,7 +16,5 @@ first = cache(training._known.__wrapped__)
 @pytest.fixture(scope="module", autouse=True)
 def few_comparisons() -> Iterator[None]:
     """Two thousand of the forty thousand; there are fewer of the other kinds, which are all there."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(training, "MOST", FEW)
-        patch.setattr(training, "_known", first)
+    with changed((training, "MOST", FEW), (training, "_known", first)):
         yield
