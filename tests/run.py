@@ -10,6 +10,8 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
@@ -32,6 +34,8 @@ PARTS: dict[str, tuple[str, ...]] = {
                   "--nbval-sanitize-with", "tests/notebooks/sanitize.cfg", "tests/notebooks", "notebooks"),
     "browser": (*PLAIN, "-m", "browser and not timing", "tests/browser"),
 }
+BESIDE = ("types", "browser")
+"""Parts that run beside the others: pages are waited for half of the time, and the type checker uses one core."""
 SOME = {
     "bundled": ("pytest", "--color=no", "--bundled", "tests/bundled"),
     "core": (*PLAIN, "-m", "not browser and not timing", "tests/layers", "tests/models", "tests/objectives"),
@@ -60,25 +64,43 @@ def main(asked: list[str]) -> int:
     if unknown:
         print(f"there is no part {', '.join(unknown)}; there are {', '.join(COMMANDS)}", file=sys.stderr)
         return 2
+    start = time.monotonic()
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // WORKERS)))
-    outcomes = [run(part) for part in asked or PARTS]
+    parts = list(asked or PARTS)
+    main_parts = [part for part in parts if part not in BESIDE] or parts
+    with ThreadPoolExecutor() as pool:
+        beside = pool.submit(run_all, [part for part in parts if part not in main_parts], aside=True)
+        outcomes = run_all(main_parts) + beside.result()
+    outcomes.sort(key=lambda outcome: parts.index(outcome.part))
     print()
     for outcome in outcomes:
         print(f"{outcome.part:<10} {'FAILED' if outcome.bad else 'ok':<7} {told(outcome.counts)}, "
               f"{outcome.seconds:.0f} s")
     total = sum((outcome.counts for outcome in outcomes), Counter[str]())
-    print(f" {told(total)} in {sum(o.seconds for o in outcomes):.2f}s ".center(90, "="))
+    print(f" {told(total)} in {time.monotonic() - start:.2f}s ".center(90, "="))
     return int(any(outcome.bad for outcome in outcomes))
 
 
-def run(part: str) -> Outcome:
-    """Run one part, its output passing through."""
-    print(f"\n--- {part}: {' '.join(COMMANDS[part])}", flush=True)
+def run_all(parts: Sequence[str], *, aside: bool = False) -> list[Outcome]:
+    """Run parts one after the other."""
+    return [run(part, aside=aside) for part in parts]
+
+
+def run(part: str, *, aside: bool) -> Outcome:
+    """Run one part. Its output passes through, or, ``aside``, is shown when the part has ended."""
+    title = f"\n--- {part}: {' '.join(COMMANDS[part])}\n"
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder) / "report.xml"
+        report, said = Path(folder) / "report.xml", Path(folder) / "said.txt"
         more = [f"--junitxml={report}"] if COMMANDS[part][0] == "pytest" else []
-        status = subprocess.run([sys.executable, "-m", *arguments(part), *more], cwd=ROOT).returncode
+        command = [sys.executable, "-m", *arguments(part), *more]
+        if aside:
+            with said.open("w") as file:
+                status = subprocess.run(command, cwd=ROOT, stdout=file, stderr=subprocess.STDOUT).returncode
+            print(title + said.read_text(errors="replace"), flush=True)
+        else:
+            print(title, end="", flush=True)
+            status = subprocess.run(command, cwd=ROOT).returncode
         counts = tally(report, status) if more else Counter({"failed" if status else "passed": 1})
     return Outcome(part, counts, time.monotonic() - start)
 

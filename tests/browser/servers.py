@@ -31,6 +31,18 @@ CHIPS = ".plm-lab .reads > .chip"
 TOOLS = ("jupyterlab-jupytext", "@jupyter-notebook")
 IDLE = "() => window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'"
 """True once the notebook in front has a kernel that waits for work."""
+FINISHED = """() => [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')]
+    .every((prompt) => /\\d/.test(prompt.innerText))"""
+"""True once each cell has been run to its end."""
+AT_REST = """async (selector) => {
+    const shown = document.querySelector(selector);
+    for (let same = 0, was = ''; same < 6; ) {
+        await new Promise(requestAnimationFrame);
+        const { x, y, width, height } = shown.getBoundingClientRect(), now = String([x, y, width, height]);
+        same = now === was ? same + 1 : 0;
+        was = now;
+    } }"""
+"""Waits until what was found has stood at one place for six frames: a pointer that is sent to it finds it there."""
 
 
 def free_port() -> int:
@@ -140,8 +152,9 @@ class Desk:
         self.page.goto(f"{self.server.url}/lab/tree/{self.server.notebook('')}?reset")
         self.page.wait_for_function(IDLE)
 
-    def run(self, *cells: str, until: str) -> Page:
-        """Cells that are all there is in the notebook, run until a selector is there; returns the page."""
+    def run(self, *cells: str, until: str, to_the_end: bool = True) -> Page:
+        """Cells that are all there is in the notebook, run to their end and until a selector is there, at rest; returns
+        the page. Without ``to_the_end`` they may still be running."""
         try:
             self.page.wait_for_function(IDLE)
         except WaitedInVain:
@@ -152,6 +165,10 @@ class Desk:
         self.page.wait_for_function("() => !document.querySelector('.jp-OutputArea-output')")
         self.page.evaluate(RUN_ALL, cells)
         self.page.wait_for_selector(until)
+        if to_the_end:
+            self.page.wait_for_function(FINISHED)
+            self.page.wait_for_function(IDLE)
+        self.page.evaluate(AT_REST, until)
         return self.page
 
     def run_cell(self, number: int, until: str = "") -> str:

@@ -172,7 +172,7 @@ while not Path("enough").exists():
 
 
 def test_a_busy_kernel_is_told_of(jupyter: Desk) -> None:
-    page = jupyter.run(LAB, BUSY, until=".plm-lab .reads > .chip")
+    page = jupyter.run(LAB, BUSY, until=".plm-lab .reads > .chip", to_the_end=False)
     with page.expect_download():
         page.click(".plm-lab .export button:text-is('HTML')")
         expect(page.locator(".plm-lab .export [role=status]")).to_contain_text("Python is busy")
