@@ -69,6 +69,9 @@ class Recurrent(nn.Module):
         choices: what else the cell takes, such as an LSTM's ``projected``.
     """
 
+    sequential = True
+    """It may go through a text in a Python loop (`plmlab.train.compiling`)."""
+
     def __init__(self, cell: type[Cell], inputs: int, hidden: int, layers: int = 1, *, bidirectional: bool = False,
                  dropout: float = 0.0, **choices: Any) -> None:
         super().__init__()

@@ -129,6 +129,8 @@ class TransformerXL(GPT):
     layer_class = RecurrentLayer
     attention_class = TransformerXLAttention
     config: TransformerXLConfig  # type: ignore[assignment]
+    sequential = True
+    """Segments are read in a Python loop (`plmlab.train.compiling`)."""
 
     def __init__(self, config: TransformerXLConfig) -> None:
         super().__init__(config)

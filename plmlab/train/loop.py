@@ -1,6 +1,5 @@
 """The one training loop: on a CPU, on a GPU, or on many under ``accelerate launch``."""
 
-import importlib.util
 import time
 import warnings
 from os import PathLike
@@ -37,8 +36,8 @@ def fit(
 ) -> History:
     """Train ``model`` for ``steps`` updates with AdamW, and tell what happened.
 
-    ``model.loss(batch)`` is the mean loss over the batch's targets. The model itself is trained; it is left
-    in evaluation mode, on the device that did the work.
+    ``model.loss(batch)`` is the mean loss over the batch's targets. The model itself is trained, on the GPU if there is
+    one, and left in evaluation mode on the device where it was: what is then done with it needs no tensor moved.
 
     ``batches``: a function i → batch; a list, gone round and round; or anything that yields batches, read
     once. Update s takes the batches s · n … s · n + n − 1, where n = processes · ``accumulate``, and its
@@ -48,8 +47,10 @@ def fit(
     ``lr`` is reached after ``warmup`` steps and falls to ``lr_end`` by ``decay``. Gradients longer than
     ``clip`` are scaled down to it (None: never). ``weight_decay`` spares biases and norms.
 
-    ``precision`` and ``compile``, "auto": bf16 autocast and ``torch.compile`` on a GPU; float32, uncompiled,
-    on a CPU. On a CPU the same seed, with as many threads, gives the same curve to the bit.
+    ``precision``, "auto": bf16 autocast on a GPU, float32 on a CPU. ``compile``, "auto": ``torch.compile`` on a GPU,
+    where batches have one shape and the run is long enough (`plmlab.train.compiling`); a compilation that fails is told
+    in the history's notes, and training goes on without. On a CPU the same seed, with as many threads, gives the same
+    curve to the bit.
 
     ``evaluate``: batches, or a function that makes them anew, for the validation loss every
     ``evaluate_every`` steps and at the end. ``score``: a function model → what it is worth on a development
@@ -58,7 +59,7 @@ def fit(
 
     ``save_to``: a folder for the state of the run, saved every ``save_every`` steps (None: only at the end or
     when interrupted). A failed save is told in a warning and in the history's notes; training goes on.
-    ``resume=True`` goes on from what is there, to the bit as if it had never stopped (torch's random state
+    ``resume=True`` goes on from what is there, on a CPU to the bit as if it had never stopped (torch's random state
     included), or starts if nothing is. ``resume="longer"`` also goes on with a run that was planned for fewer steps:
     from there on the learning rate is that of the longer one.
 
@@ -80,8 +81,6 @@ def fit(
         raise ValueError("patience= waits for a better score or validation loss: give score= or evaluate= too")
     if save_to is None and (save_every is not None or resume):
         raise ValueError("save_every= and resume= need a folder: give save_to= too")
-    if compile == "auto":
-        compile = on_gpu and importlib.util.find_spec("triton") is not None
     source = Source(batches, processes=accelerator.num_processes, rank=accelerator.process_index,
                     accumulate=accumulate)
     run = Run(model, settings, accelerator, source, compile=compile, floor=floor)
@@ -99,9 +98,10 @@ class Run:
     """A training run under way, made of what `fit` was given; calling it trains. ``step`` counts the updates made."""
 
     def __init__(self, model: nn.Module, settings: Settings, accelerator: "Accelerator", source: Source, *,
-                 compile: bool, floor: float | None) -> None:
+                 compile: bool | Literal["auto"], floor: float | None) -> None:
         self.model, self.settings, self.accelerator, self.source = model, settings, accelerator, source
-        self.update = Update(model, settings, accelerator, compile)
+        self.home = next((weight.device for weight in model.parameters()), torch.device("cpu"))
+        self.update = Update(model, settings, accelerator, compile, lambda note: self.history.notes.append(note))
         self.history = History(settings.steps, accelerator.device.type, settings.precision,
                                accelerator.num_processes, floor)
         self.losses = LossBuffer(self.history, settings, self.update)
@@ -127,6 +127,8 @@ class Run:
         except BaseException as problem:
             self.progress.finish(f"stopped by {type(problem).__name__}")
             raise
+        finally:
+            self.model.to(self.home)
         return self.history
 
     def guarded(self) -> tuple[Ending, str]:
@@ -153,6 +155,7 @@ class Run:
             with self.interrupt.whole():
                 self.losses.note(self.update(batches, rate(settings, self.step)), rate(settings, self.step))
                 self.step += 1
+            self.update.maybe_compiled.updated(settings.steps - self.step)
             saving = self.save_every is not None and self.step % self.save_every == 0
             validating = self.step % settings.evaluate_every == 0 or self.step == settings.steps
             stop = self.interrupt.asked and self.accelerator.num_processes == 1

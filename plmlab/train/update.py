@@ -1,14 +1,15 @@
 """One update of the weights, over however many batches and processes it takes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from plmlab.example import IGNORE
+from plmlab.train.compiling import MaybeCompiled
 from plmlab.train.settings import Settings
 from plmlab.train.source import Trainable
 from plmlab.weights import put, snapshot, weights
@@ -74,12 +75,11 @@ class Update:
     the weights to fall back to."""
 
     def __init__(self, model: nn.Module, settings: Settings, accelerator: "Accelerator",
-                 compile: bool) -> None:
+                 compile: bool | Literal["auto"], note: Callable[[str], None]) -> None:
         self.model, self.accelerator, self.clip = model, accelerator, settings.clip
         self.loss = Loss(model, accelerator.device, settings)
         self.shared: Any = accelerator.prepare_model(self.loss)
-        if compile:
-            self.shared.compile()
+        self.maybe_compiled = MaybeCompiled(self.shared, compile, accelerator.device, note)
         self.optimizer = adamw(model, settings)
         self.trained = [p for group in self.optimizer.param_groups for p in group["params"]]
         self.bad = torch.zeros((), device=accelerator.device)
@@ -91,14 +91,13 @@ class Update:
 
         Once a loss or a gradient is not finite, the weights stay as they are.
         """
-        total = torch.zeros((), device=self.accelerator.device)
-        for i, (batch, share) in enumerate(zip(batches, self.shares(batches), strict=True)):
-            last = i == len(batches) - 1
-            with nullcontext() if last else self.accelerator.no_sync(self.shared):
-                loss = self.shared(batch.to(self.accelerator.device))
-                part = torch.where(share > 0, loss * share, 0.0)
-                (part * self.accelerator.num_processes).backward()
-            total += part.detach()
+        try:
+            total = self.backward(batches)
+        except Exception as problem:
+            if not self.maybe_compiled.give_up(problem):
+                raise
+            self.optimizer.zero_grad(set_to_none=True)
+            total = self.backward(batches)
         norm = self.gradient_norm()
         self.bad.copy_(torch.maximum(self.bad, (~torch.isfinite(norm + total)).float()))
         if self.made % KEEP_EVERY == 0:
@@ -110,6 +109,18 @@ class Update:
         self.made += 1
         slots = sum(batch.targets.numel() for batch in batches)
         return StepResult(total, norm, slots * self.accelerator.num_processes)
+
+    def backward(self, batches: Sequence[Trainable]) -> Float[Tensor, ""]:
+        """Add the gradient of the mean loss over all targets; returns this process's part of that mean."""
+        total = torch.zeros((), device=self.accelerator.device)
+        for i, (batch, share) in enumerate(zip(batches, self.shares(batches), strict=True)):
+            last = i == len(batches) - 1
+            with nullcontext() if last else self.accelerator.no_sync(self.shared):
+                loss = self.maybe_compiled(batch.to(self.accelerator.device))
+                part = torch.where(share > 0, loss * share, 0.0)
+                (part * self.accelerator.num_processes).backward()
+            total += part.detach()
+        return total
 
     def shares(self, batches: Sequence[Trainable]) -> Float[Tensor, "batches"]:
         """The part that each batch's mean has in the joint mean: they add up to 1 over all processes.
