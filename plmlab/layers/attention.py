@@ -1,5 +1,6 @@
 """Attention (注意力): every query looks at the keys it may see, and takes a weighted mean of their values."""
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any
@@ -9,6 +10,7 @@ import torch.nn.functional as F
 from einops import rearrange
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from plmlab.layers.hooks import HookPoint
 from plmlab.visibility import AttentionMask
@@ -141,4 +143,21 @@ def fused_attention(
     mask = None if may_look.only_causal and query == 1 else may_look.dense(query, key)
     if mask is not None:
         mask = mask.to(q.device)
-    return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout)
+    return masked_kernel(q, k, v, mask, dropout)
+
+
+WITHOUT_CUDNN = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
+
+
+def masked_kernel(
+    q: Float[Tensor, "batch head query width"], k: Float[Tensor, "batch head key width"],
+    v: Float[Tensor, "batch head key width"],
+    mask: Bool[Tensor, "#batch #head query key"] | Float[Tensor, "#batch #head query key"] | None, dropout: float,
+) -> Float[Tensor, "batch head query width"]:
+    """PyTorch's own kernel with a mask, or with numbers to add to the scores; but not cuDNN's.
+
+    That one, the first choice on an H100 or H200 from torch 2.11 on, gives gradients that are not finite where a query
+    sees nothing and the number of keys is 64 more than a multiple of 128 (PyTorch's issue 196678).
+    """
+    with sdpa_kernel(WITHOUT_CUDNN) if q.is_cuda and mask is not None else nullcontext():
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout)

@@ -9,7 +9,7 @@ from einops import einsum, rearrange
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from plmlab.layers.attention import MultiHeadAttention
+from plmlab.layers.attention import MultiHeadAttention, masked_kernel
 from plmlab.layers.hooks import HookPoint
 from plmlab.layers.positions import Sinusoidal
 from plmlab.visibility import AttentionMask
@@ -232,4 +232,4 @@ class BiasedAttention(MultiHeadAttention):
             return self.weigh(q, k, may_look, relation) @ v
         mask = may_look.dense(q.shape[2], k.shape[2])
         added = relation if mask is None else relation.masked_fill(~mask.to(q.device), float("-inf"))
-        return F.scaled_dot_product_attention(q, k, v, added, self.dropout if self.training else 0.0)
+        return masked_kernel(q, k, v, added, self.dropout if self.training else 0.0)
