@@ -15,12 +15,13 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 # what was compiled is kept, whatever the environment asks for: else each Python that starts compiles torch anew
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help lab test clean
+.PHONY: help lab test test-gpu clean
 .NOTPARALLEL:
 
 help:
 	@echo "make lab                      open the course in JupyterLab (NOTEBOOK=… for another notebook)"
 	@echo "make test                     check everything (PARTS=\"lint types\" for some of: lint types units notebooks browser bundled)"
+	@echo "make test-gpu                 check what a GPU computes, and that each notebook runs with one"
 	@echo "make clean                    remove .venv, .venv-lowest and what tools left behind"
 	@echo "make lab PYTHON=python3.12    with another Python, 3.11 or newer"
 
@@ -29,6 +30,9 @@ lab: $(VENV)/course.stamp
 
 test: $(VENV)/tests.stamp
 	$(BIN)/python tests/run.py $(PARTS)
+
+test-gpu: $(VENV)/tests.stamp
+	$(BIN)/python tests/on_gpu.py
 
 $(VENV)/course.stamp: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing the course into $(VENV): some minutes the first time …"

@@ -5,6 +5,7 @@ import os
 
 import jaxtyping
 import pytest
+import torch
 import typecheck
 from durations import UNIT_LIMIT, told, too_slow
 
@@ -22,7 +23,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """A browser test is skipped where no Chromium is found, and fails for it in continuous integration."""
+    """A browser test is skipped where no Chromium is found, and fails for it in continuous integration; a test for a
+    GPU is skipped where there is none."""
+    if item.get_closest_marker("gpu") and not torch.cuda.is_available():
+        pytest.skip(f"torch {torch.__version__} finds no GPU here")
     if item.get_closest_marker("browser") is None:
         return
     from plmlab.doctor import find_browser
@@ -65,7 +69,6 @@ def chromium() -> str:
 @pytest.fixture(scope="module")
 def one_thread():
     """For models that are too small for two threads, which would only wait for each other."""
-    import torch
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield

@@ -25,22 +25,25 @@ WORKERS = 2
 PYTEST = ("pytest", "--color=no", "-n", str(WORKERS), "--dist", "loadfile", "--durations=10", "--durations-min=1")
 PLAIN = (*PYTEST, "-p", "no:nbval")
 """Without the plugin for notebooks, which takes seconds to load."""
+HERE = "not timing and not gpu"
+"""Tests that need neither a quiet machine nor a GPU."""
 PARTS: dict[str, tuple[str, ...]] = {
     "lint": ("ruff", "check", "."),
     "types": ("mypy",),
-    "units": (*PLAIN, "-m", "not browser and not timing", "--ignore", "tests/notebooks", "--ignore", "tests/browser",
+    "units": (*PLAIN, "-m", f"not browser and {HERE}", "--ignore", "tests/notebooks", "--ignore", "tests/browser",
               "tests"),
     "notebooks": (*PYTEST, "--nbval", "--nbval-current-env", "--nbval-cell-timeout", "300",
                   "--nbval-sanitize-with", "tests/notebooks/sanitize.cfg", "tests/notebooks", "notebooks"),
-    "browser": (*PLAIN, "-m", "browser and not timing", "tests/browser"),
+    "browser": (*PLAIN, "-m", f"browser and {HERE}", "tests/browser"),
 }
 BESIDE = ("types", "browser")
 """Parts that run beside the others: pages are waited for half of the time, and the type checker uses one core."""
 SOME = {
+    "gpu": (*PLAIN, "-m", "gpu", "tests"),
     "bundled": ("pytest", "--color=no", "--bundled", "tests/bundled"),
-    "core": (*PLAIN, "-m", "not browser and not timing", "tests/layers", "tests/models", "tests/objectives"),
+    "core": (*PLAIN, "-m", f"not browser and {HERE}", "tests/layers", "tests/models", "tests/objectives"),
 }
-"""Parts that run only when they are named: they repeat tests of ``units``."""
+"""Parts that run only when they are named: what needs a GPU, and what repeats tests of ``units``."""
 COMMANDS = PARTS | SOME
 
 
