@@ -39,7 +39,7 @@ class PlainGPT2(nn.Module):
                 nn.init.normal_(module.weight, std=0.02)
         self.head.weight = self.token.weight
 
-    def loss(self, tokens: Tensor, targets: Tensor) -> Tensor:
+    def forward(self, tokens: Tensor, targets: Tensor) -> Tensor:
         """Mean cross-entropy in nats a token."""
         x = self.token(tokens) + self.position(torch.arange(tokens.shape[1], device=tokens.device))
         for layer in self.layers:

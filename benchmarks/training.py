@@ -49,7 +49,7 @@ def main(rounds: int) -> None:
     assert len(sizes) == 1, f"not the same model: {sizes} parameters"
     seconds = race({
         "plmlab": trainer(ours, lambda windows: ours.loss(Batch.causal(windows))),
-        "plain PyTorch": trainer(plain, lambda windows: plain.loss(windows[:, :-1], windows[:, 1:])),
+        "plain PyTorch": trainer(plain, lambda windows: plain(windows[:, :-1], windows[:, 1:])),
         "transformers": trainer(theirs, lambda windows: theirs(input_ids=windows[:, :-1].contiguous(),
                                                                shift_labels=windows[:, 1:].contiguous(),
                                                                labels=windows[:, 1:]).loss),

@@ -19,7 +19,8 @@ GPU, CPU = torch.device("cuda", 0), torch.device("cpu")
 TOLD: dict[Any, Any] = {Tensor.device.__get__: GPU, Tensor.is_cuda.__get__: True,  # type: ignore[attr-defined]
                         Tensor.is_cpu.__get__: False}  # type: ignore[attr-defined]
 """What a tensor there says of itself."""
-BOTH = {Tensor.copy_, Tensor.data.__set__, torch._has_compatible_shallow_copy_type}  # type: ignore[attr-defined]
+BOTH = {Tensor.copy_, Tensor.data.__set__, torch._has_compatible_shallow_copy_type,  # type: ignore[attr-defined]
+        torch._VF._pack_padded_sequence}  # type: ignore[attr-defined]
 """What may be given tensors of both devices."""
 INDEXED = {Tensor.__getitem__, Tensor.__setitem__}
 """A tensor on a GPU may be indexed by one on the CPU, but not the other way round."""

@@ -38,6 +38,7 @@ def fit(
 
     ``model.loss(batch)`` is the mean loss over the batch's targets. The model itself is trained, on the GPU if there is
     one, and left in evaluation mode on the device where it was: what is then done with it needs no tensor moved.
+    There ``score`` and ``evaluate`` find it too.
 
     ``batches``: a function i → batch; a list, gone round and round; or anything that yields batches, read
     once. Update s takes the batches s · n … s · n + n − 1, where n = processes · ``accumulate``, and its
@@ -85,7 +86,7 @@ def fit(
                     accumulate=accumulate)
     run = Run(model, settings, accelerator, source, compile=compile, floor=floor)
     if evaluate is not None or score is not None:
-        run.validator = Validator(evaluate, score, patience, run.update.loss, accelerator)
+        run.validator = Validator(evaluate, score, patience, run.update.loss, accelerator, run.home)
     if save_to is not None:
         run.prepare_saving(RunStates(save_to), save_every, resume)
     if show and accelerator.is_main_process:

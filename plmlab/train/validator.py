@@ -26,16 +26,17 @@ class Validator:
     to stop."""
 
     def __init__(self, held_out: HeldOut | None, score: Score | None, patience: int | None, loss: Loss,
-                 accelerator: "Accelerator") -> None:
+                 accelerator: "Accelerator", home: torch.device) -> None:
         self.held_out, self.score, self.patience = held_out, score, patience
-        self.loss, self.accelerator = loss, accelerator
+        self.loss, self.accelerator, self.home = loss, accelerator, home
         self.best: dict[str, Tensor] = {}
 
     @torch.no_grad()
     def evaluate(self, held_out: HeldOut) -> float:
         """The mean loss over all held-out targets, in nats. ValueError where there is no batch to evaluate."""
         device, processes = self.accelerator.device, self.accelerator.num_processes
-        batches = held_out() if callable(held_out) else held_out
+        with self.at_home():
+            batches = held_out() if callable(held_out) else held_out
         total = torch.zeros(3, dtype=torch.float64, device=device)
         with self.apart():
             for batch in islice(batches, self.accelerator.process_index, None, processes):
@@ -52,8 +53,17 @@ class Validator:
     @torch.no_grad()
     def judge(self, score: Score) -> float:
         """The model's score."""
-        with self.apart():
+        with self.apart(), self.at_home():
             return float(score(self.loss.model))
+
+    @contextmanager
+    def at_home(self) -> Iterator[None]:
+        """While this lasts, the model is where it was before the training: there a person's function expects it."""
+        self.loss.model.to(self.home)
+        try:
+            yield
+        finally:
+            self.loss.model.to(self.accelerator.device)
 
     @contextmanager
     def apart(self) -> Iterator[None]:

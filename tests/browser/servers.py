@@ -34,8 +34,7 @@ IDLE = "() => window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.k
 FINISHED = """() => [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')]
     .every((prompt) => /\\d/.test(prompt.innerText))"""
 """True once each cell has been run to its end."""
-AT_REST = """async (selector) => {
-    const shown = document.querySelector(selector);
+AT_REST = """async (shown) => {
     for (let same = 0, was = ''; same < 6; ) {
         await new Promise(requestAnimationFrame);
         const { x, y, width, height } = shown.getBoundingClientRect(), now = String([x, y, width, height]);
@@ -168,7 +167,7 @@ class Desk:
         if to_the_end:
             self.page.wait_for_function(FINISHED)
             self.page.wait_for_function(IDLE)
-        self.page.evaluate(AT_REST, until)
+        self.page.locator(until).first.evaluate(AT_REST)
         return self.page
 
     def run_cell(self, number: int, until: str = "") -> str:

@@ -31,7 +31,14 @@ def test_a_model_is_trained_on_the_gpu_and_found_where_it_was(home: str) -> None
     with pretended_gpu():
         model = Seen().to(home)
         before = [id(weight) for weight in model.parameters()]
-        history = fit(model, batch, steps=3, lr=0.1, evaluate=[batch(9)], show=False)
+        asked: set[str] = set()
+
+        def score(it: Seen) -> float:
+            asked.update(str(weight.device) for weight in it.parameters())
+            return 1.0
+        history = fit(model, batch, steps=3, lr=0.1, evaluate=lambda: [batch(int(score(model)))], score=score,
+                      evaluate_every=1, show=False)
+        assert asked == {home} and len(history.scores) == len(history.validation) == 3
         assert history.device == "cuda" and model.seen == {"cuda:0"}
         assert {str(tensor.device) for tensor in model.state_dict().values()} == {home}
         assert [id(weight) for weight in model.parameters()] == before and model.head.weight is model.token.weight

@@ -52,7 +52,7 @@ class WordELMo(ELMo):
     def words(self, tokens: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time model"]:
         """The vectors of words; in training, one in twenty is [UNK]'s."""
         if self.training:
-            dropped = torch.rand(tokens.shape) < UNKNOWN
+            dropped = torch.rand(tokens.shape, device=tokens.device) < UNKNOWN
             tokens = tokens.masked_fill(dropped, spelling().vocab.need("unk"))
         return self.table(tokens)
 

@@ -108,7 +108,8 @@ class Tagger(nn.Module):
         """The logits of each slot's label."""
         words = batch.words
         if self.training:
-            words = words.masked_fill(torch.rand(words.shape) < UNKNOWN, spelling().vocab.need("unk"))
+            dropped = torch.rand(words.shape, device=words.device) < UNKNOWN
+            words = words.masked_fill(dropped, spelling().vocab.need("unk"))
         x = self.table(words)
         if self.mix is not None:
             x = torch.cat([x, self.mix(batch.layers, batch.real)], -1)
