@@ -22,7 +22,7 @@ PRETRAIN = (
     ("held-out", float, "share of the text to judge by (0.05)"),
     ("save-every", int, "updates between two saved states, and between two looks at the held-out text (250)"),
     ("precision", str, "auto (bf16 on a GPU), float32 or bf16"),
-    ("compile", str, "auto (on a GPU), yes or no: torch.compile"),
+    ("compile", str, "auto (on a GPU, where it pays), yes or no: torch.compile"),
     ("choose", str, "what the objective lets one choose, such as rate=0.3, in training; judged is as the paper asks"),
 )
 """The options of ``plmlab pretrain``, their kinds, and what they are; in brackets the defaults of a ``Plan``."""

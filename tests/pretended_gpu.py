@@ -19,8 +19,9 @@ GPU, CPU = torch.device("cuda", 0), torch.device("cpu")
 TOLD: dict[Any, Any] = {Tensor.device.__get__: GPU, Tensor.is_cuda.__get__: True,  # type: ignore[attr-defined]
                         Tensor.is_cpu.__get__: False}  # type: ignore[attr-defined]
 """What a tensor there says of itself."""
-BOTH = {Tensor.copy_, Tensor.data.__set__, torch._has_compatible_shallow_copy_type,  # type: ignore[attr-defined]
-        torch._VF._pack_padded_sequence}  # type: ignore[attr-defined]
+PACK = torch._VF._pack_padded_sequence  # type: ignore[attr-defined]
+"""It takes the lengths of texts from the CPU, and gives the sizes of batches there."""
+BOTH = {Tensor.copy_, Tensor.data.__set__, torch._has_compatible_shallow_copy_type, PACK}  # type: ignore[attr-defined]
 """What may be given tensors of both devices."""
 INDEXED = {Tensor.__getitem__, Tensor.__setitem__}
 """A tensor on a GPU may be indexed by one on the CPU, but not the other way round."""
@@ -43,10 +44,9 @@ class PretendedGPU(TorchFunctionMode):
             raise TypeError("can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy it first")
         if func in MOVES:
             return moved(func, args, kwargs)
-        device = kwargs.get("device")
-        if device is not None:
+        if (device := kwargs.get("device")) is not None:
             there = torch.device(device).type == "cuda"
-            kwargs["device"] = "cpu"
+            kwargs["device"] = CPU if there else device
         elif there and not may_meet(func, args, given):
             places = [(GPU if lies_there(tensor) else CPU, tuple(tensor.shape)) for tensor in given]
             raise RuntimeError(f"{func.__name__}: all tensors should be on one device, and are {places}")
@@ -54,7 +54,9 @@ class PretendedGPU(TorchFunctionMode):
         if func == Tensor.data.__set__:  # type: ignore[attr-defined]
             mark(args[0], lies_there(args[1]))
         if func is Tensor.__iter__:
-            made = iter([mark(row, there) for row in made])
+            return iter([mark(row, there) for row in made])
+        if func is PACK:
+            return mark(made[0], there), made[1]
         known = set(map(id, given))
         return pytree.tree_map_only(Tensor, lambda t: t if id(t) in known else mark(t, there), made)
 
