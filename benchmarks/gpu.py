@@ -9,6 +9,7 @@ tiny models, on a CPU too, to see that it works.
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -96,27 +97,29 @@ def wait(device: torch.device) -> None:
         torch.cuda.synchronize(device)
 
 
-def peak(turn: Turn, device: torch.device) -> float:
-    """GiB of GPU memory that a turn needs at most, with all that lies there."""
+def peak(make: Callable[[], Turn], device: torch.device) -> tuple[Turn, float]:
+    """A runner, and the GiB of GPU memory that it and its first turn need at most."""
     if device.type != "cuda":
-        turn()
-        return float("nan")
+        return make(), float("nan")
     torch.cuda.reset_peak_memory_stats(device)
+    before = torch.cuda.memory_allocated(device)
+    turn = make()
     turn()
-    return torch.cuda.max_memory_allocated(device) / 2**30
+    return turn, (torch.cuda.max_memory_allocated(device) - before) / 2**30
 
 
-def told(name: str, turns: dict[str, Turn], model: nn.Module, config: Any, rows: int, rounds: int, rate: float,
-         device: torch.device) -> list[str]:
+def told(name: str, makers: dict[str, Callable[[], Turn]], model: nn.Module, config: Any, rows: int, rounds: int,
+         rate: float, device: torch.device) -> list[str]:
     """The rows of a table: tokens a second, the speed against the second runner, MFU, and peak memory."""
     tokens = UPDATES * rows * config.time
     operations = tokens * (6 * sum(p.numel() for p in model.parameters())
                            + 12 * config.layers * config.model * config.time)
-    memory = {runner: peak(turn, device) for runner, turn in turns.items()}
+    made = {runner: peak(make, device) for runner, make in makers.items()}
+    turns = {runner: turn for runner, (turn, _) in made.items()}
     seconds = {runner: sorted(spent)[len(spent) // 2] for runner, spent in race(turns, rounds=rounds).items()}
     yardstick = list(seconds.values())[1]
     return [f"| {name}, {rows} × {config.time} | {runner} | {tokens / spent:,.0f} | {yardstick / spent:.2f} | "
-            f"{operations / spent / rate:.2f} | {memory[runner]:.1f} |" for runner, spent in seconds.items()]
+            f"{operations / spent / rate:.2f} | {made[runner][1]:.1f} |" for runner, spent in seconds.items()]
 
 
 def main(rounds: int, batches: list[int], tiny: bool) -> None:
@@ -134,16 +137,16 @@ def main(rounds: int, batches: list[int], tiny: bool) -> None:
         gpt = GPTConfig(500, 32, 2, 32, 2, dropout=0.0) if tiny else GPTConfig(50_304, 1024, 12, 768, 12, dropout=0.0)
         model, data = GPT2(gpt), windows(gpt.vocab, gpt.time, rows)
         plain = PlainGPT2(gpt.vocab, gpt.time, gpt.layers, gpt.model, gpt.heads)
-        turns = {"plmlab": ours(model, data, accelerator), "plain PyTorch": theirs(
-            plain, data, lambda compiled, batch: compiled(batch.tokens, batch.targets), device)}
-        print("\n".join(told("GPT-2", turns, model, gpt, rows, rounds, rate, device)), flush=True)
+        makers = {"plmlab": partial(ours, model, data, accelerator), "plain PyTorch": partial(
+            theirs, plain, data, lambda compiled, batch: compiled(batch.tokens, batch.targets), device)}
+        print("\n".join(told("GPT-2", makers, model, gpt, rows, rounds, rate, device)), flush=True)
         bert = BERTConfig.tiny(500, 32) if tiny else BERTConfig.base()
         encoder, read = BERTPretraining(bert), pairs(bert.vocab, bert.time, rows)
-        turns = {"plmlab": ours(encoder, read, accelerator), "transformers": theirs(
-            to_hf(encoder).train(), read, lambda compiled, batch: compiled(
+        makers = {"plmlab": partial(ours, encoder, read, accelerator), "transformers": partial(
+            theirs, to_hf(encoder).train(), read, lambda compiled, batch: compiled(
                 input_ids=batch.tokens, token_type_ids=batch.segments, labels=batch.targets,
                 next_sentence_label=batch.labels["next_sentence"]).loss, device)}
-        print("\n".join(told("BERT", turns, encoder, bert, rows, rounds, rate, device)), flush=True)
+        print("\n".join(told("BERT", makers, encoder, bert, rows, rounds, rate, device)), flush=True)
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ def _once(read: Read) -> Read:
         if any(key not in kept for key in keys):
             kept.update((key, vectors[:length].clone())
                         for key, vectors, length in zip(keys, read(batch), lengths, strict=True))
-        vectors = pad_sequence([kept[key] for key in keys], batch_first=True).to(batch.tokens.device)
+        vectors = pad_sequence([kept[key].to(batch.tokens.device) for key in keys], batch_first=True)
         return nn.functional.pad(vectors, (0, 0, 0, batch.size[1] - vectors.shape[1]))
 
     return again

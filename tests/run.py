@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -36,6 +37,7 @@ PARTS: dict[str, tuple[str, ...]] = {
                   "--nbval-sanitize-with", "tests/notebooks/sanitize.cfg", "tests/notebooks", "notebooks"),
     "browser": (*PLAIN, "-m", f"browser and {HERE}", "tests/browser"),
 }
+stop = Event()
 BESIDE = ("types", "browser")
 """Parts that run beside the others: pages are waited for half of the time, and the type checker uses one core."""
 SOME = {
@@ -70,10 +72,14 @@ def main(asked: list[str]) -> int:
     start = time.monotonic()
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // WORKERS)))
     parts = list(asked or PARTS)
+    stop.clear()
     main_parts = [part for part in parts if part not in BESIDE] or parts
     with ThreadPoolExecutor() as pool:
         beside = pool.submit(run_all, [part for part in parts if part not in main_parts], aside=True)
-        outcomes = run_all(main_parts) + beside.result()
+        try:
+            outcomes = run_all(main_parts) + beside.result()
+        finally:
+            stop.set()  # after Ctrl-C, no further part begins
     outcomes.sort(key=lambda outcome: parts.index(outcome.part))
     print()
     for outcome in outcomes:
@@ -86,7 +92,7 @@ def main(asked: list[str]) -> int:
 
 def run_all(parts: Sequence[str], *, aside: bool = False) -> list[Outcome]:
     """Run parts one after the other."""
-    return [run(part, aside=aside) for part in parts]
+    return [run(part, aside=aside) for part in parts if not stop.is_set()]
 
 
 def run(part: str, *, aside: bool) -> Outcome:

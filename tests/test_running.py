@@ -72,6 +72,7 @@ def test_the_workflow_runs_what_a_person_runs() -> None:
 def test_some_parts_run_beside_the_others(monkeypatch: pytest.MonkeyPatch,
                                           capsys: pytest.CaptureFixture[str]) -> None:
     began = threading.Barrier(2, timeout=60)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")  # else it is set for good
 
     def started(command: list[str], stdout: IO[str] | None = None, **_: Any) -> Done:
         if "types" in command or "units" in command:

@@ -69,7 +69,7 @@ class Recurrent(nn.Module):
         choices: what else the cell takes, such as an LSTM's ``projected``.
     """
 
-    sequential = True
+    loops_over_text = True
     """It may go through a text in a Python loop (`plmlab.train.compiling`)."""
 
     def __init__(self, cell: type[Cell], inputs: int, hidden: int, layers: int = 1, *, bidirectional: bool = False,

@@ -129,7 +129,7 @@ class TransformerXL(GPT):
     layer_class = RecurrentLayer
     attention_class = TransformerXLAttention
     config: TransformerXLConfig  # type: ignore[assignment]
-    sequential = True
+    loops_over_text = True
     """Segments are read in a Python loop (`plmlab.train.compiling`)."""
 
     def __init__(self, config: TransformerXLConfig) -> None:

@@ -1,10 +1,10 @@
-"""Whether a run's loss goes through ``torch.compile``: where that pays, and with a way back where it fails."""
+"""Whether a run's loss goes through ``torch.compile``: where that pays, and back to eager where it fails."""
 
 import importlib.util
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 from jaxtyping import Float
@@ -12,73 +12,102 @@ from torch import Tensor, nn
 
 from plmlab.train.source import Trainable
 
-WARMING, WATCHED = 2, 10
-"""The updates after which "auto" begins to take the time, and those after which it decides."""
-PAYS = 180.0
-"""Seconds that what is left must take for compiling to pay. Compiling took 30 to 130 s on an H200 (torch 2.11) and
-saves a third of the time at best."""
+if TYPE_CHECKING:
+    from accelerate import Accelerator
+
+WARMUP_UPDATES, DECIDE_AFTER = 2, 10
+"""The updates that "auto" leaves out of its timing, and those after which it decides."""
+MIN_SECONDS_LEFT = 400.0
+"""What is left must take so long for compiling to pay: it took 30 to 130 s on an H200 (torch 2.11), and saves a third
+of the time at best."""
 
 
-class MaybeCompiled:
-    """A run's loss, batch → loss: as it stands, or compiled.
+class CompiledLoss:
+    """A run's loss, batch → loss: eager or compiled.
 
-    ``compile``: True compiles it at once, for whatever shapes come. "auto" does on a GPU, after the first updates,
-    where these had one shape, no module is ``sequential`` (a Python loop over a text, which ``torch.compile`` would
-    unroll), and the updates that are left take long enough; a batch of another shape then goes uncompiled. ``note``
-    takes a line for the run's history.
+    ``compile``: True compiles at once, for whatever shapes come. "auto" does on a GPU, after the first updates, where
+    their batches had one shape, no module ``loops_over_text`` (``torch.compile`` would unroll its Python loop), and the
+    updates that are left take long enough; a batch of another shape then runs eagerly. Several processes decide
+    together. ``note`` takes a line for the run's history.
     """
 
-    def __init__(self, loss: nn.Module, compile: bool | Literal["auto"], device: torch.device,
+    def __init__(self, loss: nn.Module, compile: bool | Literal["auto"], accelerator: "Accelerator",
                  note: Callable[[str], None]) -> None:
-        self.loss, self.device, self.note = loss, device, note
+        self.loss, self.accelerator, self.note = loss, accelerator, note
         self.compiled: Any = torch.compile(loss) if compile is True else None
-        self.watching = (compile == "auto" and device.type == "cuda" and importlib.util.find_spec("triton") is not None
-                         and not any(getattr(module, "sequential", False) for module in loss.modules()))
-        self.known: set[Hashable] | None = set() if self.watching else None
-        self.updates, self.clock = 0, 0.0
+        self.deciding = (compile == "auto" and accelerator.device.type == "cuda" and has_triton()
+                         and not any(getattr(module, "loops_over_text", False) for module in loss.modules()))
+        self.known: set[Hashable] | None = set() if self.deciding else None
+        self.updates, self.seconds = 0, 0.0
+        self.worked = False
 
     def __call__(self, batch: Trainable) -> Float[Tensor, ""]:
         """The loss of a batch."""
         shape = shapes(batch) if self.known is not None else None
-        if self.watching and self.known is not None:
+        if self.deciding and self.known is not None:
             self.known.add(shape)
-        as_it_stands = self.compiled is None or (self.known is not None and shape not in self.known)
-        return (self.loss if as_it_stands else self.compiled)(batch)
+        eager = self.compiled is None or (self.known is not None and shape not in self.known)
+        return (self.loss if eager else self.compiled)(batch)
 
-    def updated(self, left: int) -> None:
-        """An update has been made, and so many are ``left``; "auto" decides after some."""
-        if not self.watching:
+    def updated(self, left: int, start: float) -> None:
+        """Call after each update, with the number of updates left and the time when it began; "auto" decides here."""
+        self.worked = self.worked or self.compiled is not None
+        if not self.deciding:
             return
+        torch.cuda.synchronize(self.accelerator.device)
         self.updates += 1
-        if self.updates in (WARMING, WATCHED):
-            torch.cuda.synchronize(self.device)
-            before, self.clock = self.clock, time.monotonic()
-            if self.updates == WATCHED:
-                self.watching = False
-                ahead = left * (self.clock - before) / (WATCHED - WARMING)
-                if len(self.known or ()) == 1 and ahead > PAYS:
-                    self.compiled = torch.compile(self.loss, dynamic=False)
+        if self.updates > WARMUP_UPDATES:
+            self.seconds += time.monotonic() - start
+        if self.updates == DECIDE_AFTER:
+            self.deciding = False
+            pays = self.seconds / (DECIDE_AFTER - WARMUP_UPDATES) * left > MIN_SECONDS_LEFT
+            if self.all_agree(pays and len(self.known or ()) == 1):
+                self.compiled = torch.compile(self.loss, dynamic=False)
+            else:
+                self.known = None
 
-    def give_up(self, problem: Exception) -> bool:
-        """Go on uncompiled after a problem, and note it; False where nothing was compiled, so that the problem is not
-        the compiler's."""
-        if self.compiled is None:
+    def all_agree(self, yes: bool) -> bool:
+        """Whether every process says yes."""
+        if self.accelerator.num_processes == 1:
+            return yes
+        said = torch.tensor([float(yes)], device=self.accelerator.device)
+        return bool(self.accelerator.gather(said).min())
+
+    def fall_back_to_eager(self, problem: Exception) -> bool:
+        """Run eagerly from here on, and note why; False where the problem is not the compiler's.
+
+        It is the compiler's where it says so, and where the first compiled update fails for any reason but memory. With
+        several processes the others would wait in vain for one that starts its update again.
+        """
+        from torch._dynamo.exc import TorchDynamoException
+        from torch._inductor.exc import InductorError
+
+        compilers = isinstance(problem, TorchDynamoException | InductorError)
+        if (self.compiled is None or isinstance(problem, torch.OutOfMemoryError) or (self.worked and not compilers)
+                or self.accelerator.num_processes > 1):
             return False
         self.compiled, self.known = None, None
         lines = str(problem).strip().splitlines()
-        self.note(f"torch.compile failed, and training goes on without ({type(problem).__name__}"
+        self.note(f"torch.compile failed, and training continues uncompiled ({type(problem).__name__}"
                   f"{f': {lines[0][:200]}' if lines else ''})")
         return True
+
+
+def has_triton() -> bool:
+    """Whether there is what ``torch.compile`` needs on a GPU."""
+    return importlib.util.find_spec("triton") is not None
 
 
 def shapes(value: Any) -> Hashable:
     """What a batch looks like to a compiler: the shapes and types of its tensors, and all else by value."""
     if isinstance(value, Tensor):
         return value.dtype, *value.shape
-    if is_dataclass(value):
-        return tuple(shapes(getattr(value, field.name)) for field in fields(value))
     if isinstance(value, Mapping):
         return tuple((name, shapes(part)) for name, part in value.items())
     if isinstance(value, Sequence) and not isinstance(value, str):
         return tuple(map(shapes, value))
-    return value if isinstance(value, Hashable) else str(type(value))
+    if is_dataclass(value):
+        return type(value), *(shapes(getattr(value, field.name)) for field in fields(value))
+    if hasattr(value, "__dict__") and not isinstance(value, type):
+        return type(value), shapes(vars(value))
+    return value if isinstance(value, Hashable) else type(value)  # type: ignore[return-value]

@@ -2,6 +2,8 @@
 
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -37,8 +39,8 @@ def fit(
     """Train ``model`` for ``steps`` updates with AdamW, and tell what happened.
 
     ``model.loss(batch)`` is the mean loss over the batch's targets. The model itself is trained, on the GPU if there is
-    one, and left in evaluation mode on the device where it was: what is then done with it needs no tensor moved.
-    There ``score`` and ``evaluate`` find it too.
+    one, and left in evaluation mode on the device where it was, so that later code need not move any tensor. ``score``
+    and a function ``evaluate`` are called with the model there too, except with several processes.
 
     ``batches``: a function i → batch; a list, gone round and round; or anything that yields batches, read
     once. Update s takes the batches s · n … s · n + n − 1, where n = processes · ``accumulate``, and its
@@ -49,9 +51,9 @@ def fit(
     ``clip`` are scaled down to it (None: never). ``weight_decay`` spares biases and norms.
 
     ``precision``, "auto": bf16 autocast on a GPU, float32 on a CPU. ``compile``, "auto": ``torch.compile`` on a GPU,
-    where batches have one shape and the run is long enough (`plmlab.train.compiling`); a compilation that fails is told
-    in the history's notes, and training goes on without. On a CPU the same seed, with as many threads, gives the same
-    curve to the bit.
+    where batches have one shape and the run is long enough (`plmlab.train.compiling`); a compilation that fails is
+    recorded in the history's notes, and training continues uncompiled. On a CPU the same seed, with as many threads,
+    gives the same curve to the bit.
 
     ``evaluate``: batches, or a function that makes them anew, for the validation loss every
     ``evaluate_every`` steps and at the end. ``score``: a function model → what it is worth on a development
@@ -84,15 +86,29 @@ def fit(
         raise ValueError("save_every= and resume= need a folder: give save_to= too")
     source = Source(batches, processes=accelerator.num_processes, rank=accelerator.process_index,
                     accumulate=accumulate)
-    run = Run(model, settings, accelerator, source, compile=compile, floor=floor)
-    if evaluate is not None or score is not None:
-        run.validator = Validator(evaluate, score, patience, run.update.loss, accelerator, run.home)
-    if save_to is not None:
-        run.prepare_saving(RunStates(save_to), save_every, resume)
-    if show and accelerator.is_main_process:
-        run.progress = progress(f"Training {type(model).__name__}", steps=steps, done=run.step, floor=floor,
-                                line=show is True)
-    return run()
+    with returned(model) as device:
+        run = Run(model, settings, accelerator, source, compile=compile, floor=floor)
+        if evaluate is not None or score is not None:
+            run.validator = Validator(evaluate, score, patience, run.update.loss, accelerator, device)
+        if save_to is not None:
+            run.prepare_saving(RunStates(save_to), save_every, resume)
+        if show and accelerator.is_main_process:
+            run.progress = progress(f"Training {type(model).__name__}", steps=steps, done=run.step, floor=floor,
+                                    line=show is True)
+        return run()
+
+
+@contextmanager
+def returned(model: nn.Module) -> Iterator[torch.device]:
+    """Gives the device that a model is on; however the block ends, the model is there again afterwards."""
+    device = next((weight.device for weight in model.parameters()), torch.device("cpu"))
+    try:
+        yield device
+    except BaseException:
+        with suppress(RuntimeError):  # an error of the GPU itself is raised again by every later call
+            model.to(device)
+        raise
+    model.to(device)
 
 
 class Run:
@@ -101,7 +117,6 @@ class Run:
     def __init__(self, model: nn.Module, settings: Settings, accelerator: "Accelerator", source: Source, *,
                  compile: bool | Literal["auto"], floor: float | None) -> None:
         self.model, self.settings, self.accelerator, self.source = model, settings, accelerator, source
-        self.home = next((weight.device for weight in model.parameters()), torch.device("cpu"))
         self.update = Update(model, settings, accelerator, compile, lambda note: self.history.notes.append(note))
         self.history = History(settings.steps, accelerator.device.type, settings.precision,
                                accelerator.num_processes, floor)
@@ -128,8 +143,6 @@ class Run:
         except BaseException as problem:
             self.progress.finish(f"stopped by {type(problem).__name__}")
             raise
-        finally:
-            self.model.to(self.home)
         return self.history
 
     def guarded(self) -> tuple[Ending, str]:
@@ -154,9 +167,10 @@ class Run:
                 return self.close("out of batches",
                                   f"the batches ran out after {self.step} of {settings.steps} steps")
             with self.interrupt.whole():
+                start = time.monotonic()
                 self.losses.note(self.update(batches, rate(settings, self.step)), rate(settings, self.step))
                 self.step += 1
-            self.update.maybe_compiled.updated(settings.steps - self.step)
+            self.update.compiled.updated(settings.steps - self.step, start)
             saving = self.save_every is not None and self.step % self.save_every == 0
             validating = self.step % settings.evaluate_every == 0 or self.step == settings.steps
             stop = self.interrupt.asked and self.accelerator.num_processes == 1

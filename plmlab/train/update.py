@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from plmlab.example import IGNORE
-from plmlab.train.compiling import MaybeCompiled
+from plmlab.train.compiling import CompiledLoss
 from plmlab.train.settings import Settings
 from plmlab.train.source import Trainable
 from plmlab.weights import put, snapshot, weights
@@ -79,7 +79,7 @@ class Update:
         self.model, self.accelerator, self.clip = model, accelerator, settings.clip
         self.loss = Loss(model, accelerator.device, settings)
         self.shared: Any = accelerator.prepare_model(self.loss)
-        self.maybe_compiled = MaybeCompiled(self.shared, compile, accelerator.device, note)
+        self.compiled = CompiledLoss(self.shared, compile, accelerator, note)
         self.optimizer = adamw(model, settings)
         self.trained = [p for group in self.optimizer.param_groups for p in group["params"]]
         self.bad = torch.zeros((), device=accelerator.device)
@@ -91,11 +91,13 @@ class Update:
 
         Once a loss or a gradient is not finite, the weights stay as they are.
         """
+        total = None
         try:
             total = self.backward(batches)
         except Exception as problem:
-            if not self.maybe_compiled.give_up(problem):
+            if not self.compiled.fall_back_to_eager(problem):
                 raise
+        if total is None:  # outside of the handler, whose traceback keeps the failed attempt's tensors
             self.optimizer.zero_grad(set_to_none=True)
             total = self.backward(batches)
         norm = self.gradient_norm()
@@ -116,7 +118,7 @@ class Update:
         for i, (batch, share) in enumerate(zip(batches, self.shares(batches), strict=True)):
             last = i == len(batches) - 1
             with nullcontext() if last else self.accelerator.no_sync(self.shared):
-                loss = self.maybe_compiled(batch.to(self.accelerator.device))
+                loss = self.compiled(batch.to(self.accelerator.device))
                 part = torch.where(share > 0, loss * share, 0.0)
                 (part * self.accelerator.num_processes).backward()
             total += part.detach()

@@ -26,20 +26,22 @@ class Validator:
     to stop."""
 
     def __init__(self, held_out: HeldOut | None, score: Score | None, patience: int | None, loss: Loss,
-                 accelerator: "Accelerator", home: torch.device) -> None:
+                 accelerator: "Accelerator", original_device: torch.device) -> None:
         self.held_out, self.score, self.patience = held_out, score, patience
-        self.loss, self.accelerator, self.home = loss, accelerator, home
+        self.loss, self.accelerator = loss, accelerator
+        self.original_device = original_device if accelerator.num_processes == 1 else accelerator.device
         self.best: dict[str, Tensor] = {}
 
     @torch.no_grad()
     def evaluate(self, held_out: HeldOut) -> float:
         """The mean loss over all held-out targets, in nats. ValueError where there is no batch to evaluate."""
         device, processes = self.accelerator.device, self.accelerator.num_processes
-        with self.at_home():
-            batches = held_out() if callable(held_out) else held_out
+        if callable(held_out):
+            with self.on_original_device():
+                held_out = list(held_out())
         total = torch.zeros(3, dtype=torch.float64, device=device)
         with self.apart():
-            for batch in islice(batches, self.accelerator.process_index, None, processes):
+            for batch in islice(held_out, self.accelerator.process_index, None, processes):
                 size = measure(batch).to(device)
                 weight = torch.where(size[0] > 0, size[0], size[1])
                 loss = self.loss(batch.to(device))
@@ -53,13 +55,14 @@ class Validator:
     @torch.no_grad()
     def judge(self, score: Score) -> float:
         """The model's score."""
-        with self.apart(), self.at_home():
+        with self.apart(), self.on_original_device():
             return float(score(self.loss.model))
 
     @contextmanager
-    def at_home(self) -> Iterator[None]:
-        """While this lasts, the model is where it was before the training: there a person's function expects it."""
-        self.loss.model.to(self.home)
+    def on_original_device(self) -> Iterator[None]:
+        """While this lasts, the model is on the device where user functions expect it. Not with several processes: a
+        parameter that changes its device loses DDP's hook."""
+        self.loss.model.to(self.original_device)
         try:
             yield
         finally:

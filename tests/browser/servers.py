@@ -35,7 +35,7 @@ FINISHED = """() => [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt'
     .every((prompt) => /\\d/.test(prompt.innerText))"""
 """True once each cell has been run to its end."""
 AT_REST = """async (shown) => {
-    for (let same = 0, was = ''; same < 6; ) {
+    for (let same = 0, was = '', frames = 0; same < 6 && frames < 3000; frames++) {
         await new Promise(requestAnimationFrame);
         const { x, y, width, height } = shown.getBoundingClientRect(), now = String([x, y, width, height]);
         same = now === was ? same + 1 : 0;

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 import torch
+from fake_gpu import fake_gpu
 from little_run import TEXT, interrupted_at
-from pretended_gpu import pretended_gpu
 
 from plmlab.checkpoints import load
 from plmlab.models import word2vec
@@ -22,7 +22,7 @@ COUNTING = ("cbow", "skip-gram")
 
 
 @pytest.mark.parametrize(("gpu", "steps"), [
-    (pretended_gpu, 4), pytest.param(nullcontext, 300, marks=pytest.mark.gpu)], ids=["pretended", "real"])
+    (fake_gpu, 4), pytest.param(nullcontext, 300, marks=pytest.mark.gpu)], ids=["fake", "real"])
 @pytest.mark.parametrize("name", sorted(pretrainable()))
 def test_a_model_pretrained_on_a_gpu_is_the_same_on_a_cpu(
         name: str, gpu: Callable[[], AbstractContextManager[None]], steps: int, tmp_path: Path,

@@ -1,16 +1,19 @@
-"""Where a model is trained and where it is found afterwards, as if a GPU were there."""
+"""Where a model is trained and where it is found afterwards, on a fake GPU."""
 
 import math
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import torch
-from pretended_gpu import pretended_gpu
+from fake_gpu import fake_gpu
 from torch import nn
-from training_toy import Toy, ToyConfig, batch
+from training_toy import Toy, ToyBatch, ToyConfig, batch
 
 from plmlab.example import Batch
 from plmlab.features import remembered
 from plmlab.train import Diverged, fit
+from plmlab.train.state import StateError
 
 
 class Seen(Toy):
@@ -28,7 +31,7 @@ class Seen(Toy):
 
 @pytest.mark.parametrize("home", ["cpu", "cuda:0"])
 def test_a_model_is_trained_on_the_gpu_and_found_where_it_was(home: str) -> None:
-    with pretended_gpu():
+    with fake_gpu():
         model = Seen().to(home)
         before = [id(weight) for weight in model.parameters()]
         asked: set[str] = set()
@@ -36,7 +39,10 @@ def test_a_model_is_trained_on_the_gpu_and_found_where_it_was(home: str) -> None
         def score(it: Seen) -> float:
             asked.update(str(weight.device) for weight in it.parameters())
             return 1.0
-        history = fit(model, batch, steps=3, lr=0.1, evaluate=lambda: [batch(int(score(model)))], score=score,
+
+        def judged() -> Iterator[ToyBatch]:
+            yield batch(int(score(model)))
+        history = fit(model, batch, steps=3, lr=0.1, evaluate=judged, score=score,
                       evaluate_every=1, show=False)
         assert asked == {home} and len(history.scores) == len(history.validation) == 3
         assert history.device == "cuda" and model.seen == {"cuda:0"}
@@ -45,7 +51,7 @@ def test_a_model_is_trained_on_the_gpu_and_found_where_it_was(home: str) -> None
 
 
 def test_so_it_is_after_a_divergence_and_an_error() -> None:
-    with pretended_gpu():
+    with fake_gpu():
         for worth, error in ((math.nan, Diverged), ("wrong", TypeError)):
             model = Seen()
             model.worth = worth
@@ -54,13 +60,22 @@ def test_so_it_is_after_a_divergence_and_an_error() -> None:
             assert model.seen == {"cuda:0"} and {str(weight.device) for weight in model.parameters()} == {"cpu"}
 
 
+def test_so_it_is_where_a_run_can_t_begin(tmp_path: Path) -> None:
+    with fake_gpu():
+        fit(Seen(), batch, steps=2, lr=0.1, save_to=tmp_path, show=False)
+        model = Seen()
+        with pytest.raises(StateError):
+            fit(model, batch, steps=2, lr=0.1, save_to=tmp_path, show=False)
+        assert {str(weight.device) for weight in model.parameters()} == {"cpu"}
+
+
 def test_the_curve_is_that_of_a_cpu() -> None:
     torch.manual_seed(0)
-    here = fit(Seen(), batch, steps=5, lr=0.1, show=False).losses
-    with pretended_gpu():
+    here = fit(Seen(), batch, steps=5, lr=0.1, precision="float32", show=False).losses
+    with fake_gpu():
         torch.manual_seed(0)
         there = fit(Seen(), batch, steps=5, lr=0.1, precision="float32", show=False).losses
-    assert here == there
+    assert there == pytest.approx(here, rel=1e-5)
 
 
 class Reader(nn.Module):
@@ -73,9 +88,12 @@ class Reader(nn.Module):
 
 
 def test_what_was_remembered_in_one_place_is_given_in_the_other() -> None:
-    reader, read = Reader(), Batch.causal(torch.arange(6)[None])
-    with pretended_gpu(), remembered(reader):
+    reader, read, other = Reader(), Batch.causal(torch.arange(6)[None]), Batch.causal(torch.arange(1, 7)[None])
+    both = Batch.causal(torch.stack([torch.arange(6), torch.arange(1, 7)]))
+    with fake_gpu(), remembered(reader):
         here = reader(read)
         there = reader.to("cuda")(read.to("cuda"))
         assert (str(here.device), str(there.device)) == ("cpu", "cuda:0")
         assert torch.equal(here, there.cpu())
+        reader(other.to("cuda"))
+        assert torch.equal(reader.cpu()(both)[0], here[0])

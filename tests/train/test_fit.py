@@ -315,7 +315,7 @@ def test_compiled_gives_the_same_curve(unchecked, monkeypatch):
     monkeypatch.setattr(torch, "compile", lambda f, **kw: compiled.append(f) or real(f, backend="eager"))
     ours = fit(toy(), batch, steps=4, lr=0.01, compile=True, show=False)
     plain = fit(toy(), batch, steps=4, lr=0.01, show=False)
-    assert len(compiled) == 1 and ours.losses == pytest.approx(plain.losses, rel=1e-5)
+    assert len(compiled) == 1 and ours.notes == [] and ours.losses == pytest.approx(plain.losses, rel=1e-5)
 
 
 def test_it_works_outside_the_main_thread():

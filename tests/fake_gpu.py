@@ -1,4 +1,4 @@
-"""A GPU that is only pretended: tensors that say they lie on it, and refuse to meet any that do not.
+"""A fake GPU: tensors that say they lie on it, and refuse to meet any that do not.
 
 Their numbers stay on the CPU. So a machine without a GPU can show that no tensor is forgotten on the one device or the
 other; not whether a GPU's kernels are right, nor how fast they are.
@@ -16,12 +16,14 @@ from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
 GPU, CPU = torch.device("cuda", 0), torch.device("cpu")
-TOLD: dict[Any, Any] = {Tensor.device.__get__: GPU, Tensor.is_cuda.__get__: True,  # type: ignore[attr-defined]
+REPORTED: dict[Any, Any] = {Tensor.device.__get__: GPU, Tensor.is_cuda.__get__: True,  # type: ignore[attr-defined]
                         Tensor.is_cpu.__get__: False}  # type: ignore[attr-defined]
 """What a tensor there says of itself."""
-PACK = torch._VF._pack_padded_sequence  # type: ignore[attr-defined]
-"""It takes the lengths of texts from the CPU, and gives the sizes of batches there."""
-BOTH = {Tensor.copy_, Tensor.data.__set__, torch._has_compatible_shallow_copy_type, PACK}  # type: ignore[attr-defined]
+SIZES = {torch._VF._pack_padded_sequence, torch._VF._pad_packed_sequence}  # type: ignore[attr-defined]
+"""They take and give sizes, lengths of texts or of batches, on the CPU."""
+PACKED = {*SIZES, torch._VF.lstm, torch._VF.gru, torch._VF.rnn_tanh, torch._VF.rnn_relu}  # type: ignore[attr-defined]
+"""They take such sizes."""
+MAY_MIX = {Tensor.copy_, Tensor.data.__set__, torch._has_compatible_shallow_copy_type}  # type: ignore[attr-defined]
 """What may be given tensors of both devices."""
 INDEXED = {Tensor.__getitem__, Tensor.__setitem__}
 """A tensor on a GPU may be indexed by one on the CPU, but not the other way round."""
@@ -30,7 +32,7 @@ NEW_PARAMETER = nn.Parameter.__new__
 MOVES = {Tensor.to: None, Tensor.cpu: CPU, Tensor.cuda: GPU}
 
 
-class PretendedGPU(TorchFunctionMode):
+class FakeGPU(TorchFunctionMode):
     """While it is on, ``.to("cuda")`` and ``device="cuda"`` give tensors there, and so does what is made of them."""
 
     def __torch_function__(self, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -38,8 +40,8 @@ class PretendedGPU(TorchFunctionMode):
         kwargs = dict(kwargs or {})
         given = [leaf for leaf in pytree.tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)]
         there = any(map(lies_there, given))
-        if there and func in TOLD:
-            return TOLD[func]
+        if there and func in REPORTED:
+            return REPORTED[func]
         if there and func in AS_ARRAY:
             raise TypeError("can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy it first")
         if func in MOVES:
@@ -55,7 +57,7 @@ class PretendedGPU(TorchFunctionMode):
             mark(args[0], lies_there(args[1]))
         if func is Tensor.__iter__:
             return iter([mark(row, there) for row in made])
-        if func is PACK:
+        if func in SIZES:
             return mark(made[0], there), made[1]
         known = set(map(id, given))
         return pytree.tree_map_only(Tensor, lambda t: t if id(t) in known else mark(t, there), made)
@@ -77,9 +79,10 @@ def mark(tensor: Tensor, there: bool) -> Tensor:
 
 def may_meet(func: Any, args: Any, given: list[Tensor]) -> bool:
     """Whether a GPU would take these tensors together: all are there, or single numbers, or indices of one that is."""
-    if func in BOTH or (func in INDEXED and lies_there(args[0])):
+    if func in MAY_MIX or (func in INDEXED and lies_there(args[0])):
         return True
-    return all(lies_there(tensor) or tensor.dim() == 0 for tensor in given)
+    sizes = func in PACKED
+    return all(lies_there(tensor) or tensor.dim() == 0 or (sizes and tensor.dtype == torch.long) for tensor in given)
 
 
 def moved(func: Any, args: Any, kwargs: dict[str, Any]) -> Tensor:
@@ -103,7 +106,7 @@ def parameter(cls: type[nn.Parameter], data: Tensor, requires_grad: bool = True)
 
 
 @contextmanager
-def pretended_gpu() -> Iterator[None]:
+def fake_gpu() -> Iterator[None]:
     """A GPU is there: ``fit`` trains on it."""
     from accelerate import Accelerator
 
@@ -115,5 +118,5 @@ def pretended_gpu() -> Iterator[None]:
         stack.enter_context(warnings.catch_warnings())
         warnings.filterwarnings("ignore", "(?i).*cuda is not available")
         warnings.filterwarnings("ignore", ".*without cuDNN")
-        stack.enter_context(PretendedGPU())
+        stack.enter_context(FakeGPU())
         yield
