@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from plmlab.chapters.ch01.latching import STEPS, left
+from plmlab.chapters.ch01 import lags
+from plmlab.chapters.ch01.latching import STEPS, again, left
 from plmlab.chapters.ch01.long_memories import FromLastState
 from plmlab.chapters.ch01.tasks import TASKS
 
@@ -32,3 +33,13 @@ def test_a_weak_one_loses_both() -> None:
     found = left(one_unit(0.5))
     assert found["the first sign"][-1] < 1e-20 and found["a push of 1"][-1] < 1e-20
     assert len(found["the first sign"]) == len(found["a push of 1"]) == STEPS + 1
+
+
+@pytest.mark.parametrize(("good", "seed"), [({3, 5}, 3), (set(), 11)], ids=["the first that holds a bit", "none"])
+def test_a_run_that_ends_otherwise_is_not_taken(good: set[int], seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def learn(task: str, cell: str, steps: int, lr: float, seed: int) -> tuple[FromLastState, list[float]]:
+        return one_unit(2.0 if seed in good else 0.999), [0.5, 0.0 if seed != 2 else 0.4]
+
+    monkeypatch.setattr(lags, "learn", learn)
+    _, errors, found = again()
+    assert found == seed and errors == [0.5, 0.0]
