@@ -10,11 +10,8 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Event
 from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -37,9 +34,6 @@ PARTS: dict[str, tuple[str, ...]] = {
                   "--nbval-sanitize-with", "tests/notebooks/sanitize.cfg", "tests/notebooks", "notebooks"),
     "browser": (*PLAIN, "-m", f"browser and {HERE}", "tests/browser"),
 }
-stop = Event()
-BESIDE = ("types", "browser")
-"""Parts that run beside the others: pages are waited for half of the time, and the type checker uses one core."""
 SOME = {
     "gpu": (*PLAIN, "-m", "gpu", "tests"),
     "bundled": ("pytest", "--color=no", "--bundled", "tests/bundled"),
@@ -69,47 +63,25 @@ def main(asked: list[str]) -> int:
     if unknown:
         print(f"there is no part {', '.join(unknown)}; there are {', '.join(COMMANDS)}", file=sys.stderr)
         return 2
-    start = time.monotonic()
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // WORKERS)))
-    parts = list(asked or PARTS)
-    stop.clear()
-    main_parts = [part for part in parts if part not in BESIDE] or parts
-    with ThreadPoolExecutor() as pool:
-        beside = pool.submit(run_all, [part for part in parts if part not in main_parts], aside=True)
-        try:
-            outcomes = run_all(main_parts) + beside.result()
-        finally:
-            stop.set()  # after Ctrl-C, no further part begins
-    outcomes.sort(key=lambda outcome: parts.index(outcome.part))
+    outcomes = [run(part) for part in asked or PARTS]
     print()
     for outcome in outcomes:
         print(f"{outcome.part:<10} {'FAILED' if outcome.bad else 'ok':<7} {told(outcome.counts)}, "
               f"{outcome.seconds:.0f} s")
     total = sum((outcome.counts for outcome in outcomes), Counter[str]())
-    print(f" {told(total)} in {time.monotonic() - start:.2f}s ".center(90, "="))
+    print(f" {told(total)} in {sum(o.seconds for o in outcomes):.2f}s ".center(90, "="))
     return int(any(outcome.bad for outcome in outcomes))
 
 
-def run_all(parts: Sequence[str], *, aside: bool = False) -> list[Outcome]:
-    """Run parts one after the other."""
-    return [run(part, aside=aside) for part in parts if not stop.is_set()]
-
-
-def run(part: str, *, aside: bool) -> Outcome:
-    """Run one part. Its output passes through, or, ``aside``, is shown when the part has ended."""
-    title = f"\n--- {part}: {' '.join(COMMANDS[part])}\n"
+def run(part: str) -> Outcome:
+    """Run one part, its output passing through."""
+    print(f"\n--- {part}: {' '.join(COMMANDS[part])}", flush=True)
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        report, said = Path(folder) / "report.xml", Path(folder) / "said.txt"
+        report = Path(folder) / "report.xml"
         more = [f"--junitxml={report}"] if COMMANDS[part][0] == "pytest" else []
-        command = [sys.executable, "-m", *arguments(part), *more]
-        if aside:
-            with said.open("w") as file:
-                status = subprocess.run(command, cwd=ROOT, stdout=file, stderr=subprocess.STDOUT).returncode
-            print(title + said.read_text(errors="replace"), flush=True)
-        else:
-            print(title, end="", flush=True)
-            status = subprocess.run(command, cwd=ROOT).returncode
+        status = subprocess.run([sys.executable, "-m", *arguments(part), *more], cwd=ROOT).returncode
         counts = tally(report, status) if more else Counter({"failed" if status else "passed": 1})
     return Outcome(part, counts, time.monotonic() - start)
 

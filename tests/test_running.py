@@ -3,10 +3,9 @@
 import os
 import re
 import subprocess
-import threading
 from collections import Counter
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import NamedTuple
 
 import kernels
 import pytest
@@ -67,24 +66,3 @@ def test_the_workflow_runs_what_a_person_runs() -> None:
     assert parts and {*parts[1].split()} <= {*run.COMMANDS}
     folders = [word for word in run.COMMANDS["core"] if word.startswith("tests/")]
     assert folders and all((ROOT / folder).is_dir() for folder in folders)
-
-
-def test_some_parts_run_beside_the_others(monkeypatch: pytest.MonkeyPatch,
-                                          capsys: pytest.CaptureFixture[str]) -> None:
-    began = threading.Barrier(2, timeout=60)
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")  # else it is set for good
-
-    def started(command: list[str], stdout: IO[str] | None = None, **_: Any) -> Done:
-        if "types" in command or "units" in command:
-            began.wait()
-        if stdout:
-            stdout.write("what the part said")
-        return Done(command[-1] == "types")
-
-    monkeypatch.setattr(run, "COMMANDS", {"lint": ("lint",), "types": ("types",), "units": ("units",)})
-    monkeypatch.setattr(subprocess, "run", started)
-    assert run.main(["types", "units", "lint"]) == 1
-    told = capsys.readouterr().out
-    assert "--- types: types\nwhat the part said" in told
-    assert re.findall(r"^(types|units|lint) +(ok|FAILED)", told, re.M) == [
-        ("types", "FAILED"), ("units", "ok"), ("lint", "ok")]
