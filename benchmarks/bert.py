@@ -20,18 +20,18 @@ from plmlab.models.bert import BERTConfig, BERTPretraining
 from plmlab.objectives import next_sentence
 from plmlab.text.vocabulary import Vocabulary
 
-VOCAB, TIME, BATCH, UPDATES = Vocabulary(2000), 64, 32, 5
+VOCAB, TIME, BATCH, UPDATES = 2000, 64, 32, 5
 
 
-def batches() -> list[Batch]:
-    """Random pairs of full length."""
-    rng, half = Random(0), (TIME - 3) // 2
+def pairs(size: int, time: int, rows: int, count: int) -> list[Batch]:
+    """So many batches of random pairs of full length, of a vocabulary of this ``size``; 15 % of their slots hidden."""
+    rng, vocab, half = Random(0), Vocabulary(size), (time - 3) // 2
 
     def words(n: int) -> list[int]:
-        return [39 + int(rng.random() * (VOCAB.size - 39)) for _ in range(n)]
+        return [39 + int(rng.random() * (size - 39)) for _ in range(n)]
 
-    return [Batch.of([next_sentence(words(half), words(TIME - 3 - half), i % 2 == 0, vocab=VOCAB, rng=rng)
-                      for i in range(BATCH)], pad=0) for _ in range(UPDATES)]
+    return [Batch.of([next_sentence(words(half), words(time - 3 - half), i % 2 == 0, vocab=vocab, rng=rng)
+                      for i in range(rows)], pad=0) for _ in range(count)]
 
 
 def trainer(model: nn.Module, loss: Callable[[Batch], Tensor], data: list[Batch]) -> Callable[[], None]:
@@ -53,7 +53,7 @@ def main(rounds: int) -> None:
     logging.set_verbosity_error()
     torch.set_num_threads(2)
     torch.manual_seed(0)
-    ours, data = BERTPretraining(BERTConfig.tiny(VOCAB.size, TIME)), batches()
+    ours, data = BERTPretraining(BERTConfig.tiny(VOCAB, TIME)), pairs(VOCAB, TIME, BATCH, UPDATES)
     theirs = to_hf(ours)
 
     def their_loss(batch: Batch) -> Tensor:

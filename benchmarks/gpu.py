@@ -10,11 +10,12 @@ import sys
 import time
 from collections.abc import Callable
 from functools import partial
-from random import Random
+from statistics import median
 from typing import Any
 
 import torch
 from accelerate import Accelerator
+from bert import pairs
 from plain import PlainGPT2
 from rounds import race
 from torch import Tensor, nn
@@ -24,8 +25,6 @@ from plmlab.example import Batch
 from plmlab.hf import to_hf
 from plmlab.models.bert import BERTConfig, BERTPretraining
 from plmlab.models.gpt import GPT2, GPTConfig
-from plmlab.objectives import next_sentence
-from plmlab.text.vocabulary import Vocabulary
 from plmlab.train.settings import Settings
 from plmlab.train.update import Update
 
@@ -68,16 +67,6 @@ def windows(vocab: int, time: int, rows: int) -> list[Batch]:
     return [Batch.causal(torch.randint(vocab, (rows, time + 1), generator=draw)) for _ in range(UPDATES)]
 
 
-def pairs(size: int, time: int, rows: int) -> list[Batch]:
-    """Random pairs of full length, 15 % of their slots hidden."""
-    rng, vocab, half = Random(0), Vocabulary(size), (time - 3) // 2
-
-    def words(n: int) -> list[int]:
-        return [39 + int(rng.random() * (size - 39)) for _ in range(n)]
-    return [Batch.of([next_sentence(words(half), words(time - 3 - half), i % 2 == 0, vocab=vocab, rng=rng)
-                      for i in range(rows)], pad=0) for _ in range(UPDATES)]
-
-
 def matrix_rate(device: torch.device, size: int) -> float:
     """Floating-point operations a second of a product of two bf16 matrices."""
     a, b = (torch.randn(size, size, device=device, dtype=torch.bfloat16) for _ in range(2))
@@ -116,7 +105,7 @@ def told(name: str, makers: dict[str, Callable[[], Turn]], model: nn.Module, con
                            + 12 * config.layers * config.model * config.time)
     made = {runner: peak(make, device) for runner, make in makers.items()}
     turns = {runner: turn for runner, (turn, _) in made.items()}
-    seconds = {runner: sorted(spent)[len(spent) // 2] for runner, spent in race(turns, rounds=rounds).items()}
+    seconds = {runner: median(spent) for runner, spent in race(turns, rounds=rounds).items()}
     yardstick = list(seconds.values())[1]
     return [f"| {name}, {rows} × {config.time} | {runner} | {tokens / spent:,.0f} | {yardstick / spent:.2f} | "
             f"{operations / spent / rate:.2f} | {made[runner][1]:.1f} |" for runner, spent in seconds.items()]
@@ -141,7 +130,7 @@ def main(rounds: int, batches: list[int], tiny: bool) -> None:
             theirs, plain, data, lambda compiled, batch: compiled(batch.tokens, batch.targets), device)}
         print("\n".join(told("GPT-2", makers, model, gpt, rows, rounds, rate, device)), flush=True)
         bert = BERTConfig.tiny(500, 32) if tiny else BERTConfig.base()
-        encoder, read = BERTPretraining(bert), pairs(bert.vocab, bert.time, rows)
+        encoder, read = BERTPretraining(bert), pairs(bert.vocab, bert.time, rows, UPDATES)
         makers = {"plmlab": partial(ours, encoder, read, accelerator), "transformers": partial(
             theirs, to_hf(encoder).train(), read, lambda compiled, batch: compiled(
                 input_ids=batch.tokens, token_type_ids=batch.segments, labels=batch.targets,
