@@ -2,7 +2,7 @@
 
 import io
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
 
@@ -78,7 +78,6 @@ BEGINNINGS = {
     "WorldLab": [f'WorldLab(view="{view}")' for view in ("sentences", "probability", "entity", "question")],
 }
 """Lab → Python for some of it."""
-ALL = [made for beginnings in BEGINNINGS.values() for made in beginnings]
 
 STATE = """(lab) => {
     lab.classList.add('picture');
@@ -109,15 +108,19 @@ def high(jupyter: Desk) -> Iterator[Desk]:
     jupyter.page.set_viewport_size(SIZE)
 
 
-def beginning(desk: Desk, made: str, page: Page, other: str | None = None) -> tuple[Locator, Locator]:
-    """A lab in the notebook, shown as it was when its page was written; and that page, or another lab's, where it has
-    the same width."""
-    shown = f'lab = {made}\n_ = Path("lab.html").write_text(({other or "lab"}).html(), encoding="utf-8")\nlab'
-    lab = desk.run(IMPORTS, shown, until=".plm-lab").locator(".plm-lab")
-    page.set_viewport_size({"width": round(lab.bounding_box()["width"]) + 24, "height": 1000})
-    page.goto(Path(desk.server.folder, "lab.html").as_uri())
-    page.wait_for_selector("html[data-drawn]")
-    return lab, page.locator(".plm-lab")
+def beginnings(desk: Desk, made: Sequence[str], page: Page) -> Iterator[tuple[Locator, Locator]]:
+    """Each of some labs in the notebook, shown as it was when its page was written; and that page, at the same
+    width."""
+    shown = f"""labs = [{", ".join(made)}]
+for i, lab in enumerate(labs):
+    _ = Path(f"lab-{{i}}.html").write_text(lab.html(), encoding="utf-8")
+display(*labs)"""
+    labs = desk.run(IMPORTS, shown, until=f".plm-lab >> nth={len(made) - 1}").locator(".plm-lab")
+    for i in range(len(made)):
+        page.set_viewport_size({"width": round(labs.nth(i).bounding_box()["width"]) + 24, "height": 1000})
+        page.goto(Path(desk.server.folder, f"lab-{i}.html").as_uri())
+        page.wait_for_selector("html[data-drawn]")
+        yield labs.nth(i), page.locator(".plm-lab")
 
 
 def differences(one: Locator, two: Locator, wait: float = LIMIT) -> dict[str, list]:
@@ -150,15 +153,16 @@ def test_every_lab_has_its_beginnings() -> None:
     assert set(BEGINNINGS) == every, "a new lab needs an entry"
 
 
-@pytest.mark.parametrize("made", ALL, ids=range(len(ALL)))
-def test_the_page_begins_as_the_live_lab(high: Desk, page: Page, made: str) -> None:
-    lab, alone = beginning(high, made, page)
-    assert differences(lab, alone) == {}
-    assert differing(lab, alone) < 0.01
+@pytest.mark.parametrize("name", BEGINNINGS)
+def test_the_page_begins_as_the_live_lab(high: Desk, page: Page, name: str) -> None:
+    for made, (lab, alone) in zip(BEGINNINGS[name], beginnings(high, BEGINNINGS[name], page), strict=True):
+        assert differences(lab, alone) == {}, made
+        assert differing(lab, alone) < 0.01, made
 
 
 def test_another_beginning_is_told_apart(high: Desk, page: Page) -> None:
     """Where words, marks and pixels differ, each is seen."""
-    for mine, other, seen in (("ShapeXray()", "ShapeXray(wrong=True)", {"words", "paths", "set"}),
-                              (BEGINNINGS["PositionLab"][1], BEGINNINGS["PositionLab"][2], {"pixels"})):
-        assert seen <= set(differences(*beginning(high, mine, page, other), wait=0))
+    for two, seen in ((("ShapeXray()", "ShapeXray(wrong=True)"), {"words", "paths", "set"}),
+                      (BEGINNINGS["PositionLab"][1:3], {"pixels"})):
+        (mine, _), (_, other) = beginnings(high, two, page)
+        assert seen <= set(differences(mine, other, wait=0))

@@ -8,6 +8,7 @@ from four_masks_models import TEXT, WORDS, lab
 from playwright.sync_api import Page, expect
 from servers import Desk
 from standin import HOSTILE
+from watching import sticks_out
 
 from plmlab.labs.four_masks.reading import readings
 from plmlab.objectives.prefix import MASKS
@@ -65,21 +66,14 @@ def test_one_pair_is_marked_in_all_four_and_the_reason_is_the_mask_s(show: Show)
     expect(page.locator(WHY).first).to_have_text(re.compile(r"both directions: \[MASK\] may look at cups"))
 
 
-@pytest.mark.parametrize("width", [420, 960, 1280])
-def test_nothing_overflows_and_all_is_text(show: Show, page: Page, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 900})
+def test_nothing_overflows_and_all_is_text(show: Show, page: Page) -> None:
     for text in (TEXT, "sing", *HOSTILE.values()):
         made = lab()
         made.text = text
-        show(made, "dark" if width == 960 else "light")
+        show(made)
         assert page.locator(".plm-lab :is(img, script)").count() == 0
         assert page.input_value(".sentence") == text
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, text
-        cut = page.evaluate("""() => {
-            const lab = document.querySelector('.plm-lab').getBoundingClientRect();
-            return [...document.querySelectorAll('.plm-lab :is(.why, .bar, .ask, .panel, .beliefs, .paid, .scroll)')]
-                .filter((e) => e.getBoundingClientRect().right > lab.right).map((e) => e.className); }""")
-        assert cut == [], text
+        assert sticks_out(page, (420, 960, 1280), ".why, .bar, .ask, .panel, .beliefs, .paid, .scroll") == {}, text
 
 
 def test_all_is_reached_by_keyboard(show: Show) -> None:

@@ -9,6 +9,7 @@ from gate_models import HOLDS, SMALL, SUBJECT, TEXT, WORDS, agreeing, random_lst
 from playwright.sync_api import Page, expect
 from servers import Desk
 from standin import HOSTILE
+from watching import WIDTHS, sticks_out
 
 from plmlab.interpret.gates import Hold
 from plmlab.labs import GateLab
@@ -158,20 +159,13 @@ def test_what_a_person_types_is_text(show: Show, name: str) -> None:
     expect(page.locator(WHY)).to_contain_text("Layer 0, unit")
 
 
-@pytest.mark.parametrize("width", [420, 700, 960, 1280])
-def test_nothing_overflows(show: Show, page: Page, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 900})
+def test_nothing_overflows(show: Show, page: Page) -> None:
     holds = [asdict(Hold("memory", 0, SUBJECT, -2.5, 3)), asdict(Hold("input", 0, 1, 1.0))]
     for text in (TEXT, "the girl " * 40, "Victor Brandt directed The Long Garden .", "the wombat is"):
         lab = lab_of(text)
         lab.holds = holds
-        show(lab, "dark" if width == 700 else "light")
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, text
-        cut = page.evaluate("""() => {
-            const lab = document.querySelector('.plm-lab').getBoundingClientRect();
-            return [...document.querySelectorAll('.plm-lab :is(.why, .bar, .next, .ask, .numbers, .held, .units > *)')]
-                .filter((e) => e.getBoundingClientRect().right > lab.right).map((e) => e.className); }""")
-        assert cut == [], text
+        show(lab)
+        assert sticks_out(page, WIDTHS, ".why, .bar, .next, .ask, .numbers, .held, .units > *") == {}, text
 
 
 LAB = """

@@ -10,6 +10,7 @@ import torch
 from playwright.sync_api import Page, expect
 from servers import Desk
 from standin import HOSTILE
+from watching import WIDTHS, sticks_out
 
 from plmlab.hf import minilm
 from plmlab.labs.position.lab import KINDS, PositionLab
@@ -306,26 +307,20 @@ def test_what_a_person_types_is_text(show: Show, name: str) -> None:
     assert "looks at" in page.inner_text(WHY)
 
 
-@pytest.mark.parametrize("width", [420, 700, 960, 1280])
-def test_nothing_overflows_and_nothing_is_cut(show: Show, page: Page, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 900})
+def test_nothing_overflows_and_nothing_is_cut(show: Show, page: Page) -> None:
+    boxes = ".why, .bar, .clock, .turns, svg, .heat, table, .ask, .finding"
     long = " ".join(["the old baker told the ferryman a long story"] * 9)
     labs = [lab_of(kind, length=512) for kind in KINDS] + [lab_of("sentence", text) for text in ("Hi", long)]
     labs += [PositionLab(*two_axes(), STORY, kind=kind, axis=1) for kind in ("learned", "sentence")]
     for lab in labs:
         show(lab)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, lab
-        cut = page.evaluate("""() => {
-            const lab = document.querySelector('.plm-lab').getBoundingClientRect();
-            const boxes = [...document.querySelectorAll(
-                '.plm-lab :is(.why, .bar, .clock, .turns, svg, .heat, table, .ask, .finding)')];
-            const outside = (text) => {
+        for width in WIDTHS:
+            assert sticks_out(page, [width], boxes) == {}, lab
+            cut = page.evaluate("""() => [...document.querySelectorAll('.plm-lab svg text')].filter((text) => {
                 const [own, box] = [text, text.ownerSVGElement].map((e) => e.getBoundingClientRect());
                 return own.left < box.left - 1 || own.right > box.right + 1
-                    || own.top < box.top - 3 || own.bottom > box.bottom + 3; };
-            return [...boxes.filter((e) => e.getBoundingClientRect().right > lab.right),
-                ...[...document.querySelectorAll('.plm-lab svg text')].filter(outside)].map((e) => e.outerHTML); }""")
-        assert cut == [], lab
+                    || own.top < box.top - 3 || own.bottom > box.bottom + 3; }).map((e) => e.outerHTML)""")
+            assert cut == [], (lab, width)
 
 
 SPENT = """async ([selector, count]) => {

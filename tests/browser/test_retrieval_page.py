@@ -9,6 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 from retrieval_models import TEXT, lab
 from servers import Desk
 from standin import HOSTILE
+from watching import sticks_out
 
 pytestmark = pytest.mark.browser
 
@@ -103,16 +104,14 @@ def test_a_saved_page_of_an_edit_shows_before_and_now(show: Show) -> None:
     assert all(one.is_disabled() for one in page.locator(".act").all())
 
 
-@pytest.mark.parametrize("width", [420, 900, 1280])
-def test_nothing_overflows_and_all_is_text(show: Show, page: Page, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 900})
+def test_nothing_overflows_and_all_is_text(show: Show, page: Page) -> None:
     for text in ("dog", *(hostile[:30] for hostile in HOSTILE.values())):
         made = lab(text=f"[MASK] {text}", added=[[text, text]], replaced={"0": [text, text]}, k=8)
-        show(made, "dark" if width == 900 else "light")
+        show(made)
         assert page.locator(".plm-lab :is(img, script)").count() == 0
         assert page.input_value(".sentence") == f"[MASK] {text}"
         expect(card(page, 0).locator("p")).to_have_text(text, use_inner_text=False)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, text
+        assert sticks_out(page, (420, 900, 1280)) == {}, text
         quiet = """() => [...document.querySelectorAll('.plm-lab :is(button, input, textarea, summary, [tabindex])')]
             .filter((e) => e.dataset.lmSuppressShortcuts !== 'true').length"""
         assert page.evaluate(quiet) == 0

@@ -5,7 +5,7 @@ limit and ends as soon as its condition holds, and an action returns only after 
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import wraps
 from typing import Any
@@ -15,8 +15,21 @@ from playwright.sync_api import Error, Locator, Page, expect
 SIZE = {"width": 1280, "height": 1000}
 ELSEWHERE = re.compile(r"(https?|wss?)://(?!127\.0\.0\.1|localhost)")
 PAINTED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
+WIDTHS = 420, 700, 960, 1280
+"""Of a page, in pixels: from a phone's to a laptop's."""
 LIMIT = 60
 """Seconds that a page may take for anything."""
+STICKS_OUT = """async ([parts, limit]) => {
+    const outside = () => {
+        const edge = document.querySelector('.plm-lab').getBoundingClientRect().right;
+        const beyond = [...document.querySelectorAll(`.plm-lab :is(${parts})`)]
+            .filter((node) => node.getBoundingClientRect().right > edge)
+            .map((node) => node.getAttribute('class') ?? node.tagName);
+        return document.documentElement.scrollWidth > innerWidth ? ['the page', ...beyond] : beyond;
+    };
+    const start = performance.now();
+    while (outside().length && performance.now() - start < limit) await new Promise(requestAnimationFrame);
+    return outside(); }"""
 ACTIONS = {
     Locator: ("check", "click", "dispatch_event", "fill", "focus", "hover", "press", "select_option", "uncheck"),
     Page: ("check", "click", "fill", "focus", "hover", "press", "select_option", "set_input_files",
@@ -55,3 +68,14 @@ def watched(page: Page, problems: list[str]) -> None:
         for name in names:
             act = getattr(getattr(page, device), name)
             setattr(getattr(page, device), name, painted_after(act, lambda *_: page))
+
+
+def sticks_out(page: Page, widths: Iterable[int], parts: str = ":not(*)") -> dict[int, list[str]]:
+    """Width of the page → those parts of its lab that reach beyond the lab's edge there, and ``"the page"`` if it
+    scrolls sideways; nothing for widths at which all fits."""
+    found = {}
+    for width in widths:
+        page.set_viewport_size({"width": width, "height": 900})
+        if outside := page.evaluate(STICKS_OUT, [parts, 1000 * LIMIT]):
+            found[width] = outside
+    return found
