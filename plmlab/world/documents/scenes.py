@@ -36,6 +36,7 @@ class Scene:
     time: str
     sentences: tuple[Template, ...]
 
+    @cached_property
     def roles(self) -> list[Role]:
         """The roles to be filled, once for the whole scene; those that the story itself binds are left out."""
         found: dict[str, Role] = {}
@@ -98,7 +99,7 @@ class Scenery:
 
     def __init__(self, scenes: dict[str, list[Scene]], cast: Cast, asides: "Asides | None", rng: Random):
         self.scenes = {time: [scene for scene in group if not scene.uses(cast.taken)
-                              and all(cast.pool(role) for role in scene.roles())] for time, group in scenes.items()}
+                              and all(cast.pool(role) for role in scene.roles)] for time, group in scenes.items()}
         self.cast = cast
         self.asides = asides
         self.rng = rng
@@ -116,7 +117,7 @@ class Scenery:
             if not self.decks[time]:
                 break
             scene = self.decks[time].pop()
-            filled = self.cast.fill(scene.roles(), self.rng, bound)
+            filled = self.cast.fill(scene.roles, self.rng, bound)
             if filled is not None and not any(combines_held(template, filled, self.cast.lexicon, self.cast.held)
                                               for template in scene.sentences):
                 return [say(template, filled, self.cast.lexicon) for template in scene.sentences]

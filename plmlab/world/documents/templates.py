@@ -69,8 +69,17 @@ class Template:
     @cached_property
     def variables(self) -> frozenset[str]:
         """The variables that must be bound before the sentence can be said."""
-        referred = {element.agrees for element in self.english if isinstance(element, Agreeing)}
-        return frozenset(referred | set(self.blanks))
+        return frozenset(self.referred | set(self.blanks))
+
+    @cached_property
+    def referred(self) -> frozenset[str]:
+        """The variables that a function word agrees with."""
+        return frozenset(element.agrees for element in self.english if isinstance(element, Agreeing))
+
+    @cached_property
+    def literals(self) -> list[Word]:
+        """The words that stand in it as they are."""
+        return [element.word for element in self.english if isinstance(element, Literal)]
 
 
 def parse_template(name: str, english: tuple[str, ...], chinese: tuple[str, ...], row: Row,
@@ -228,9 +237,8 @@ def say(template: Template, bound: Bindings, lexicon: Lexicon, *, facts: tuple[T
 
 def combines_held(template: Template, bound: Bindings, lexicon: Lexicon, held: HeldOut) -> bool:
     """Whether two words of the sentence are a combination that training text never has."""
-    words = [element.word for element in template.english if isinstance(element, Literal)]
-    referred = {element.agrees for element in template.english if isinstance(element, Agreeing)}
-    kinds = [thing.kind for name, thing in bound.items() if name in referred and isinstance(thing, Entity)]
+    words = list(template.literals)
+    kinds = [thing.kind for name, thing in bound.items() if name in template.referred and isinstance(thing, Entity)]
     keys = [f"{KIND_NOUNS[kind][0]}.noun" for kind in kinds if kind in KIND_NOUNS]
     words += [lexicon[key] for key in keys if key in lexicon]
     words += [_word(thing, lexicon) for name, thing in bound.items() if name in template.variables
