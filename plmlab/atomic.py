@@ -15,6 +15,15 @@ def write(path: Path, data: bytes) -> None:
         os.fsync(file.fileno())
 
 
+def replace(path: Path, data: bytes) -> None:
+    """Write a file that appears, in the place of one that may be there, when it is whole. OSError where the disk
+    refuses."""
+    draft = path.with_name(f".{path.name}")
+    write(draft, data)
+    draft.replace(path)
+    settle(path.parent)
+
+
 def flush(path: Path) -> None:
     """Wait until a file that another library wrote is on the disk."""
     with path.open("r+b") as file:

@@ -18,7 +18,7 @@ import safetensors.torch
 from safetensors import SafetensorError
 from torch import Tensor, nn
 
-from plmlab.atomic import place, write
+from plmlab.atomic import place, replace
 from plmlab.models.registry import ModelType, find, type_of
 from plmlab.paths import DATA
 from plmlab.weights import put, weights
@@ -53,10 +53,11 @@ def digest(data: bytes) -> str:
 
 
 def save(folder: Folder, model: nn.Module, tokenizer: "Tokenizer", *, command: str,
-         figures: Mapping[str, float | str]) -> None:
+         figures: Mapping[str, float | str], beside: Mapping[str, bytes] | None = None) -> None:
     """Write a checkpoint, in the place of one that may be there.
 
-    ``command`` made it; ``figures`` are the numbers it reached, by name. The folder appears whole or not at all.
+    ``command`` made it; ``figures`` are the numbers it reached, by name; ``beside`` are further files, such as
+    the state of its training. The folder appears whole or not at all.
     ValueError for a model of no registered type, OSError where the disk refuses.
     """
     folder, kind = Path(folder), type_of(model)
@@ -69,7 +70,7 @@ def save(folder: Folder, model: nn.Module, tokenizer: "Tokenizer", *, command: s
     config["sha256"] = {name: digest(data) for name, data in files.items()}
     files[CONFIG] = (json.dumps(config, indent=2) + "\n").encode()
     files[README] = readme(folder.name, kind, model, command, figures).encode()
-    place(folder, files)
+    place(folder, files | dict(beside or {}))
 
 
 def readme(name: str, kind: ModelType, model: nn.Module, command: str, figures: Mapping[str, float | str]) -> str:
@@ -202,9 +203,7 @@ def enter(name: str) -> None:
     files = read_files(home() / name)
     table = index() | {name: {file: digest(data) for file, data in sorted(files.items())}}
     text = json.dumps(dict(sorted(table.items())), indent=2) + "\n"
-    draft = home() / ".index.json"
-    write(draft, text.encode())
-    draft.replace(home() / "index.json")
+    replace(home() / "index.json", text.encode())
 
 
 def compare(folder: Path) -> list[str]:

@@ -74,14 +74,15 @@ def parser() -> argparse.ArgumentParser:
     one = commands.add_parser("pretrain", help="train a model from nothing on a text",
                               argument_default=argparse.SUPPRESS,
                               description="The same command goes on where it was interrupted. --resume is for what "
-                                          "that can't say: more steps, another folder.")
+                                          "that can't say: more steps, another folder, a checkpoint that is finished.")
     one.add_argument("model", metavar="MODEL", nargs="?", help="gpt, gpt2, bert …: `plmlab models` lists them")
     one.add_argument("--corpus", help="world (the Small World), world-bilingual (in English and Chinese), wikipedia "
                                       "(the sample at hand), a .txt or .jsonl file, or hub:NAME, a data set of the "
                                       "Hugging Face hub")
     one.add_argument("--out", metavar="FOLDER", help="where the checkpoint goes")
-    one.add_argument("--resume", metavar="RUN", help="the folder of an interrupted run: go on, with more --steps or "
-                                                     "another --out")
+    one.add_argument("--resume", metavar="FOLDER", help="an interrupted run: go on, with more --steps or another --out. "
+                                                        "A checkpoint: train it longer, to so many --steps in all "
+                                                        "(where it holds only weights: so many more, on any text)")
     for name, kind, told in PRETRAIN:
         one.add_argument(f"--{name}", type=kind, help=told)
     one.set_defaults(run=pretrain)
@@ -135,7 +136,7 @@ def pretrain(asked: argparse.Namespace) -> int:
     if "resume" in told:
         said = resume(told.pop("resume"), told)
     elif missing := [name for name in ("MODEL", "--corpus", "--out") if name.strip("-").lower() not in told]:
-        raise ValueError(f"plmlab pretrain needs {', '.join(missing)} (or --resume RUN); see plmlab pretrain --help")
+        raise ValueError(f"plmlab pretrain needs {', '.join(missing)} (or --resume FOLDER); see plmlab pretrain --help")
     else:
         said = pretrain(Plan(**told))
     if said:

@@ -1,5 +1,6 @@
 """What a plan trains on and is judged by: tokens of a text, laid down in the run's folder, or the Small World."""
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -7,14 +8,17 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from plmlab.atomic import clear, replace
 from plmlab.batches import bucketed
 from plmlab.models.registry import Pretraining
-from plmlab.pretraining.plan import Plan
+from plmlab.pretraining.plan import FILE, Plan
 from plmlab.text import Sequential, Tokenizer, TokenStream, each, hub, paragraphs
 from plmlab.text.pieces import Pieces
 from plmlab.text.streams import examples_of
 from plmlab.world.probability.floors import Floor
 
+HASH = "corpus.sha256"
+"""The file of a run that holds the hash of the texts whose tokens were laid down."""
 HUB = "hub:"
 """What the name of a data set on the hub begins with."""
 LETTERS_TO_LEARN_FROM = 50_000_000
@@ -66,10 +70,12 @@ def from_texts(plan: Plan, how: Pretraining, whole: Callable[[], Iterable[str]],
     """The beginning of a text to train on, its end to judge by, in tokens learned from the former.
 
     The text is gone through piece by piece and its tokens are read from a file, so that neither need fit into memory.
+    ValueError where it is not the text that the run began with.
     """
     file = run / "tokenizer.json"
-    count = sum(1 for _ in whole())
+    count, mark = counted(whole())
     cut = divided(count, plan.held_out)
+    unchanged(plan, mark, run)
     if not file.is_file():
         learned = how.learn(_first_letters(islice(whole(), cut)), plan.vocab)
         learned.save(run)
@@ -93,6 +99,31 @@ def from_texts(plan: Plan, how: Pretraining, whole: Callable[[], Iterable[str]],
     draw = examples_of(others, tokenizer.vocab, how.objective, plan.batch, plan.seed + 1)
     batches = examples_of(pieces, tokenizer.vocab, how.objective, plan.batch, plan.seed, **plan.choices)
     return Material(tokenizer, batches, [draw(i) for i in range(HELD_OUT_BATCHES)])
+
+
+def counted(texts: Iterable[str]) -> tuple[int, bytes]:
+    """How many texts there are, and a hash of them all, in hexadecimal."""
+    count, told = 0, hashlib.sha256()
+    for text in texts:
+        data = text.encode("utf-8", "surrogatepass")
+        told.update(b"%d " % len(data) + data)
+        count += 1
+    return count, told.hexdigest().encode()
+
+
+def unchanged(plan: Plan, mark: bytes, run: Path) -> None:
+    """Keep the hash of a corpus with a run that begins; of another text, no tokens that no model has read are left.
+    ValueError where a model has read another text."""
+    kept = run / HASH
+    if kept.is_file() and kept.read_bytes() != mark:
+        if plan.resume or (run / FILE).is_file():
+            raise ValueError(f"the corpus {plan.corpus} has changed since {plan.resume or run} was trained on it. To "
+                             "go on with that training, bring the old text back; to train a new model on the new "
+                             "text, give another --out, without --resume. What was trained is as it was")
+        clear(run)
+    if not kept.is_file():
+        run.mkdir(parents=True, exist_ok=True)
+        replace(kept, mark)
 
 
 def laid_down(kind: Any, path: Path, whole: Callable[[], Iterable[str]], tokenizer: Tokenizer, *more: int,

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, fields
@@ -9,19 +10,24 @@ from math import inf
 from pathlib import Path
 from typing import Any, Self
 
-from plmlab.atomic import settle, write
+from plmlab.atomic import replace
+from plmlab.checkpoints import README
 from plmlab.models.registry import ModelType, pretrainable
 from plmlab.objectives.registry import OBJECTIVES
+from plmlab.train.state import FACTS, TENSORS
 
 FILE = "plan.json"
 MAY_CHANGE = ("steps", "out")
 """What a run that goes on may be told anew."""
+STATE = (FACTS, TENSORS)
+"""The files of a checkpoint that hold the state of its training, to go on from."""
 PRECISIONS, COMPILES = ("auto", "float32", "bf16"), ("auto", "yes", "no")
 
 
 @dataclass(frozen=True)
 class Plan:
-    """One pretraining; ``plmlab pretrain --help`` explains the names. ValueError for what makes no sense."""
+    """One pretraining; ``plmlab pretrain --help`` explains the names. ``resume`` is the finished checkpoint that it
+    goes on from, if any. ValueError for what makes no sense."""
 
     model: str
     corpus: str
@@ -41,6 +47,7 @@ class Plan:
     precision: str = "auto"
     compile: str = "auto"
     choose: str = ""
+    resume: str = ""
 
     def __post_init__(self) -> None:
         if self.model not in pretrainable():
@@ -102,18 +109,10 @@ class Plan:
         mark = hashlib.sha256(self.command.encode()).hexdigest()[:8]
         return Path(self.out).with_name(f"{Path(self.out).name}.run-{mark}")
 
-    @property
-    def file(self) -> bytes:
-        """The plan as it stands in the folder of its run."""
-        return (json.dumps(asdict(self), indent=1) + "\n").encode()
-
     def save(self, run: Path) -> None:
         """Write the plan into the folder of its run."""
         run.mkdir(parents=True, exist_ok=True)
-        draft = run / f".{FILE}"
-        write(draft, self.file)
-        draft.replace(run / FILE)
-        settle(run)
+        replace(run / FILE, (json.dumps(asdict(self), indent=1) + "\n").encode())
 
     @classmethod
     def resumed(cls, run: Path, changes: Mapping[str, Any]) -> Self:
@@ -121,13 +120,33 @@ class Plan:
         where it is told what would make it another one."""
         try:
             told = json.loads((run / FILE).read_text(encoding="utf-8"))
-            usual = {field.name: field.default for field in fields(cls) if field.default is not MISSING}
-            if not isinstance(told, dict) or {*usual, *told} != {field.name for field in fields(cls)}:
+            if not isinstance(told, dict) or {*USUAL, *told} != {field.name for field in fields(cls)}:
                 raise TypeError
-            told = usual | told
         except (OSError, ValueError, TypeError):
             raise ValueError(f"{run} holds no run of plmlab pretrain; one that is interrupted tells its folder, and "
-                             "the command that began it goes on without --resume") from None
+                             "the command that began it goes on without --resume. Nor is it a checkpoint") from None
+        return cls.told_anew(run, USUAL | told, changes)
+
+    @classmethod
+    def longer(cls, checkpoint: Path, changes: Mapping[str, Any]) -> Self:
+        """The plan of training a finished checkpoint on, into a folder beside it unless it is told another ``out``.
+
+        Where the state of its training is kept, it is the same training for more steps in all. Where only weights are,
+        a new one begins with them, and anything may be told anew. ValueError where nothing tells how it was trained.
+        """
+        told = commanded(checkpoint)
+        more = {"out": f"{checkpoint}-{changes.get('steps', told['steps'])}", **changes}
+        whole = told | {"resume": str(checkpoint)}
+        if not all((checkpoint / name).is_file() for name in STATE):
+            return cls(**whole | more)
+        if more.get("steps", 0) <= told["steps"]:
+            raise ValueError(f"the {told['steps']} steps of {checkpoint} are done; to train it longer, give more in "
+                             f"all, such as --steps {2 * told['steps']}")
+        return cls.told_anew(checkpoint, whole, more)
+
+    @classmethod
+    def told_anew(cls, run: Path, told: Mapping[str, Any], changes: Mapping[str, Any]) -> Self:
+        """The plan of a run with what is told anew; ValueError where that would make it another run."""
         other = [f"{option(name)} was {told[name]}, and is now {value}" for name, value in changes.items()
                  if name not in MAY_CHANGE and value != told[name]]
         if other:
@@ -137,6 +156,24 @@ class Plan:
             raise ValueError(f"--steps is {changes['steps']}, and the run in {run} was planned for {told['steps']}; "
                              "give as many or more")
         return cls(**{**told, **changes})
+
+
+USUAL = {field.name: field.default for field in fields(Plan) if field.default is not MISSING}
+"""Of a plan, what need not be told."""
+
+
+def commanded(checkpoint: Path) -> dict[str, Any]:
+    """What the command that a checkpoint's README names told `Plan`, whole; ValueError where it names none."""
+    kinds = {option(field.name): field for field in fields(Plan)}
+    try:
+        text = (checkpoint / README).read_text(encoding="utf-8")
+        _, _, model, *words = shlex.split(re.search(r"^plmlab pretrain .+$", text, re.MULTILINE)[0])  # type: ignore
+        told = {kinds[name].name: kinds[name].type(value)  # type: ignore[operator]
+                for name, value in zip(words[::2], words[1::2], strict=True)}
+        return USUAL | {"model": model, "corpus": told.pop("corpus"), "out": told.pop("out")} | told
+    except (OSError, ValueError, TypeError, KeyError):
+        raise ValueError(f"{checkpoint} can't be trained longer: its {README} names no command of plmlab pretrain that "
+                         "made it") from None
 
 
 def option(name: str) -> str:

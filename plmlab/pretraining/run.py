@@ -2,6 +2,7 @@
 
 import shlex
 import shutil
+import warnings
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from datetime import timedelta
@@ -12,10 +13,13 @@ from typing import Any, Literal
 import torch
 from torch import nn
 
-from plmlab.checkpoints import save
-from plmlab.pretraining.material import Material, material
-from plmlab.pretraining.plan import FILE, Plan
+from plmlab.atomic import place
+from plmlab.checkpoints import WEIGHTS, load, save
+from plmlab.pretraining.material import HASH, Material, material
+from plmlab.pretraining.plan import FILE, STATE, Plan, commanded
 from plmlab.train import History, fit
+from plmlab.train.state import RunStates
+from plmlab.weights import put, weights
 from plmlab.world.probability.floors import Floor
 
 LAYING_DOWN = timedelta(days=2)
@@ -28,18 +32,20 @@ def pretrain(plan: Plan) -> str:
 
     ValueError where its run goes on as another one since, for more steps or to another ``out``.
     """
-    kept = plan.run / FILE
-    if kept.is_file() and kept.read_bytes() != plan.file:
+    if (plan.run / FILE).is_file() and Plan.resumed(plan.run, {}) != plan:
         raise ValueError(f"the run in {plan.run} was told anew since, by --resume; go on with it by "
                          f"plmlab pretrain --resume {shlex.quote(str(plan.run))}")
-    return carry_out(plan, plan.run)
+    return carry_out(plan, plan.run, longer=bool(plan.resume))
 
 
 def resume(folder: str, changes: Mapping[str, Any]) -> str:
-    """Go on with the interrupted run in ``folder``, for more steps or to another ``out``; what came of it.
+    """Go on with the interrupted run in ``folder``, for more steps or to another ``out``; or train the finished
+    checkpoint there longer, as `Plan.longer` says. What came of it.
 
-    ValueError where the folder holds no run, or where what is told anew would make it another one.
+    ValueError where the folder holds neither, or where what is told anew would make it another run.
     """
+    if (Path(folder) / WEIGHTS).is_file():
+        return pretrain(Plan.longer(Path(folder), changes))
     return carry_out(Plan.resumed(Path(folder), changes), Path(folder), longer=True)
 
 
@@ -53,7 +59,7 @@ def carry_out(plan: Plan, run: Path, *, longer: bool = False) -> str:
 
     processes = Accelerator(kwargs_handlers=[InitProcessGroupKwargs(timeout=LAYING_DOWN)])
     with processes.main_process_first():
-        read = prepared(plan, run)
+        read = prepared(plan, run, first=processes.is_main_process)
         if processes.is_main_process:
             plan.save(run)
     torch.manual_seed(plan.seed)
@@ -61,6 +67,11 @@ def carry_out(plan: Plan, run: Path, *, longer: bool = False) -> str:
     how = plan.kind.pretraining
     if how and how.prepare:
         how.prepare(model, read.tokenizer, read.batches)
+    if plan.resume and not RunStates(run).states():
+        put(model, weights(load(plan.resume)[0]))
+        if processes.is_main_process:
+            warnings.warn(f"{plan.resume} holds weights without the state of their training: the optimiser starts "
+                          f"anew, and --steps {plan.steps} counts from here", stacklevel=3)
     history = fit(
         model, read.batches, steps=plan.steps, lr=plan.lr, warmup=min(100, plan.steps // 10),
         accumulate=plan.accumulate, precision=plan.precision,  # type: ignore[arg-type]
@@ -73,14 +84,34 @@ def carry_out(plan: Plan, run: Path, *, longer: bool = False) -> str:
     return told
 
 
-def prepared(plan: Plan, run: Path) -> Material:
-    """The plan's material; a ValueError for a plan that can't be carried out leaves no run."""
+def prepared(plan: Plan, run: Path, *, first: bool) -> Material:
+    """The plan's material. The ``first`` process copies what a checkpoint keeps of its training. A ValueError for a
+    plan that can't be carried out leaves no run."""
     try:
+        if first and plan.resume and not RunStates(run).states():
+            begin(plan, run)
         return material(plan, run)
-    except ValueError:
+    except (ValueError, OSError) as problem:
         if not (run / FILE).is_file():
             shutil.rmtree(run, ignore_errors=True)
-        raise
+        if isinstance(problem, ValueError):
+            raise
+        raise ValueError(f"the run could not be written to {run} ({problem.strerror or problem}); give --out a folder "
+                         "that you may write to, on a disk with room") from problem
+
+
+def begin(plan: Plan, run: Path) -> None:
+    """Copy into a run what it goes on with of a finished checkpoint: the tokenizer; the hash of the corpus and the
+    state, where that is kept. ValueError where the planned model can't have its weights."""
+    checkpoint = Path(plan.resume)
+    model, tokenizer = load(checkpoint)
+    put(build(plan, len(tokenizer)), weights(model))
+    tokenizer.save(run)
+    if all((checkpoint / name).is_file() for name in STATE):
+        if (checkpoint / HASH).is_file():
+            shutil.copy(checkpoint / HASH, run / HASH)
+        place(RunStates(run).of(commanded(checkpoint)["steps"]),
+              {name: (checkpoint / name).read_bytes() for name in STATE})
 
 
 def ending(plan: Plan, run: Path, model: nn.Module, read: Material, history: History) -> str:
@@ -89,9 +120,11 @@ def ending(plan: Plan, run: Path, model: nn.Module, read: Material, history: His
         return f"{history.reason}; the same command goes on from there, its state is in {run}"
     how = plan.kind.pretraining
     assert how is not None
+    kept = [run / HASH, *(RunStates(run).of(plan.steps) / name for name in STATE)]
     try:
         save(plan.out, model, read.tokenizer, command=plan.command,
-             figures=figures(history, read.floor, likelihood=how.likelihood))
+             figures=figures(history, read.floor, likelihood=how.likelihood),
+             beside={file.name: file.read_bytes() for file in kept if file.is_file()})
     except OSError as problem:
         raise ValueError(f"the checkpoint could not be written to {plan.out} ({problem.strerror or problem}); nothing "
                          f"is lost: the run is in {run}, and the same command writes it again") from problem

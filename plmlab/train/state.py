@@ -134,9 +134,13 @@ class RunStates:
         """The folders of the complete states, oldest first."""
         return sorted(self.folder.glob("step-*"))
 
+    def of(self, step: int) -> Path:
+        """The folder of the state after so many updates, whether or not it is there."""
+        return self.folder / f"step-{step:08d}"
+
     def save(self, state: State) -> None:
         """Write the state; the one before goes when this one is complete. OSError where the disk refuses."""
-        target = self.folder / f"step-{state.step:08d}"
+        target = self.of(state.step)
         facts = {"format": FORMAT, "step": state.step, "settings": state.settings, "model": state.model,
                  "versions": state.versions, "history": asdict(state.history)}
         tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in state.tensors.items()}
