@@ -80,9 +80,9 @@ def parser() -> argparse.ArgumentParser:
                                       "(the sample at hand), a .txt or .jsonl file, or hub:NAME, a data set of the "
                                       "Hugging Face hub")
     one.add_argument("--out", metavar="FOLDER", help="where the checkpoint goes")
-    one.add_argument("--resume", metavar="FOLDER", help="an interrupted run: go on, with more --steps or another --out. "
-                                                        "A checkpoint: train it longer, to so many --steps in all "
-                                                        "(where it holds only weights: so many more, on any text)")
+    one.add_argument("--resume", metavar="FOLDER", help="an interrupted run: go on, with more --steps or another "
+                                                        "--out. A checkpoint: train it longer, to so many --steps in "
+                                                        "all (where it holds only weights: so many more, on any text)")
     for name, kind, told in PRETRAIN:
         one.add_argument(f"--{name}", type=kind, help=told)
     one.set_defaults(run=pretrain)
