@@ -25,6 +25,8 @@ from transformers import (
     GPT2Model,
     OpenAIGPTConfig,
     OpenAIGPTLMHeadModel,
+    XLNetConfig,
+    XLNetModel,
 )
 
 from plmlab.example import Batch
@@ -33,6 +35,7 @@ from plmlab.hf.links import CONV1D, Form, Link, rearranged, to_ours, to_theirs
 from plmlab.models.bert import BERT, BERTConfig, BERTPretraining
 from plmlab.models.gpt import GPT, GPT2, GPTConfig
 from plmlab.models.transformer import Transformer, TransformerConfig
+from plmlab.models.xlnet import XLNet
 from plmlab.text import Tokenizer
 from plmlab.visibility import AttentionMask
 
@@ -137,7 +140,8 @@ def test_a_bert_with_an_output_layer_unknown_here_gives_its_encoder(tmp_path: Pa
     theirs = shaken(BertForMultipleChoice(BertConfig(**SMALL)))
     theirs.save_pretrained(tmp_path)
     for source in (theirs, tmp_path):
-        model, _ = from_hf(source)
+        with pytest.warns(UserWarning, match="BertForMultipleChoice is read as BERT, without classifier"):
+            model, _ = from_hf(source)
         assert isinstance(model, BERT)
         torch.testing.assert_close(asked(model), asked(theirs.bert), rtol=0, atol=1e-5)
 
@@ -158,6 +162,31 @@ def test_an_old_folder_with_a_vocabulary_in_words(tmp_path: Path) -> None:
     theirs = AutoTokenizer.from_pretrained(tmp_path)
     assert tokenizer.encode("The rivers") == [5, 6, 7] == theirs.encode("The rivers", add_special_tokens=False)
     assert tokenizer.vocab.cls == 2 and tokenizer.vocab.start is None
+
+
+def test_a_vocabulary_that_is_not_read_is_named(tmp_path: Path) -> None:
+    shaken(XLNetModel(XLNetConfig(vocab_size=40, d_model=8, n_layer=1, n_head=2, d_inner=8))).save_pretrained(tmp_path)
+    (tmp_path / "spiece.model").write_bytes(b"SentencePiece's")
+    told = r"SentencePiece's spiece\.model: the tokenizer is None.*save_pretrained"
+    with pytest.warns(UserWarning, match="no pooler"), pytest.warns(UserWarning, match=told):
+        model, tokenizer = from_hf(tmp_path)
+    assert type(model) is XLNet and tokenizer is None
+
+
+@pytest.mark.parametrize(("kind", "size"), [(GPT2LMHeadModel, GPT2Config), (OpenAIGPTLMHeadModel, OpenAIGPTConfig)])
+def test_three_dropout_rates_do_not_silently_become_one(kind, size, tmp_path: Path) -> None:
+    """What is advised is done, and the model says the same."""
+    theirs = shaken(kind(size(**GPTS, resid_pdrop=0.2, embd_pdrop=0.0, attn_pdrop=0.1)))
+    theirs.save_pretrained(tmp_path)
+    with pytest.raises(ValueError, match=r"resid_pdrop, embd_pdrop, attn_pdrop = \(0\.2, 0\.0, 0\.1\); ours has one"):
+        from_hf(theirs)
+    with pytest.raises(NotLoadable, match="ours has one rate"):
+        from_hf(tmp_path)
+    loaded = kind.from_pretrained(tmp_path)
+    loaded.config.attn_pdrop = loaded.config.embd_pdrop = loaded.config.resid_pdrop
+    ours, _ = from_hf(loaded)
+    assert ours.config.dropout == 0.2
+    torch.testing.assert_close(asked(ours), asked(theirs), rtol=0, atol=1e-5)
 
 
 SUPPORTED = "Supported are bert .*xlnet and mpnet .*gpt2 .*openai-gpt"

@@ -60,6 +60,11 @@ def read_gpt2(config: "GPT2Config", theirs: Mapping[str, Tensor]) -> GPT2:
 
 
 def _size(config: "OpenAIGPTConfig | GPT2Config") -> GPTConfig:
+    rates = (config.resid_pdrop, config.embd_pdrop, config.attn_pdrop)
+    if len({*rates}) > 1:
+        raise ValueError(f"this model's dropout rates are resid_pdrop, embd_pdrop, attn_pdrop = {rates}; ours has one "
+                         "rate. Where it is not to be trained further they do not count: load it with transformers, "
+                         "set the three alike in its config, and give that model")
     return GPTConfig(vocab=config.vocab_size, time=config.n_positions, layers=config.n_layer, model=config.n_embd,
                      heads=config.n_head, dropout=config.resid_pdrop, eps=config.layer_norm_epsilon)
 

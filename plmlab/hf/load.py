@@ -3,6 +3,7 @@
 import json
 import os
 import socket
+import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -32,20 +33,35 @@ READERS: dict[str, Callable[[Any, Mapping[str, Tensor]], nn.Module]] = {
     "bert": BERTS.read, "xlnet": XLNETS.read, "mpnet": MPNETS.read, "gpt2": read_gpt2, "openai-gpt": read_gpt,
 }
 OWN_READERS: dict[str, Callable[[Any, Mapping[str, Tensor]], nn.Module]] = {
-    "MPNetModel": MPNETS.read, **{kind.theirs: partial(read_task_head, kind) for kind in COUNTERPARTS},
+    **dict.fromkeys(("MPNetModel", "MPNetForMultipleChoice"), MPNETS.read), "XLNetForMultipleChoice": XLNETS.read,
+    **{kind.theirs: partial(read_task_head, kind) for kind in COUNTERPARTS},
 }
 """The classes of theirs that are read as what they are; all others are read by their ``model_type``, as the one that
-``CLASSES`` names. (An ``MPNetModel`` has a pooler, which ``MPNetForMaskedLM`` would lose.)"""
+``CLASSES`` names. (The first three have a pooler, which ``CLASSES``' would lose.)"""
 CLASSES = {"bert": "BertForPreTraining", "xlnet": "XLNetLMHeadModel", "mpnet": "MPNetForMaskedLM",
            "gpt2": "GPT2LMHeadModel", "openai-gpt": "OpenAIGPTLMHeadModel"}
 SUPPORTED = ("bert (BERT, and with its heads BERTPretraining, SentenceClassifier, TokenClassifier or SpanClassifier; "
              "with six segments UniLM or UniLMPretraining), xlnet and mpnet (XLNet and MPNet, and the same heads of "
              "each), gpt2 (GPT2) and openai-gpt (GPT)")
+MASKING = ".attn.masked_bias"
+"""No weight: the number that blocks a score, in the files of old GPT-2s."""
 NAMESAKES = {"glm": "The 'glm' of transformers is GLM-4 (2024), which says every next word; plmlab's GLM (2021) fills "
                     "blanks, and transformers has no code for its weights. "}
 """Types of theirs that have the name of a system of ours and are another one: what is to be said of it."""
 OFFLINE = ("Without a network these work: plmlab.hf.minilm(), a real BERT that is installed with the course; any "
            "folder with a saved model; and what was fetched before")
+
+
+class Noted(dict[str, Tensor]):
+    """Weights by name, and the names of those that were ``read``."""
+
+    def __init__(self, tensors: Mapping[str, Tensor]) -> None:
+        super().__init__(tensors)
+        self.read: set[str] = set()
+
+    def __getitem__(self, name: str) -> Tensor:
+        self.read.add(name)
+        return super().__getitem__(name)
 
 
 class NotLoadable(ValueError):
@@ -59,8 +75,10 @@ def from_hf(source: "str | Path | PreTrainedModel") -> "tuple[nn.Module, Tokeniz
     ``transformers`` in hand. BERT-type encoders become ``BERT``, or ``BERTPretraining`` where the weights hold
     its heads; fine-tuned ones ``SentenceClassifier``, ``TokenClassifier`` or ``SpanClassifier``. One that tells six
     segments apart is a UniLM, and becomes ``UniLM`` or ``UniLMPretraining``. Those of XLNet and MPNet become ours of
-    the kinds of BERT likewise, GPT-2 becomes ``GPT2``, GPT-1 becomes ``GPT``. The tokenizer is None where none was
-    saved with the model. NotLoadable, a ValueError, says what cannot be had, and what is supported.
+    the kinds of BERT likewise, GPT-2 becomes ``GPT2``, GPT-1 becomes ``GPT``. Trained weights that ours has no
+    place for, such as another head, are named in a warning, and so are parts of ours that theirs lacks. The tokenizer
+    is None where none was saved with the model. NotLoadable, a ValueError, says what cannot be had, and what is
+    supported.
     """
     if isinstance(source, nn.Module):
         place = getattr(source.config, "_name_or_path", "")
@@ -90,16 +108,25 @@ def minilm() -> "tuple[nn.Module, Tokenizer]":
 
 def convert(theirs: "PreTrainedModel") -> nn.Module:
     """Our model with the weights of a ``transformers`` model in hand; precision, device and mode are kept. NotLoadable
-    for a type that our code cannot run, ValueError for a configuration that it cannot."""
-    return _read_from(theirs, _reader(theirs.config, type(theirs).__name__))
+    for a type that our code cannot run, ValueError for a configuration that it cannot. A warning names the trained
+    weights that ours has no place for."""
+    name = type(theirs).__name__
+    return _read_from(theirs, name, _reader(theirs.config, name))
 
 
-def _read_from(theirs: "PreTrainedModel", reader: Callable[[Any, Mapping[str, Tensor]], nn.Module],
-               lacking: Collection[str] = ()) -> nn.Module:
-    """What the reader makes of a model of theirs, without the weights that were ``lacking`` where it came from."""
+def _read_from(theirs: "PreTrainedModel", name: str, reader: Callable[[Any, Mapping[str, Tensor]], nn.Module],
+               lacking: Collection[str] = (), others: Collection[str] = ()) -> nn.Module:
+    """What the reader makes of a model of theirs, that was a ``name``, without the weights that were ``lacking`` where
+    it came from. A warning names those that it leaves, and the ``others`` that were there."""
     prefix = bare(theirs)
-    state = {prefix + name: tensor for name, tensor in theirs.state_dict().items() if name not in lacking}
-    return reader(theirs.config, state).train(theirs.training)
+    state = Noted({prefix + name: tensor for name, tensor in theirs.state_dict().items() if name not in lacking})
+    ours = reader(theirs.config, state).train(theirs.training)
+    trained = {prefix + name for name, _ in theirs.named_parameters()} & state.keys()
+    left = {weight.rpartition(".")[0] for weight in (trained - state.read).union(others) if MASKING not in weight}
+    if left:
+        warnings.warn(f"{name} is read as {type(ours).__name__}, without {', '.join(sorted(left))}: these trained "
+                      "weights are left behind", stacklevel=4)
+    return ours
 
 
 def _reader(config: Any, kind: str) -> Callable[[Any, Mapping[str, Tensor]], nn.Module]:
@@ -120,11 +147,11 @@ def _read(place: str) -> nn.Module:
 
     here = not _fetchable(place)
     config = transformers.AutoConfig.from_pretrained(place, local_files_only=here)
-    saved = next((name for name in config.architectures or () if name in OWN_READERS), "")
-    reader = _reader(config, saved)
-    kind = getattr(transformers, saved or CLASSES[config.model_type])
+    name = next(iter(config.architectures or ()), config.model_type)
+    reader = _reader(config, name)
+    kind = getattr(transformers, name if name in OWN_READERS else CLASSES[config.model_type])
     theirs, info = kind.from_pretrained(place, output_loading_info=True, dtype=torch.float32, local_files_only=here)
-    return _read_from(theirs.eval(), reader, info["missing_keys"])
+    return _read_from(theirs.eval(), name, reader, info["missing_keys"], info["unexpected_keys"])
 
 
 def _place(source: str | Path) -> str:
@@ -166,6 +193,11 @@ def _tokenizer(place: str) -> "Tokenizer | None":
     here = not _fetchable(place)
     folder = Path(place)
     if folder.is_dir() and not any((folder / name).is_file() for name in ("tokenizer.json", "vocab.txt", "vocab.json")):
+        if pieces := next(folder.glob("*.model"), None):
+            warnings.warn(f"{place!r} holds no tokenizer that is read here, only SentencePiece's {pieces.name}: the "
+                          "tokenizer is None. Where the packages sentencepiece and protobuf are installed, "
+                          f"transformers.AutoTokenizer.from_pretrained({place!r}).save_pretrained({place!r}) writes a "
+                          "tokenizer.json beside it, which is", stacklevel=3)
         return None
     with _telling(place), _quiet():
         file = cached_file(place, "tokenizer.json", local_files_only=here,
