@@ -1,9 +1,10 @@
 """MPNet: ours and those of ``transformers``, which count positions from 2.
 
 Theirs takes a token 1 for padding, whatever the configuration says, and counts positions past it; of our vocabularies
-token 1 is [UNK]. Give theirs ``position_ids`` where a text has one.
+token 1 is [UNK]. Give theirs ``position_ids`` where a text has one, as a warning says of one that ours becomes.
 """
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from torch.nn import functional as F
@@ -59,6 +60,9 @@ def their_size(ours: MPNetConfig, **more: Any) -> "TheirConfig":
     from transformers import MPNetConfig as TheirConfig
 
     require(ours, "theirs", buckets=32, activation="gelu")
+    warnings.warn("an MPNet of transformers takes token 1 for padding and counts positions past it; in our "
+                  f"vocabularies that is [UNK]. For a text with one give it position_ids: {RESERVED} for the first "
+                  f"token, {RESERVED + 1} for the second, …", stacklevel=5)
     return TheirConfig(
         vocab_size=ours.vocab, max_position_embeddings=ours.time + RESERVED, num_hidden_layers=ours.layers,
         hidden_size=ours.model, num_attention_heads=ours.heads, intermediate_size=ours.inner,

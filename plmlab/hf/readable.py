@@ -1,6 +1,6 @@
 """A model of ``transformers`` as `plmlab.interpret` meets one: how it reads a text, its size, one pass."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
@@ -17,8 +17,9 @@ from plmlab.visibility import Visibility
 
 DECODERS = ("gpt2", "openai-gpt")
 """Decoders whose configuration does not say so."""
-RESERVED_POSITIONS = {"roberta": 2, "mpnet": 2}
-"""How many of its positions a model type never gives to a token."""
+PADDING: dict[str, Callable[[Any], int]] = {"roberta": lambda config: config.pad_token_id, "mpnet": lambda config: 1}
+"""Of a model type that takes a token for padding wherever it stands, and counts positions past it, from the one behind
+its id: that id, by the configuration."""
 
 
 class HFModel:
@@ -31,7 +32,8 @@ class HFModel:
         self.two_segments = getattr(config, "type_vocab_size", 1) > 1
         self.start: int | None = getattr(config, "decoder_start_token_id", None)
         positions = getattr(config, "max_position_embeddings", None)
-        self.positions = None if positions is None else positions - RESERVED_POSITIONS.get(self.kind, 0)
+        self.first_position = PADDING[self.kind](config) + 1 if self.kind in PADDING else None
+        self.positions = None if positions is None else positions - (self.first_position or 0)
         self.vocab: int | None = getattr(config, "vocab_size", None)
         self.scaled = self.kind != "t5"
         self.masks: dict[str, ExampleOfText] = {}
@@ -71,6 +73,8 @@ class HFModel:
             asked["attention_mask"] = real.long()
         if self.two_segments:
             asked["token_type_ids"] = batch.segments
+        if self.first_position is not None:
+            asked["position_ids"] = batch.positions[:, 0].expand(batch.size) + self.first_position
         return self.model(**asked)
 
     def logits(self, batch: Batch) -> Float[Tensor, "batch time vocab"]:

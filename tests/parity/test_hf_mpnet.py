@@ -6,15 +6,16 @@ import pytest
 import torch
 from alike import same, same_gradients, shaken
 from mpnets import SIZES, text_of
-from transformers import MPNetConfig, MPNetForMaskedLM, MPNetModel
+from transformers import MPNetConfig, MPNetForMaskedLM, MPNetModel, RobertaConfig, RobertaModel
 
 from plmlab.hf import convert, from_hf, to_hf
 from plmlab.hf.mpnet import MPNETS
+from plmlab.hf.readable import HFModel
 from plmlab.interpret import watch
 from plmlab.models.mpnet import MPNet, MPNetPretraining
 from plmlab.models.mpnet import MPNetConfig as OurConfig
 
-pytestmark = pytest.mark.filterwarnings("ignore:the weights hold no encoder.pooler")
+pytestmark = pytest.mark.filterwarnings("ignore:the weights hold no encoder.pooler", "ignore:an MPNet of transformers")
 sizes = pytest.mark.parametrize("size", SIZES)
 texts = pytest.mark.parametrize("lengths", [[1], [9, 9], [17, 4, 11]])
 KINDS = {MPNetModel: MPNet, MPNetForMaskedLM: MPNetPretraining}
@@ -99,6 +100,31 @@ def test_a_model_without_a_pooler_gets_a_zero_one_and_says_so() -> None:
         assert not convert(MPNetForMaskedLM(MPNetConfig(**SIZES[0]))).encoder.pooler.weight.any()
     with pytest.warns(UserWarning, match="no pooler"):
         convert(MPNetModel(MPNetConfig(**SIZES[0]), add_pooling_layer=False))
+
+
+def test_of_a_token_that_theirs_takes_for_padding_the_way_over_tells_what_to_do() -> None:
+    """In our vocabularies it is [UNK]. Theirs is given positions, by hand, and by what reads theirs for a reader."""
+    ours = shaken(MPNet(OurConfig(30, time=20, layers=2, model=8, heads=2, inner=12)))
+    with pytest.warns(UserWarning, match=r"takes token 1 for padding .*\[UNK\].*position_ids: 2 for the first"):
+        theirs = to_hf(ours)
+    batch, given = text_of(30, [9, 9])
+    batch.tokens[:, 3] = given["input_ids"][:, 3] = 1
+    assert not torch.allclose(theirs(**given)[0], ours(batch), atol=0.01)
+    same(theirs(**given, position_ids=torch.arange(2, 11).expand(2, -1))[0], ours(batch))
+    same(HFModel(theirs)(batch)[0], ours(batch))
+
+
+@pytest.mark.parametrize("padding", [0, 1, 5])
+def test_a_roberta_is_given_positions_too(padding: int) -> None:
+    """Its padding is a token of its configuration; where no text has it, it counts as it does by itself."""
+    config = RobertaConfig(vocab_size=30, hidden_size=8, num_hidden_layers=1, num_attention_heads=2,
+                           intermediate_size=8, max_position_embeddings=20, type_vocab_size=1, pad_token_id=padding)
+    theirs = shaken(RobertaModel(config))
+    batch, _ = text_of(30, [9, 9])
+    batch.tokens.clamp_(min=6)
+    model = HFModel(theirs)
+    assert model.positions == 20 - padding - 1
+    same(model(batch)[0], theirs(batch.tokens)[0])
 
 
 def test_what_the_other_does_not_do_is_refused() -> None:
