@@ -41,13 +41,16 @@ def encoder_links(size: XLNetConfig) -> list[Link]:
 
 
 def our_size(config: "TheirConfig") -> XLNetConfig:
-    """Their configuration as ours; a ValueError where it asks for what ours does not do. Without a ``mem_len`` theirs
-    remembers everything if it is asked to, ours nothing."""
-    require(config, attn_type="bi", bi_data=False, clamp_len=-1, same_length=False, reuse_len=None, untie_r=True,
-            ff_activation="gelu", tie_word_embeddings=True)
+    """Their configuration as ours; a ValueError where it asks for what ours does not do. Without a ``mem_len`` a memory
+    holds everything, as theirs does."""
+    limits = {"clamp_len": -1, "reuse_len": None}
+    require(config, attn_type="bi", bi_data=False, same_length=False, untie_r=True, ff_activation="gelu",
+            tie_word_embeddings=True,
+            **{name: none for name, none in limits.items() if (getattr(config, name) or 0) > 0})
     return XLNetConfig(
         vocab=config.vocab_size, layers=config.n_layer, model=config.d_model, heads=config.n_head,
-        inner=config.d_inner, dropout=config.dropout, eps=config.layer_norm_eps, memory=config.mem_len or 0,
+        inner=config.d_inner, dropout=config.dropout, eps=config.layer_norm_eps,
+        memory=config.mem_len or (None if config.use_mems_eval else 0),
     )
 
 
@@ -58,7 +61,7 @@ def their_size(ours: XLNetConfig, **more: Any) -> "TheirConfig":
     return TheirConfig(
         vocab_size=ours.vocab, n_layer=ours.layers, d_model=ours.model, n_head=ours.heads, d_inner=ours.inner,
         dropout=ours.dropout, summary_last_dropout=ours.dropout, layer_norm_eps=ours.eps, mem_len=ours.memory,
-        use_mems_eval=ours.memory > 0, pad_token_id=None, bos_token_id=None, eos_token_id=None, **more,
+        use_mems_eval=ours.memory != 0, pad_token_id=None, bos_token_id=None, eos_token_id=None, **more,
     )
 
 

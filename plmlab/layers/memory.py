@@ -9,9 +9,9 @@ from torch import Tensor
 
 @dataclass
 class Memory:
-    """What a layer read in the last ``longest`` slots, with no path for a gradient: SG(h) of §3.2."""
+    """What a layer read in the last ``longest`` slots (None: in all), with no path for a gradient: SG(h) of §3.2."""
 
-    longest: int
+    longest: int | None
     states: Float[Tensor, "batch time model"] | None = None
 
     @property
@@ -22,7 +22,8 @@ class Memory:
     def extend(self, h: Float[Tensor, "batch new model"]) -> Float[Tensor, "batch time model"]:
         """h̃ = [SG(memory) ∘ h]; from now on the last slots of it are the memory."""
         extended = h if self.states is None else torch.cat([self.states, h], dim=1)
-        self.states = extended[:, max(0, extended.shape[1] - self.longest):].detach()
+        first = 0 if self.longest is None else max(0, extended.shape[1] - self.longest)
+        self.states = extended[:, first:].detach()
         return extended
 
     def select(self, rows: Int[Tensor, "rows"]) -> None:

@@ -135,6 +135,13 @@ class BERT(nn.Module):
         return self.pool(self(batch))
 
 
+def at_last_slot(hidden: Float[Tensor, "batch time model"], batch: Batch) -> Float[Tensor, "batch model"]:
+    """The vector of each text's last slot, wherever its padding stands."""
+    slots = torch.arange(batch.size[1], device=hidden.device)
+    last = torch.where(batch.looked_at, slots, 0).amax(1)
+    return hidden[torch.arange(len(last), device=last.device), last]
+
+
 @model("bert-pretraining", BERTConfig, ENCODER,
        Pretraining("bert", masked, Tokenizer.wordpiece, added=2, pairs=next_sentence))
 class BERTPretraining(nn.Module):

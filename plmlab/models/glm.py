@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -24,7 +23,7 @@ from plmlab.layers.initialise import initialise_residuals
 from plmlab.layers.positions import Learned
 from plmlab.layers.transformer import PreNorm
 from plmlab.models.architectures import Architecture
-from plmlab.models.bert import BERT, BERTConfig, Embeddings
+from plmlab.models.bert import BERT, BERTConfig, Embeddings, at_last_slot
 from plmlab.models.filling import Filler
 from plmlab.models.registry import Pretraining, model
 from plmlab.objectives.blanks import blank_behind, blank_infilling, blanks_of_pair, one_word_blanks
@@ -95,8 +94,7 @@ class GLM(BERT):
         self, hidden: Float[Tensor, "batch time model"], batch: Batch,
     ) -> Float[Tensor, "batch model"]:
         """The vector of each text's last slot, which must say what fills the blank behind it (`blank_behind`)."""
-        last = batch.looked_at.sum(1) - 1
-        return hidden[torch.arange(len(last), device=last.device), last]
+        return at_last_slot(hidden, batch)
 
     def summary(self, batch: Batch) -> Float[Tensor, "batch model"]:
         """One vector for each text of a batch, for what is said of the text as a whole."""

@@ -2,7 +2,9 @@
 
 Where it differs from the paper: a text is read whole, not in the two halves of 512 slots, so that no memory is carried
 from one to the next in pretraining; sentences are not read from the right too ("bidirectional data"). Of the objective
-see `plmlab.objectives.permuted`, of the attention `plmlab.layers.relative`. As in the authors' code: the norm's ε,
+see `plmlab.objectives.permuted`, of the attention `plmlab.layers.relative`. A query that sees nothing, as the first of
+an order without a memory, gets zeros; in ``transformers`` it attends to every slot alike, its own answer among them, so
+that the two models differ there (and in all that builds on it). As in the authors' code: the norm's ε,
 GELU, u and v in each layer of its own.
 """
 
@@ -20,7 +22,7 @@ from plmlab.layers.memory import Memory
 from plmlab.layers.relative import Relation, XLNetAttention
 from plmlab.layers.transformer import LayerShape
 from plmlab.models.architectures import CLS_LAST
-from plmlab.models.bert import Embeddings
+from plmlab.models.bert import Embeddings, at_last_slot
 from plmlab.models.registry import Pretraining, model
 from plmlab.models.two_streams import TwoStreamEncoder, TwoStreamPretraining
 from plmlab.objectives import permuted_targets
@@ -30,8 +32,8 @@ from plmlab.text.tokenizers import Tokenizer
 
 @dataclass(frozen=True)
 class XLNetConfig:
-    """The size of an XLNet. ``inner`` is the feed-forward's width, ``memory`` how many slots a memory holds. No text is
-    too long."""
+    """The size of an XLNet. ``inner`` is the feed-forward's width, ``memory`` how many slots a memory holds, None: all
+    that it was told. No text is too long."""
 
     vocab: int
     layers: int = 4
@@ -40,7 +42,7 @@ class XLNetConfig:
     inner: int = 512
     dropout: float = 0.1
     eps: float = 1e-12
-    memory: int = 0
+    memory: int | None = 0
 
     @classmethod
     def tiny(cls, vocab: int, time: int = 128) -> Self:
@@ -111,9 +113,8 @@ class XLNet(TwoStreamEncoder):
     def pool(  # type: ignore[override]
         self, hidden: Float[Tensor, "batch time model"], batch: Batch,
     ) -> Float[Tensor, "batch model"]:
-        """tanh(W h_[CLS]): one vector for the text. [CLS] is its last slot, behind which there is only padding."""
-        last = batch.looked_at.sum(1) - 1
-        return self.pooler(hidden[torch.arange(len(last), device=last.device), last]).tanh()
+        """tanh(W h_[CLS]): one vector for the text. [CLS] is its last slot; padding may stand on either side."""
+        return self.pooler(at_last_slot(hidden, batch)).tanh()
 
     def summary(self, batch: Batch) -> Float[Tensor, "batch model"]:
         """One vector for each text of a batch, for what is said of the text as a whole."""

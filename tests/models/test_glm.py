@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from plmlab import world
 from plmlab.checkpoints import load, save
 from plmlab.example import IGNORE, Batch, Example
-from plmlab.models.bert import BERT
+from plmlab.models.bert import BERT, at_last_slot
 from plmlab.models.bert_heads import SentenceClassifier, head_for
 from plmlab.models.glm import GLM, GLMConfig, GLMPretraining
 from plmlab.models.registry import architecture_of, pretrainable, type_of
@@ -28,6 +28,7 @@ from plmlab.objectives.blanks import (
 from plmlab.objectives.prefix import source_and_target
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.train import fit
+from plmlab.visibility import AttentionMask
 from plmlab.world.datasets.batches import sentence_batches
 from plmlab.world.datasets.tokenizer import world_tokenizer
 
@@ -207,6 +208,13 @@ def test_a_text_is_summed_up_where_its_blank_is_to_be_filled() -> None:
     fit(head, lambda _: asked, steps=60, lr=0.02, warmup=5, show=False)
     with torch.no_grad():
         assert head.eval().loss(asked) < 0.1 * math.log(2)
+
+
+def test_the_last_slot_is_found_wherever_padding_stands() -> None:
+    hidden, real = torch.randn(3, 4, 5), torch.tensor([[1, 1, 1, 0], [0, 0, 1, 1], [0, 1, 0, 0]]).bool()
+    batch = Batch(real.long(), torch.arange(4)[None, None], real.long(), AttentionMask(keys=real), real.long())
+    for text, slot in enumerate((2, 3, 1)):
+        assert at_last_slot(hidden, batch)[text].equal(hidden[text, slot])
 
 
 def test_it_fills_blanks_and_is_saved(tmp_path: Path) -> None:

@@ -23,7 +23,9 @@ from plmlab.hf.mpnet import MPNETS
 from plmlab.hf.task_heads import COUNTERPARTS
 from plmlab.hf.xlnet import XLNETS
 from plmlab.models.bert_heads import SentenceClassifier, SpanClassifier, TaskHead, TokenClassifier
+from plmlab.visibility import AttentionMask
 
+pytestmark = pytest.mark.filterwarnings("ignore:an MPNet of transformers")
 LABELS = 5
 OURS = [kind for kind in COUNTERPARTS if kind.family in (XLNETS, MPNETS)]
 
@@ -135,6 +137,19 @@ def test_span(kind, number: int, lengths: list[int]) -> None:
     same(ours(batch), torch.stack([start, end], -1), close(kind))
     expected = F.cross_entropy(start, batch.labels["start"]) + F.cross_entropy(end, batch.labels["end"])
     same_losses(kind, ours, theirs, ours.loss(batch), expected / 2)
+
+
+@every_size
+def test_xlnet_s_class_is_read_off_the_last_token_also_behind_padding(number: int) -> None:
+    """Both are given the very same texts, the padding on the left, as theirs is to be."""
+    kind = next(kind for kind in OURS if kind.theirs == "XLNetForSequenceClassification")
+    ours, theirs = both(kind, number)
+    batch, given = text(xlnets.SIZES[number]["vocab_size"], lengths := [17, 4, 11], 3)
+    left = {name: shifted(rows, lengths, 1) for name, rows in given.items()}
+    padded = Batch(left["input_ids"], batch.positions, left["token_type_ids"],
+                   AttentionMask(keys=left["attention_mask"].bool()), batch.targets)
+    same(ours(padded), theirs(**left).logits, close(kind))
+    same(ours(padded), ours(batch), close(kind))
 
 
 @pytest.mark.parametrize("precision", [torch.float32, torch.float64])

@@ -1,5 +1,6 @@
 """Our XLNet against ``XLNetModel`` and ``XLNetLMHeadModel``: one stream and two, memories, gradients, both ways."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,9 @@ from plmlab.hf import convert, from_hf, to_hf
 from plmlab.hf.xlnet import XLNETS
 from plmlab.interpret import watch
 from plmlab.models.xlnet import XLNet, XLNetPretraining
+from plmlab.models.xlnet import XLNetConfig as OurConfig
 from plmlab.objectives import permuted, permuted_targets
+from plmlab.visibility import AttentionMask
 
 pytestmark = pytest.mark.filterwarnings("ignore:the weights hold no .*pooler")
 sizes = pytest.mark.parametrize("size", SIZES)
@@ -86,11 +89,13 @@ def test_loss_and_gradients(size: dict, objective) -> None:
     same_gradients(ours, theirs, XLNETS, CLOSE)
 
 
+@pytest.mark.parametrize(("longest", "kept"), [(5, [5, 5, 5]), (None, [5, 8, 22]), (0, [5, 8, 22])])
 @objectives
 @sizes
-def test_memories(size: dict, objective) -> None:
-    """Three texts one after another: what is remembered is cut at ``mem_len``, and all of it is seen."""
-    ours, theirs = both(XLNetLMHeadModel, size)
+def test_memories(size: dict, objective, longest: int | None, kept: list[int]) -> None:
+    """Three texts one after another: what is remembered is cut at ``mem_len``, where there is one, and all of it is
+    seen."""
+    ours, theirs = both(XLNetLMHeadModel, size, mem_len=longest)
     memories, mems = ours.encoder.start(), None
     for step, texts in enumerate([[(3, 0), (3, 0)], [(1, 0), (1, 0)], [(8, 3), (7, 4)]]):
         batch = batch_of(objective, texts, seed=10 * step)
@@ -102,7 +107,7 @@ def test_memories(size: dict, objective) -> None:
             same(logits[row][batch.targets[row] != IGNORE], other, CLOSE)
         mems = expected.mems
         for memory, other in zip(memories, mems, strict=True):
-            assert memory.time == 5
+            assert memory.time == kept[step]
             same(memory.states, other.transpose(0, 1), CLOSE)
     alone = ours(batch)
     assert not torch.allclose(alone, logits, atol=0.01), "what was read before tells"
@@ -142,7 +147,8 @@ def test_what_has_no_pooler_gets_a_zero_one_and_says_so() -> None:
     with pytest.warns(UserWarning, match=r"no encoder\.pooler"):
         convert(XLNetLMHeadModel(XLNetConfig(**SIZES[0])))
     theirs = shaken(XLNetForMultipleChoice(XLNetConfig(**SIZES[0])))
-    ours = convert(theirs)
+    with pytest.warns(UserWarning, match="without logits_proj"):
+        ours = convert(theirs)
     assert type(ours) is XLNet and torch.equal(ours.pooler.weight, theirs.sequence_summary.summary.weight)
 
 
@@ -154,3 +160,39 @@ def test_what_ours_does_not_do_is_refused(settings: dict) -> None:
     name, value = next(iter(settings.items()))
     with pytest.raises(ValueError, match=rf"{name} = {value!r}; ours can only do"):
         convert(XLNetModel(XLNetConfig(**SIZES[0] | settings)))
+
+
+@pytest.mark.parametrize("settings", [{"clamp_len": 0}, {"clamp_len": -3}, {"reuse_len": 0}, {"reuse_len": -1}])
+def test_a_limit_that_theirs_takes_for_none_is_none(settings: dict) -> None:
+    ours, theirs = both(XLNetModel, SIZES[1], **settings)
+    batch, given = text(60, [9, 9], 3)
+    expected = theirs(**given, use_mems=True)
+    memories = ours.start()
+    same(ours(batch, memories), expected.last_hidden_state, CLOSE)
+    for memory, other in zip(memories, expected.mems, strict=True):
+        same(memory.states, other.transpose(0, 1), CLOSE)
+
+
+@pytest.mark.parametrize("memory", [None, 0, 7])
+def test_a_memory_s_length_goes_over_and_back(memory: int | None) -> None:
+    ours = XLNet(OurConfig(30, layers=1, model=8, heads=2, inner=8, memory=memory))
+    theirs = to_hf(ours)
+    assert theirs.config.use_mems_eval == (memory != 0) and theirs.config.mem_len == memory
+    assert convert(theirs).config == ours.config
+
+
+def test_a_query_that_sees_nothing_gets_zeros_and_theirs_attends_to_all() -> None:
+    """The difference that the docstring of `plmlab.models.xlnet` tells: theirs sees the answer."""
+    ours, theirs = both(XLNetLMHeadModel, SIZES[1])
+    batch = batch_of(permuted, [(5, 0)])
+    blind = replace(batch, query_visible=AttentionMask(pairs=torch.zeros(1, *batch.size[1:] * 2, dtype=torch.bool)))
+    slots = blind.targets != IGNORE
+
+    def said(one: Batch) -> tuple[Tensor, Tensor]:
+        given = in_theirs(one)
+        del given["labels"]
+        return ours(one)[slots], theirs(**given).logits[0]
+    mine, other = said(blind)
+    answers = torch.where(slots, (blind.tokens + 1) % 50, blind.tokens)
+    mine_again, other_again = said(replace(blind, tokens=answers))
+    assert mine.equal(mine_again) and not torch.allclose(other, other_again, atol=0.01)
