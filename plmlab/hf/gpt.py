@@ -1,5 +1,6 @@
 """GPT and GPT-2: ours, and those of ``transformers``, whose linear layers are called Conv1D and lie on their side."""
 
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -62,9 +63,8 @@ def read_gpt2(config: "GPT2Config", theirs: Mapping[str, Tensor]) -> GPT2:
 def _size(config: "OpenAIGPTConfig | GPT2Config") -> GPTConfig:
     rates = (config.resid_pdrop, config.embd_pdrop, config.attn_pdrop)
     if len({*rates}) > 1:
-        raise ValueError(f"this model's dropout rates are resid_pdrop, embd_pdrop, attn_pdrop = {rates}; ours has one "
-                         "rate. Where it is not to be trained further they do not count: load it with transformers, "
-                         "set the three alike in its config, and give that model")
+        warnings.warn(f"this model's dropout rates are resid_pdrop, embd_pdrop, attn_pdrop = {rates}; ours has one, "
+                      f"and gets {rates[0]}. It counts in training only", stacklevel=5)
     return GPTConfig(vocab=config.vocab_size, time=config.n_positions, layers=config.n_layer, model=config.n_embd,
                      heads=config.n_head, dropout=config.resid_pdrop, eps=config.layer_norm_epsilon)
 
