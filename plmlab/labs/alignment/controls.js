@@ -28,7 +28,7 @@ export function reading(model, signal) {
   const who = el("select", { "aria-label": "the model that is drawn", disabled }, ...looking.map((name) => el("option", { value: name }, name)));
   who.addEventListener("change", () => tell(model, { drawn: who.value, held: [], shut: [] }));
   const tries = presetButtons(model, presets, (preset) => {
-    input.value = preset.text;
+    input.text = preset.text;
     return preset;
   });
   let count = 1;

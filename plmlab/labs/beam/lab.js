@@ -41,7 +41,7 @@ export default lab({
     tell(model, { source: source.value, steps: null, ...(preset ? { text: preset.text, width: preset.width, alpha: preset.alpha } : {}) });
   });
   const tries = presetButtons(model, presets, (preset) => {
-    input.value = preset.text;
+    input.text = preset.text;
     return { ...preset, steps: null };
   });
   const send = (name) => (value) => tell(model, { [name]: value });

@@ -156,7 +156,7 @@ export default lab({
 
   const box = textField(model, "a word, known or not", signal, { trait: "spelled", kind: "sentence word" });
   const words = presetButtons(model, spellings, (preset) => {
-    box.value = preset.spelled;
+    box.text = preset.spelled;
     return preset;
   });
   const codes = el("p", { class: "note" });

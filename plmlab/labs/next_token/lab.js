@@ -60,7 +60,7 @@ export default lab({
 
   const input = textField(model, "your text", signal);
   const request = (wanted) => tell(model, {
-    text: input.value, request: { ...wanted, text: input.value, number: `${Date.now()}-${wishes++}` },
+    text: input.text, request: { ...wanted, text: input.text, number: `${Date.now()}-${wishes++}` },
   });
   const button = (title, wanted, said) => el("button", { type: "button", title: said, disabled,
     on: { click: () => request(wanted) } }, title);
@@ -72,7 +72,7 @@ export default lab({
   const undo = button("undo", { do: "undo" }, "take back what was written last");
   const { presets } = model.get("menu");
   const tries = presetButtons(model, presets.map(([title, text]) => ({ title, text })), (preset) => {
-    input.value = preset.text;
+    input.text = preset.text;
     return preset;
   });
 

@@ -2,6 +2,7 @@
 
 import { NULL } from "./told.js";
 import { el, settled } from "../shared/dom.js";
+import { keepLines } from "../shared/lines.js";
 
 /** Documents as they are now: number → { title, text, kind }; `kind` is "", "edited", "added" or "removed". */
 export function shelfOf(documents, next, { added, replaced, removed }) {
@@ -39,10 +40,11 @@ const button = (text, at, press, more = {}) => el("button", { type: "button", cl
 
 /** Fields for a title and a text; `send(title, text)` hears what is typed. */
 function fields(title, text, send) {
-  const name = el("input", { type: "text", class: "title-field", "aria-label": "the document’s title", dir: "auto" });
+  const name = keepLines(el("input", { type: "text", class: "title-field", "aria-label": "the document’s title",
+    dir: "auto" }));
   const body = el("textarea", { class: "text-field", rows: 3, "aria-label": "the document’s text", dir: "auto", spellcheck: "false" });
-  [name.value, body.value] = [title, text];
-  const heard = settled(() => send(name.value, body.value), 150);
+  [name.text, body.value] = [title, text];
+  const heard = settled(() => send(name.text, body.value), 150);
   for (const field of [name, body]) field.addEventListener("input", heard);
   return { name, body };
 }
@@ -59,7 +61,7 @@ export function editorOf({ number, letter, title, text, send, done }) {
 /** A form for a new document; `take(title, text)` hears of it. */
 export function formOf({ take, cancel }) {
   const { name, body } = fields("", "", () => { add.disabled = !body.value.trim(); });
-  const add = button("Add it", "take", () => take(name.value, body.value), { disabled: true });
+  const add = button("Add it", "take", () => take(name.text, body.value), { disabled: true });
   name.placeholder = "title";
   body.placeholder = "text, words and marks with spaces between them: Flora Farrow was born in Norvik .";
   return { node: el("div", { class: "card editing form" }, el("div", { class: "card-head" }, name, add,

@@ -2,6 +2,7 @@
 
 import { el, settled } from "./dom.js";
 import { saveButtons } from "./export.js";
+import { keepLines } from "./lines.js";
 
 const set = (model, traits) => {
   for (const [name, value] of Object.entries(traits)) model.set(name, value);
@@ -83,17 +84,18 @@ export function presetButtons(model, presets, traits = (preset) => preset) {
   return el("span", { class: "presets" }, ...(buttons.length ? ["try this ", ...buttons] : []));
 }
 
-/** A field for a text of the reader's, the trait `text` or another; Python hears of it when the typing pauses. */
+/** A field for a text of the reader's, the trait `text` or another; Python hears of it when the typing pauses. The
+    property `text` of the field is the text that it stands for, with its line breaks. */
 export function textField(model, label, signal, { trait = "text", kind = "sentence", placeholder = null } = {}) {
-  const input = el("input", {
+  const input = keepLines(el("input", {
     type: "text", class: kind, dir: "auto", spellcheck: "false", autocomplete: "off", placeholder,
     "aria-label": label, disabled: model.get("alone"),
-  });
-  const send = settled(() => tell(model, { [trait]: input.value }), 120);
-  input.value = model.get(trait);
+  }));
+  const send = settled(() => tell(model, { [trait]: input.text }), 120);
+  input.text = model.get(trait);
   input.addEventListener("input", send);
   observe(model, [trait], () => {
-    if (input !== input.ownerDocument.activeElement) input.value = model.get(trait);
+    if (input !== input.ownerDocument.activeElement) input.text = model.get(trait);
   }, signal);
   return input;
 }

@@ -15,6 +15,7 @@ import { axesSaid, chosenSaid, pictureFinding, pointedSaid, unknownSaid } from "
 import { spotlit, wordBox, wordList } from "./words.js";
 import { clamp, eachFrame, el, resized, settled } from "../shared/dom.js";
 import { lab, observe, setter, tell } from "../shared/lab.js";
+import { keepLines } from "../shared/lines.js";
 
 const SIDE_BY_SIDE = 800;
 const SIDE = 312;
@@ -49,11 +50,11 @@ export default lab({
     const shared = { space: () => space, list: words.id, complain };
     const word = wordBox({ ...shared, label: "a word", placeholder: "a word",
       choose: (row) => choose({ word: space.words[row] }) });
-    const light = el("input", { type: "text", class: "spotlight", dir: "auto", spellcheck: "false", autocomplete: "off",
+    const light = keepLines(el("input", { type: "text", class: "spotlight", dir: "auto", spellcheck: "false", autocomplete: "off",
       "aria-label": "words of your own to put in the spotlight",
-      placeholder: "several words, with commas or spaces between" });
-    light.value = get("spotlight");
-    light.addEventListener("input", settled(() => choose({ spotlight: light.value }), 200));
+      placeholder: "several words, with commas or spaces between" }));
+    light.text = get("spotlight");
+    light.addEventListener("input", settled(() => choose({ spotlight: light.text }), 200));
     boxes.replaceChildren(el("label", {}, "word", word.node), el("label", { class: "wide" }, "spotlight", light));
     const set = axesControl({ ...shared, axes: () => get("axes"), analogy: () => get("analogy"),
       choose: (pairs) => choose({ axes: pairs }),
@@ -173,7 +174,7 @@ export default lab({
     const { found, missing } = spotlit(space, get("spotlight"));
     scene.lit = found.size ? found : null;
     complain(unknownSaid(missing));
-    if (now.light !== document.activeElement) now.light.value = get("spotlight");
+    if (now.light !== document.activeElement) now.light.text = get("spotlight");
     now.figure.redraw();
   };
   const takeHidden = () => {
