@@ -12,6 +12,7 @@ from plmlab.example import Batch, Example, PairBatch, PairExample
 from plmlab.interpret.ablation import attentions_of
 from plmlab.interpret.readable import ReadableModel, Words, as_ours, in_one_pass, inference, readable
 from plmlab.interpret.watching import Seen, watch
+from plmlab.text.printable import printable
 from plmlab.visibility import Visibility
 
 Text: TypeAlias = "str | Example | PairExample | Batch | PairBatch"
@@ -147,4 +148,4 @@ def _names(words: Words, batch: Batch, place: int) -> list[str]:
         names = as_ours(words).tokens(ids)
     if len(names) != len(ids):
         raise ValueError(f"{len(names)} tokens were given for a text of {len(ids)}; they must agree")
-    return [name.encode("utf-8", "replace").decode() for name in names]
+    return [printable(name) for name in names]

@@ -12,6 +12,7 @@ import anywidget
 import traitlets
 
 from plmlab.labs.modules import page_script, script_json, source, widget_module
+from plmlab.text.printable import printable
 
 Theme = Literal["light", "dark"]
 
@@ -179,8 +180,9 @@ class Lab(anywidget.AnyWidget):
         return pictures([self.html(theme)], width=width, scale=scale)[0]
 
     def summary(self) -> str:
-        """One line of text that stands for the lab where no widget can be drawn; the title, unless a lab says more."""
+        """A text that stands for the lab where no widget can be drawn; the title, unless a lab says more. It
+        tells the inputs of what is drawn, ``_drawn``, which may not be the traits that stand now."""
         return self.title
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self.summary()}>"
+        return f"<{type(self).__name__}: {printable(self.summary())}>"

@@ -15,13 +15,12 @@ from typing import Self
 import tokenizers
 from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers, trainers
 
+from plmlab.text.printable import printable
 from plmlab.text.spacing import readable
 from plmlab.text.vocabulary import SENTINELS, SPECIALS, Vocabulary
 
 OURS = (*SPECIALS, *SENTINELS)
 BYTES = sorted(pre_tokenizers.ByteLevel.alphabet())
-SPACE = "␣"
-"""How a space at the beginning of a byte-level piece is shown."""
 
 ROLES = ("pad", "unk", "cls", "sep", "mask", "start", "end")
 USUAL_NAMES = {
@@ -170,7 +169,8 @@ class Tokenizer:
         return readable(self._name(id) for id in ids)
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
-        """Each token as a label: "##ing", "[MASK]"; of bytes "␣the", and ⟨e4 bd⟩ for a part of a character."""
+        """Each token as a label: "##ing", "[MASK]"; of bytes "␣the", as `printable` shows it, and ⟨e4 bd⟩ for a part of
+        a character."""
         return [self._label(self._name(id)) if self._bytes else self._name(id) for id in ids]
 
     def id(self, token: str) -> int:
@@ -229,7 +229,7 @@ class Tokenizer:
             shown = raw.decode()
         except UnicodeDecodeError:
             return f"⟨{raw.hex(' ')}⟩"
-        return SPACE * (len(shown) - len(shown.lstrip(" "))) + shown.lstrip(" ")
+        return printable(shown)
 
 
 def _byte_letters() -> dict[str, int]:

@@ -268,7 +268,7 @@ def test_characters_are_told_with_their_codes() -> None:
     assert characters("a猫é🦊", 12) == ([("a", 1), ("猫", 3), ("é", 2), ("🦊", 4)], 0)
     assert characters("🦊🦊", 6) == ([("🦊", 4), ("🦊", 2)], 2)
     assert characters("ab", 1) == ([("a", 1)], 1)
-    assert (sign("\u200d"), sign("\u0301"), sign("x")) == ("U+200D", "◌\u0301", "x")
+    assert (sign("\u200d"), sign("\u0301"), sign("x")) == ("⟨U+200D⟩", "◌\u0301", "x")
     made = lab(spelled="unbelievable words")
     assert made.spelling["said"] == ("A word has room for 10 codes here: the last 2 of this one are not read. "
                                      "One word is read at a time: 1 more is left out.")

@@ -19,6 +19,7 @@ from plmlab.labs.alignment.telling import told
 from plmlab.labs.base import Change, Computed, Lab
 from plmlab.labs.shared.notes import joined
 from plmlab.labs.shared.tokens import labels
+from plmlab.text.printable import printable
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.world import World
 
@@ -149,7 +150,8 @@ class AlignmentLab(Lab):
         ``others`` what the other models write, ``gold`` the words of the reference."""
         before = texts[self.drawn]
         return {
-            "text": " ".join(source.words), "source": [*source.words, self.tokenizer.tokens([source.end])[0]],
+            "text": " ".join(source.words),
+            "source": [*map(printable, source.words), *labels(self.tokenizer, [source.end])],
             "unknown": list(source.unknown), "before": before, "now": now,
             "gold": None if source.gold is None else list(source.gold.chinese),
             "changes": [list(pair) for pair in side_by_side(before["tokens"], now["tokens"])],

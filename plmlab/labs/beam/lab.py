@@ -13,6 +13,7 @@ from plmlab.labs.beam.pins import WIDEST, Likeliest, likeliest, pinned, widths
 from plmlab.labs.beam.presets import Preset, offered
 from plmlab.labs.beam.tree import Search, branch, columns, greedily, lane, told
 from plmlab.labs.beam.writers import ModelWriter, TableWriter, Writer
+from plmlab.text.printable import printable
 from plmlab.world import World
 
 STEEPEST = 2.0
@@ -113,8 +114,8 @@ class BeamLab(Lab):
         if not self.best():
             return self.message or "no text was finished"
         beam, greedy = self.best()[0], self.state["greedy"]
-        return (f"'{self.state['text']}': a beam of {self.width} finds '{beam['text']}' ({beam['total']:.2f} nats), "
-                f"greedy '{greedy['text']}' ({greedy['total']:.2f})")
+        return (f"'{self.state['text']}': a beam of {self.state['width']} finds '{beam['text']}' "
+                f"({beam['total']:.2f} nats), greedy '{greedy['text']}' ({greedy['total']:.2f})")
 
     def compute(self, change: Change) -> Computed:
         """The tree anew, where what is searched for changed; else what was asked about it. What is pinned under
@@ -140,7 +141,7 @@ class BeamLab(Lab):
             writer, search.ids, self.length)
         greedy = self.greedy if same else greedily(writer, ids, self.length)
         state = {
-            "text": self.text.strip(), "source": writer.name, "width": self.width, "alpha": self.alpha,
+            "text": printable(self.text.strip()), "source": writer.name, "width": self.width, "alpha": self.alpha,
             "length": self.length, "read": len(ids) - (ids[0] == writer.vocab.start), "world": begun is not None,
             "left": begun.left if begun else "", "columns": columns(search, grown, greedy[-1]),
             "finished": [told(search, text) for text in grown[-1].finished],

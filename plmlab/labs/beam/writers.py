@@ -11,9 +11,10 @@ from torch import Tensor, nn
 from plmlab.decode import AutoregressiveModel, Table
 from plmlab.interpret.readable import as_ours, inference
 from plmlab.labs.beam.beside import Beside
-from plmlab.labs.shared.notes import empty, joined
+from plmlab.labs.shared.notes import empty, joined, unread
 from plmlab.labs.shared.probabilities import spelled
 from plmlab.labs.shared.tokens import labels
+from plmlab.text.printable import printable
 from plmlab.text.spacing import readable
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.text.vocabulary import Vocabulary
@@ -86,12 +87,12 @@ class TableWriter:
 
     def labels(self, ids: Sequence[int]) -> list[str]:
         """What the tokens are called."""
-        return [self.model.words[id] for id in ids]
+        return [printable(self.model.words[id]) for id in ids]
 
     def written(self, ids: Sequence[int]) -> str:
         """Some ids as running text, [END] left out."""
         words = self.model.read(ids)
-        return "".join(words) if self.letters else readable(words)
+        return printable("".join(words) if self.letters else readable(words))
 
     def at_rest(self) -> AbstractContextManager[None]:
         """A table is always so."""
@@ -130,12 +131,7 @@ class ModelWriter:
         return ids[-room:], joined(self._unknown(said, own), note)
 
     def _unknown(self, said: str, ids: Sequence[int]) -> str:
-        words = list(dict.fromkeys(self._unread(said, ids)))
-        if not words:
-            return ""
-        some, more = ", ".join(f"“{word[:24]}”" for word in words[:3]), " and others" if len(words) > 3 else ""
-        return (f"Not in the model's vocabulary of {len(self.tokenizer):,} tokens: {some}{more}. It reads [UNK] "
-                "there.")
+        return unread(self._unread(said, ids), len(self.tokenizer))
 
     def _unread(self, said: str, ids: Sequence[int]) -> Iterator[str]:
         for id, (start, end) in zip(ids, self.tokenizer.offsets(said), strict=True):
@@ -148,7 +144,7 @@ class ModelWriter:
 
     def written(self, ids: Sequence[int]) -> str:
         """Some ids as running text, [END] left out."""
-        return self.tokenizer.decode([id for id in ids if id != self.vocab.end]).strip()
+        return printable(self.tokenizer.decode([id for id in ids if id != self.vocab.end]).strip(" "))
 
     def at_rest(self) -> AbstractContextManager[None]:
         """While it lasts, the model is read without dropout."""

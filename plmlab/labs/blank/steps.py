@@ -42,8 +42,7 @@ class Names:
     @cached_property
     def all(self) -> list[str]:
         """The name of each token, by its id."""
-        said = labels(self.tokenizer, range(len(self.tokenizer)))
-        names = [name.encode("utf-8", "replace").decode() for name in said]
+        names = labels(self.tokenizer, range(len(self.tokenizer)))
         names[self.tokenizer.vocab.need("end")] = END
         return names
 

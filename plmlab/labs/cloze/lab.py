@@ -95,7 +95,7 @@ class ClozeLab(Lab):
         return [tokens.index(word) for word in hide]
 
     def _labels(self, ids: Sequence[int]) -> list[str]:
-        return [name.encode("utf-8", "replace").decode() for name in labels(self.words, ids)]
+        return labels(self.words, ids)
 
     def compute(self, change: Change) -> Computed:
         """What is believed at each gap. Where no word was pressed since, and the text edited, the hidden words stay

@@ -68,7 +68,7 @@ class CognitiveGraphLab(Lab):
         if not self.state:
             return self.message
         last = self.state["steps"][-1]
-        return f"{self.text} {last['answer'] or 'no answer'} ({len(self.state['steps']) - 1} steps)"
+        return f"{self._drawn['text']} {last['answer'] or 'no answer'} ({len(self.state['steps']) - 1} steps)"
 
     def compute(self, change: Change) -> Computed:
         """The graph from start to end. Another question begins at the first step, with nothing forbidden; after a cut

@@ -181,7 +181,7 @@ class FourMasksLab(Lab):
         return self.best.under_masks(words, gap, cut)
 
     def _labels(self, ids: Sequence[int]) -> list[str]:
-        return [name.encode("utf-8", "replace").decode() for name in labels(self.tokenizer, ids)]
+        return labels(self.tokenizer, ids)
 
 
 def named(tokens: Sequence[str], place: int) -> str:

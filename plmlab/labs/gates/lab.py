@@ -107,10 +107,12 @@ class GateLab(Lab):
 
     def summary(self) -> str:
         """The text, the unit that tells the subject's number best, and how well."""
+        if not self.state:
+            return self.message
         layer, unit = self.tracked["number"].order[0]
-        return (f"{self.text!r}; layer {layer}, unit {unit} tells the number of the subject with "
+        return (f"{self._drawn['text']!r}; layer {layer}, unit {unit} tells the number of the subject with "
                 f"{self.tracked['number'].measure} {self.tracked['number'].of(layer, unit)[0]:.2f}, "
-                f"{len(self.holds)} held")
+                f"{len(self._drawn['holds'])} held")
 
     def compute(self, change: Change) -> Computed:
         """The units of the text, with what is held, and the words that come next."""

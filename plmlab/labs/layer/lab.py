@@ -16,6 +16,7 @@ from plmlab.labs.layer.reading import LAYERS, Reader, words_of
 from plmlab.labs.layer.spelling import Spellings
 from plmlab.labs.layer.store import DIRECTIONS, Sentences, Store, directions, packed
 from plmlab.labs.shared.notes import joined, left_out
+from plmlab.text.printable import printable
 from plmlab.text.tokenizers import Tokenizer
 
 MEAN = [1 / LAYERS] * LAYERS
@@ -62,6 +63,7 @@ class LayerLab(Lab):
         self.stored = Store.of(self.reader, sentences or Sentences.of_the_world())
         self.spellings = Spellings(self.reader)
         self.vectors: tuple[Tensor, ...] = ()
+        self._compared: list[int] = []
         self._wanted = word
         self._known = frozenset(self.reader.words)
         tasks = [{"name": str(name), "shares": checked(shares, f"the task {name!r}")}
@@ -86,7 +88,7 @@ class LayerLab(Lab):
         ValueError where nothing was read yet."""
         if not self.vectors:
             raise ValueError(f"no sentence was read yet: {self.message}")
-        one, other = (vectors[place] for vectors, place in zip(self.vectors, self.places, strict=True))
+        one, other = (vectors[place] for vectors, place in zip(self.vectors, self._compared, strict=True))
         return torch.stack([torch.nn.functional.cosine_similarity(a, b, dim=-1) for a, b in zip(
             directions(one).values(), directions(other).values(), strict=True)], 1)
 
@@ -94,7 +96,8 @@ class LayerLab(Lab):
         """The words that are compared, and the cosine of their vectors at each layer."""
         if not self.vectors:
             return self.message
-        one, other = (told["words"][place] for told, place in zip(self.state["sentences"], self.places, strict=True))
+        one, other = (told["words"][place]
+                      for told, place in zip(self.state["sentences"], self._compared, strict=True))
         near = ", ".join(f"layer {layer} {float(row[DIRECTIONS.index('both')]):.2f}"
                          for layer, row in enumerate(self.cosines()))
         return f"{one!r} and {other!r}: cosine at {near}"
@@ -126,13 +129,14 @@ class LayerLab(Lab):
                                  f"{len(words[0])} and {len(words[1])} words")
             places, moved = self._common(words), False
         vectors = tuple(self.reader.sentence(some).float().cpu() for some in words)
-        told = [{"words": some, "senses": senses, "pattern": pattern,
+        told = [{"words": list(map(printable, some)), "senses": senses, "pattern": pattern,
                  "unknown": [i for i, word in enumerate(some) if word not in self._known],
                  "vectors": packed(self.stored.scaled(found))} for some, found in zip(words, vectors, strict=True)
                 for senses, pattern in [self.stored.sentences.parsed(some)]]
         note = joined(*(left_out(left, self.max_tokens, "word") for _, left in read if left))
         state = {"sentences": told, "read": [self.text, self.second]}
-        kept: dict[str, Any] = {"vectors": vectors} | ({"_wanted": words[0][places[0]]} if moved else {})
+        kept: dict[str, Any] = {"vectors": vectors, "_compared": places}
+        kept |= {"_wanted": words[0][places[0]]} if moved else {}
         return {"state": state, "places": list(places), "message": note}, kept
 
     def _common(self, words: Sequence[Sequence[str]]) -> list[int]:

@@ -12,6 +12,7 @@ from torch.nn import functional as F
 from plmlab.interpret.readable import inference
 from plmlab.labs.layer.reading import Reader
 from plmlab.text.characters import word_codes
+from plmlab.text.printable import printable
 
 SHOWN = 12
 """So many filters are shown."""
@@ -66,7 +67,8 @@ class Spellings:
         nearest = [int(one) for one in cosines.argsort(descending=True)[:NEAR + 1] if int(one) != itself][:NEAR]
         shown, left = characters(word, longest - 2)
         return {
-            "word": word, "known": itself is not None, "characters": shown, "vocabulary": len(self.reader.words),
+            "word": printable(word), "known": itself is not None, "characters": shown,
+            "vocabulary": len(self.reader.words),
             "filters": [self._filter(one, found, places) for one in strongest], "all": len(self.widths),
             "near": [[self.reader.words[one], float(cosines[one])] for one in nearest], "chance": self.chance,
             "said": " ".join(note for note in (self._cut(left), _more(len(typed) - 1)) if note),
@@ -114,11 +116,8 @@ def characters(word: str, room: int) -> tuple[list[tuple[str, int]], int]:
 
 
 def sign(character: str) -> str:
-    """A character as it can be shown alone: one that joins others is put on a ring, one without form is named."""
-    kind = unicodedata.category(character)
-    if kind.startswith("M"):
-        return f"◌{character}"
-    return f"U+{ord(character):04X}" if kind.startswith("C") else character
+    """A character as it can be shown alone: one that joins others is put on a ring."""
+    return f"◌{character}" if unicodedata.category(character).startswith("M") else printable(character)
 
 
 def marked(word: str, start: int, width: int) -> tuple[str, str, str]:

@@ -17,6 +17,7 @@ from plmlab.labs.mask.networks import NETWORKS, Network
 from plmlab.labs.shared.masks import mask_state
 from plmlab.labs.shared.notes import empty, joined, left_out, unknown
 from plmlab.objectives import OBJECTIVES, Objective
+from plmlab.text.printable import printable
 from plmlab.text.vocabulary import Vocabulary
 
 
@@ -161,7 +162,7 @@ class MaskLab(Lab):
                   texts: list[list[int]]) -> dict[str, Any]:
         question, answer = network.asks.get(type(made), (objective.question, objective.answer))
         example = made.row()
-        vocab, tokens = self.tokenizer.vocab, list(self.tokenizer.tokens(example.tokens.tolist()))
+        vocab, tokens = self.tokenizer.vocab, [printable(t) for t in self.tokenizer.tokens(example.tokens.tolist())]
         said = [[] if t == IGNORE else self.tokenizer.tokens([t]) for t in example.targets.tolist()]
         return {
             "objective": objective.name,
@@ -181,7 +182,7 @@ class MaskLab(Lab):
                       for mark in marks_of(part, text, vocab)],
             "positions": example.positions.tolist(),
             "segments": example.segments.tolist(),
-            "targets": [word[0] if word else None for word in said],
+            "targets": [printable(word[0]) if word else None for word in said],
             "masks": [mask_state(title, visible) for title, visible in network.streams(made)],
             "question": question,
             "answer": answer,

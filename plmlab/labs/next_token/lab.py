@@ -15,9 +15,11 @@ from plmlab.interpret.logit_lens import Column, Lens, ResidualStream, language_m
 from plmlab.labs.base import Change, Computed, Lab
 from plmlab.labs.next_token.draft import Draft, Script
 from plmlab.labs.next_token.world import beginnings, entropy
+from plmlab.labs.shared.notes import unread
 from plmlab.labs.shared.probabilities import spelled
 from plmlab.labs.shared.tokens import labels, names_of
-from plmlab.text.tokenizers import SPACE, Tokenizer
+from plmlab.text.printable import SPACE
+from plmlab.text.tokenizers import Tokenizer
 from plmlab.world import World
 from plmlab.world.datasets.best_reader import BestReader
 
@@ -106,7 +108,7 @@ class NextTokenLab(Lab):
         if self.stream is None:
             return self.message
         token, p = self.state["rows"][0]["token"], self.stream.logits.double().softmax(-1).max()
-        return f"{self.name} after '{self.text}': '{token}' with {p:.2f}"
+        return f"{self.name} after '{self._drawn['text']}': '{token}' with {p:.2f}"
 
     def compute(self, change: Change) -> Computed:
         """What a new request asks, done; and what the model says of the text then. A request is heard once, though
@@ -219,10 +221,8 @@ class NextTokenLab(Lab):
         """What the reader should know of this text."""
         notes, slots = [], len(draft.ids)
         room = getattr(self.model.config, "time", slots)
-        if unknown := list(dict.fromkeys(draft.unknown)):
-            some, more = ", ".join(f"“{word[:24]}”" for word in unknown[:3]), " and others" if len(unknown) > 3 else ""
-            notes.append(f"Not in the model's vocabulary of {len(self.tokenizer):,} tokens: {some}{more}. It reads "
-                         "[UNK] there.")
+        if draft.unknown:
+            notes.append(unread(draft.unknown, len(self.tokenizer)))
         if slots > room:
             notes.append(f"The text has {slots:,} tokens and the model {room:,} positions: it reads the last {room:,} "
                          "only; the text keeps them all.")

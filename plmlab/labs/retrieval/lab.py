@@ -86,7 +86,7 @@ class RetrievalLab(Lab):
         if not self.state:
             return self.message
         best = max(self.state["answers"], key=lambda one: one["p"])
-        return f"{self.text} → {best['text']} ({best['p']:.2f})"
+        return f"{self._drawn['text']} → {best['text']} ({best['p']:.2f})"
 
     def compute(self, change: Change) -> Computed:
         """The statement read with the documents as they are now, and, where these were edited, as they were."""

@@ -17,6 +17,7 @@ from plmlab.labs.shared.notes import empty, left_out
 from plmlab.labs.shared.tokens import names_of
 from plmlab.layers.attention import MultiHeadAttention
 from plmlab.layers.positions import sinusoid
+from plmlab.text.printable import printable
 from plmlab.visibility import AttentionMask
 
 SENTENCE = "the cat sat on the mat"
@@ -202,7 +203,7 @@ class ShapeXray(Lab):
         if not all(bool(passed.out.isfinite().all()) for passed in passes.values()):
             raise ValueError("This attention gives numbers that are not finite (NaN or ∞), which cannot be drawn: "
                              "look at its weights, and at the vectors of the tokens.")
-        state = self._describe(list(tokens)[shown], x[shown], passes)
+        state = self._describe([printable(token) for token in tokens[shown]], x[shown], passes)
         return Computed({"state": state, "followed": min(max(self.followed, 0), len(state["tokens"]) - 1),
                          "message": left_out(len(tokens) - self.max_tokens, self.max_tokens, "word")},
                         {"passes": passes})

@@ -1,5 +1,9 @@
 """What a lab says of a text that it cannot show as it was typed."""
 
+from collections.abc import Iterable
+
+from plmlab.text.printable import printable
+
 
 def empty(what: str = "sentence") -> ValueError:
     """The error for a text with nothing in it."""
@@ -21,6 +25,15 @@ def unknown(count: int) -> str:
         return ""
     are = "is" if count == 1 else "are"
     return f"{count} of the tokens {are} not in this tokenizer's vocabulary: the model reads [UNK] there."
+
+
+def unread(words: Iterable[str], size: int) -> str:
+    """The note on typed words that a model with ``size`` tokens can only read as [UNK]; "" where there is none."""
+    distinct = list(dict.fromkeys(words))
+    if not distinct:
+        return ""
+    some, more = ", ".join(f"“{printable(word[:24])}”" for word in distinct[:3]), " and others" * (len(distinct) > 3)
+    return f"Not in the model's vocabulary of {size:,} tokens: {some}{more}. It reads [UNK] there."
 
 
 def joined(*notes: str) -> str:

@@ -6,6 +6,7 @@ from random import Random
 from typing import Any
 
 from plmlab.draws import shuffled
+from plmlab.text.printable import printable
 from plmlab.world import World
 from plmlab.world.grammar.sentence import Sentence
 from plmlab.world.probability.automaton import END
@@ -73,7 +74,7 @@ def _column(world: World, words: Sequence[str], place: int, prefix: int) -> dict
         both = world.posterior(words, [place])[0]
     except NotInGrammar:
         both = {}
-    return {"word": word, "nats": -log(left[word]) if left.get(word) else None,
+    return {"word": printable(word), "nats": -log(left[word]) if left.get(word) else None,
             "left": belief(left, word) if left else None, "both": belief(both, word) if both else None}
 
 

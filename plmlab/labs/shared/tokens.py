@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 from plmlab.interpret.readable import Words, as_ours
+from plmlab.text.printable import printable
 from plmlab.text.tokenizers import Tokenizer
 
 
@@ -15,7 +16,7 @@ def names_of(tokens: Sequence[str]) -> list[str]:
 def labels(words: Words, ids: Sequence[int]) -> list[str]:
     """Tokens of the vocabulary as they are shown; some models have more rows than their tokenizer has tokens."""
     tokenizer = as_ours(words)
-    return [tokenizer.tokens([i])[0] if i < len(tokenizer) else f"(no token {i})" for i in ids]
+    return [printable(tokenizer.tokens([i])[0]) if i < len(tokenizer) else f"(no token {i})" for i in ids]
 
 
 def checked_vocabulary(tokenizer: Tokenizer, size: int) -> int:

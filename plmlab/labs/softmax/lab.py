@@ -9,6 +9,7 @@ import traitlets
 
 from plmlab.decode import distribution
 from plmlab.labs.base import Lab
+from plmlab.text.printable import printable
 
 SCORES = {"mat": 2.0, "rug": 1.5, "sofa": 0.5, "moon": -1.0}
 HIGHEST = 10.0
@@ -39,7 +40,8 @@ class SoftmaxLab(Lab):
 
     @traitlets.validate("scores")
     def _check_scores(self, proposal: Any) -> Any:
-        """The scores to one decimal, as the sliders have them; a TraitError for those that no slider can show."""
+        """The scores of labels, to one decimal, as the sliders have them; a TraitError for those that no slider can
+        show."""
         value = proposal["value"]
         if not 2 <= len(value) <= MOST:
             raise traitlets.TraitError(f"a softmax shares out among tokens: give 2 to {MOST} scores; {len(value)} were "
@@ -48,7 +50,7 @@ class SoftmaxLab(Lab):
             if not (isfinite(score) and abs(score) <= HIGHEST):
                 raise traitlets.TraitError(f"scores must be from −{HIGHEST:.0f} to {HIGHEST:.0f}; {token!r} has "
                                            f"{score}")
-        return [(token, round(score, 1)) for token, score in value]
+        return [(printable(token), round(score, 1)) for token, score in value]
 
     @traitlets.validate("temperature")
     def _check_temperature(self, proposal: Any) -> Any:
@@ -59,7 +61,7 @@ class SoftmaxLab(Lab):
         return round(proposal["value"], 1)
 
     def shares(self) -> dict[str, float]:
-        """Token → its share, as the bars show it; they add up to 1."""
+        """The token’s label → its share, as the bars show it; they add up to 1."""
         logits = torch.tensor([score for _, score in self.scores], dtype=torch.float64)
         chances = distribution(logits, self.temperature).tolist()
         return dict(zip((token for token, _ in self.scores), chances, strict=True))
