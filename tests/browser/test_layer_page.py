@@ -132,7 +132,8 @@ def test_the_mix_is_dragged_and_all_follows(show: Show) -> None:
     expect(page.locator(".amounts")).not_to_have_text("now: layer 2 alone")
     shares = page.locator(".handle").evaluate("e => [parseFloat(e.style.left), parseFloat(e.style.top)]")
     box = page.locator(".triangle").bounding_box()
-    assert shares == pytest.approx([x + 95 - box["x"], y - 35 - box["y"]], abs=1)
+    drawn = [share / 100 * box[side] for share, side in zip(shares, ("width", "height"), strict=True)]
+    assert drawn == pytest.approx([x + 95 - box["x"], y - 35 - box["y"]], abs=1)
     page.keyboard.press("ArrowUp")
     expect(page.locator(MIX)).to_contain_text("each layer is divided by the mean length of its vectors")
     page.click("button:text-is('names')")

@@ -16,7 +16,7 @@ const KEYS = { ArrowLeft: [STEP, -STEP, 0], ArrowRight: [-STEP, STEP, 0], ArrowU
 const NEAR = 9;
 const NAMES = ["layer 0", "layer 1", "layer 2"];
 
-/** Where a mix stands, in px. */
+/** Where a mix stands, in px of a triangle that has all its room. */
 export const placeOf = (shares) => [0, 1].map((axis) =>
   shares.reduce((sum, share, layer) => sum + share * CORNERS[layer][axis], 0));
 
@@ -52,17 +52,17 @@ export function triangleOf({ points, tasks, onMix, say }) {
   const names = CORNERS.map(([x, y], layer) => svg("text", { class: "corner", x, y: y + (layer === 2 ? -15 : 26),
     "text-anchor": "middle" }, NAMES[layer]));
   const [a, b, c] = CORNERS;
-  const drawing = svg("svg", { width: WIDTH, height: TALL, viewBox: `0 0 ${WIDTH} ${TALL}`, "aria-hidden": "true" },
+  const drawing = svg("svg", { viewBox: `0 0 ${WIDTH} ${TALL}`, "aria-hidden": "true" },
     svg("path", { class: "edge", d: `M${a[0]} ${a[1]}L${b[0]} ${b[1]}L${c[0]} ${c[1]}Z` }),
     ...names, ...dots, ...marks);
   const handle = el("div", { class: "handle", tabindex: "0", role: "slider", "aria-label": "the mix of the layers",
     "aria-valuemin": 0, "aria-valuemax": 100 });
-  const node = el("div", { class: "triangle", style: `width:${WIDTH}px;height:${TALL}px` }, drawing, handle);
+  const node = el("div", { class: "triangle", style: `width:${WIDTH}px;aspect-ratio:${WIDTH}/${TALL}` }, drawing, handle);
   let [now, score, held] = [[1, 0, 0], "sense", false];
 
   const at = (event) => {
     const box = drawing.getBoundingClientRect();
-    return [event.clientX - box.left, event.clientY - box.top];
+    return [event.clientX - box.left, event.clientY - box.top].map((along) => (along * WIDTH) / box.width);
   };
   const drag = (event) => {
     const place = at(event);
@@ -97,8 +97,8 @@ export function triangleOf({ points, tasks, onMix, say }) {
   const to = (shares) => {
     now = shares;
     const [x, y] = placeOf(shares);
-    handle.style.left = `${x}px`;
-    handle.style.top = `${y}px`;
+    handle.style.left = `${(100 * x) / WIDTH}%`;
+    handle.style.top = `${(100 * y) / TALL}%`;
     handle.setAttribute("aria-valuenow", Math.round(100 * shares[0]));
     handle.setAttribute("aria-valuetext", NAMES.map((layer, i) => `${layer} ${percent(shares[i])}`).join(", "));
   };

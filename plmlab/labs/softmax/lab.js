@@ -1,6 +1,6 @@
 // The Softmax Lab: e to each score ÷ T, its share of the sum, and what the temperature does to them.
 
-import { el } from "../shared/dom.js";
+import { el, resized } from "../shared/dom.js";
 import { guess, lab, observe, setter, slider } from "../shared/lab.js";
 import { short } from "../shared/plot.js";
 import { chance, choices, entropyOf, softmax } from "../shared/softmax.js";
@@ -8,6 +8,7 @@ import { chance, choices, entropyOf, softmax } from "../shared/softmax.js";
 const QUESTION = "Add 1 to all scores: what happens to the shares? And as the temperature goes to 0?";
 const ANSWER = "Nothing: e¹ stands above and below the line, and cancels. So only differences of scores count. Towards " +
   "temperature 0 the highest score takes all, which is greedy decoding; as it rises, all shares become equal.";
+const SIDE_BY_SIDE = 460;
 
 /** e to a power: as a number while it is one that can be read. */
 export const powerText = (power) => (power > 14 ? `e^${short(power)}` : short(Math.exp(power)));
@@ -59,12 +60,15 @@ export default lab({
     });
     why.textContent = finding(scores, T);
   };
+  const fit = () => { rows.classList.toggle("stacked", parts.body.clientWidth < SIDE_BY_SIDE); };
   observe(model, ["scores", "temperature"], () => {
     const others = String(model.get("scores").map(([token]) => token)) !== String(shown.map(({ token }) => token));
     if (others || !parts.body.contains(document.activeElement)) build();
     draw();
   }, signal);
   parts.body.append(why, temperature, rows, guess({}, QUESTION, ANSWER));
+  resized(parts.body, fit, signal);
   build();
+  fit();
   draw();
 });
