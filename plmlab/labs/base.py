@@ -10,7 +10,9 @@ from typing import Any, ClassVar, Literal
 
 import anywidget
 import traitlets
+from IPython import get_ipython
 
+from plmlab.labs.cells import cells_of
 from plmlab.labs.modules import page_script, script_json, source, widget_module
 from plmlab.text.printable import printable
 
@@ -178,6 +180,18 @@ class Lab(anywidget.AnyWidget):
         """
         from plmlab.labs.picture import pictures
         return pictures([self.html(theme)], width=width, scale=scale)[0]
+
+    def _repr_mimebundle_(self, **asked: Any) -> Any:
+        """The lab as a cell shows it. One that was closed, since no cell showed it any more, opens again."""
+        if (shell := get_ipython()) is not None:
+            cells_of(shell).showing.add(self)
+        self.open()
+        return super()._repr_mimebundle_(**asked)
+
+    def close(self) -> None:
+        """Close the lab, and take it off the page."""
+        super().close()
+        self.__dict__.pop("_repr_mimebundle_", None)
 
     def summary(self) -> str:
         """A text that stands for the lab where no widget can be drawn; the title, unless a lab says more. It
