@@ -19,12 +19,15 @@ WIDTHS = 420, 700, 960, 1280
 """Of a page, in pixels: from a phone's to a laptop's."""
 LIMIT = 60
 """Seconds that a page may take for anything."""
-STICKS_OUT = """async ([parts, limit]) => {
+STICKS_OUT = """async (limit) => {
+    const lab = document.querySelector('.plm-lab');
+    const boxed = (node) => node !== lab
+        && (getComputedStyle(node).overflowX !== 'visible' || boxed(node.parentElement));
     const outside = () => {
-        const edge = document.querySelector('.plm-lab').getBoundingClientRect().right;
-        const beyond = [...document.querySelectorAll(`.plm-lab :is(${parts})`)]
-            .filter((node) => node.getBoundingClientRect().right > edge)
-            .map((node) => node.getAttribute('class') ?? node.tagName);
+        const { right } = lab.getBoundingClientRect();
+        const beyond = [...lab.querySelectorAll('*')]
+            .filter((node) => node.getBoundingClientRect().right > right + 0.5 && !boxed(node.parentElement))
+            .map((node) => `${node.tagName}.${node.getAttribute('class')}`);
         return document.documentElement.scrollWidth > innerWidth ? ['the page', ...beyond] : beyond;
     };
     const start = performance.now();
@@ -70,12 +73,12 @@ def watched(page: Page, problems: list[str]) -> None:
             setattr(getattr(page, device), name, painted_after(act, lambda *_: page))
 
 
-def sticks_out(page: Page, widths: Iterable[int], parts: str = ":not(*)") -> dict[int, list[str]]:
-    """Width of the page → those parts of its lab that reach beyond the lab's edge there, and ``"the page"`` if it
-    scrolls sideways; nothing for widths at which all fits."""
+def sticks_out(page: Page, widths: Iterable[int]) -> dict[int, list[str]]:
+    """Width of the page → what of its lab reaches beyond the lab's edge there, but for what scrolls in a box of its
+    own, and ``"the page"`` if that scrolls sideways; nothing for widths at which all fits."""
     found = {}
     for width in widths:
         page.set_viewport_size({"width": width, "height": 900})
-        if outside := page.evaluate(STICKS_OUT, [parts, 1000 * LIMIT]):
+        if outside := page.evaluate(STICKS_OUT, 1000 * LIMIT):
             found[width] = outside
     return found
