@@ -24,6 +24,7 @@ State = Literal["ok", "note", "stop"]
 
 OLDEST_PYTHON = (3, 11)
 INSTALL = "python -m pip install -c constraints.txt -e ."
+RESTORE = "git stash push data/checkpoints brings back the course's files, and keeps what you changed in the stash"
 GIB = 2**30
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
@@ -165,7 +166,7 @@ def checkpoints(verified: Mapping[str, Sequence[str]]) -> list[Finding]:
     if not verified:
         return [Finding("checkpoints", "note", "none are bundled here", "nothing: chapters train what they need")]
     return [
-        Finding(f"checkpoint {name}", "note", "; ".join(problems), "git checkout -- data/checkpoints")
+        Finding(f"checkpoint {name}", "note", "; ".join(problems), RESTORE)
         if problems else Finding(f"checkpoint {name}", "ok", "hashes right")
         for name, problems in verified.items()
     ]
@@ -261,7 +262,7 @@ def find_checkpoints() -> list[Finding]:
         return []
     except (OSError, ValueError) as problem:
         return [Finding("checkpoints", "note", f"their index can't be read ({problem})",
-                        "git checkout -- data/checkpoints")]
+                        RESTORE)]
 
 
 def find_memory() -> list[Finding]:

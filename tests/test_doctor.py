@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -102,7 +104,25 @@ def test_checkpoints() -> None:
     assert none.state == "note"
     good, bad = doctor.checkpoints({"gpt": [], "bert": ["model.safetensors has another hash"]})
     assert (good.state, bad.state) == ("ok", "note")
-    assert "bert" in bad.subject and "another hash" in bad.says and "git checkout" in bad.do
+    assert "bert" in bad.subject and "another hash" in bad.says and bad.do == doctor.RESTORE
+
+
+def test_the_advice_for_a_changed_checkpoint_keeps_what_is_replaced(tmp_path: Path) -> None:
+    def run(command: str) -> str:
+        return subprocess.run(shlex.split(command), cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+
+    changed, other = (tmp_path / name for name in ("data/checkpoints/index.json", "notes.txt"))
+    changed.parent.mkdir(parents=True)
+    changed.write_text("ours")
+    other.write_text("ours")
+    run("git init -q")
+    run("git add .")
+    run("git -c user.name=a -c user.email=a@b commit -qm a")
+    changed.write_text("mine")
+    other.write_text("mine")
+    run(doctor.RESTORE.partition(" brings")[0])
+    assert (changed.read_text(), other.read_text()) == ("ours", "mine")
+    assert run("git show stash@{0}:data/checkpoints/index.json") == "mine"
 
 
 def test_a_changed_checkpoint_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,7 +71,7 @@ class Plan:
         self.choices  # noqa: B018
         folder = Path(self.out)
         if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
-            raise ValueError(f"{folder} is there already, and what is in it stays: give another --out, or remove it")
+            raise ValueError(f"{folder} is there already, and what is in it stays: give another --out")
 
     @property
     def kind(self) -> ModelType:

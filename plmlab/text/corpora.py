@@ -6,12 +6,18 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
+from plmlab import git_lfs
+
 PARAGRAPHS = (".txt", ".text", ".md")
 RECORDS = (".jsonl", ".ndjson")
 MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
 )
+OTHERS = ("gb18030", "cp1252", "cp1251")
+"""What a text of single bytes or pairs of them may be written in that is not UTF-8: Chinese, Western, Cyrillic."""
+HEAD = 1000
+"""So many bytes at a file's beginning show whether zeros alternate in it, as in UTF-16."""
 
 
 class CorpusError(ValueError):
@@ -86,16 +92,20 @@ def _some(texts: Iterator[str], file: Path) -> Iterator[str]:
 def _lines(file: Path) -> Iterator[str]:
     """The decoded lines of a file, without their ends; an error tells the byte that is not UTF-8."""
     with _opened(file) as raw:
-        start = raw.read(4)
+        start = raw.read(len(git_lfs.START))
+        if start == git_lfs.START:
+            raise CorpusError(f"{file} is {git_lfs.POINTER}")
         for mark, encoding in MARKS:
             if start.startswith(mark):
-                raise CorpusError(f"{file} is {encoding.upper()}, not UTF-8 (its first bytes say so). "
-                                  + _to_utf8(file, encoding))
+                raise CorpusError(f"{file} is {encoding.upper()}, not UTF-8 (its first bytes say so)."
+                                  + _copied(file, encoding))
         begin = len(codecs.BOM_UTF8) if start.startswith(codecs.BOM_UTF8) else 0
         raw.seek(begin)
+        ascii = not begin
         for number, line in enumerate(raw, 1):
-            yield _decoded(line, begin, number, file)
+            yield _decoded(line, begin, number, file, ascii)
             begin += len(line)
+            ascii = ascii and line.isascii()
 
 
 def _opened(file: Path) -> BinaryIO:
@@ -105,23 +115,64 @@ def _opened(file: Path) -> BinaryIO:
         raise CorpusError(f"{file} cannot be opened ({error.strerror})") from error
 
 
-def _decoded(line: bytes, begin: int, number: int, file: Path) -> str:
-    """One line as text; it begins at byte ``begin`` of the file."""
+def _decoded(line: bytes, begin: int, number: int, file: Path, ascii: bool) -> str:
+    """One line as text; it begins at byte ``begin`` of the file, all of which is ``ascii`` before it, or is not."""
     if (zero := line.find(0)) >= 0:
-        raise CorpusError(f"{file} is no plain text: there is a zero byte at byte {begin + zero:,}, line {number:,}. "
-                          "If it is text, it is UTF-16. " + _to_utf8(file, "utf-16-le"))
+        raise CorpusError(f"{file} is no plain text: there is a zero byte at byte {begin + zero:,}, line {number:,}."
+                          + _alternating(file))
     try:
         return line.decode().rstrip("\r\n")
     except UnicodeDecodeError as error:
-        raise CorpusError(
-            f"{file} is not UTF-8: byte {begin + error.start:,} (line {number:,}) is 0x{line[error.start]:02x}. "
-            "Common others are cp1252 (Western) and gb18030 (Chinese). " + _to_utf8(file, "cp1252")
-        ) from None
+        at = error.start
+        told = f"{file} is not UTF-8: byte {begin + at:,} (line {number:,}) is 0x{line[at]:02x}."
+        if ascii and line[:at].isascii():
+            raise CorpusError(told + _elsewhere(file, line, at)) from None
+        raise CorpusError(f"{told} Characters before it are sound UTF-8: the byte may be damaged, or the file was cut "
+                          "in the middle of a character. Get it again, or mend this line in a copy") from None
 
 
-def _to_utf8(file: Path, encoding: str) -> str:
-    return (f"Save it as UTF-8 in your editor, or: from pathlib import Path; p = Path({str(file)!r}); "
-            f"p.write_text(p.read_text({encoding!r}), 'utf-8')")
+def _alternating(file: Path) -> str:
+    """What to do about zeros: a text of UTF-16 has them in every other place, one without its mark at the beginning
+    too."""
+    with _opened(file) as raw:
+        head = raw.read(HEAD)
+    for zeros, letters, encoding in ((1, 0, "utf-16-le"), (0, 1, "utf-16-be")):
+        if 2 * head[zeros::2].count(0) > len(head[zeros::2]) and 0 not in head[letters::2]:
+            return " Zeros alternate in it, as in UTF-16." + _copied(file, encoding)
+    return " If it is a text, take that byte out in a copy"
+
+
+def _elsewhere(file: Path, line: bytes, at: int) -> str:
+    """How a line whose byte ``at`` is its first beyond ASCII reads in the other encodings that the whole file is in."""
+    readings = [f"as {encoding} {line[max(0, at - 20):].decode(encoding)[:40].strip()!r}"
+                for encoding in OTHERS if _decodes(file, encoding)]
+    if not readings:
+        return " The byte is damaged, or the file is no text. Get it again, or mend this line in a copy"
+    return (f" That place reads {', '.join(readings)}. If none of these is right, the byte is damaged, or the encoding "
+            "is another one. If one is, put its name for ENCODING and" + _copy(file, "ENCODING"))
+
+
+def _copied(file: Path, encoding: str) -> str:
+    """How to write a copy in UTF-8 of a file whose encoding is known; that it is damaged where it is not wholly so."""
+    if not _decodes(file, encoding):
+        return " But it is damaged, and does not decode as such: get it again"
+    return f" To read it,{_copy(file, repr(encoding))}"
+
+
+def _decodes(file: Path, encoding: str) -> bool:
+    """Whether a whole file is text in an encoding."""
+    try:
+        with file.open(encoding=encoding) as text:
+            return all(True for _ in text)
+    except UnicodeError:
+        return False
+
+
+def _copy(file: Path, encoding: str) -> str:
+    """A line of Python that writes a copy in UTF-8 beside a file; it replaces nothing."""
+    copy = file.with_name(f"{file.stem}.utf-8{file.suffix}")
+    return (f" write a copy in UTF-8: with open({str(file)!r}, encoding={encoding}) as old, open({str(copy)!r}, 'x', "
+            "encoding='utf-8') as new: new.writelines(old)")
 
 
 def _paragraphs(file: Path) -> Iterator[str]:
@@ -150,9 +201,10 @@ def _records(file: Path, field: str) -> Iterator[str]:
             raise CorpusError(f"{file}, line {number:,} is a JSON {type(record).__name__}, not an object such as "
                               f'{{"{field}": "…"}}')
         if field not in record:
-            raise CorpusError(f"{file}, line {number:,} has no field {field!r}; it has {', '.join(record) or 'none'}. "
-                              "Name the right one: read_texts(path, field=…)")
+            raise CorpusError(f"{file}, line {number:,} has no field {field!r}; it has "
+                              f"{', '.join(record) or 'none':.200}. Give a file with its texts in {field!r}; in "
+                              "Python, read_texts(path, field=…) reads another field")
         if not isinstance(record[field], str):
-            raise CorpusError(f"{file}, line {number:,}: field {field!r} is not text but {record[field]!r}"[:300])
+            raise CorpusError(f"{file}, line {number:,}: field {field!r} is not text but {record[field]!r:.60}")
         if record[field].strip():
             yield record[field]

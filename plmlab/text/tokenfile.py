@@ -115,10 +115,11 @@ def _header(path: Path) -> dict:
             return said
     except FileNotFoundError:
         raise CorpusError(f"there is no token stream at {path}: {file.name} is not there; "
-                          "write one with TokenStream.build") from None
+                          "write one, under a name that no other file has, with TokenStream.build") from None
     except (ValueError, TypeError, KeyError, OSError):
         pass
-    raise CorpusError(f"{file} is not the header of a token stream ({FORMAT!r}); build the stream again")
+    raise CorpusError(f"{file} is not the header of a token stream ({FORMAT!r}); build the stream again, "
+                      "under a name that no other file has")
 
 
 def _header_of(path: Path) -> Path:

@@ -166,7 +166,7 @@ class RunStates:
             facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
             if facts["format"] != FORMAT:
                 age, way = ("a newer", "update plmlab to go on with it") if facts["format"] > FORMAT else \
-                    ("an older", "go on with that one, or delete it and the run starts again")
+                    ("an older", "go on with that one, or give another folder for a new run")
                 raise StateError(f"{folder} was saved by {age} plmlab (format {facts['format']}; this one "
                                  f"reads {FORMAT}): {way}")
             tensors = load((folder / TENSORS).read_bytes())
@@ -174,5 +174,5 @@ class RunStates:
             return State(facts["step"], tensors, history, facts["settings"], facts["model"],
                          facts["versions"])
         except (OSError, json.JSONDecodeError, KeyError, TypeError, SafetensorError) as problem:
-            raise StateError(f"{folder} is damaged ({problem}): delete it, and the run starts again "
+            raise StateError(f"{folder} is damaged ({problem}): move it elsewhere, and the run starts again "
                              "or from an older state beside it") from None

@@ -31,7 +31,8 @@ def test_requests_that_cannot_be_met(corpus: Path, tmp_path: Path, capsys) -> No
 
 
 def test_a_folder_with_something_in_it_is_never_replaced(corpus: Path, tmp_path: Path, capsys) -> None:
-    assert "is there already" in refusal(capsys, "gpt", "--corpus", str(corpus), "--out", str(tmp_path))
+    assert "stays: give another --out" in refusal(capsys, "gpt", "--corpus", str(corpus), "--out", str(tmp_path))
+    assert "remove" not in refusal(capsys, "gpt", "--corpus", str(corpus), "--out", str(tmp_path))
     assert corpus.read_text(encoding="utf-8") == TEXT
 
 

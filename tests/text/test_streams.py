@@ -108,9 +108,9 @@ def test_damage_is_noticed(tokenizer, tmp_path):
     path.write_bytes(whole)
     for broken in (b"", b"[1]", header[:-9], json.dumps({**json.loads(header), "format": "else"}).encode()):
         (tmp_path / "s.bin.json").write_bytes(broken)
-        with pytest.raises(CorpusError, match="is not the header of a token stream"):
+        with pytest.raises(CorpusError, match=r"is not the header of a token stream.*a name that no other file has"):
             TokenStream.open(path)
-    with pytest.raises(CorpusError, match="no token stream at"):
+    with pytest.raises(CorpusError, match=r"no token stream at.*a name that no other file has"):
         TokenStream.open(tmp_path / "none.bin")
 
 
