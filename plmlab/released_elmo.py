@@ -12,8 +12,9 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from plmlab import git_lfs
 from plmlab.models.elmo import ACTIVATIONS, BiLM, BiLMConfig
-from plmlab.text.characters import CODES
+from plmlab.text.characters import CODES, LONGEST
 
 Change = Callable[[Tensor], Tensor]
 CELL = "RNN_{}/RNN/MultiRNNCell/Cell{}/LSTMCell/"
@@ -29,6 +30,8 @@ def read_elmo(options: str | Path, weights: str | Path) -> BiLM:
     `ElmoFileError` for a file that is missing, cut short, not of this layout, or of other sizes than the options say.
     ImportError with what to install where h5py is missing.
     """
+    if told := git_lfs.pointers(Path(options), Path(weights)):
+        raise ElmoFileError(told)
     config = _config(Path(options))
     model = BiLM(config)
     shapes = {name: numbers.shape for name, numbers in model.state_dict().items()}
@@ -41,10 +44,13 @@ def _config(path: Path) -> BiLMConfig:
         told = json.loads(path.read_text(encoding="utf-8"))
         lstm, cnn = told["lstm"], told["char_cnn"]
         if cnn["activation"] not in ACTIVATIONS:
-            raise ElmoFileError(f"{path}: an activation {cnn['activation']!r}; there are {', '.join(ACTIVATIONS)}")
+            raise ElmoFileError(f"{path}: an activation {cnn['activation']!r:.40}; there are {', '.join(ACTIVATIONS)}")
         if cnn["n_characters"] != CODES:
-            raise ElmoFileError(f"{path}: n_characters is {cnn['n_characters']}; a model that is ready to read has "
-                                f"{CODES} (261 is the number in training)")
+            raise ElmoFileError(f"{path}: n_characters is {cnn['n_characters']!r:.40}; a model that is ready to read "
+                                f"has {CODES} (261 is the number in training)")
+        if (longest := cnn.get("max_characters_per_token", LONGEST)) != LONGEST:
+            raise ElmoFileError(f"{path}: max_characters_per_token is {longest!r:.40}; words are read here as "
+                                f"{LONGEST} codes each, as the released models read them")
         clip = lstm.get("cell_clip")
         if clip != lstm.get("proj_clip"):
             raise ElmoFileError(f"{path}: cell_clip and proj_clip differ, which is not read here")
@@ -58,8 +64,10 @@ def _config(path: Path) -> BiLMConfig:
         raise ElmoFileError(f"{path} can't be read: {error.strerror or error}") from None
     except ElmoFileError:
         raise
-    except (ValueError, KeyError, TypeError) as error:
-        raise ElmoFileError(f"{path} is no options file of a released ELMo: {error!r}") from None
+    except KeyError as error:
+        raise ElmoFileError(f"{path} is no options file of a released ELMo: it has no {error}") from None
+    except (ValueError, TypeError) as error:
+        raise ElmoFileError(f"{path} is no options file of a released ELMo: {error!s:.200}") from None
 
 
 def _weights(path: Path, config: BiLMConfig, shapes: Mapping[str, torch.Size]) -> dict[str, Tensor]:

@@ -103,7 +103,9 @@ def test_what_is_read_computes_as_the_file_s_own_numbers_say(files: tuple[Path, 
 
 @pytest.mark.parametrize(("change", "said"), [
     ({"n_characters": 261}, "n_characters is 261; a model that is ready to read has 262"),
+    ({"max_characters_per_token": 20}, "max_characters_per_token is 20; words are read here as 50 codes"),
     ({"activation": "gelu"}, "an activation 'gelu'"),
+    ({"activation": [*range(9999)]}, "no options file|an activation .{,60};"),
     ({"embedding": {}}, "no options file of a released ELMo"),
     ({"embedding": {"dim": 7}}, r"'char_embed' is \[261, 5\], which does not become \[262, 7\]"),
     ({"filters": [[1, 3]]}, "which does not become"),
@@ -121,6 +123,10 @@ def test_files_that_are_none(files: tuple[Path, Path], tmp_path: Path) -> None:
         read_elmo(tmp_path / "gone.json", weights)
     with pytest.raises(ElmoFileError, match="no options file"):
         read_elmo(weights, weights)
+    weights.with_name("large").write_bytes(weights.read_bytes() + bytes(100_000))
+    with pytest.raises(ElmoFileError, match="no options file") as told:
+        read_elmo(weights.with_name("large"), options)
+    assert len(str(told.value)) < 500
     with pytest.raises(ElmoFileError, match="can't be read as HDF5"):
         read_elmo(options, options)
     with pytest.raises(ElmoFileError, match=r"gone.hdf5"):
@@ -129,6 +135,13 @@ def test_files_that_are_none(files: tuple[Path, Path], tmp_path: Path) -> None:
     options.write_text(json.dumps(different), encoding="utf-8")
     with pytest.raises(ElmoFileError, match="differ"):
         read_elmo(options, weights)
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_file_that_was_not_fetched_by_git_lfs(files: tuple[Path, Path], place: int) -> None:
+    files[place].write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 374434792\n")
+    with pytest.raises(ElmoFileError, match=f"^{files[place].name} is a git LFS pointer.*git lfs pull"):
+        read_elmo(*files)
 
 
 @pytest.mark.parametrize("share", [0.05, 0.5, 0.9, 0.999])
