@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from plmlab import git_lfs
+
 PIECE = 1 << 20
 LONGEST = 1 << 20
 """No word has more numbers than this: a header that says so is none."""
@@ -16,7 +18,7 @@ DIGITS = b"0123456789+-.eEnaifNAIF \t\r\n"
 CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 GZIP = b"\x1f\x8b"
 AGAIN = "Fetch or write the file again"
-TO_TEXT = "gensim.models.KeyedVectors.load({0!r}).save_word2vec_format('vectors.txt')"
+TO_TEXT = "gensim.models.KeyedVectors.load({0!r}).save_word2vec_format({0!r} + '.w2v.txt')"
 NO_VECTORS = (
     (re.compile(rb"\x80[\x02-\x05]"), "a pickle, as gensim's own save makes it. Pickles are not read here, for they "
      f"can run any code. If you trust it: {TO_TEXT} (.wv before .save_… for a whole Word2Vec), then read that"),
@@ -28,7 +30,8 @@ NO_VECTORS = (
      "load_facebook_vectors({0!r})) takes its words' vectors; the .vec beside it is read here"),
     (re.compile(rb".{3}\x00{5}\{", re.DOTALL), "safetensors: a model's weights. A checkpoint is loaded as a folder, "
      "with plmlab.checkpoints.load(folder)"),
-    (re.compile(BOM_UTF16_LE + b"|" + BOM_UTF16_BE), "UTF-16 text. Save it as UTF-8 in your editor"),
+    (re.compile(BOM_UTF16_LE + b"|" + BOM_UTF16_BE), "UTF-16 text. Save a copy as UTF-8 in your editor"),
+    (re.compile(re.escape(git_lfs.START)), git_lfs.POINTER),
     (re.compile(rb"\s*<(!doctype|html)", re.IGNORECASE), "a web page; the download went wrong. Fetch the file itself"),
 )
 """How files begin that hold no word vectors, or none for us, and what to do about each."""

@@ -14,6 +14,8 @@ from plmlab.vectors.layout import AGAIN, PIECE, Layout, is_number, numbers_at_en
 from plmlab.vectors.word_vectors import WordVectors
 
 Block = tuple[list[bytes], Float32[np.ndarray, "word model"]]
+AFTER_A_SPACE = 64
+"""Of a word with a space in it, so many bytes after the first space are looked at."""
 
 
 def read_vectors(path: str | PathLike[str], *, limit: int | None = None) -> WordVectors:
@@ -95,7 +97,7 @@ def _text_blocks(data: Iterator[bytes], layout: Layout, limit: int | None) -> It
 def _binary_blocks(data: Iterator[bytes], layout: Layout, limit: int | None) -> Iterator[Block]:
     """The rows of a binary file, those of a piece of the file at a time."""
     wanted, length = _wanted(layout, limit), 4 * layout.size
-    done, rest = 0, b""
+    done, rest, last = 0, b"", (b"", b"")
     for piece in data:
         rest += piece
         words: list[bytes] = []
@@ -109,20 +111,57 @@ def _binary_blocks(data: Iterator[bytes], layout: Layout, limit: int | None) -> 
             end = space + 1 + length
             if space < 0 or end > len(rest):
                 break
-            words.append(rest[begin:space])
-            values.append(rest[space + 1:end])
+            _no_space_inside(last, rest[at:at + AFTER_A_SPACE], done + len(words), layout)
+            last = rest[begin:space], rest[space + 1:end]
+            words.append(last[0])
+            values.append(last[1])
             at = end
         rest = rest[at:]
         yield words, np.frombuffer(b"".join(values), "<f4").reshape(-1, layout.size).astype(np.float32, copy=False)
         done += len(words)
+        if done == wanted:
+            _no_space_inside(last, rest, done, layout)
         if done == limit:
             return
         if done == wanted and rest not in (b"", b"\n"):
             raise layout.broken(done + 1, f"the header says {_many(wanted, 'word')}, and the file goes on. {AGAIN}")
+    _no_space_inside(last, rest, done, layout)
     if done < wanted and rest not in (b"", b"\n"):
         raise layout.broken(done + 1, f"it is cut off: a word, a space and {length:,} bytes of numbers were expected, "
                                       f"and {len(rest):,} bytes in all are left. {AGAIN}")
     _all_there(done, wanted, layout)
+
+
+def _no_space_inside(last: tuple[bytes, bytes], behind: bytes, row: int, layout: Layout) -> None:
+    """An error where the word of the row before holds a space, at the first of which it was taken to end.
+
+    Then what was taken for its numbers begins with the rest of the word, as text, and so many bytes of them are still
+    to come, ``behind``: moved up by these, they are numbers of a more usual size.
+    """
+    word, values = last
+    if b" " not in values[1:AFTER_A_SPACE]:
+        return
+    ends = [end for end in range(2, 1 + min(len(behind), len(values), AFTER_A_SPACE))
+            if values[end - 1:end] == b" " and _is_text(values[:end - 1])]
+    end = min(ends, key=lambda end: _wildest(values[end:] + behind[:end]), default=0)
+    if end and _wildest(values[end:] + behind[:end]) < _wildest(values):
+        raise layout.broken(row, (
+            f"its word, {shown(word + b' ' + values[:end - 1])}, holds a space, which in a binary file ends a word: "
+            "its numbers, and the rows after it, are out of step. Write the file again as word2vec's text, in which "
+            "words may hold spaces, or with _ instead of the space"))
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        return data.decode().isprintable()
+    except UnicodeDecodeError:
+        return False
+
+
+def _wildest(values: bytes) -> int:
+    """How far from 1 the largest or smallest of some float32s is, in powers of 2; zeros do not count."""
+    bits = np.frombuffer(values, "<u4") & 0x7FFFFFFF
+    return int(np.abs((bits[bits > 0] >> 23).astype(int) - 127).max(initial=0))
 
 
 def _wanted(layout: Layout, limit: int | None) -> int:
@@ -175,7 +214,7 @@ def _word(name: bytes, row: int, layout: Layout) -> str:
         return name.decode()
     except UnicodeDecodeError as error:
         raise layout.broken(row, (
-            f"the word {shown(name)} is not UTF-8 (byte 0x{name[error.start]:02x}). Save the file as UTF-8; if only "
+            f"the word {shown(name)} is not UTF-8 (byte 0x{name[error.start]:02x}). Save a copy as UTF-8; if only "
             "single words are broken, as word2vec cuts long ones: from_keyed_vectors(gensim.models.KeyedVectors."
             f"load_word2vec_format({str(layout.file)!r}, binary={layout.binary}, no_header={layout.count is None}, "
             "unicode_errors='replace')), which puts � for what is broken")) from None

@@ -186,6 +186,7 @@ def test_a_file_of_many_pieces_is_read_as_one(form: str, tmp_path, monkeypatch) 
     (b"2 1\na \x00\x00\x80?" + b"x" * 3_000_000, ["row 2:", "no space ends its word"]),
     ("a 1 2\n".encode("utf-16"), ["UTF-16"]),
     ("<!DOCTYPE html>\n<p>404", ["a web page"]),
+    ("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 3\n", ["a git LFS pointer", "git lfs pull"]),
     (b"\xba\x16\x4f\x2f\x0c\x00\x00\x00", ["fastText's own .bin", "load_facebook_vectors"]),
     (b"BZh91AY&SY", ["Unpack it"]),
     (gzip.compress(b"", mtime=0), ["is empty"]),
@@ -195,6 +196,45 @@ def test_a_file_of_many_pieces_is_read_as_one(form: str, tmp_path, monkeypatch) 
 ])
 def test_a_broken_file_is_told(content, parts: list[str], tmp_path) -> None:
     says(put(tmp_path / "v", content), *parts)
+
+
+@pytest.mark.parametrize("size", [8, 50])
+@pytest.mark.parametrize("word", ["New York", "b c", "to be or not", "nun ja", "new  line", "abc def", "桥 上"])
+def test_gensims_binary_with_a_space_in_a_word_is_told(word: str, size: int, tmp_path, monkeypatch) -> None:
+    """gensim itself reads such a file without an error, and wrongly."""
+    for seed, place in ((0, 1), (1, 2), (2, 3)):
+        kv, matrix = KeyedVectors(size), np.random.default_rng(seed).normal(0, 0.3, (4, size)).astype(np.float32)
+        words = ["the", "of", "and"]
+        kv.add_vectors([*words[:place], word, *words[place:]], matrix)
+        kv.save_word2vec_format(tmp_path / "v", binary=True)
+        wrong = KeyedVectors.load_word2vec_format(tmp_path / "v", binary=True, unicode_errors="replace")
+        assert word not in wrong and not np.array_equal(wrong.vectors, matrix)
+        for piece in (1 << 20, 83) if size == 8 else (1 << 20,):
+            monkeypatch.setattr("plmlab.vectors.layout.PIECE", piece)
+            says(tmp_path / "v", f"row {place + 1}:", f"its word, {word!r}, holds a space", "out of step")
+        assert read_vectors(tmp_path / "v", limit=place).words == tuple(words[:place])
+        kv.save_word2vec_format(tmp_path / "v.txt")
+        assert word in read_vectors(tmp_path / "v.txt")
+
+
+def test_words_of_a_binary_file_are_not_taken_for_words_with_spaces(tmp_path) -> None:
+    """A space among the bytes of a number, after letters, is common; nothing is made of it."""
+    generator = torch.Generator().manual_seed(0)
+    for size in (1, 3, 50):
+        vectors = WordVectors(tuple(map(str, range(20_000))), torch.randn(20_000, size, generator=generator))
+        write_word2vec_binary(vectors, tmp_path / "v")
+        same(read_vectors(tmp_path / "v"), vectors)
+
+
+def test_advice_replaces_no_file(tmp_path) -> None:
+    """A pickle that has the very name that a text might get."""
+    to_keyed_vectors(drawn()).save(str(tmp_path / "vectors.txt"))
+    before = (tmp_path / "vectors.txt").read_bytes()
+    with pytest.raises(VectorFileError) as told:
+        read_vectors(tmp_path / "vectors.txt")
+    exec("import gensim; " + str(told.value).partition("If you trust it: ")[2].partition(" (")[0])
+    assert (tmp_path / "vectors.txt").read_bytes() == before
+    assert read_vectors(tmp_path / "vectors.txt.w2v.txt").words == drawn().words
 
 
 def test_what_is_no_file_of_ours_is_told(tmp_path) -> None:
