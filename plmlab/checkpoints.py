@@ -18,6 +18,7 @@ import safetensors.torch
 from safetensors import SafetensorError
 from torch import Tensor, nn
 
+from plmlab import git_lfs
 from plmlab.atomic import place, replace
 from plmlab.models.registry import ModelType, find, type_of
 from plmlab.paths import DATA
@@ -126,7 +127,10 @@ def read_files(folder: Path) -> dict[str, bytes]:
     if missing:
         raise CheckpointError(f"{folder} is not a checkpoint: it lacks {', '.join(missing)}. A checkpoint is a folder "
                               f"with {CONFIG}, {WEIGHTS} and {TOKENIZER}, as plmlab.checkpoints.save writes it")
-    return {name: (folder / name).read_bytes() for name in (CONFIG, WEIGHTS, TOKENIZER)}
+    files = [folder / name for name in (CONFIG, WEIGHTS, TOKENIZER)]
+    if told := git_lfs.pointers(*files):
+        raise CheckpointError(f"{folder} is not whole: {told}")
+    return {file.name: file.read_bytes() for file in files}
 
 
 def parse(folder: Path, files: Mapping[str, bytes]) -> dict[str, Any]:

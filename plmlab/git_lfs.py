@@ -9,5 +9,10 @@ POINTER = "a git LFS pointer, not the file itself: run `git lfs pull` in its fol
 
 def pointers(*files: Path) -> str:
     """Which of these files are pointers and what to do about it, in a phrase; "" where none is."""
-    found = [file.name for file in files if file.is_file() and file.open("rb").read(len(START)) == START]
+    found = [file.name for file in files if file.is_file() and _begins(file)]
     return f"{', '.join(found)} is {POINTER}" if found else ""
+
+
+def _begins(file: Path) -> bool:
+    with file.open("rb") as data:
+        return data.read(len(START)) == START

@@ -175,6 +175,13 @@ def test_damaged_files_are_named(folder, name, damage):
         load(folder)
 
 
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])
+def test_a_pointer_of_git_lfs_is_told(folder, name):
+    (folder / name).write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 3\n")
+    with pytest.raises(CheckpointError, match=f"{name} is a git LFS pointer.*git lfs pull"):
+        load(folder)
+
+
 @pytest.mark.parametrize("keep", [0, 5, 100, -1])
 def test_weights_that_are_not_safetensors_though_the_hash_agrees(folder, keep):
     data = (folder / "model.safetensors").read_bytes()[:keep]

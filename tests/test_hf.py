@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import warnings
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,7 @@ from transformers import (
 )
 
 from plmlab.example import Batch
-from plmlab.hf import NotLoadable, convert, from_hf, to_hf, tokenizer_to_hf
+from plmlab.hf import NotLoadable, convert, from_hf, minilm, to_hf, tokenizer_to_hf
 from plmlab.hf.links import CONV1D, Form, Link, rearranged, to_ours, to_theirs
 from plmlab.models.bert import BERT, BERTConfig, BERTPretraining
 from plmlab.models.gpt import GPT, GPT2, GPTConfig
@@ -182,6 +183,27 @@ def test_three_dropout_rates_do_not_silently_become_one(kind, size, tmp_path: Pa
             ours, _ = from_hf(source)
         assert ours.config.dropout == 0.2
         torch.testing.assert_close(asked(ours), asked(theirs), rtol=0, atol=1e-5)
+
+
+def test_a_cased_vocabulary_that_is_made_small_is_warned_of(tmp_path: Path) -> None:
+    shaken(BertModel(BertConfig(**SMALL))).save_pretrained(tmp_path)
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[unused1]", "the", "The", "River"]
+    (tmp_path / "vocab.txt").write_text("\n".join(words), encoding="utf-8")
+    with pytest.warns(UserWarning, match=r'2 of the 3 tokens have capital.*"do_lower_case": false$'):
+        assert from_hf(tmp_path)[1].encode("The River") == [6, 1]
+    (tmp_path / "tokenizer_config.json").write_text('{"do_lower_case": false}')
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert from_hf(tmp_path)[1].encode("The River") == [7, 8]
+        minilm()
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "vocab.txt", "tokenizer.json"])
+def test_a_pointer_of_git_lfs_is_told(name: str, tmp_path: Path) -> None:
+    shaken(BertModel(BertConfig(**SMALL))).save_pretrained(tmp_path)
+    (tmp_path / name).write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 3\n")
+    with pytest.raises(NotLoadable, match=f"cannot be loaded: {name} is a git LFS pointer.*git lfs pull"):
+        from_hf(tmp_path)
 
 
 SUPPORTED = "Supported are bert .*xlnet and mpnet .*gpt2 .*openai-gpt"

@@ -93,6 +93,9 @@ def test_files_that_are_missing_or_none(theirs: nn.ModuleDict, tmp_path: Path) -
         weights.write_bytes(whole[:size])
         with pytest.raises(NotLoadable, match="cannot be loaded"):
             embedder_from_folder(folder)
+    weights.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 3\n")
+    with pytest.raises(NotLoadable, match=r"model.safetensors is a git LFS pointer"):
+        embedder_from_folder(folder)
     weights.unlink()
     with pytest.raises(NotLoadable, match=r"there is no .*model.safetensors"):
         embedder_from_folder(folder)

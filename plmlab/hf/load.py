@@ -15,6 +15,7 @@ from urllib.parse import urlparse
 import torch
 from torch import Tensor, nn
 
+from plmlab import git_lfs
 from plmlab.hf.bert import BERTS
 from plmlab.hf.gpt import read_gpt, read_gpt2
 from plmlab.hf.links import bare
@@ -192,13 +193,16 @@ def _tokenizer(place: str) -> "Tokenizer | None":
 
     here = not _fetchable(place)
     folder = Path(place)
-    if folder.is_dir() and not any((folder / name).is_file() for name in ("tokenizer.json", "vocab.txt", "vocab.json")):
+    files = [folder / name for name in ("tokenizer.json", "vocab.txt", "vocab.json")]
+    if folder.is_dir() and not any(file.is_file() for file in files):
         if pieces := next(folder.glob("*.model"), None):
             warnings.warn(f"{place!r} holds no tokenizer that is read here, only SentencePiece's {pieces.name}: the "
                           "tokenizer is None. Where the packages sentencepiece and protobuf are installed, "
                           f"transformers.AutoTokenizer.from_pretrained({place!r}).save_pretrained({place!r}) writes a "
                           "tokenizer.json beside it, which is", stacklevel=3)
         return None
+    if pointers := git_lfs.pointers(*files):
+        raise NotLoadable(f"the tokenizer in {place!r} cannot be loaded: {pointers}")
     with _telling(place), _quiet():
         file = cached_file(place, "tokenizer.json", local_files_only=here,
                            _raise_exceptions_for_missing_entries=False)
@@ -213,8 +217,9 @@ def _telling(place: str) -> Iterator[None]:
     except NotLoadable:
         raise
     except Exception as error:
-        if Path(place).is_dir():
-            raise NotLoadable(f"the model in {place!r} cannot be loaded: {_first_line(error)}") from error
+        if (folder := Path(place)).is_dir():
+            what = git_lfs.pointers(*sorted(folder.iterdir())) or _first_line(error)
+            raise NotLoadable(f"the model in {place!r} cannot be loaded: {what}") from error
         if not _fetchable(place):
             raise NotLoadable(f"{place!r} is no folder here, and the hub cannot be reached to fetch it. "
                               f"{OFFLINE}") from error

@@ -20,6 +20,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
+from plmlab import git_lfs
 from plmlab.hf.bert import BERTS
 from plmlab.hf.links import Link, affine, filled, to_ours, within
 from plmlab.hf.load import NotLoadable
@@ -49,7 +50,8 @@ def embedder_from_folder(folder: str | Path) -> Embedder:
     except NotLoadable:
         raise
     except (OSError, ValueError, AttributeError, TypeError, SafetensorError) as error:
-        raise NotLoadable(f"the embedder in {str(place)!r} cannot be loaded: {error}") from None
+        what = git_lfs.pointers(place / CONFIG, place / WEIGHTS) or error
+        raise NotLoadable(f"the embedder in {str(place)!r} cannot be loaded: {what}") from None
 
 
 def _told(place: Path) -> Any:

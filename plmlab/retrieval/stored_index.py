@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import safetensors.numpy
 
+from plmlab import git_lfs
 from plmlab.atomic import drafted, flush, write
 from plmlab.retrieval.hnsw import HNSWIndex
 from plmlab.retrieval.index import DocumentIndex, FlatIndex, Parts
@@ -75,6 +76,8 @@ def _told(folder: Path) -> dict[str, Any]:
     if missing := [name for name in (INDEX, VECTORS, DOCUMENTS) if not (folder / name).is_file()]:
         raise ValueError(f"{folder} holds no index: it lacks {', '.join(missing)}. An index is a folder with {INDEX}, "
                          f"{VECTORS} and {DOCUMENTS}, as plmlab.retrieval.save_index writes it")
+    if pointers := git_lfs.pointers(*(folder / name for name in (INDEX, VECTORS, DOCUMENTS))):
+        raise ValueError(f"{folder} is not whole: {pointers}")
     try:
         told = json.loads((folder / INDEX).read_bytes())
     except ValueError as problem:

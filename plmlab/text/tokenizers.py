@@ -3,6 +3,7 @@
 import hashlib
 import os
 import re
+import warnings
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,6 +16,7 @@ from typing import Self
 import tokenizers
 from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers, trainers
 
+from plmlab import git_lfs
 from plmlab.text.printable import printable
 from plmlab.text.spacing import readable
 from plmlab.text.vocabulary import SENTINELS, SPECIALS, Vocabulary
@@ -142,6 +144,7 @@ class Tokenizer:
         added = {id for id, token in backend.get_added_tokens_decoder().items() if token.special}
         size = max(known.values()) + 1
         holes = set(range(size)) - set(known.values())
+        _warn_if_never_used(backend, [token for token, id in known.items() if id not in unused | added])
         return cls(backend, ForeignVocabulary(size, sentinels=(), reserved=frozenset(unused | added | holes), **roles))
 
     def encode(self, text: str, *, plain: bool = False) -> list[int]:
@@ -290,6 +293,17 @@ def _common_letters(corpus: Sequence[str], most: int) -> list[str]:
     return ranked[: bisect_left(running, 0.9995 * counts.total()) + 1]
 
 
+def _warn_if_never_used(backend: tokenizers.Tokenizer, tokens: Sequence[str]) -> None:
+    """A warning where texts are lower-cased before they are looked up in a vocabulary with capital letters."""
+    if backend.normalizer is None or "A" in backend.normalizer.normalize_str("A"):
+        return
+    capital = sum(token != token.lower() for token in tokens)
+    if capital > len(tokens) / 100:
+        warnings.warn(f"{capital:,} of the {len(tokens):,} tokens have capital letters, and are never used: this "
+                      'tokenizer lower-cases every text. If the model tells capital letters apart (a "cased" one), its '
+                      'tokenizer_config.json is missing, or lacks "do_lower_case": false', stacklevel=4)
+
+
 def _read(path: str | Path) -> tokenizers.Tokenizer:
     """The backend in a tokenizer.json."""
     file = Path(path)
@@ -299,5 +313,5 @@ def _read(path: str | Path) -> tokenizers.Tokenizer:
     try:
         return tokenizers.Tokenizer.from_file(str(file))
     except Exception as error:  # the library raises a bare Exception
-        raise TokenizerError(f"{file} is not a tokenizer.json ({error}); "
+        raise TokenizerError(git_lfs.pointers(file) or f"{file} is not a tokenizer.json ({error}); "
                              "save one with Tokenizer.save(folder)") from None
