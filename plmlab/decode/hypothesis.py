@@ -33,8 +33,8 @@ class Hypothesis:
 class Task:
     """What every way of decoding is asked: after ``prompt``, write up to ``length`` tokens, or until [END].
 
-    ``banned`` ids are never written; None bans the special ids of ``vocab``. [END] is never banned. ValueError for an
-    empty prompt, for a length below 1, and where every id is banned.
+    ``banned`` ids are never written; None bans the special ids of ``vocab``, all but [END]. Where [END] is banned,
+    every text has ``length`` tokens. ValueError for an empty prompt, for a length below 1, and where every id is banned.
     """
 
     prompt: Int[Tensor, "batch time"]
@@ -54,7 +54,7 @@ class Task:
     @cached_property
     def allowed(self) -> Int[Tensor, "token"]:
         """The ids that may be written, ascending."""
-        banned = set(self.vocab.special if self.banned is None else self.banned) - {self.vocab.end}
+        banned = self.vocab.special - {self.vocab.end} if self.banned is None else {*self.banned}
         return torch.tensor([id for id in range(self.vocab.size) if id not in banned], dtype=torch.long)
 
     def start(self, model: AutoregressiveModel[Any]) -> Any:

@@ -107,8 +107,8 @@ class Filler:
 
     @property
     def banned(self) -> Collection[int]:
-        """What decoding may not write: all special tokens but [START]. [END] it may always."""
-        return set(self.vocab.special) - {self.vocab.start}
+        """What decoding may not write: all special tokens but [START] and [END]."""
+        return set(self.vocab.special) - {self.vocab.start, self.vocab.end}
 
     def start(self) -> FillingState:
         """Part A of each text read, each slot seeing all of its own; no blank begun."""

@@ -8,7 +8,16 @@ import torch
 from transformers import TopKLogitsWarper, TopPLogitsWarper
 from writing import SMALL, VOCAB, a_gpt2, a_source, every_text, seeded, true_logprob, whims
 
-from plmlab.decode import Beam, Given, beam_search, distribution, greedy, sample
+from plmlab.decode import (
+    Beam,
+    Given,
+    beam_search,
+    distribution,
+    diverse_beam_search,
+    exact_search,
+    greedy,
+    sample,
+)
 from plmlab.models.transformer import Transformer, TransformerConfig
 from plmlab.text.vocabulary import Vocabulary
 
@@ -85,9 +94,21 @@ def test_special_tokens_are_not_written_unless_asked_for():
         return {token for text in sample(model, prompt, VOCAB, **hot, **choices) for token in text.tokens}
     assert written() == {VOCAB.end, *VOCAB.words}
     assert written(banned=()) == set(range(60))
-    assert written(banned=range(1, 60)) == {0, VOCAB.end}
+    assert written(banned=range(1, 60)) == {0}
     for text in beam_search(model, prompt[:2], VOCAB, length=8, beam=30)[0]:
         assert not VOCAB.special & set(text.tokens[:-1])
+
+
+def test_a_banned_end_is_not_written():
+    model, prompt, ban = whims(3), torch.tensor([[0]]), {"length": 5, "banned": [SMALL.end]}
+    endless = [text for text in every_text(4, SMALL.end, 5) if SMALL.end not in text]
+    best = max(endless, key=lambda text: true_logprob(model, prompt, text))
+    assert [text.tokens for text in exact_search(model, prompt, SMALL, **ban).best] == [best]
+    assert beam_search(model, prompt, SMALL, beam=len(endless), **ban)[0][0].tokens == best
+    assert SMALL.end in greedy(model, prompt, SMALL, length=5, banned=())[0].tokens
+    for text in (greedy(model, prompt, SMALL, **ban)[0], sample(model, prompt, SMALL, generator=seeded(0), **ban)[0],
+                 *diverse_beam_search(model, prompt, SMALL, beam=4, groups=2, strength=0.5, **ban)[0]):
+        assert text.tokens in endless
 
 
 def test_a_model_with_more_rows_than_the_vocabulary_has_words_writes_only_words():

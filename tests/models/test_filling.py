@@ -231,7 +231,7 @@ def test_what_was_written_stands_in_its_blanks() -> None:
     assert filler.filled(0, written) == [40, 53, 54, 42, 43, 55, 45]
     assert filler.filled(0, (55, 56)) == [40, MASK, 42, 43, 55, 56, 45]
     assert filler.filled(1, (44, END)) == [44] and filler.filled(2, (END,)) == [46, 47, 48, 49]
-    assert filler.banned == {PAD, UNK, CLS, SEP, MASK, END, *VOCAB.sentinels}
+    assert filler.banned == {PAD, UNK, CLS, SEP, MASK, *VOCAB.sentinels}
 
 
 def test_how_far_it_fills() -> None:
