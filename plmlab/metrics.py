@@ -12,6 +12,8 @@ from math import exp
 from typing import Literal
 from unicodedata import category
 
+from plmlab.lists import refuse_string
+
 Average = Literal["macro", "micro", "weighted", "binary"]
 
 
@@ -114,6 +116,8 @@ def entity_f1(predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[str]])
     for sentences of unequal length, and for a tag that is not O, B-type or I-type."""
     paired(predicted, gold)
     for sentence, (ours, theirs) in enumerate(zip(predicted, gold, strict=True)):
+        refuse_string(ours, "the tags of a sentence")
+        refuse_string(theirs, "the tags of a sentence")
         if len(ours) != len(theirs):
             raise ValueError(f"sentence {sentence} has {len(ours)} predicted tags and {len(theirs)} gold ones; "
                              "each token needs one of both")
@@ -158,6 +162,8 @@ def normalised(answer: str) -> str:
 
 def word_f1(answer: Sequence[str], gold: Sequence[str]) -> float:
     """F1 of the words that two answers share, from 0 to 1; two empty ones agree."""
+    refuse_string(answer, "an answer's words")
+    refuse_string(gold, "a gold answer's words")
     if not answer or not gold:
         return float(not answer and not gold)
     same = (Counter(answer) & Counter(gold)).total()
@@ -165,7 +171,9 @@ def word_f1(answer: Sequence[str], gold: Sequence[str]) -> float:
 
 
 def paired(predicted: Sized, gold: Sized) -> None:
-    """A ValueError unless there is one of each for the other, and at least one."""
+    """A ValueError unless there is one of each for the other, and at least one, in lists, not in one string."""
+    refuse_string(predicted, "predictions")
+    refuse_string(gold, "gold ones")
     if len(predicted) != len(gold):
         raise ValueError(f"{len(predicted)} predictions cannot be held against {len(gold)} gold ones; "
                          "each needs its own")

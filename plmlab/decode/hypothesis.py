@@ -34,7 +34,7 @@ class Task:
     """What every way of decoding is asked: after ``prompt``, write up to ``length`` tokens, or until [END].
 
     ``banned`` ids are never written; None bans the special ids of ``vocab``, all but [END]. Where [END] is banned,
-    every text has ``length`` tokens. ValueError for an empty prompt, for a length below 1, and where every id is banned.
+    every text has ``length`` tokens. ValueError for an empty prompt, a length below 1, and where every id is banned.
     """
 
     prompt: Int[Tensor, "batch time"]

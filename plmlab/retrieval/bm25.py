@@ -4,6 +4,8 @@ work is `bm25s`'s, in Lucene's variant."""
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from plmlab.lists import refuse_string
+
 
 class Ranked(NamedTuple):
     """A text by its number, from 0, and its score; 0 where it shares no word with the query."""
@@ -16,12 +18,15 @@ class BM25:
     """An index of texts, each a sequence of words; words are the same if they are spelled the same.
 
     A word that stands in n of N texts weighs ln(1 + (N − n + ½) / (n + ½)) · f / (f + 1.5 · (¼ + ¾ · length / mean
-    length)), f times in the text. ValueError where there is no text with a word in it.
+    length)), f times in the text. ValueError where there is no text with a word in it, and for a text that is one
+    string.
     """
 
     def __init__(self, texts: Sequence[Sequence[str]]) -> None:
         import bm25s
 
+        for text in texts:
+            refuse_string(text, "a text")
         if not any(texts):
             raise ValueError("there is no word in these texts to index; give one text with a word at least")
         self.size = len(texts)
@@ -29,7 +34,9 @@ class BM25:
         self._index.index([[*words] for words in texts], show_progress=False)
 
     def best(self, query: Sequence[str], most: int) -> list[Ranked]:
-        """The ``most`` texts with the highest scores, the best first; all of them where there are no more."""
+        """The ``most`` texts with the highest scores, the best first; all of them where there are no more. ValueError
+        for a query that is one string."""
+        refuse_string(query, "a query")
         texts, scores = self._index.retrieve([[*query]], k=min(most, self.size), show_progress=False,
                                              backend_selection="numpy")  # "auto": jax, with all of a GPU's memory
         return [Ranked(int(text), float(score)) for text, score in zip(texts[0], scores[0], strict=True)]

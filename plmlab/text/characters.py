@@ -10,6 +10,8 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from plmlab.lists import refuse_string
+
 BEGIN_SENTENCE, END_SENTENCE, BEGIN_WORD, END_WORD, FILLER = range(257, 262)
 CODES = 262
 """How many codes there are, 0 included."""
@@ -32,12 +34,14 @@ def sign_codes(sign: int, longest: int = LONGEST) -> list[int]:
 
 def sentence_codes(words: Sequence[str], longest: int = LONGEST) -> Int[Tensor, "time longest"]:
     """The codes of a sentence's words, a row each, between those of its begin and its end."""
+    refuse_string(words, "a sentence")
     begin, end = (sign_codes(sign, longest) for sign in (BEGIN_SENTENCE, END_SENTENCE))
     return torch.tensor([begin, *(word_codes(word, longest) for word in words), end])
 
 
 def batch_codes(sentences: Sequence[Sequence[str]], longest: int = LONGEST) -> Int[Tensor, "batch time longest"]:
     """The codes of several sentences, rows of 0 where one is shorter than the longest. ValueError for none."""
+    refuse_string(sentences, "sentences")
     if not sentences:
         raise ValueError("no sentence was given")
     return torch.nn.utils.rnn.pad_sequence([sentence_codes(words, longest) for words in sentences], batch_first=True)

@@ -17,6 +17,7 @@ import tokenizers
 from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers, trainers
 
 from plmlab import git_lfs
+from plmlab.lists import refuse_string
 from plmlab.text.printable import printable
 from plmlab.text.spacing import readable
 from plmlab.text.vocabulary import SENTINELS, SPECIALS, Vocabulary
@@ -157,6 +158,7 @@ class Tokenizer:
 
     def encode_all(self, texts: Sequence[str], *, plain: bool = False) -> list[list[int]]:
         """The ids of many texts, on all cores; ``plain`` is that of `encode`."""
+        refuse_string(texts, "texts")
         backend = self._plain if plain else self.backend
         encodings = backend.encode_batch_fast([_sound(text) for text in texts], add_special_tokens=False)
         return [encoding.ids for encoding in encodings]

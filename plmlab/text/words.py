@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 import tokenizers
 from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers
 
+from plmlab.lists import refuse_string
 from plmlab.text.tokenizers import OURS, Tokenizer
 from plmlab.text.vocabulary import Vocabulary
 
@@ -21,6 +22,7 @@ def word_sentences(texts: Iterable[str]) -> Iterator[list[str]]:
 
     Chinese is cut into single characters.
     """
+    refuse_string(texts, "texts")
     for text in texts:
         for sentence in SENTENCE.split(text):
             words = WORD.findall(sentence.lower())
@@ -32,6 +34,7 @@ def word_tokenizer(words: Iterable[str]) -> Tokenizer:
 
     The ids follow the order of ``words``; what is not among them is [UNK].
     """
+    refuse_string(words, "words")
     listed = list(dict.fromkeys([*OURS, *words]))
     backend = tokenizers.Tokenizer(models.WordLevel({word: id for id, word in enumerate(listed)}, unk_token="[UNK]"))
     backend.add_special_tokens([AddedToken(name, special=True, normalized=False) for name in OURS])

@@ -8,6 +8,7 @@ from typing import Literal
 import torch
 
 from plmlab.example import Batch
+from plmlab.lists import refuse_string
 from plmlab.models.word2vec import SkipGram, Word2Vec, Word2VecConfig
 from plmlab.text.tokenizers import OURS, Tokenizer
 from plmlab.text.words import word_sentences, word_tokenizer
@@ -57,7 +58,9 @@ def learn_vectors(
     are laid, as in word2vec. ``snapshots`` is how many states of the space are kept, the last among them, close
     together at the beginning. ``floor`` is drawn beside the curve. A ValueError where fewer than two words are left.
     """
-    told = [list(sentence) for sentence in sentences]
+    told = [*sentences]
+    for sentence in told:
+        refuse_string(sentence, "a sentence")
     counts = Counter(word for sentence in told for word in sentence)
     words = [word for word, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
              if count >= least and word not in OURS][:most]

@@ -10,6 +10,8 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
+from plmlab.lists import refuse_string
+
 
 class Neighbour(NamedTuple):
     """A word, and how near it lies: a cosine, from −1 to 1, or a dot product."""
@@ -82,6 +84,7 @@ class WordVectors:
 
         Of words that are equally near, the one with the earlier row comes first. ValueError for a negative ``count``.
         """
+        refuse_string(without, "without")
         if count < 0:
             raise ValueError(f"count is how many words to give, 0 or more; not {count}")
         scores = self.matrix @ vector if dot else self.unit @ F.normalize(vector, dim=-1)
@@ -106,4 +109,5 @@ class WordVectors:
 
     def only(self, words: Sequence[str]) -> "WordVectors":
         """The vectors of some words, in this order; a ValueError where one has none."""
+        refuse_string(words, "words")
         return WordVectors(tuple(words), self.matrix[[self.place(word) for word in words]])

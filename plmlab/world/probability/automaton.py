@@ -9,6 +9,8 @@ from itertools import accumulate
 from random import Random
 from typing import Any, NamedTuple
 
+from plmlab.lists import refuse_string
+
 END = "[END]"
 FINAL = 0
 
@@ -144,6 +146,7 @@ class Automaton:
 
     def read(self, words: Sequence[str]) -> dict[int, float]:
         """State → probability of saying ``words`` and being there."""
+        refuse_string(words, "words")
         states = self.initial()
         for word in words:
             states = self.advance(states, word)
