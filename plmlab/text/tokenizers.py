@@ -7,7 +7,7 @@ import warnings
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
@@ -42,7 +42,7 @@ class TokenizerError(ValueError):
 class ForeignVocabulary(Vocabulary):
     """The vocabulary of a tokenizer from elsewhere, with the ids that it keeps for no word at all."""
 
-    reserved: frozenset[int] = frozenset()
+    reserved: frozenset[int] = field(default=frozenset(), repr=False)
 
     @cached_property
     def special(self) -> frozenset[int]:

@@ -19,7 +19,7 @@ POINTS = 200
 Ending = Literal["running", "completed", "interrupted", "stopped early", "out of batches", "diverged"]
 
 
-@dataclass
+@dataclass(repr=False)
 class History:
     """A run, step by step. Losses are means over targets, in nats.
 
@@ -47,6 +47,10 @@ class History:
     ended: Ending = "running"
     reason: str = "still running"
     notes: list[str] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        """Three lines: the curve in a sentence, how the run ended, and where the rest is found."""
+        return f"{self.finding()}\n{self.ended}: {self.reason}\n.table() and .figure() show it; .losses has each loss"
 
     @property
     def tokens_per_second(self) -> float:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import torch
@@ -31,7 +31,7 @@ class Learned:
     tokenizer: Tokenizer
     history: History
     snapshots: Mapping[int, WordVectors]
-    counts: tuple[int, ...]
+    counts: tuple[int, ...] = field(repr=False)
 
     @property
     def vectors(self) -> WordVectors:

@@ -28,6 +28,16 @@ def test_smoothed_is_the_mean_of_the_last_ones():
         history.smoothed(0)
 
 
+def test_it_shows_itself_in_three_lines_however_long_it_was():
+    """A notebook shows what a cell's last line gives."""
+    long = History(9999, losses=[2.5] * 9999, rates=[1.0] * 9999, norms=[1.0] * 9999, ended="completed", reason="done")
+    assert repr(long).splitlines()[:2] == ["The loss does not fall: it goes from 2.50 to 2.50 nats in 9999 steps",
+                                           "completed: done"]
+    assert repr(told()).splitlines()[1] == "completed: all 30 steps done" and told().finding() in repr(told())
+    assert all(len(repr(one).splitlines()) == 3 and len(repr(one)) < 300 for one in (long, told(), History(3)))
+    assert told() == told() != told(floor=1.0)
+
+
 def test_the_figures_of_a_run():
     history = told()
     assert history.tokens_per_second == pytest.approx(1000) and history.best == (20, 2.1)
