@@ -18,13 +18,13 @@ SMALL_VOCAB = 2000
 
 def listing(checkpoints: Path = DATA / "checkpoints") -> str:
     """A line for each model type: name, parameters as ``tiny`` and as ``base``, checkpoints, what it is."""
-    lines = [f"{'model':<18}{'tiny':>8}{'base':>8}  {'pretrain as':<13}{'checkpoint':<14}what it is"]
     here = bundled(checkpoints)
-    for name, kind in sorted(everything().items()):
-        tiny, base = parameters(kind, "tiny"), parameters(kind, "base")
-        trained = kind.pretraining.name if kind.pretraining else "–"
-        kept = ", ".join(here.get(name, "–"))
-        lines.append(f"{name:<18}{tiny:>8}{base:>8}  {trained:<13}{kept:<14}{about(kind.model)}")
+    rows = [("model", "tiny", "base", "pretrain as", "checkpoint", "what it is")] + [
+        (name, parameters(kind, "tiny"), parameters(kind, "base"), kind.pretraining.name if kind.pretraining else "–",
+         ", ".join(here.get(name, "–")), about(kind.model)) for name, kind in sorted(everything().items())]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(cell.rjust(width) if column in (1, 2) else cell.ljust(width)
+                       for column, (cell, width) in enumerate(zip(row, widths, strict=True))).rstrip() for row in rows]
     return "\n".join([*lines, "", f"Parameters in millions; tiny with a vocabulary of {SMALL_VOCAB:,}."])
 
 

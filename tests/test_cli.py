@@ -43,6 +43,13 @@ def test_models_lists_names_sizes_and_papers(capsys) -> None:
     assert len(told) == len(set(told)), "each says what it is in words of its own"
 
 
+def test_the_columns_of_the_models_stand_under_their_names(capsys) -> None:
+    assert cli.main(["models"]) == 0
+    head, *rows = capsys.readouterr().out.split("\n\n")[0].splitlines()
+    begins = [head.index(name) for name in ("pretrain as", "checkpoint", "what it is")]
+    assert all(row[at - 2:at] == "  " and row[at] != " " for row in rows for at in begins)
+
+
 def test_bundled_checkpoints_stand_beside_their_type(tmp_path: Path) -> None:
     def lines(*folder: Path) -> dict[str, str]:
         return {line.split()[0]: line for line in listing(*folder).splitlines() if line}
