@@ -5,6 +5,7 @@ Where shares are meant, 1 is all of it; BLEU runs from 0 to 100, as papers print
 
 import re
 import string
+import warnings
 from collections import Counter
 from collections.abc import Sequence, Sized
 from dataclasses import dataclass
@@ -61,11 +62,16 @@ def above_floor(loss: float, floor: float, error: float = 0.0) -> AboveFloor:
 def bleu(written: Sequence[str], references: Sequence[str], *, chinese: bool = False) -> float:
     """Corpus BLEU, 0 to 100, by sacrebleu (Papineni et al. 2002; Post 2018): one reference a sentence.
 
-    ``chinese`` cuts Chinese into characters before counting; without it, a Chinese sentence is one word.
+    ``chinese`` cuts Chinese into characters before counting; without it, a Chinese sentence is one word. A warning
+    where no written text has four words, which makes it 0.
     """
     paired(written, references)
     from sacrebleu import corpus_bleu
-    return corpus_bleu(list(written), [list(references)], tokenize="zh" if chinese else "13a").score
+    found = corpus_bleu(list(written), [list(references)], tokenize="zh" if chinese else "13a")
+    if not found.totals[-1]:
+        warnings.warn("no written text has four words, and BLEU multiplies the precisions of 1 to 4 words in a row: it "
+                      "is 0 whatever they are. For texts so short use rouge or answers", stacklevel=2)
+    return found.score
 
 
 @dataclass(frozen=True)
@@ -82,8 +88,13 @@ def rouge(written: Sequence[str], references: Sequence[str], *, chinese: bool = 
     characters, which it would drop."""
     paired(written, references)
     from rouge_score.rouge_scorer import RougeScorer
+    from rouge_score.tokenizers import DefaultTokenizer
     names = ("rouge1", "rouge2", "rougeL")
-    scorer = RougeScorer(list(names), tokenizer=Characters() if chinese else None)
+    tokenizer = Characters() if chinese else DefaultTokenizer(use_stemmer=False)
+    if all(len(tokenizer.tokenize(reference)) < 2 for reference in references):
+        warnings.warn("no reference has two words, so that rouge2, of pairs of words, is 0 whatever was written",
+                      stacklevel=2)
+    scorer = RougeScorer(list(names), tokenizer=tokenizer)
     scores = [scorer.score(reference, text) for text, reference in zip(written, references, strict=True)]
     return Rouge(**{name: sum(score[name].fmeasure for score in scores) / len(scores) for name in names})
 
@@ -124,6 +135,8 @@ def entity_f1(predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[str]])
         wrong = [tag for tag in (*ours, *theirs) if not re.fullmatch(r"O|[BI]-.+", tag)]
         if wrong:
             raise ValueError(f"sentence {sentence} has the tag {wrong[0]!r}; BIO tags are O, B-type and I-type")
+    if all(tag == "O" for tags in gold for tag in tags):
+        warnings.warn("the gold tags hold no entity, so that F1 is 0 whatever was predicted", stacklevel=2)
     from seqeval.metrics import f1_score
     return float(f1_score([list(tags) for tags in gold], [list(tags) for tags in predicted], zero_division=0))
 

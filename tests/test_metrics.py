@@ -4,6 +4,7 @@ import math
 import random
 import subprocess
 import sys
+import warnings
 
 import pytest
 
@@ -18,6 +19,23 @@ from plmlab.metrics import (
     perplexity,
     rouge,
 )
+
+
+def test_texts_too_short_for_a_measure_are_warned_of():
+    """Even a perfect answer gets 0 there; sacrebleu and rouge-score say nothing."""
+    with pytest.warns(UserWarning, match="no written text has four words"):
+        assert bleu(["the cat"], ["the cat"]) == 0
+    with pytest.warns(UserWarning, match="no written text has four words"):
+        assert bleu(["\u732b\u5750"], ["\u732b\u5750\u4e0b\u4e86"], chinese=True) == 0
+    with pytest.warns(UserWarning, match="no reference has two words"):
+        assert rouge(["cat"], ["cat"]).rouge2 == 0
+    with pytest.warns(UserWarning, match="the gold tags hold no entity"):
+        assert entity_f1([["O", "O"]], [["O", "O"]]) == 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert bleu(["the cat", "the cat sat down"], ["the cat", "the cat sat down"]) == pytest.approx(100)
+        assert rouge(["cat", "the cat"], ["cat", "the cat"]).rouge2 == 0.5
+        assert entity_f1([["O"], ["O"]], [["O"], ["B-PER"]]) == 0
 
 
 def test_perplexity_is_the_number_of_equal_choices():
