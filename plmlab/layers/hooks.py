@@ -42,9 +42,13 @@ class HookPoint(nn.Module):
         return bool(self.changes or self.records)
 
     def forward(self, tensor: Tensor) -> Tensor:
-        """The tensor itself, or what the interventions make of it."""
+        """The tensor itself, or what the interventions make of it. ValueError for one that gives no tensor, or one of
+        another shape."""
         for change in self.changes:
             changed = change(tensor)
+            if not isinstance(changed, Tensor):
+                raise ValueError(f"an intervention returned a {type(changed).__name__}, not a tensor; end the function "
+                                 "with return, and to change nothing return the tensor that it was given")
             if changed.shape != tensor.shape:
                 raise ValueError(
                     f"an intervention was given a tensor of shape {tuple(tensor.shape)} and returned one of "

@@ -51,7 +51,11 @@ class Source:
         """The ``draw`` of batches that can be had in any order: ``batch(i)`` is the i-th."""
         def draw(step: int) -> list[Trainable]:
             start = step * self.stride
-            return [batch(i) for i in range(start + self.rank, start + self.stride, self.processes)]
+            drawn = [batch(i) for i in range(start + self.rank, start + self.stride, self.processes)]
+            if odd := [one for one in drawn if not hasattr(one, "to")]:
+                raise TypeError(f"batches gave a {type(odd[0]).__name__}, not a batch; a function must end with "
+                                "return, and give the batch of its step")
+            return drawn
         return draw
 
     def from_stream(self, batches: Iterable[Trainable]) -> Callable[[int], list[Trainable]]:

@@ -38,7 +38,7 @@ class Validator:
         device, processes = self.accelerator.device, self.accelerator.num_processes
         if callable(held_out):
             with self.on_original_device():
-                held_out = list(held_out())
+                held_out = list(held_out() or ())
         total = torch.zeros(3, dtype=torch.float64, device=device)
         with self.apart():
             for batch in islice(held_out, self.accelerator.process_index, None, processes):
@@ -54,9 +54,12 @@ class Validator:
 
     @torch.no_grad()
     def judge(self, score: Score) -> float:
-        """The model's score."""
+        """The model's score. ValueError where the function gives none."""
         with self.apart(), self.on_original_device():
-            return float(score(self.loss.model))
+            found = score(self.loss.model)
+        if found is None:
+            raise ValueError("score= gave None; the function must end with return, and give a number")
+        return float(found)
 
     @contextmanager
     def on_original_device(self) -> Iterator[None]:

@@ -107,6 +107,15 @@ def test_what_was_not_seen() -> None:
     assert len(seen) == 1 and "embedded" in seen and "layers.0.hidden" not in seen
 
 
+@pytest.mark.parametrize(("change", "given"), [
+    (lambda x: None, "NoneType"), (lambda x: print, "builtin_function_or_method"), (lambda x: 0.0, "float")])
+def test_a_change_must_give_a_tensor(change, given: str) -> None:
+    model, batch = ours()
+    with (pytest.raises(ValueError, match=f"an intervention returned a {given}, not a tensor; end the function with"),
+          intervene(model, {"layers.0.hidden": change})):
+        model(batch)
+
+
 def test_a_change_must_keep_the_shape() -> None:
     model, batch = ours()
     told = r"shape \(2, 8, 8\) and returned one of \(2, 7, 8\); it must keep the shape"

@@ -281,6 +281,12 @@ def test_a_model_with_nothing_to_train_and_batches_of_no_kind_are_said(unchecked
         fit(model, batch, steps=1, lr=0.1, show=False)
     with pytest.raises(TypeError, match="step → batch"):
         fit(toy(), 3, steps=1, lr=0.1, show=False)
+    with pytest.raises(TypeError, match="batches gave a NoneType, not a batch; a function must end with return"):
+        fit(toy(), lambda step: None, steps=1, lr=0.1, show=False)
+    with pytest.raises(ValueError, match="score= gave None; the function must end with return"):
+        fit(toy(), batch, steps=1, lr=0.1, show=False, score=lambda model: None)
+    with pytest.raises(ValueError, match="evaluate= gave no batch"):
+        fit(toy(), batch, steps=1, lr=0.1, show=False, evaluate=lambda: None)
 
 
 def test_frozen_parameters_stay():
