@@ -31,6 +31,7 @@ class Pretraining:
             a perplexity.
         prepare: what a new model is told of its words and batches before it is trained, (model, tokenizer, batches) →
             None.
+        asks: whether a batch has anything to predict, where that is not certain; a text of which none has is refused.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Pretraining:
     pairs: Callable[..., Example] | None = None
     likelihood: bool = True
     prepare: Callable[[nn.Module, Tokenizer, Callable[[int], Batch]], None] | None = None
+    asks: Callable[[Batch], bool] | None = None
 
 
 @dataclass(frozen=True)

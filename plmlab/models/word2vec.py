@@ -70,6 +70,11 @@ def seen(batch: Batch) -> Bool[Tensor, "batch query key"]:
     return looks[:, 0] & (batch.targets != IGNORE)[:, :, None]
 
 
+def has_pairs(batch: Batch) -> bool:
+    """Whether any word of a batch sees another, from which it is predicted: not in texts of one word each."""
+    return bool(seen(batch).any())
+
+
 def tell_noise(model: nn.Module, tokenizer: Tokenizer, batches: Callable[[int], Batch]) -> None:
     """Count the words of the first batches, so that a model's negatives are drawn by them."""
     assert isinstance(model, Word2Vec)
@@ -81,7 +86,7 @@ def tell_noise(model: nn.Module, tokenizer: Tokenizer, batches: Callable[[int], 
 
 def pretraining(name: str) -> Pretraining:
     """How a variant of that name is pretrained."""
-    return Pretraining(name, window, Tokenizer.words, likelihood=False, prepare=tell_noise)
+    return Pretraining(name, window, Tokenizer.words, likelihood=False, prepare=tell_noise, asks=has_pairs)
 
 
 @model("skip-gram", Word2VecConfig, WINDOW, pretraining("skip-gram"))

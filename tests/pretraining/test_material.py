@@ -24,7 +24,7 @@ from plmlab.world.grammar.splits import is_test
     ("single.txt", b"one paragraph only", "single paragraph"),
     ("page.pdf", b"%PDF", "a .pdf is not read"),
     ("wrong.jsonl", b'{"text": "a"}\n{"text": \n', "line 2 is not JSON"),
-    ("other.jsonl", b'{"body": "a"}\n{"body": "b"}\n', "has no field 'text'"),
+    ("other.jsonl", b'{"body": "a"}\n{"body": "b"}\n', "field 'text'; it has body. Give a file with its texts in"),
 ])
 def test_a_file_that_is_no_corpus_is_one_line_and_leaves_nothing(name: str, content: bytes, told: str, tmp_path: Path,
                                                                 capsys) -> None:
@@ -38,6 +38,16 @@ def test_a_folder_or_a_missing_file_as_corpus_is_one_line_and_leaves_nothing(tmp
     for name, told in (("", "is a folder"), ("nowhere.txt", "there is no file")):
         assert told in refusal(capsys, "bert", "--corpus", str(tmp_path / name), "--out", str(tmp_path / "new"))
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["skip-gram", "cbow"])
+def test_paragraphs_of_one_word_give_word2vec_nothing_to_predict(name: str, tmp_path: Path, capsys) -> None:
+    words = [f"{word}\n\n" for word in ("heron", "river", "bank", "bridge")] * 20
+    for text, part in ((words, "training"), (["the heron sleeps\n\n"] * 60 + words[:20], "held-out")):
+        (tmp_path / "words.txt").write_text("".join(text))
+        said = refusal(capsys, name, "--corpus", str(tmp_path / "words.txt"), *SMALL, "--out", str(tmp_path / "new"))
+        assert f"the {part} text gives a {name} nothing to predict" in said
+        assert [file.name for file in tmp_path.iterdir()] == ["words.txt"]
 
 
 def test_a_single_paragraph_can_not_be_judged() -> None:
