@@ -98,12 +98,12 @@ def from_texts(plan: Plan, how: Pretraining, whole: Callable[[], Iterable[str]],
                       for name, part in (("train.bin", train), ("held_out.bin", rest)))
     draw = examples_of(others, tokenizer.vocab, how.objective, plan.batch, plan.seed + 1)
     batches = examples_of(pieces, tokenizer.vocab, how.objective, plan.batch, plan.seed, **plan.choices)
-    judged = [draw(i) for i in range(HELD_OUT_BATCHES)]
-    for name, drawn in (("training", map(batches, range(HELD_OUT_BATCHES))), ("held-out", judged)):
+    last = [draw(i) for i in range(HELD_OUT_BATCHES)]
+    for name, drawn in (("training", map(batches, range(HELD_OUT_BATCHES))), ("held-out", last)):
         if how.asks and not any(map(how.asks, drawn)):
             raise ValueError(f"the {name} text gives a {plan.model} nothing to predict: no paragraph drawn for "
                              f"{HELD_OUT_BATCHES} batches has two words. Give longer paragraphs")
-    return Material(tokenizer, batches, judged)
+    return Material(tokenizer, batches, last)
 
 
 def counted(texts: Iterable[str]) -> tuple[int, bytes]:

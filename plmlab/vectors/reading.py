@@ -139,12 +139,14 @@ def _no_space_inside(last: tuple[bytes, bytes], behind: bytes, row: int, layout:
     to come, ``behind``: moved up by these, they are numbers of a more usual size.
     """
     word, values = last
-    if b" " not in values[1:AFTER_A_SPACE]:
+    ends, end = [], values.find(b" ", 1, AFTER_A_SPACE) + 1
+    while 0 < end <= len(behind) and _is_text(values[:end - 1]):
+        ends.append(end)
+        end = values.find(b" ", end, AFTER_A_SPACE) + 1
+    if not ends:
         return
-    ends = [end for end in range(2, 1 + min(len(behind), len(values), AFTER_A_SPACE))
-            if values[end - 1:end] == b" " and _is_text(values[:end - 1])]
-    end = min(ends, key=lambda end: _wildest(values[end:] + behind[:end]), default=0)
-    if end and _wildest(values[end:] + behind[:end]) < _wildest(values):
+    end = min(ends, key=lambda end: _wildest(values[end:] + behind[:end]))
+    if _wildest(values[end:] + behind[:end]) < _wildest(values):
         raise layout.broken(row, (
             f"its word, {shown(word + b' ' + values[:end - 1])}, holds a space, which in a binary file ends a word: "
             "its numbers, and the rows after it, are out of step. Write the file again as word2vec's text, in which "
