@@ -134,7 +134,7 @@ def entity_f1(predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[str]])
                              "each token needs one of both")
         wrong = [tag for tag in (*ours, *theirs) if not re.fullmatch(r"O|[BI]-.+", tag)]
         if wrong:
-            raise ValueError(f"sentence {sentence} has the tag {wrong[0]!r}; BIO tags are O, B-type and I-type")
+            raise ValueError(f"sentence {sentence} has the tag {wrong[0]!r:.60}; BIO tags are O, B-type and I-type")
     if all(tag == "O" for tags in gold for tag in tags):
         warnings.warn("the gold tags hold no entity, so that F1 is 0 whatever was predicted", stacklevel=2)
     from seqeval.metrics import f1_score

@@ -20,7 +20,7 @@ class Table:
     def __post_init__(self) -> None:
         for row in self.rows:
             if len(row) != len(self.header):
-                raise ValueError(f"the row {row} has {len(row)} cells, and the header {len(self.header)}")
+                raise ValueError(f"the row {row!s:.80} has {len(row)} cells, and the header {len(self.header)}")
 
     def __repr__(self) -> str:
         lines = [self.header, *self.rows]

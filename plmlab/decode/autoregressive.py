@@ -107,7 +107,7 @@ class Table(Rereading):
         """The ids of a text's words; a ValueError for a word that the table does not have."""
         unknown = [word for word in text if word not in self.words]
         if unknown:
-            raise ValueError(f"the table has no word {unknown[0]!r}; it has {', '.join(self.words)}")
+            raise ValueError(f"the table has no word {unknown[0]!r:.60}; it has {', '.join(self.words)}")
         return tuple(self.words.index(word) for word in text)
 
     def prompt(self, text: Sequence[str]) -> Int[Tensor, "1 time"]:
@@ -127,5 +127,5 @@ class Table(Rereading):
                 if len(text) > len(begun) and text[: len(begun)] == begun:
                     row[text[len(begun)]] += weight
             if not row.any():
-                raise ValueError(f"no text of the table begins with {' '.join(self.read(begun))!r}")
+                raise ValueError(f"no text of the table begins with {' '.join(self.read(begun))!r:.60}")
         return weights.log()

@@ -105,8 +105,8 @@ class Recurrent(nn.Module):
         are the states to begin with, zeros where it is not given.
         """
         if lengths is not None and not ((lengths > 0) & (lengths <= x.shape[1])).all():
-            raise ValueError(f"texts of {lengths.tolist()} slots were given in a batch of {x.shape[1]}: each must have "
-                             f"at least one, and at most {x.shape[1]}")
+            raise ValueError(f"texts of {lengths.tolist()!s:.80} slots were given in a batch of {x.shape[1]}: each "
+                             f"must have at least one, and at most {x.shape[1]}")
         zeros = tuple(torch.stack(vectors) for vectors in zip(*(cell.zero(x) for cell in self.cells), strict=True))
         if carried is None:
             carried = zeros

@@ -103,8 +103,8 @@ def sentence_infilling(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random,
     _check_text(tokens)
     lengths = [len(tokens)] if sentences is None else list(sentences)
     if sum(lengths) != len(tokens) or min(lengths) < 1:
-        raise ValueError(f"sentences of {lengths} words are told, and the text has {len(tokens)} words; give for each "
-                         "sentence how many it has, one at least")
+        raise ValueError(f"sentences of {lengths!s:.80} words are told, and the text has {len(tokens)} words; give for "
+                         "each sentence how many it has, one at least")
     whole = list(pairwise(accumulate(lengths, initial=0)))
     if select is None:
         select, hidden = [], 0
@@ -114,7 +114,7 @@ def sentence_infilling(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random,
             select.append(sentence)
             hidden += lengths[sentence]
     elif not set(select) <= set(range(len(whole))):
-        raise ValueError(f"sentences {list(select)} are to be hidden; the text has {len(whole)}, counted from 0")
+        raise ValueError(f"sentences {list(select)!s:.80} are to be hidden; the text has {len(whole)}, counted from 0")
     return blank_infilling(tokens, vocab=vocab, rng=rng, spans=[whole[i] for i in sorted(set(select))], order=order)
 
 
@@ -203,8 +203,8 @@ def draw_spans(count: int, rate: float, rng: Random) -> list[Span]:
 def check_order(order: Sequence[int], blanks: int) -> None:
     """A ValueError where an order of filling does not name each of so many blanks once."""
     if sorted(order) != list(range(blanks)):
-        raise ValueError(f"order is {list(order)}, and there are blanks {list(range(blanks))}; give the number of each "
-                         "once")
+        raise ValueError(f"order is {list(order)!s:.80}, and there are blanks {list(range(blanks))}; give the number "
+                         "of each once")
 
 
 def part_a_and_b(read: int, blanks: Sequence[int]) -> Visibility:
@@ -265,5 +265,5 @@ def _check_text(tokens: Sequence[int]) -> None:
 def _check_spans(spans: Sequence[Span], count: int) -> None:
     ends = [0, *(place for span in spans for place in span), count]
     if ends != sorted(ends) or any(begin == stop for begin, stop in spans):
-        raise ValueError(f"spans are {list(spans)}, and the text has {count} words; give (begin, end) as in a slice, "
-                         "in the order of the text, none empty and none over another")
+        raise ValueError(f"spans are {list(spans)!s:.80}, and the text has {count} words; give (begin, end) as in a "
+                         "slice, in the order of the text, none empty and none over another")

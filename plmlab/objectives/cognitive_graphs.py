@@ -33,11 +33,12 @@ class CognitiveExample:
     def __post_init__(self) -> None:
         wanted = 1 if self.kind == "special" else 3
         if len(self.asked) != wanted:
-            raise ValueError(f"{self.asked} was given as what is asked; a {self.kind} question asks {wanted} numbers: "
-                             "(answer,), or (one node, the other, 0 or 1)")
+            raise ValueError(f"{self.asked!s:.80} was given as what is asked; a {self.kind} question asks {wanted} "
+                             "numbers: (answer,), or (one node, the other, 0 or 1)")
         inside = [*self.asked[:2], *(end for edge in self.edges for end in edge)]
         if not all(0 <= node < len(self.nodes) for node in inside):
-            raise ValueError(f"nodes {sorted(set(inside))} are named, and there are {len(self.nodes)}, counted from 0")
+            raise ValueError(f"nodes {sorted(set(inside))!s:.80} are named, and there are {len(self.nodes)}, counted "
+                             "from 0")
 
 
 def adjacency(edges: Iterable[tuple[int, int]], nodes: int) -> Bool[Tensor, "source target"]:

@@ -51,7 +51,7 @@ def masked_and_permuted(
     if predict is None:
         predict = shuffled(rng, words)[:max(1, round(rate * len(whole)))]
     elif not set(predict) <= set(words) or len(set(predict)) < len(predict):
-        raise ValueError(f"predict is {list(predict)}; give slots of words, 1 to {len(whole) - 2}, each once")
+        raise ValueError(f"predict is {list(predict)!s:.80}; give slots of words, 1 to {len(whole) - 2}, each once")
     chosen, masks = list(predict), []
     for slot in chosen:
         shown = in_place_of(whole[slot], mask, vocab, rng)

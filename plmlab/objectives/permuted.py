@@ -146,12 +146,12 @@ def permutation(
     if predict is None:
         predict = drawn_spans(words, rng, k, longest)
     elif not set(predict) <= set(words):
-        raise ValueError(f"predict names slots {sorted(set(predict) - set(words))}, where no word stands; the words of "
-                         f"this text stand at {_listed(words)}")
+        raise ValueError(f"predict names slots {sorted(set(predict) - set(words))!s:.80}, where no word stands; the "
+                         f"words of this text stand at {_listed(words)!s:.80}")
     if order is None:
         order = shuffled(rng, range(len(whole)))
     elif sorted(order) != list(range(len(whole))):
-        raise ValueError(f"order is {list(order)}; give each of the {len(whole)} slots of this text once, its "
+        raise ValueError(f"order is {list(order)!s:.80}; give each of the {len(whole)} slots of this text once, its "
                          f"{len(special)} special tokens too")
     return Permutation(whole, segments, special, ranks(order), tuple(predict))
 

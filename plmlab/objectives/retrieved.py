@@ -64,7 +64,8 @@ def hiding(example: Example, hidden: Sequence[int], vocab: Vocabulary) -> Exampl
     said. ValueError for a place that is not of this text."""
     size = int((example.segments == 0).sum()) - 2
     if not all(0 <= place < size for place in hidden):
-        raise ValueError(f"the places {[*hidden]} are to be hidden, and the text has {size} tokens, counted from 0")
+        raise ValueError(f"the places {[*hidden]!s:.80} are to be hidden, and the text has {size} tokens, counted "
+                         "from 0")
     slots = torch.tensor([*hidden], dtype=torch.long) + 1
     tokens, targets = example.tokens.clone(), example.targets.clone()
     targets[slots] = tokens[slots]

@@ -34,7 +34,7 @@ def window(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, window: flo
         raise ValueError(f"a window of {window:g} holds no neighbour; give 1 or more")
     drawn = [1 + below(rng, int(window)) for _ in tokens] if reach is None else list(reach)
     if len(drawn) != len(tokens) or min(drawn) < 0:
-        raise ValueError(f"reach is a whole number from 0 up for each of {len(tokens)} words; {drawn} was given")
+        raise ValueError(f"reach is a whole number from 0 up for each of {len(tokens)} words; {drawn!s:.80} was given")
     read = torch.tensor(tokens)
     return Example(read, torch.arange(len(read))[None], torch.zeros_like(read), Visibility.window(torch.tensor(drawn)),
                    read)

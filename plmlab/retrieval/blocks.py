@@ -62,7 +62,7 @@ def _cut(pages: TitledPages, title: str, longest: int) -> Iterator[Block]:
 def _room(tokenizer: Tokenizer, title: str, longest: int) -> int:
     """How many tokens of text fit behind a title."""
     if (room := longest - AROUND - _alone(tokenizer, title)) < 1:
-        raise ValueError(f"a block of {longest} tokens has no room for a text: the title {title!r} and the special "
+        raise ValueError(f"a block of {longest} tokens has no room for a text: the title {title!r:.60} and the special "
                          f"tokens take {longest - room}; give a longest of {longest - room + 1} or more")
     return room
 
@@ -86,8 +86,8 @@ def _pieces(tokenizer: Tokenizer, sentence: str, room: int, title: str) -> Itera
         while end > 1 and _alone(tokenizer, sentence[:end]) > room:
             end -= 1
         if _alone(tokenizer, sentence[:end]) > room:
-            raise ValueError(f"the character {sentence[:end]!r} takes more than the {room} tokens that are left behind "
-                             f"the title {title!r}; give a greater longest")
+            raise ValueError(f"the character {sentence[:end]!r:.60} takes more than the {room} tokens that are left "
+                             f"behind the title {title!r:.60}; give a greater longest")
         yield sentence[:end].rstrip()
         sentence = sentence[end:].lstrip()
     yield sentence

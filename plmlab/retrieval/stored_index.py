@@ -86,7 +86,7 @@ def _told(folder: Path) -> dict[str, Any]:
         raise ValueError(f"{folder / INDEX} was not written by plmlab.retrieval.save_index: it lacks one of "
                          + ", ".join(sorted(TOLD)))
     if told["format"] != FORMAT or told["kind"] not in KINDS:
-        raise ValueError(f"{folder} holds an index of kind {told['kind']!r} in format {told['format']}, and this "
+        raise ValueError(f"{folder} holds an index of kind {told['kind']!r:.60} in format {told['format']}, and this "
                          f"plmlab reads {', '.join(KINDS)} in format {FORMAT}: use the plmlab that wrote it, or a "
                          "newer one")
     for name in (VECTORS, DOCUMENTS):

@@ -183,8 +183,8 @@ class Tokenizer:
         found = self._by_label.get(token)
         if found is None:
             pieces = " ".join(self.tokens(self.encode(token))) or "nothing"
-            raise TokenizerError(f"{token!r} is not one token of this vocabulary of {len(self):,}; "
-                                 f"it is written as {pieces}")
+            raise TokenizerError(f"{token!r:.60} is not one token of this vocabulary of {len(self):,}; "
+                                 f"it is written as {pieces:.200}")
         return found
 
     def save(self, folder: str | Path) -> Path:

@@ -47,7 +47,7 @@ def reached(title: str, hops: int) -> dict[str, int]:
 
     graph = link_graph()
     if title not in graph:
-        raise ValueError(f"there is no article {title!r} in the sample; plmlab.text.articles() has their titles")
+        raise ValueError(f"there is no article {title!r:.60} in the sample; plmlab.text.articles() has their titles")
     found = networkx.single_source_shortest_path_length(graph, title, cutoff=hops)
     return {other: count for other, count in found.items() if count}
 

@@ -150,5 +150,5 @@ class History:
         if not isinstance(told, dict) or set(told) != names:
             odd = sorted(set(told) ^ names) if isinstance(told, dict) else [type(told).__name__]
             raise ValueError(f"{where} is not a history of this version of plmlab; "
-                             f"it differs in {', '.join(odd)}")
+                             f"it differs in {', '.join(odd):.200}")
         return cls(**told | {name: [(step, value) for step, value in told[name]] for name in ("validation", "scores")})

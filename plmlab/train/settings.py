@@ -30,21 +30,21 @@ class Settings:
         for name in ("steps", "accumulate", "evaluate_every", "patience"):
             value = getattr(self, name)
             if value is not None and not (isinstance(value, int) and value >= 1):
-                raise ValueError(f"{name}={value!r}: give a whole number, 1 or more")
+                raise ValueError(f"{name}={value!r:.60}: give a whole number, 1 or more")
         for name in ("warmup", "lr_end", "weight_decay"):
             if not getattr(self, name) >= 0:
-                raise ValueError(f"{name}={getattr(self, name)!r}: give 0 or more")
+                raise ValueError(f"{name}={getattr(self, name)!r:.60}: give 0 or more")
         if not self.lr > 0:
-            raise ValueError(f"lr={self.lr!r}: the learning rate must be above 0 (3e-4 is a usual start)")
+            raise ValueError(f"lr={self.lr!r:.60}: the learning rate must be above 0 (3e-4 is a usual start)")
         if self.clip is not None and not self.clip > 0:
-            raise ValueError(f"clip={self.clip!r}: give the largest gradient norm, above 0, "
+            raise ValueError(f"clip={self.clip!r:.60}: give the largest gradient norm, above 0, "
                              "or None for no clipping")
         if self.decay not in get_args(Decay):
-            raise ValueError(f"decay={self.decay!r}: choose one of {', '.join(get_args(Decay))}")
+            raise ValueError(f"decay={self.decay!r:.60}: choose one of {', '.join(get_args(Decay))}")
         if self.precision not in get_args(Precision):
-            raise ValueError(f"precision={self.precision!r}: choose auto, {' or '.join(get_args(Precision))}")
+            raise ValueError(f"precision={self.precision!r:.60}: choose auto, {' or '.join(get_args(Precision))}")
         if not all(0 <= beta < 1 for beta in self.betas):
-            raise ValueError(f"betas={self.betas!r}: give two numbers from 0 up to, not including, 1")
+            raise ValueError(f"betas={self.betas!r:.60}: give two numbers from 0 up to, not including, 1")
 
     def shaping(self) -> dict[str, Any]:
         """The settings that must be the same when a run is resumed, as a dict for JSON.

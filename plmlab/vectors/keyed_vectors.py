@@ -18,7 +18,7 @@ def from_keyed_vectors(kv: "KeyedVectors") -> WordVectors:
     """
     odd = [key for key in kv.index_to_key if not isinstance(key, str)]
     if odd:
-        raise ValueError(f"the key {odd[0]!r} is no word: keys must be strings")
+        raise ValueError(f"the key {odd[0]!r:.60} is no word: keys must be strings")
     return WordVectors(tuple(kv.index_to_key), torch.from_numpy(np.array(kv.vectors, np.float32)))
 
 

@@ -227,6 +227,6 @@ def _none_twice(words: list[str], layout: Layout) -> None:
         seen: dict[str, int] = {}
         for row, word in enumerate(words, 1):
             if word in seen:
-                raise layout.broken(row, f"the word {word!r} is in row {seen[word]:,} already; a word has one vector "
-                                         "here. Take one of the two out")
+                raise layout.broken(row, f"the word {word!r:.60} is in row {seen[word]:,} already; a word has one "
+                                         "vector here. Take one of the two out")
             seen[word] = row

@@ -35,7 +35,7 @@ class WordVectors:
             raise ValueError(f"{len(self.words):,} words and {len(self.matrix):,} vectors: each word needs one")
         if len(self.row) != len(self.words):
             twice = next(word for i, word in enumerate(self.words) if self.row[word] != i)
-            raise ValueError(f"the word {twice!r} comes twice; a word has one vector here")
+            raise ValueError(f"the word {twice!r:.60} comes twice; a word has one vector here")
 
     def __len__(self) -> int:
         return len(self.words)
@@ -71,7 +71,7 @@ class WordVectors:
             from difflib import get_close_matches
             near = get_close_matches(word, self.words, 3)
             hint = f"; there are {', '.join(near)}" if near else ""
-            raise ValueError(f"{word!r} has no vector: it is not among the {len(self):,} words{hint}")
+            raise ValueError(f"{word!r:.60} has no vector: it is not among the {len(self):,} words{hint}")
         return self.row[word]
 
     def similarity(self, one: str, other: str) -> float:

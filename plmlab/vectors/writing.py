@@ -36,8 +36,8 @@ def write_glove(vectors: WordVectors, path: Where) -> None:
     numbers = _numbers(vectors)
     first = next(_text(vectors, numbers[:1], b"")).rstrip(b"\n")
     if HEADER.fullmatch(first) or first.startswith(BOM_UTF8):
-        raise ValueError(f"the first line would be {first.decode()!r}, which readers take for a header or for the mark "
-                         "of an encoding; use write_word2vec")
+        raise ValueError(f"the first line would be {first.decode()!r:.60}, which readers take for a header or for the "
+                         "mark of an encoding; use write_word2vec")
     _put(path, _text(vectors, numbers, b""))
 
 
@@ -57,21 +57,21 @@ def _numbers(vectors: WordVectors) -> Float32[np.ndarray, "word model"]:
         raise ValueError(f"{vectors} has nothing to write: a file needs a word at least, with a number at least")
     for row, word in enumerate(vectors.words, 1):
         if not word or " " in word or "\n" in word:
-            raise ValueError(f"word {row:,} is {word!r}: these files set words apart by spaces and line breaks, and "
-                             "hold none that is empty or has one inside. Write it otherwise (word2vec's habit is "
+            raise ValueError(f"word {row:,} is {word!r:.60}: these files set words apart by spaces and line breaks, "
+                             "and hold none that is empty or has one inside. Write it otherwise (word2vec's habit is "
                              "New_York), or leave it out with .only(words)")
         if not word.isascii():
             try:
                 word.encode()
             except UnicodeEncodeError:
-                raise ValueError(f"word {row:,} is {word!r}, which UTF-8 cannot hold; leave it out with "
+                raise ValueError(f"word {row:,} is {word!r:.60}, which UTF-8 cannot hold; leave it out with "
                                  ".only(words)") from None
     numbers = vectors.matrix.detach().cpu().float().numpy()
     finite = np.isfinite(numbers).all(axis=1)
     if not finite.all():
         word = vectors.words[int(finite.argmin())]
-        raise ValueError(f"the vector of {word!r} has a number that is NaN or infinite as a float32; mend it, or leave "
-                         "the word out with .only(words)")
+        raise ValueError(f"the vector of {word!r:.60} has a number that is NaN or infinite as a float32; mend it, or "
+                         "leave the word out with .only(words)")
     return numbers
 
 

@@ -26,11 +26,11 @@ class Hold:
     def told(cls, said: Any, slots: int) -> "Hold":
         """A hold as the browser or a reader tells it; a ValueError for what is none."""
         if not isinstance(said, Mapping) or not {"step", "slot"} <= set(said) <= {"step", "slot", "share"}:
-            raise ValueError(f"what is held is told with step, slot and share; {said!r} was given")
+            raise ValueError(f"what is held is told with step, slot and share; {said!r:.60} was given")
         hold = cls(int(said["step"]), int(said["slot"]), float(said.get("share", 1.0)))
         if hold.step not in range(LONGEST) or hold.slot not in range(slots) or not 0 <= hold.share <= 1:
             raise ValueError(f"a step is 0 … {LONGEST - 1}, a slot of this text 0 … {slots - 1} with [END], a share "
-                             f"0 … 1; {dict(said)} was given")
+                             f"0 … 1; {dict(said)!s:.80} was given")
         return hold
 
 

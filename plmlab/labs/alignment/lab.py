@@ -105,7 +105,7 @@ class AlignmentLab(Lab):
         name, value = proposal["trait"].name, proposal["value"]
         choices = LABELLED if name == "labelled" else self.looking
         if value not in choices:
-            raise traitlets.TraitError(f"{name} is one of {', '.join(choices)}; {value!r} was given")
+            raise traitlets.TraitError(f"{name} is one of {', '.join(choices)}; {value!r:.60} was given")
         return value
 
     def summary(self) -> str:

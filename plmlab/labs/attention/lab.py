@@ -185,7 +185,7 @@ class AttentionLab(Lab):
                 return tuple(sorted({(str(name), int(a), int(b)) for name, a, b in rows}))
             except (TypeError, ValueError):
                 raise ValueError("a head that is off is [map, layer, head], a closed cell [map, query, key], such as "
-                                 f"['self', 0, 2]; {rows!r} was given") from None
+                                 f"['self', 0, 2]; {rows!r:.60} was given") from None
 
         return Ablation(in_order(self.off), in_order(closed))
 

@@ -133,7 +133,7 @@ class BeamLab(Lab):
         """The tree for the traits as they stand; what is pinned where it is known, or to be looked for."""
         writer = self.writers.get(self.source)
         if writer is None:
-            raise ValueError(f"{self.source!r} is to write; there are {', '.join(self.writers)}")
+            raise ValueError(f"{self.source!r:.60} is to write; there are {', '.join(self.writers)}")
         ids, note, begun = self._begin(writer)
         search = Search(writer, tuple(ids), begun, self.length, self.width, self.alpha)
         grown = search.steps()

@@ -149,7 +149,7 @@ class BlankLab(Lab):
         else:
             spans, order = [list(span) for span in self.spans], self.order
         if any(len(span) != 2 for span in spans):
-            raise ValueError(f"spans are {spans}; give a pair (begin, end) for each, as in a slice")
+            raise ValueError(f"spans are {spans!s:.80}; give a pair (begin, end) for each, as in a slice")
         if order is None:
             order = list(range(len(spans)))[::-1]
         blank_infilling(ids, vocab=self.tokenizer.vocab, rng=Random(0), spans=[(a, b) for a, b in spans], order=order)

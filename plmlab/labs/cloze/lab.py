@@ -91,7 +91,7 @@ class ClozeLab(Lab):
         tokens = self._labels(gapped.ids)
         for word in hide:
             if word not in tokens:
-                raise ValueError(f"{word!r} is to be hidden, and is no token of the sentence: {' '.join(tokens)}")
+                raise ValueError(f"{word!r:.60} is to be hidden, and is no token of the sentence: {' '.join(tokens)}")
         return [tokens.index(word) for word in hide]
 
     def _labels(self, ids: Sequence[int]) -> list[str]:
@@ -217,6 +217,6 @@ def checked_slots(slots: Sequence[Any], gapped: MaskedSentence) -> list[int]:
     """The slots to be hidden, as a list; a ValueError for one that holds no word of the sentence."""
     for slot in slots:
         if slot not in gapped.may_hide:
-            raise ValueError(f"slot {slot!r} is to be hidden; the words of this sentence stand in the slots "
+            raise ValueError(f"slot {slot!r:.60} is to be hidden; the words of this sentence stand in the slots "
                              f"{gapped.may_hide}, counted from [CLS] = 0")
     return list(slots)

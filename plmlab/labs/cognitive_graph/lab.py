@@ -74,7 +74,7 @@ class CognitiveGraphLab(Lab):
         """The graph from start to end. Another question begins at the first step, with nothing forbidden; after a cut
         the step stays."""
         if self.kind not in KINDS:
-            raise ValueError(f"kind is {self.kind!r}; a question asks for one of {', '.join(KINDS)}")
+            raise ValueError(f"kind is {self.kind!r:.60}; a question asks for one of {', '.join(KINDS)}")
         anew = bool(self._drawn) and bool(change.drawn & {"text", "kind"})
         forbidden = [] if anew and "forbidden" not in change.tried else list(self.forbidden)
         ids, note = self._read()
@@ -118,4 +118,4 @@ def thing_of(one: Any) -> Thing:
         return one
     if len(one) == 2 and all(isinstance(end, str) for end in one):
         return one[0], one[1]
-    raise ValueError(f"{one!r} is to be forbidden; give the name of a node, or [source, target] of an edge")
+    raise ValueError(f"{one!r:.60} is to be forbidden; give the name of a node, or [source, target] of an edge")

@@ -95,7 +95,7 @@ class FourMasksLab(Lab):
     def _place_of(self, word: str, text: str, max_tokens: int) -> int:
         tokens = self._labels(self._read(text, max_tokens)[0])
         if word not in tokens:
-            raise ValueError(f"{word!r} is to be hidden, and is no token of the sentence: {' '.join(tokens)}")
+            raise ValueError(f"{word!r:.60} is to be hidden, and is no token of the sentence: {' '.join(tokens)}")
         return tokens.index(word)
 
     def _read(self, text: str, max_tokens: int) -> tuple[list[int], str]:

@@ -94,7 +94,7 @@ class GateLab(Lab):
         """A TraitError for what no control chooses."""
         name, value = proposal["trait"].name, proposal["value"]
         if value not in CHOICES[name]:
-            raise traitlets.TraitError(f"{name} is one of {', '.join(CHOICES[name])}; {value!r} was given")
+            raise traitlets.TraitError(f"{name} is one of {', '.join(CHOICES[name])}; {value!r:.60} was given")
         return value
 
     @traitlets.validate("layer")
@@ -207,11 +207,11 @@ def _hold(told: Any, layers: int, width: int) -> Hold:
     """What is held, as the browser or the reader tells it; a ValueError for what is no hold of this model."""
     names = {"point": str, "layer": int, "unit": int, "value": float, "start": int}
     if not isinstance(told, Mapping) or set(told) != set(names):
-        raise ValueError(f"a hold is told with {', '.join(names)}; {told!r} was given")
+        raise ValueError(f"a hold is told with {', '.join(names)}; {told!r:.60} was given")
     try:
         given = {name: kind(told[name]) for name, kind in names.items()}
     except (TypeError, ValueError):
-        raise ValueError(f"a hold's layer, unit, value and start are numbers; {told!r} was given") from None
+        raise ValueError(f"a hold's layer, unit, value and start are numbers; {told!r:.60} was given") from None
     hold = Hold(**given)
     if hold.layer >= layers or hold.unit >= width:
         raise ValueError(f"layer {hold.layer}, unit {hold.unit} is to be held; this model has layers 0 … {layers - 1} "

@@ -83,7 +83,7 @@ class GradientLab(Lab):
         name, value = proposal["trait"].name, proposal["value"]
         choices: tuple[str, ...] = {"cell": tuple(CELLS), "view": VIEWS, "push": PUSHES}[name]
         if value not in choices:
-            raise traitlets.TraitError(f"{name} is one of {', '.join(choices)}; {value!r} was given")
+            raise traitlets.TraitError(f"{name} is one of {', '.join(choices)}; {value!r:.60} was given")
         return value
 
     @traitlets.validate(*RANGES)

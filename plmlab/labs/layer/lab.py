@@ -125,7 +125,7 @@ class LayerLab(Lab):
         places = self.places if moved and self.places else self._common(words)
         if len(places) != 2 or not all(0 <= place < len(some) for place, some in zip(places, words, strict=True)):
             if not {"text", "second", "max_tokens"} & change.drawn:
-                raise ValueError(f"places {places} were asked for: a place in each sentence, counted from 0, of "
+                raise ValueError(f"places {places!s:.80} were asked for: a place in each sentence, counted from 0, of "
                                  f"{len(words[0])} and {len(words[1])} words")
             places, moved = self._common(words), False
         vectors = tuple(self.reader.sentence(some).float().cpu() for some in words)
@@ -165,6 +165,6 @@ def checked(shares: Sequence[float], whose: str) -> list[float]:
     found = [float(share) for share in shares]
     if len(found) != LAYERS or not all(isfinite(share) and share >= -1e-9 for share in found) \
             or not isclose(sum(found), 1, abs_tol=1e-3):
-        raise ValueError(f"{whose} has the shares {found}; {LAYERS} are needed, one a layer, none below 0, which add "
-                         "up to 1")
+        raise ValueError(f"{whose} has the shares {found!s:.80}; {LAYERS} are needed, one a layer, none below 0, which "
+                         "add up to 1")
     return [max(0.0, share) / sum(max(0.0, one) for one in found) for share in found]

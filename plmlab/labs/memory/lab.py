@@ -126,7 +126,7 @@ class MemoryLab(Lab):
         segment = own.segment if self.segment is None else self.segment
         memory = own.memory if self.memory is None else self.memory
         if self.without not in WAYS:
-            raise ValueError(f"without is {self.without!r}; it is one of {', '.join(WITHOUT)}, or empty")
+            raise ValueError(f"without is {self.without!r:.60}; it is one of {', '.join(WITHOUT)}, or empty")
         state = self._state(tuple(ids), tokens, slot, segment, memory, [_cut(cut) for cut in cuts])
         return Computed({"state": state, "message": note, "slot": slot, "cuts": cuts, "segment": segment,
                          "memory": memory, **({"key": -1} if new_text else {})})
@@ -225,9 +225,9 @@ def _cut(told: Any) -> tuple[int, int]:
     try:
         first, end = (int(one) for one in told)
     except (TypeError, ValueError):
-        raise ValueError(f"a cut is told as [first slot, slot behind the last]; {told!r} was given") from None
+        raise ValueError(f"a cut is told as [first slot, slot behind the last]; {told!r:.60} was given") from None
     if not 0 <= first < end:
-        raise ValueError(f"a cut goes from a slot, 0 or later, to one behind it; {told!r} was given")
+        raise ValueError(f"a cut goes from a slot, 0 or later, to one behind it; {told!r:.60} was given")
     return first, end
 
 

@@ -136,7 +136,7 @@ class NextTokenLab(Lab):
                 raise ValueError(f"token {token} is to be written, and this model has {len(before):,} tokens")
             return draft.then([(token, float(before[token]))], self.script)
         if kind not in ("greedy", "sample"):
-            raise ValueError(f"{kind!r} is asked for; this lab can take, greedy, sample and undo")
+            raise ValueError(f"{kind!r:.60} is asked for; this lab can take, greedy, sample and undo")
         ids, chosen = list(draft.ids), list[tuple[int, float]]()
         while len(chosen) < count and not self._ended(ids):
             token, p = self._next(ids, greedily=kind == "greedy")

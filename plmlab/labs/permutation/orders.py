@@ -31,7 +31,7 @@ def steps(order: Sequence[int]) -> list[Step]:
 def checked(order: Sequence[int], count: int) -> list[int]:
     """The order; a ValueError for one that has not each place of ``count`` words once."""
     if sorted(order) != list(range(count)):
-        raise ValueError(f"order is {list(order)}; give the place of each of the {count} words once, from 0 to "
+        raise ValueError(f"order is {list(order)!s:.80}; give the place of each of the {count} words once, from 0 to "
                          f"{count - 1}")
     return list(order)
 

@@ -25,7 +25,7 @@ def snapshots(vectors: WordVectors | Mapping[int, WordVectors]) -> Snapshots:
         raise ValueError("there are no vectors to show: the mapping from updates to WordVectors is empty")
     for update, one in given.items():
         if isinstance(update, bool) or not isinstance(update, int) or update < 0:
-            raise ValueError(f"a snapshot is named by its update, a whole number from 0 on; {update!r} was given")
+            raise ValueError(f"a snapshot is named by its update, a whole number from 0 on; {update!r:.60} was given")
         if not isinstance(one, WordVectors):
             raise TypeError(f"the vectors at update {update:,} are {type(one).__name__}; they must be WordVectors")
         _drawable(one, f" at update {update:,}" if len(given) > 1 else "")
@@ -52,8 +52,8 @@ def _drawable(vectors: WordVectors, where: str) -> None:
     bad = ~vectors.matrix.isfinite().all(-1)
     if bad.any():
         word = vectors.words[int(bad.nonzero()[0, 0])]
-        raise ValueError(f"the vector of {word!r}{where} holds a number that is not finite (nan or inf): training may "
-                         "have diverged; nothing lies near it")
+        raise ValueError(f"the vector of {word!r:.60}{where} holds a number that is not finite (nan or inf): training "
+                         "may have diverged; nothing lies near it")
     if not torch.any(vectors.matrix):
         raise ValueError(f"all vectors{where} are zero: nothing lies anywhere")
 
@@ -65,7 +65,7 @@ def _alike(ordered: Snapshots) -> None:
         if other.words != one.words:
             apart = next((a for a in one.words if a not in other.row), None) or next(
                 (b for b in other.words if b not in one.row), None)
-            told = "in another order" if apart is None else f"{apart!r} is in only one of them"
+            told = "in another order" if apart is None else f"{apart!r:.60} is in only one of them"
             raise ValueError(f"the snapshots at updates {first:,} and {update:,} must have the same words in the same "
                              f"order: {told}")
         if other.matrix.shape != one.matrix.shape:
@@ -82,11 +82,12 @@ def groups_of(groups: Mapping[str, Sequence[str]], vectors: WordVectors) -> dict
     owner: dict[str, str] = {}
     for name, words in groups.items():
         if isinstance(words, str):
-            raise TypeError(f"the group {name!r} is a list of words; the text {words!r} was given")
+            raise TypeError(f"the group {name!r:.60} is a list of words; the text {words!r:.60} was given")
         found[str(name)] = [vectors.place(word) for word in dict.fromkeys(words)]
         for word in dict.fromkeys(words):
             if word in owner:
-                raise ValueError(f"{word!r} is in the groups {owner[word]!r} and {name!r}: a word has one colour")
+                raise ValueError(f"{word!r:.60} is in the groups {owner[word]!r:.60} and {name!r:.60}: a word has "
+                                 "one colour")
             owner[word] = name
     return found
 
@@ -101,7 +102,7 @@ def counts_of(counts: Sequence[int] | None, vectors: WordVectors) -> list[int] |
                          "the vectors")
     if found and min(found) < 0:
         word = vectors.words[found.index(min(found))]
-        raise ValueError(f"{word!r} is counted {min(found)} times: counts are 0 or more")
+        raise ValueError(f"{word!r:.60} is counted {min(found)} times: counts are 0 or more")
     return found
 
 
@@ -114,7 +115,8 @@ def twins_of(twins: Sequence[WordVectors], vectors: WordVectors) -> tuple[WordVe
             raise TypeError(f"twin {i} is {type(twin).__name__}; twins are WordVectors of other seeds")
         _drawable(twin, f" in twin {i}")
         if missing := next((word for word in vectors.words if word not in twin.row), None):
-            raise ValueError(f"twin {i} has no vector of {missing!r}: twins are other seeds' vectors of the same words")
+            raise ValueError(f"twin {i} has no vector of {missing!r:.60}: twins are other seeds' vectors of the same "
+                             "words")
     return tuple(twins)
 
 
@@ -122,7 +124,7 @@ def known(words: Sequence[str], vectors: WordVectors, what: str) -> list[str]:
     """The words, each of which has a vector; a ValueError names the one that has none, and what it was given for."""
     for word in words:
         if not isinstance(word, str):
-            raise ValueError(f"{what}: a word is a text; {word!r} was given")
+            raise ValueError(f"{what}: a word is a text; {word!r:.60} was given")
         try:
             vectors.place(word)
         except ValueError as error:
@@ -133,7 +135,8 @@ def known(words: Sequence[str], vectors: WordVectors, what: str) -> list[str]:
 def analogy_of(analogy: Sequence[str], vectors: WordVectors) -> list[str]:
     """``[a, b, c]`` or ``[a, b, c, d]``, or none; a ValueError for another number of words, or an unknown one."""
     if isinstance(analogy, str) or len(analogy) not in (0, 3, 4):
-        raise ValueError(f"an analogy is three words (a, b, c), or four with the true answer; {analogy!r} was given")
+        raise ValueError(f"an analogy is three words (a, b, c), or four with the true answer; "
+                         f"{analogy!r:.60} was given")
     return known(analogy, vectors, "analogy")
 
 
@@ -143,9 +146,9 @@ def axes_of(axes: Sequence[Sequence[str]], vectors: WordVectors) -> list[list[st
     pairs = [] if isinstance(axes, str) else [list(pair) if not isinstance(pair, str) else [pair] for pair in axes]
     if (axes and not pairs) or len(pairs) not in (0, 2) or any(len(pair) != 2 for pair in pairs):
         raise ValueError("axes are two pairs of words, ((from, to), (from, to)), or None for principal axes; "
-                         f"{axes!r} was given")
+                         f"{axes!r:.60} was given")
     for start, end in pairs:
         known((start, end), vectors, "axes")
         if torch.equal(vectors.unit[vectors.place(start)], vectors.unit[vectors.place(end)]):
-            raise ValueError(f"an axis from {start!r} to {end!r} leads nowhere: they have one direction")
+            raise ValueError(f"an axis from {start!r:.60} to {end!r:.60} leads nowhere: they have one direction")
     return pairs

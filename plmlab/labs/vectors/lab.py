@@ -73,7 +73,7 @@ class VectorLab(Lab):
                  train: Train | None = None, **traits: Any) -> None:
         self.snapshots = self.first = snapshots(vectors)
         if train is not None and not callable(train):
-            raise TypeError(f"train is a function from a text to vectors by update; {train!r} was given")
+            raise TypeError(f"train is a function from a text to vectors by update; {train!r:.60} was given")
         self.train = train
         last = self.vectors
         rows = groups_of(groups or {}, last)
@@ -103,11 +103,11 @@ class VectorLab(Lab):
 
     def _preset(self, title: str, preset: Mapping[str, Any]) -> dict[str, Any]:
         if unknown := sorted(preset.keys() - set(PRESET)):
-            raise ValueError(f"the preset {title!r} sets {', '.join(unknown)}; it can set {', '.join(PRESET)}")
+            raise ValueError(f"the preset {title!r:.60} sets {', '.join(unknown)}; it can set {', '.join(PRESET)}")
         try:
             return {name: self._checked(name, value) for name, value in preset.items()}
         except ValueError as error:
-            raise ValueError(f"the preset {title!r}: {error}") from None
+            raise ValueError(f"the preset {title!r:.60}: {error}") from None
 
     def _checked(self, name: str, value: Any) -> Any:
         """What a trait, or a preset, is set to; a ValueError for what cannot be shown."""
@@ -121,7 +121,7 @@ class VectorLab(Lab):
             raise ValueError(f"there is no snapshot of update {value}; there are "
                              f"{', '.join(f'{update:,}' for update in self.snapshots)}")
         if name == "measure" and value not in MEASURES:
-            raise ValueError(f"measure is one of {', '.join(MEASURES)}; {value!r} was given")
+            raise ValueError(f"measure is one of {', '.join(MEASURES)}; {value!r:.60} was given")
         return value
 
     @traitlets.validate("word", "analogy", "axes", "update", "measure")
@@ -154,7 +154,7 @@ class VectorLab(Lab):
 
     def _trained(self, kind: str, name: str) -> Snapshots:
         if kind != "train":
-            raise ValueError(f"{kind!r} is asked for; this lab can train and go back.")
+            raise ValueError(f"{kind!r:.60} is asked for; this lab can train and go back.")
         if self.train is None:
             raise ValueError("This lab was made without train, a function from a text to vectors: it cannot read "
                              "yours.")

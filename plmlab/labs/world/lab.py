@@ -47,7 +47,7 @@ class WorldLab(Lab):
     def __init__(self, text: str | None = None, *, size: str = "small", view: str = "sentences",
                  max_tokens: int = 64) -> None:
         if view not in VIEWS:
-            raise ValueError(f"there is no view {view!r}; there are {', '.join(VIEWS)}")
+            raise ValueError(f"there is no view {view!r:.60}; there are {', '.join(VIEWS)}")
         self._size = size
         self._questions, begin = entered(find_world(size))
         if text is not None:
@@ -120,5 +120,5 @@ def entered(shown: World) -> tuple[list[Question], dict[str, Any]]:
 def find_world(size: str) -> World:
     """The world of that size; a ValueError lists those that are there."""
     if size not in SIZES:
-        raise ValueError(f"there is no world {size!r}; there are {', '.join(SIZES)}")
+        raise ValueError(f"there is no world {size!r:.60}; there are {', '.join(SIZES)}")
     return SIZES[size]()

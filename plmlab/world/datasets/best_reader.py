@@ -55,7 +55,7 @@ class BestReader:
         """As ``left``, of words that do begin a sentence; a ValueError where they do not."""
         found = self.left(words)
         if found is None:
-            raise ValueError(f"no sentence of the world begins with {' '.join(words)!r}")
+            raise ValueError(f"no sentence of the world begins with {' '.join(words)!r:.60}")
         return found
 
     def joint(self, words: Sequence[str], places: Sequence[int], pair: Sequence[int]) -> dict[tuple[int, int], float]:

@@ -29,7 +29,7 @@ def world_tokenizer(world: World, languages: Collection[str] = LANGUAGES,
     """
     for asked, known in ((languages, LANGUAGES), (texts, TEXTS)):
         if isinstance(asked, str) or not asked or not set(asked) <= set(known):
-            raise ValueError(f"{asked!r} was given; the choice is among {', '.join(known)}: give a list of some")
+            raise ValueError(f"{asked!r:.60} was given; the choice is among {', '.join(known)}: give a list of some")
     words: list[str] = []
     for text in TEXTS:
         if text in texts:

@@ -106,11 +106,11 @@ class Library:
         """
         entity = self.facts[key]
         if split not in (None, "train"):
-            raise SplitError(f"articles come with split=None (all facts) or split='train', not {split!r}")
+            raise SplitError(f"articles come with split=None (all facts) or split='train', not {split!r:.60}")
         if not entity.named:
-            raise FactError(f"{key!r} is a value and has no article; articles tell of {', '.join(NAMED)}")
+            raise FactError(f"{key!r:.60} is a value and has no article; articles tell of {', '.join(NAMED)}")
         if split == "train" and key in self.held.entities:
-            raise FactError(f"{key!r} is held out: training text has no article of it (split=None has)")
+            raise FactError(f"{key!r:.60} is held out: training text has no article of it (split=None has)")
         triples = [triple for triple in self.about.get(key, ())
                    if split is None or self.held.split_of(triple) == "train"]
         return Writer(entity, triples, self, train=split == "train").article()

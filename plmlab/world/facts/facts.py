@@ -47,7 +47,7 @@ class Facts:
     def __getitem__(self, key: str) -> Entity:
         """The entity with this key; FactError for an unknown one."""
         if key not in self.entities:
-            raise FactError(f"unknown entity {key!r}; keys read like 'person:Anna Bell' or 'year:1952'")
+            raise FactError(f"unknown entity {key!r:.60}; keys read like 'person:Anna Bell' or 'year:1952'")
         return self.entities[key]
 
     def relation(self, name: str) -> Relation:
@@ -57,7 +57,7 @@ class Facts:
             FactError: an unknown relation.
         """
         if name not in self.relations:
-            raise FactError(f"unknown relation {name!r}; the relations are {', '.join(self.relations)}")
+            raise FactError(f"unknown relation {name!r:.60}; the relations are {', '.join(self.relations)}")
         return self.relations[name]
 
     def named(self, name: str) -> list[Entity]:

@@ -31,7 +31,7 @@ def checked(split: str) -> str:
         SplitError: an unknown split.
     """
     if split not in SPLITS:
-        raise SplitError(f"unknown split {split!r}; the splits are {', '.join(SPLITS)}")
+        raise SplitError(f"unknown split {split!r:.60}; the splits are {', '.join(SPLITS)}")
     return split
 
 

@@ -51,8 +51,8 @@ class Blanks:
         for blank, words in self.filled.items():
             self._check(blank)
             if not words or BLANK in words:
-                raise ValueError(f"blank {blank} is filled with {' '.join(words)!r}; a filling is one word or more, "
-                                 f"and no {BLANK}")
+                raise ValueError(f"blank {blank} is filled with {' '.join(words)!r:.60}; a filling is one word or "
+                                 f"more, and no {BLANK}")
         if not self.mass:
             raise NotInGrammar(f"no sentence of the grammar reads '{self}', with {self._lengths_told} for each {BLANK}")
 
@@ -111,7 +111,7 @@ class Blanks:
         found = {word: mass for word, mass in zip((*self._sweeps.words, END), (*said.tolist(), ended), strict=True)
                  if mass}
         if not found:
-            raise NotInGrammar(f"no filling of blank {blank} of '{self}' begins with {' '.join(written)!r}")
+            raise NotInGrammar(f"no filling of blank {blank} of '{self}' begins with {' '.join(written)!r:.60}")
         return _shares(dict(sorted(found.items(), key=lambda item: (-item[1], item[0]))))
 
     def lengths(self, blank: int) -> dict[int, float]:
@@ -256,7 +256,7 @@ class Blanks:
     def _check_open(self, blank: int) -> None:
         self._check(blank)
         if blank in self.filled:
-            raise ValueError(f"blank {blank} is asked for, but is filled with {' '.join(self.filled[blank])!r}")
+            raise ValueError(f"blank {blank} is asked for, but is filled with {' '.join(self.filled[blank])!r:.60}")
 
 
 @dataclass(frozen=True, eq=False)

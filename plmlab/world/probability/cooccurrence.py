@@ -47,7 +47,7 @@ def _steps(automaton: Automaton, words: Sequence[str]) -> tuple[sparse.csr_array
     so in one step; [state, word], to say the word next."""
     row = {word: i for i, word in enumerate(words)}
     if lacking := [word for word in automaton.vocabulary if word not in row]:
-        raise ValueError(f"{len(lacking):,} words of the grammar, such as {lacking[0]!r}, have no row here")
+        raise ValueError(f"{len(lacking):,} words of the grammar, such as {lacking[0]!r:.60}, have no row here")
     visits = np.zeros(automaton.states)
     for state, chance in automaton.initial().items():
         visits[state] += chance

@@ -24,8 +24,8 @@ def part_a(words: Sequence[str], spans: Sequence[Span]) -> list[str]:
     """
     ends = [0, *(place for span in spans for place in span), len(words)]
     if ends != sorted(ends) or any(begin == stop for begin, stop in spans):
-        raise ValueError(f"spans are {list(spans)}, and the sentence has {len(words)} words; give (begin, end) as in a "
-                         "slice, in the order of the text, none empty and none over another")
+        raise ValueError(f"spans are {list(spans)!s:.80}, and the sentence has {len(words)} words; give (begin, end) "
+                         "as in a slice, in the order of the text, none empty and none over another")
     text: list[str] = []
     behind = 0
     for begin, stop in spans:
@@ -48,11 +48,12 @@ def infilling(automaton: Automaton, words: Sequence[str], spans: Sequence[Span],
         ValueError: spans that are none, an order that does not name each once, or a drawing that hides no such spans.
     """
     if sorted(order) != list(range(len(spans))):
-        raise ValueError(f"order is {list(order)}; give the numbers of the {len(spans)} spans, from 0 on, each once")
+        raise ValueError(f"order is {list(order)!s:.80}; give the numbers of the {len(spans)} spans, from 0 on, each "
+                         "once")
     text = part_a(words, spans)
     if drawing is not None and not drawing(len(words), spans):
-        raise ValueError(f"the drawing never hides {list(spans)} of {len(words)} words; give that of the objective "
-                         "which made the Example, with its choices")
+        raise ValueError(f"the drawing never hides {list(spans)!s:.80} of {len(words)} words; give that of the "
+                         "objective which made the Example, with its choices")
     found: list[Belief] = []
     reader = Blanks(automaton, text) if drawing is None else DrawnBlanks(automaton, text, drawing=drawing)
     for blank in order:

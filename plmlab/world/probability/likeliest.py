@@ -29,7 +29,7 @@ def likeliest(automaton: Automaton, prefix: Sequence[str] = (), count: int = 1,
     for state, mass in automaton.read(prefix).items():
         heappush(queue, (-mass * tails[state], tuple(prefix), state, mass))
     if not queue:
-        raise NotInGrammar(f"no sentence of the grammar begins with {' '.join(prefix)!r}")
+        raise NotInGrammar(f"no sentence of the grammar begins with {' '.join(prefix)!r:.60}")
     found: list[tuple[tuple[str, ...], float]] = []
     while queue and len(found) < count:
         _, words, state, mass = heappop(queue)

@@ -89,12 +89,12 @@ class QuestionBank:
             SplitError: an unknown split.
         """
         if kind not in KINDS:
-            raise QuestionError(f"unknown kind of question {kind!r}; the kinds are {', '.join(KINDS)}")
+            raise QuestionError(f"unknown kind of question {kind!r:.60}; the kinds are {', '.join(KINDS)}")
         rng = Random(seed)
         piles = {shape: self._batches(shape, checked(split), rng) for shape in self.shapes if shape.kind == kind}
         piles = {shape: batches for shape, batches in piles.items() if batches}
         if not piles:
-            raise QuestionError(f"this world has no {kind} question in the split {split!r}"
+            raise QuestionError(f"this world has no {kind} question in the split {split!r:.60}"
                                 + ("; nothing is composed in one hop" if kind == "one-hop" else ""))
         return self._drawn(piles, split, rng)
 

@@ -79,7 +79,7 @@ class Clozes:
         """
         found = self._of(checked(split))
         if not found:
-            raise ClozeError(f"this world has no cloze statement in the split {split!r}"
+            raise ClozeError(f"this world has no cloze statement in the split {split!r:.60}"
                              + ("; a statement asks for one fact, and composes nothing"
                                 if split == "combinations" else ""))
         return iter(shuffled(Random(seed), found))
