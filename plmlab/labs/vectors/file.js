@@ -18,7 +18,7 @@ export function readText(bytes, name, limit) {
   try {
     return { text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
   } catch {
-    return { error: `“${name}” is not written in UTF-8. Save it as UTF-8 in your editor, and try again.` };
+    return { error: `“${name}” is not written in UTF-8. Save a copy as UTF-8 in your editor, and try that.` };
   }
 }
 
