@@ -154,7 +154,7 @@ TOLD = "print(lab.spans, lab.order, lab.chosen, lab.step)"
 def drag(page: Page, start: Locator, end: Locator) -> None:
     """From the middle of one thing a little past that of another."""
     one, two = start.bounding_box(), end.bounding_box()
-    page.mouse.move(one["x"] + one["width"] / 2, one["y"] + one["height"] / 2)
+    start.hover()
     page.mouse.down()
     for share in (0.5, 1):
         x = one["x"] + one["width"] / 2 + share * (two["x"] + 0.7 * two["width"] - one["x"] - one["width"] / 2)

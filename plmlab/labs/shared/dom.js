@@ -61,14 +61,24 @@ export function eachFrame(fn) {
   };
 }
 
-/** Call `draw` when the room for a node has another width, until `signal` is aborted. */
+/** Call `draw` when the room for a node has another width, until `signal` is aborted. While the pointer is held down in
+    the node, `draw` waits: what is dragged stays in hand. */
 export function resized(node, draw, signal) {
-  let width = node.clientWidth;
-  const watch = new ResizeObserver(eachFrame(() => {
-    if (node.clientWidth === width) return;
+  let [width, held] = [node.clientWidth, false];
+  const follow = eachFrame(() => {
+    if (held || node.clientWidth === width) return;
     width = node.clientWidth;
     draw();
-  }));
+  });
+  const hold = (now) => () => {
+    held = now;
+    follow();
+  };
+  node.addEventListener("pointerdown", hold(true), { capture: true, signal });
+  for (const end of ["pointerup", "pointercancel"]) {
+    node.ownerDocument.addEventListener(end, hold(false), { capture: true, signal });
+  }
+  const watch = new ResizeObserver(follow);
   watch.observe(node);
   signal.addEventListener("abort", () => watch.disconnect());
 }
