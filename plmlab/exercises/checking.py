@@ -4,13 +4,15 @@ import ast
 import inspect
 import math
 import traceback
+from dataclasses import dataclass
 from textwrap import dedent
-from typing import Any
+from typing import Any, Self
 
 from torch import Tensor
 
 from plmlab.exercises.comparing import described, difference, misfit, same, shaped
-from plmlab.exercises.exercise import Exercise, Function, UnknownExercise, find
+from plmlab.exercises.edits import Function
+from plmlab.exercises.exercise import Exercise, Probes, UnknownExercise, find
 from plmlab.exercises.feedback import Feedback, shown
 from plmlab.exercises.sandbox import SECONDS, Run, TooLong, alike, learners_line, run, takes
 
@@ -46,34 +48,55 @@ def check(number: Any, fn: Any) -> Feedback:
             "The check itself stumbled over what your function returned:", told[:LONGEST_MESSAGE])))
 
 
+@dataclass(frozen=True)
+class Trial:
+    """An answer tried once: the inputs by name, what the learner's function came to on each, and what is right there.
+
+    A function that does not come to an end is tried no further.
+    """
+
+    exercise: Exercise
+    inputs: Probes
+    mine: dict[str, Run]
+    right: dict[str, Run]
+
+    @classmethod
+    def of(cls, exercise: Exercise, fn: Function) -> Self:
+        """The trial of a function, on all inputs."""
+        inputs, mine = exercise.probes(), dict[str, Run]()
+        right = {name: run(exercise.solution, args) for name, args in inputs.items()}
+        for name, args in inputs.items():
+            mine[name] = run(fn, args)
+            if isinstance(mine[name].error, TooLong | KeyboardInterrupt):
+                break
+        return cls(exercise, inputs, mine, right)
+
+
 def judge(exercise: Exercise, fn: Any) -> Feedback:
     """The feedback on a function as an answer to an exercise, tried on all of its inputs."""
-    probes = exercise.probes()
-    if complaint := not_a_fit(exercise, fn, next(iter(probes.values()))):
+    if complaint := not_a_fit(exercise, fn, next(iter(exercise.probes().values()))):
         return wrong(exercise, complaint)
-    runs = {}
-    for name, args in probes.items():
-        runs[name] = run(fn, args)
-        if isinstance(runs[name].error, TooLong | KeyboardInterrupt):
-            return endless(exercise, name, runs[name])
-    if not_attempted(fn, list(runs.values())):
+    trial = Trial.of(exercise, fn)
+    for name, mine in trial.mine.items():
+        if isinstance(mine.error, TooLong | KeyboardInterrupt):
+            return endless(trial, name)
+    if not_attempted(fn, list(trial.mine.values())):
         return Feedback("not attempted", f"{exercise.heading}: not attempted yet", (
             f"Write the body of `{exercise.solution.__name__}`, and run its cell again.", onward(exercise)))
-    mistake = known_mistake(exercise, runs)
-    for name, args in probes.items():
-        mine = runs[name]
+    mistake = known_mistake(trial)
+    for name, mine in trial.mine.items():
         if mine.error is not None and not mistake:
-            return failed(exercise, name, args, mine)
-        if complaint := mistake if mine.error is not None else fault(exercise, args, mine):
+            return failed(trial, name)
+        if complaint := mistake if mine.error is not None else fault(trial, name):
             careless = [f"Besides, `{spoilt(exercise, mine)}` is changed in place."] if mine.changed else []
-            return wrong(exercise, sentence(mistake or complaint), *careless, *raised(mine), *on(exercise, name, args),
+            return wrong(exercise, sentence(mistake or complaint), *careless, *raised(mine), *on(trial, name),
                          *printed(mine), mistake=mistake)
-    for name, args in probes.items():
-        if runs[name].changed:
-            return wrong(exercise, f"The answer is right, but `{spoilt(exercise, runs[name])}` is changed in place: "
-                         "whoever gave it still needs it as it was.", *on(exercise, name, args), *printed(runs[name]))
+    for name, mine in trial.mine.items():
+        if mine.changed:
+            return wrong(exercise, f"The answer is right, but `{spoilt(exercise, mine)}` is changed in place: "
+                         "whoever gave it still needs it as it was.", *on(trial, name), *printed(mine))
     return Feedback("right", f"{exercise.heading}: right", (
-        f"It agrees with the solution on {len(probes)} inputs: {'; '.join(probes)}.",
+        f"It agrees with the solution on {len(trial.inputs)} inputs: {'; '.join(trial.inputs)}.",
         f"There are {len(exercise.mistakes)} mistakes that people often make here. Each gives something else on at "
         "least one of these inputs. Your function makes none of them, and leaves its arguments as they were.",
     ))
@@ -117,25 +140,24 @@ def says_not_implemented(step: ast.stmt) -> bool:
     return isinstance(step, ast.Raise) and ast.unparse(step).startswith("raise NotImplementedError")
 
 
-def known_mistake(exercise: Exercise, runs: dict[str, Run]) -> str:
+def known_mistake(trial: Trial) -> str:
     """The name of the known mistake that comes to the same on every input as the learner's function; "" if none does.
 
     Who writes a softmax by hand may have made a second mistake in it, which shows where numbers are large. So
     inputs where the numbers ran out come second: without them, the one mistake that explains the others is named.
     """
-    probes = exercise.probes()
-    right = {name: run(exercise.solution, args) for name, args in probes.items()}
-    mine = {name: Run(shaped(r.value, right[name].value), r.error) for name, r in runs.items()}
+    inputs, right = trial.inputs, trial.right
+    mine = {name: Run(shaped(r.value, right[name].value), r.error) for name, r in trial.mine.items()}
     if all(r.error is not None for r in mine.values()):
         return ""
-    for mistake, mutant in exercise.mistakes.items():
-        if all(alike(run(mutant, args), mine[name]) for name, args in probes.items()):
+    for mistake, mutant in trial.exercise.mutants.items():
+        if all(alike(run(mutant, args), mine[name]) for name, args in inputs.items()):
             return mistake
-    sound = [name for name in probes if not ran_out(mine[name])]
+    sound = [name for name in inputs if not ran_out(mine[name])]
     if len(sound) < 2 or all(alike(right[name], mine[name]) for name in sound):
         return ""
-    fitting = [mistake for mistake, mutant in exercise.mistakes.items()
-               if all(alike(run(mutant, probes[name]), mine[name]) for name in sound)]
+    fitting = [mistake for mistake, mutant in trial.exercise.mutants.items()
+               if all(alike(run(mutant, inputs[name]), mine[name]) for name in sound)]
     return fitting[0] if len(fitting) == 1 else ""
 
 
@@ -147,15 +169,15 @@ def ran_out(outcome: Run) -> bool:
         and not math.isfinite(part) for part in parts)
 
 
-def fault(exercise: Exercise, args: tuple[Any, ...], mine: Run) -> str:
+def fault(trial: Trial, name: str) -> str:
     """What is wrong with what one call gave back, in words; "" for nothing. Numbers that are right can still lack a
     property, such as a gradient."""
-    right = run(exercise.solution, args).value
-    value = shaped(mine.value, right)
+    right = trial.right[name].value
+    value = shaped(trial.mine[name].value, right)
     if complaint := misfit(value, right):
         return complaint
-    for breach, holds in exercise.properties.items():
-        if not holds(value, *args):
+    for breach, holds in trial.exercise.properties.items():
+        if not holds(value, *trial.inputs[name]):
             return breach
     return "" if same(value, right) else difference(value, right)
 
@@ -174,24 +196,26 @@ def raised(mine: Run) -> list[str]:
     return [told if len(told) <= LONGEST_MESSAGE else f"{told[:LONGEST_MESSAGE]}…", *([f"In {line}"] if line else [])]
 
 
-def failed(exercise: Exercise, probe: str, args: tuple[Any, ...], mine: Run) -> Feedback:
+def failed(trial: Trial, name: str) -> Feedback:
     """The feedback on a learner's own error, with a way to go on."""
+    mine = trial.mine[name]
     remedy = next(remedy for kind, remedy in REMEDIES if isinstance(mine.error, kind))
     if "bitwise_xor" in str(mine.error) or "for ^:" in str(mine.error):
         remedy = POWER
     elif "bitwise_" in str(mine.error):
         remedy = BINDS
-    return Feedback("error", f"{exercise.heading}: it stopped with an error", (
-        *raised(mine), *on(exercise, probe, args), remedy, *printed(mine), onward(exercise)))
+    return Feedback("error", f"{trial.exercise.heading}: it stopped with an error", (
+        *raised(mine), *on(trial, name), remedy, *printed(mine), onward(trial.exercise)))
 
 
-def endless(exercise: Exercise, probe: str, mine: Run) -> Feedback:
+def endless(trial: Trial, name: str) -> Feedback:
     """The feedback on a function that did not come to an end: its time was over, or the learner lost patience."""
+    mine = trial.mine[name]
     why = f"After {SECONDS:g} s it" if isinstance(mine.error, TooLong) else "It"
     line = learners_line(mine.error) if mine.error else ""
-    return Feedback("error", f"{exercise.heading}: it did not come to an end", (
+    return Feedback("error", f"{trial.exercise.heading}: it did not come to an end", (
         f"{why} was stopped. Is there a loop that never ends?", *([f"It was at {line}"] if line else []),
-        *on(exercise, probe, exercise.probes()[probe]), *printed(mine)))
+        *on(trial, name), *printed(mine)))
 
 
 def wrong(exercise: Exercise, *lines: str, mistake: str = "") -> Feedback:
@@ -199,15 +223,15 @@ def wrong(exercise: Exercise, *lines: str, mistake: str = "") -> Feedback:
     return Feedback("wrong", f"{exercise.heading}: not right yet", (*lines, onward(exercise)), mistake)
 
 
-def on(exercise: Exercise, probe: str, args: tuple[Any, ...]) -> list[str]:
+def on(trial: Trial, name: str) -> list[str]:
     """Two lines that say on which input something went wrong: its place, name and arguments, and the call of
     ``case`` that gives it."""
-    names, probes = inspect.signature(exercise.solution).parameters, list(exercise.probes())
-    place = probes.index(probe) + 1
-    given = ", ".join(f"{name} = {described(arg)}" for name, arg in zip(names, args, strict=True))
-    call = f'case("{exercise.number}", {place})'
-    return [f"Input {place} of {len(probes)} ({probe}): {given}",
-            f"{call} gives it: {exercise.solution.__name__}(*{call}) calls your function on it."]
+    solution, place = trial.exercise.solution, list(trial.inputs).index(name) + 1
+    parameters = zip(inspect.signature(solution).parameters, trial.inputs[name], strict=True)
+    given = ", ".join(f"{parameter} = {described(arg)}" for parameter, arg in parameters)
+    call = f'case("{trial.exercise.number}", {place})'
+    return [f"Input {place} of {len(trial.inputs)} ({name}): {given}",
+            f"{call} gives it: {solution.__name__}(*{call}) calls your function on it."]
 
 
 def printed(mine: Run) -> list[str]:

@@ -1,11 +1,9 @@
 """Help on the way: a ladder of hints, the folded solution, an input to look at, and the stub to begin again with."""
 
-import ast
-import inspect
-from textwrap import dedent
 from typing import Any
 
-from plmlab.exercises.exercise import Function, UnknownExercise, find
+from plmlab.exercises.edits import Function, source
+from plmlab.exercises.exercise import UnknownExercise, find
 from plmlab.exercises.feedback import Feedback, Folded, Hint, shown
 
 _climbed: dict[str, int] = {}
@@ -61,11 +59,3 @@ def without_docstring(fn: Function) -> str:
     """The code of a function, but for the docstring, which the learner's stub shows."""
     lines, docstring = source(fn)
     return "\n".join([*lines[: docstring.lineno - 1], *lines[docstring.end_lineno:]])
-
-
-def source(fn: Function) -> tuple[list[str], ast.stmt]:
-    """The lines of a function as they stand in its file, and where among them its docstring is."""
-    text = dedent(inspect.getsource(fn)).rstrip()
-    function = ast.parse(text).body[0]
-    assert isinstance(function, ast.FunctionDef)
-    return text.splitlines(), function.body[0]

@@ -15,9 +15,10 @@ import torch
 from torch import Tensor
 
 from plmlab.exercises.comparing import same
-from plmlab.exercises.exercise import Function
+from plmlab.exercises.edits import Function
 
 SECONDS = 5.0
+"""So long may a function compute: of the processor's time, so that nothing hangs on what else the machine does."""
 
 
 class TooLong(BaseException):
@@ -35,7 +36,8 @@ class Run:
 
 
 def run(fn: Function, args: tuple[Any, ...], seconds: float = SECONDS) -> Run:
-    """Call the function on a copy of the arguments, for ``seconds`` at most, and keep what it prints and raises."""
+    """Call the function on a copy of the arguments, for ``seconds`` of the processor's time at most, and keep what it
+    prints and raises."""
     given, printed = deepcopy(args), io.StringIO()
     value, error = None, None
     with redirect_stdout(printed):
@@ -66,7 +68,7 @@ def alike(one: Run, other: Run) -> bool:
 
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """Raise TooLong where the block takes longer. Windows, and any thread but the first, know no such alarm."""
+    """Raise TooLong where the block computes longer. Windows, and any thread but the first, know no such alarm."""
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -74,13 +76,13 @@ def within(seconds: float) -> Iterator[None]:
     def stop(*_: object) -> None:
         raise TooLong
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def learners_line(error: BaseException) -> str:

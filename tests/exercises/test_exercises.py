@@ -13,7 +13,8 @@ import torch
 
 from plmlab.course import CHAPTERS
 from plmlab.exercises import check, checking, hint, solution, start_over, stub
-from plmlab.exercises.exercise import Exercise, Function, Probes, UnknownExercise, chapters, find, of_chapter
+from plmlab.exercises.edits import Function
+from plmlab.exercises.exercise import Exercise, Probes, UnknownExercise, chapters, find, of_chapter
 from plmlab.exercises.sandbox import Run, TooLong, alike, run
 
 ALL = [exercise for chapter in chapters() for exercise in of_chapter(chapter)]
@@ -43,7 +44,7 @@ def inputs(number: str) -> Probes:
 def outcomes(number: str) -> dict[Function, list[Run]]:
     """What an exercise's solution and each of its mistakes come to on each of its inputs, computed once."""
     exercise, probes = find(number), inputs(number)
-    return {f: [run(f, args) for args in probes.values()] for f in (exercise.solution, *exercise.mistakes.values())}
+    return {f: [run(f, args) for args in probes.values()] for f in (exercise.solution, *exercise.mutants.values())}
 
 
 @pytest.fixture
@@ -87,7 +88,7 @@ def test_the_solution_is_right_when_pasted_into_a_notebook(exercise: Exercise) -
 @pytest.mark.usefixtures("remembered")
 def test_a_wrong_answer_gets_the_name_of_its_mistake(exercise: Exercise) -> None:
     known = outcomes(exercise.number)
-    for name, mistake in exercise.mistakes.items():
+    for name, mistake in exercise.mutants.items():
         feedback = check(exercise.number, partial(mistake))
         assert (feedback.verdict, feedback.mistake) == ("wrong", name) and name[1:] in repr(feedback), name
         place = int(repr(feedback).partition(f'case("{exercise.number}", ')[2].partition(")")[0])
@@ -98,7 +99,7 @@ def test_a_wrong_answer_gets_the_name_of_its_mistake(exercise: Exercise) -> None
 def test_mistakes_differ_from_the_solution_and_from_each_other(exercise: Exercise) -> None:
     assert len(exercise.mistakes) >= 3
     known = outcomes(exercise.number)
-    named = {"the solution": known[exercise.solution], **{name: known[f] for name, f in exercise.mistakes.items()}}
+    named = {"the solution": known[exercise.solution], **{name: known[f] for name, f in exercise.mutants.items()}}
     twins = [(a, b) for a, b in combinations(named, 2) if all(map(alike, named[a], named[b]))]
     assert not twins
 

@@ -5,7 +5,8 @@ from einops import rearrange
 from jaxtyping import Bool, Float, Int
 from torch import Generator, Tensor, rand, randn
 
-from plmlab.chapters.ch06 import mistakes, mistakes_order
+from plmlab.example import IGNORE
+from plmlab.exercises.edits import edit
 from plmlab.exercises.exercise import Exercise, Probes
 
 
@@ -155,7 +156,27 @@ def draw_heads(rng: Generator) -> Probes:
 EXERCISES = (
     Exercise(
         "06.1", "attention by hand", attention_by_hand, draw_vectors,
-        mistakes=mistakes.ATTENTION, properties=mistakes.OF_A_MEAN,
+        mistakes={
+            "the scores are not divided by √d_k": edit(" / k.shape[-1] ** 0.5", ""),
+            "the scores are divided by d_k, not by its root": edit(" ** 0.5", ""),
+            "the scores are divided by d_k and by 2, not by the root: ** binds tighter than /, so write ** 0.5":
+                edit("** 0.5", "** 1 / 2"),
+            "the scores are divided by the root of the number of keys, not of their width":
+                edit("k.shape[-1]", "k.shape[0]"),
+            "the division by √d_k comes after the softmax; it is the scores that it makes smaller":
+                edit(" / k.shape[-1] ** 0.5", "", "@ v", "/ k.shape[-1] ** 0.5 @ v"),
+            "the softmax runs over the queries (dim 0), not over the keys": edit("softmax(-1)", "softmax(0)"),
+            "the softmax is missing: the scores themselves weigh the values": edit(".softmax(-1)", ""),
+            "queries and keys have changed places": edit("q @ k.T", "k @ q.T"),
+            "exp of a large score is infinite: take the largest score of the row away first, or use .softmax":
+                edit("scores.softmax(-1)", "by_exp(scores)"),
+            "a maximum that starts at 0 stays 0 where all scores of a row are negative: start at −∞, or use .softmax":
+                edit("scores.softmax(-1)", "by_exp(scores - largest_from_zero(scores))"),
+        },
+        properties={
+            "an output lies outside its values, so it is no weighted mean of them; do the weights add up to 1?":
+                lambda out, q, k, v: bool(((out >= v.amin(0) - 1e-3) & (out <= v.amax(0) + 1e-3)).all()),
+        },
         hints=(
             "Three steps: scores [query key], weights [query key], output [query value]. Which products have these "
             "shapes?",
@@ -166,7 +187,33 @@ EXERCISES = (
     ),
     Exercise(
         "06.2", "the mask", masked_weights, draw_masks,
-        mistakes=mistakes.MASK, properties=mistakes.OF_WEIGHTS,
+        mistakes={
+            "the mask is inverted: True = may look": edit("~may_look", "may_look"),
+            "the mask is multiplied in after the softmax, so the weights no longer add up to 1":
+                edit('.masked_fill(~may_look, float("-inf")).softmax(-1)', ".softmax(-1) * may_look"),
+            "the mask comes after the softmax: where a hidden score is huge, it has left nothing for the others":
+                edit('return scores.masked_fill(~may_look, float("-inf")).softmax(-1)',
+                     "weights = scores.softmax(-1) * may_look\n    return weights / weights.sum(-1, keepdim=True)"),
+            "hidden scores become 0, not −∞: the softmax still gives them weight, for e⁰ is 1":
+                edit('scores.masked_fill(~may_look, float("-inf"))', "(scores * may_look)"),
+            "hidden scores become −100; a score may be lower still, and then the hidden key gets weight: −∞ is below "
+            "all": edit('float("-inf")', "-100"),
+            "whole keys are hidden, not pairs: a key that one query may not see is hidden from all":
+                edit("~may_look", "~may_look.all(0)"),
+            "the mask lies on its side: its rows are the queries": edit("~may_look", "~may_look.T"),
+            "the softmax runs over the queries (dim 0), not over the keys": edit("softmax(-1)", "softmax(0)"),
+            "exp of a huge score is infinite, and ∞ · 0 is NaN: put −∞ at the hidden keys, and then use .softmax":
+                edit('return scores.masked_fill(~may_look, float("-inf")).softmax(-1)',
+                     "powers = scores.exp() * may_look\n    return powers / powers.sum(-1, keepdim=True)"),
+            "a maximum that starts at 0 stays 0 where all scores of a row are negative: start at −∞, or use .softmax":
+                edit("return scores", "seen = scores", ".softmax(-1)",
+                     "\n    return by_exp(seen - largest_from_zero(seen))"),
+        },
+        properties={
+            "a hidden key still gets weight": lambda weights, _, look: bool((weights[~look].abs() < 1e-6).all()),
+            "the weights of a query do not add up to 1":
+                lambda weights, *_: torch.allclose(weights.sum(-1), torch.ones(len(weights)), atol=1e-4),
+        },
         hints=(
             "The hidden keys must be gone before the softmax adds up. What score has the weight 0 after a softmax?",
             "exp(x) is 0 only for x = −∞. Put that where the mask is False, and leave the other scores alone.",
@@ -175,7 +222,28 @@ EXERCISES = (
     ),
     Exercise(
         "06.3", "many heads", split_heads, draw_texts,
-        mistakes=mistakes.HEADS, properties=mistakes.OF_HEADS,
+        mistakes={
+            "a view straight to the new shape cuts across tokens: cut the last axis first, then swap two axes":
+                edit('rearrange(x, "batch time (head width) -> batch head time width", head=heads)',
+                     "x.reshape(x.shape[0], heads, x.shape[1], -1)"),
+            "time still stands before head: two axes have to change places":
+                edit("-> batch head time", "-> batch time head"),
+            "head and width are confused inside a token: a head's numbers stand side by side in x":
+                edit("(head width)", "(width head)"),
+            "width stands before time: that is the form of transposed keys":
+                edit("-> batch head time width", "-> batch head width time"),
+            "`heads` is taken for the width of a head; it is how many heads there are":
+                edit("head=heads", "width=heads"),
+            "nothing is cut: each head has the whole vector of each token":
+                edit('rearrange(x, "batch time (head width) -> batch head time width", head=heads)',
+                     "x[:, None].repeat(1, heads, 1, 1)"),
+            "head stands before batch": edit("-> batch head", "-> head batch"),
+            "batch and head are merged into one axis": edit("-> batch head", "-> (batch head)"),
+        },
+        properties={
+            "tokens are mixed: a slot holds numbers that are not its own token's":
+                lambda out, x, _: torch.equal(out.transpose(1, 2).flatten(2).sort(-1)[0], x.sort(-1)[0]),
+        },
         hints=(
             "Cutting an axis in two and swapping two axes are two steps. `view` and `reshape` can do only the first.",
             "First cut the last axis: [batch time head width]. Which two axes have still to change places?",
@@ -185,7 +253,28 @@ EXERCISES = (
     ),
     Exercise(
         "06.4", "positions", position_table, draw_sizes,
-        mistakes=mistakes_order.POSITIONS, properties=mistakes_order.OF_WAVES,
+        mistakes={
+            "all sines stand before all cosines; they must take turns: sine, cosine, sine, cosine":
+                edit("torch.stack", "torch.cat", ".flatten(1)", ""),
+            "the cosine comes first; position 0 is 0, 1, 0, 1 …":
+                edit("angles.sin(), angles.cos()", "angles.cos(), angles.sin()"),
+            "the exponent is i/d, not 2i/d: the longest waves are too short":
+                edit("torch.arange(0, model, 2)", "torch.arange(model // 2)"),
+            "2i is doubled: torch.arange(0, d, 2) counts in steps of 2, and its numbers are the 2i already":
+                edit("even / model", "2 * even / model"),
+            "each cosine has an exponent of its own, (2i + 1)/d; it shares its sine's, 2i/d":
+                edit("angles.cos()", "(torch.arange(time)[:, None] / 10_000 ** ((even + 1) / model)).cos()"),
+            "the exponent 2i/d needs brackets: ** binds tighter than /": edit("(even / model)", "even / model"),
+            "2i/d is multiplied; it is an exponent, and * is not **": edit("10_000 ** ", "10_000 * "),
+            "2i // d is 0, so that all waves are alike: // cuts to whole numbers, / divides":
+                edit("even / model", "even // model"),
+            "the position is multiplied by 10000^(2i/d); that divides it": edit("[:, None] / ", "[:, None] * "),
+            "positions count from 1, not from 0": edit("torch.arange(time)", "torch.arange(1, time + 1)"),
+        },
+        properties={
+            "a number is not between −1 and 1, as sines and cosines are":
+                lambda out, *_: bool((out.abs() <= 1.0001).all()),
+        },
         hints=(
             "Begin with a table of angles, one row a position, one column an i. A sine and a cosine share each angle.",
             "The even numbers 0, 2, 4 … below d are the 2i of the formula: torch.arange(0, d, 2). Positions as a "
@@ -196,7 +285,33 @@ EXERCISES = (
     ),
     Exercise(
         "06.5", "the decoder's shift", shift_right, draw_sentences,
-        mistakes=mistakes_order.SHIFT, properties=mistakes_order.OF_A_SHIFT,
+        mistakes={
+            "the padded row is shifted: a short row then reads its end too. Shift each sentence first, then fill it up":
+                edit("[[start, *tokens] + [pad] * (longest - len(tokens))",
+                     "[([start, *tokens, end] + [pad] * (longest - len(tokens)))[:-1]"),
+            "the padded row is shifted, so that a short row reads its end, and the targets are filled up with pad":
+                edit("[[start, *tokens] + [pad] * (longest - len(tokens))",
+                     "[([start, *tokens, end] + [pad] * (longest - len(tokens)))[:-1]", "[-100]", "[pad]"),
+            "the padded row is shifted, and end is missing: the model never learns to stop":
+                edit("[[start, *tokens] + [pad] * (longest - len(tokens))",
+                     "[([start, *tokens] + [pad] * (longest - len(tokens)))[:-1]", "[*tokens, end]", "tokens"),
+            "the rows have different lengths, and torch.tensor wants a table: fill short ones up first":
+                edit(" + [pad] * (longest - len(tokens))", "", " + [-100] * (longest - len(tokens))", ""),
+            "what is read is filled up with −100; that is no token, and pad is": edit("[pad]", "[-100]"),
+            "what is read is filled up with 0, not with `pad`; pad_sequence does so unless told padding_value":
+                edit("[pad]", "[0]"),
+            "the targets are filled up with pad: the model is trained to say padding": edit("[-100]", "[pad]"),
+            "time stands before batch: one row a sentence is asked for (pad_sequence needs batch_first=True)":
+                edit("torch.tensor(read)", "torch.tensor(read).T", "torch.tensor(targets)", "torch.tensor(targets).T"),
+            "nothing is shifted: each slot reads the very token that it must say, and learns to copy":
+                edit("[start, *tokens]", "[*tokens, end]"),
+            "it is shifted the wrong way: each slot reads the next token and must say the one before":
+                edit("[*tokens, end]", "[start, *tokens]", "[start, *tokens] + [pad]", "[*tokens, end] + [pad]"),
+        },
+        properties={
+            "a slot that reads padding has something to say":
+                lambda out, rows, start, end, pad: bool((out[1][out[0] == pad] == IGNORE).all()),
+        },
         hints=(
             "Write both rows for the sentence 11 12 13 on paper, one above the other. How long are they?",
             "What is read begins with start and has no end; the targets end with end and have no start. Both are one "
@@ -207,7 +322,23 @@ EXERCISES = (
     ),
     Exercise(
         "06.6", "reading a head", previous_token_head, draw_heads,
-        mistakes=mistakes.READING,
+        mistakes={
+            "it looks at the next token, not at the one before: weights[head, query, key] has the queries first":
+                edit("offset=-1", "offset=1"),
+            "it looks at the token itself, not at the one before":
+                edit("offset=-1", "offset=0", "real[1:] & real[:-1]", "real"),
+            "special tokens are counted": edit("back[:, real[1:] & real[:-1]]", "back"),
+            "a pair is counted whose earlier token is special": edit("real[1:] & real[:-1]", "real[1:]"),
+            "a pair is counted whose later token is special": edit("real[1:] & real[:-1]", "real[:-1]"),
+            "a pair is counted over a special token between them: with [SEP] taken out, two words meet that are no "
+            "neighbours": edit("back[:, real[1:] & real[:-1]]", "weights[:, real][:, :, real].diagonal(-1, 1, 2)"),
+            "only [CLS] and [SEP] are left out; [MASK] and [PAD] begin with [ too":
+                edit('token.startswith("[")', 'token in ("[CLS]", "[SEP]")'),
+            "the weights are added up, not averaged": edit("mean", "sum"),
+            "it takes the largest single weight, not the mean of a head": edit("mean", "amax"),
+            "the sum is divided by the number of all tokens, not of the pairs that count":
+                edit("mean(-1)", "sum(-1) / len(tokens)"),
+        },
         hints=(
             "In one head, which cells of the matrix belong to a token and the one before it? Draw them: they lie "
             "on a line.",

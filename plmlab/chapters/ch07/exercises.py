@@ -4,8 +4,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Generator, Tensor, rand, randint, randn
 
-from plmlab.chapters.ch07 import mistakes
+from plmlab.exercises.edits import edit
 from plmlab.exercises.exercise import Exercise, Probes
+from plmlab.exercises.mistakes import of_words, within
 
 
 def language_model_loss(logits: Float[Tensor, "time vocab"], tokens: Int[Tensor, "time"]) -> Float[Tensor, ""]:
@@ -168,7 +169,31 @@ def draw_batches(rng: Generator) -> Probes:
 EXERCISES = (
     Exercise(
         "07.1", "the loss of a language model", language_model_loss, draw_texts,
-        mistakes=mistakes.LOSS, properties=mistakes.OF_A_LOSS,
+        mistakes={
+            "nothing is shifted: each slot is asked for the token that it has just read":
+                edit("logprobs[:-1]", "logprobs", "[1:, None]", "[:, None]"),
+            "it is shifted the wrong way: each slot is asked for the token before":
+                edit("logprobs[:-1]", "logprobs[1:]", "[1:, None]", "[:-1, None]"),
+            "the last slot is asked for the first token: rolling round is no shifting":
+                edit("logprobs[:-1]", "logprobs", "tokens[1:, None]", "tokens.roll(-1)[:, None]"),
+            "each slot is asked for all tokens of the text; it is asked for the one that comes next":
+                edit(".gather(-1, tokens[1:, None])", "[:, tokens[1:]]"),
+            "the losses are added up, not averaged": edit("mean", "sum"),
+            "the sum is divided by the number of slots; one of them is not asked":
+                edit("mean()", "sum() / len(tokens)"),
+            "the sign is wrong: a log-probability is below 0, and its negative is the loss": edit("-said", "said"),
+            "the softmax is taken twice: cross_entropy wants the logits, and takes the softmax itself":
+                edit("logits.log_softmax", "logits.softmax(-1).log_softmax"),
+            "the logarithm is missing: this is the mean of −p, not of −log p (nll_loss takes no logarithm)":
+                edit("log_softmax", "softmax"),
+            "a probability underflows to 0, and its logarithm is −∞: take .log_softmax of the logits":
+                edit("log_softmax(-1)", "softmax(-1).log()"),
+        },
+        properties={
+            "it is below the smallest loss of any slot, or above the largest, so it is no mean of them":
+                lambda out, logits, tokens: bool((losses := torch.nn.functional.cross_entropy(
+                    logits[:-1], tokens[1:], reduction="none")).min() - 1e-3 <= out <= losses.max() + 1e-3),
+        },
         hints=(
             "Write the tokens 7, 8, 9 in a row. Which token must slot 0 say? Which slot has nothing to say?",
             "logits[:-1] are the slots that count, and tokens[1:] what they had to say. Turn the logits into "
@@ -179,7 +204,27 @@ EXERCISES = (
     ),
     Exercise(
         "07.2", "top-p", nucleus, draw_cuts,
-        mistakes=mistakes.NUCLEUS, properties=mistakes.OF_A_DISTRIBUTION,
+        mistakes={
+            "the token that reaches p is left out, so that less than p is kept":
+                edit("before < p", "ordered.cumsum(-1) < p"),
+            "the token after the one that reaches p is kept too":
+                edit("before < p", "torch.cat([before[:1], before[:-1]]) < p"),
+            "what is kept does not add up to 1: divide by its sum": edit(" / kept.sum()", ""),
+            "the tokens have lost their places: the output is sorted": edit("kept[order] = ", "kept = "),
+            "the tokens come back to wrong places: kept[order] = … puts them back, and …[order] does not":
+                edit("kept[order] = ", "kept = ", "ordered, 0.0)", "ordered, 0.0)[order]"),
+            "nothing is sorted: the tokens are added up as they stand in the vocabulary":
+                edit("chances.sort(descending=True)", "(chances, torch.arange(len(chances)))"),
+            "the likeliest are thrown away: sort with the largest first": edit("descending=True", ""),
+            "all probabilities go through a second softmax, and e⁰ is 1: those that are cut still have a chance":
+                edit("kept / kept.sum()", "kept.softmax(-1)"),
+            "p is taken for a threshold on each probability": edit("before < p", "ordered >= p"),
+            "a maximum that starts at 0 stays 0 where all logits are negative: start at −∞, or use .softmax":
+                edit("logits.softmax(-1)", "by_exp(logits - largest_from_zero(logits))"),
+        },
+        properties={
+            "the probabilities do not add up to 1": lambda out, *_: abs(float(out.sum()) - 1) < 1e-4,
+        },
         hints=(
             "Sort the probabilities 0.5, 0.25, 0.15, 0.1, the largest first, and let p be 0.6. Which do you need?",
             "A token is kept if what stands *before* it, in that order, has not reached p yet. Which running sum says "
@@ -190,7 +235,25 @@ EXERCISES = (
     ),
     Exercise(
         "07.3", "one step with the cache", step_with_cache, draw_steps,
-        mistakes=mistakes.CACHE,
+        mistakes={
+            "the new token does not see itself: its own key and value join before it looks":
+                edit("(keys @ q", "(keys[:-1] @ q", "weights @ values", "weights @ values[:-1]"),
+            "the cache comes back as it was: the next token would not see this one":
+                edit(", keys, values", ", keys[:-1], values[:-1]"),
+            "the new key and value stand in front; the cache is in the order of the text":
+                edit("[keys, k[None]]", "[k[None], keys]", "[values, v[None]]", "[v[None], values]"),
+            "the scores are not divided by √width": edit(" / q.shape[-1] ** 0.5", ""),
+            "the scores are divided by the width, not by its root": edit(" ** 0.5", ""),
+            "the scores are divided by the width and by 2, not by the root: ** binds tighter than /, so write ** 0.5":
+                edit("** 0.5", "** 1 / 2"),
+            "the division by √width comes after the softmax; it is the scores that it makes smaller":
+                edit(" / q.shape[-1] ** 0.5", "", "softmax(-1)", "softmax(-1) / q.shape[-1] ** 0.5"),
+            "exp of a large score is infinite, and of one far below 0 it is 0: use .softmax":
+                edit("= (keys", "= by_exp(keys", ".softmax(-1)", ""),
+            "the query is cached in the place of the key": edit("k[None]", "q[None]"),
+            "the oldest token is dropped to keep the length: all that came before is needed":
+                edit("k[None]])", "k[None]])[1:]", "v[None]])", "v[None]])[1:]"),
+        },
         hints=(
             "How many keys does the new token see, when there were four before it?",
             "First make the cache one row longer. From there on it is attention with a single query: one score a key.",
@@ -199,7 +262,23 @@ EXERCISES = (
     ),
     Exercise(
         "07.4", "the logit lens", logit_lens, draw_layers,
-        mistakes=mistakes.LENS,
+        mistakes={
+            "the norm is missing": edit("(normed * scale + shift)", "hidden"),
+            "the norm is missing, though its scale and shift are there": edit("normed * scale", "hidden * scale"),
+            "scale and shift are missing": edit("(normed * scale + shift)", "normed"),
+            "the norm runs over the slots, not over each vector":
+                edit("hidden.mean(-1", "hidden.mean(1", "square().mean(-1", "square().mean(1"),
+            "scale and shift have changed places: scale multiplies, shift is added":
+                edit("scale + shift", "shift + scale"),
+            "the shift is added before the scale multiplies; it comes last":
+                edit("normed * scale + shift", "(normed + shift) * scale"),
+            "nothing is added to the variance; where vectors are small, the 1e-5 shows": edit(" + 1e-5", ""),
+            "the 1e-5 is added to the deviation, not to the variance": edit(" + 1e-5).sqrt()", ").sqrt().add(1e-5)"),
+            "the mean is not taken away: this is another norm, RMSNorm":
+                edit("hidden - hidden.mean(-1, keepdim=True)", "hidden"),
+            "the deviation divides by one less than the width (.std() and .var() do so unless told correction=0)":
+                edit("centred.square().mean", "hidden.var"),
+        },
         hints=(
             "Three things happen to a vector after the last layer: it is normed, scaled and shifted, and compared with "
             "each token. Over which axis does the norm run?",
@@ -210,7 +289,33 @@ EXERCISES = (
     ),
     Exercise(
         "07.5", "the loss of fine-tuning", fine_tuning_loss, draw_batches,
-        mistakes=mistakes.TUNING, properties=mistakes.OF_TWO_LOSSES,
+        mistakes={
+            "the words' loss is missing": edit(" + auxiliary * of_words", ""),
+            "λ is left out": edit("auxiliary * ", ""),
+            "λ stands before the wrong loss":
+                edit("of_classes + auxiliary * of_words", "auxiliary * of_classes + of_words"),
+            "the class's loss is weighed by 1 − λ; it counts in full":
+                edit("return of_classes", "return (1 - auxiliary) * of_classes"),
+            "both go through a softmax before cross_entropy; it wants logits, and takes the softmax itself":
+                edit("class_logits, classes", "class_logits.softmax(-1), classes",
+                     "word_logits.flatten", "word_logits.softmax(-1).flatten"),
+            "a view to [batch vocab time] mixes slots and tokens: .transpose(1, 2) swaps two axes, .view does not":
+                edit("word_logits.flatten", "cut_across(word_logits).flatten"),
+            "the targets are shifted once more: `targets` says already what each slot must say":
+                edit("word_logits.flatten", "word_logits[:, :-1].flatten", "targets.flatten", "targets[:, 1:].flatten"),
+            "token 0 is left out too: it is a token as any other, only −100 is none":
+                edit("targets.flatten", "targets.masked_fill(targets == 0, -100).flatten"),
+            "−100 is taken for a token: those slots are asked for token 0":
+                edit("targets.flatten", "targets.clamp(min=0).flatten"),
+            "the words' mean divides by all slots, those with nothing to say too":
+                edit("ignore_index=-100)", 'ignore_index=-100, reduction="sum") / targets.numel()'),
+        },
+        properties={
+            "without the class's part, what is left is no mean of the words' losses, times λ":
+                lambda out, c, classes, w, targets, part: within(
+                    out - torch.nn.functional.cross_entropy(c, classes),
+                    part * of_words(w, targets, reduction="none").max()),
+        },
         hints=(
             "Both parts are cross-entropies. What is the mean of each taken over?",
             "Cross-entropy wants a row for each question: lay all slots of all texts in one long row of questions, and "

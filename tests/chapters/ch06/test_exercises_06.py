@@ -132,14 +132,84 @@ def test_another_right_way_is_right(number: str, answer) -> None:
     assert check(number, answer).ok, check(number, answer)
 
 
-# The notes' own error, worked by hand
+# Slips, as people write them
 
-def test_multiplying_the_mask_in_leaves_a_row_short() -> None:
-    feedback = check("06.2", lambda scores, may_look: scores.softmax(-1) * may_look.float())
-    assert feedback.mistake == "the mask is multiplied in after the softmax, so the weights no longer add up to 1"
+def softmax_from_zero(scores):
+    """The softmax of each row, with a maximum that starts at 0."""
+    powers = (scores - scores.amax(-1, keepdim=True).clamp(min=0)).exp()
+    return powers / powers.sum(-1, keepdim=True)
 
 
-@pytest.mark.parametrize(("fill", "words"), [(1e-9, "idden scores become 0"), (-3.0, "A hidden key still gets")])
-def test_a_hidden_score_that_is_only_small(fill: float, words: str) -> None:
-    feedback = check("06.2", lambda scores, may_look: scores.masked_fill(~may_look, fill).softmax(-1))
-    assert words in repr(feedback)
+def masked_in_place(scores, look):
+    scores[~look] = float("-inf")
+    return scores.softmax(-1)
+
+
+def waves(time, exponent):
+    angles = torch.arange(time).unsqueeze(1) / 10_000 ** exponent
+    table = torch.zeros(time, 2 * len(exponent))
+    table[:, 0::2], table[:, 1::2] = angles.sin(), angles.cos()
+    return table
+
+
+def cut_after_padding(sentences, start, end, pad):
+    longest = max(map(len, sentences))
+    whole = torch.tensor([[start, *s, end] + [pad] * (longest - len(s)) for s in sentences])
+    return whole[:, :-1], whole[:, 1:].masked_fill(whole[:, 1:] == pad, IGNORE)
+
+
+def by_pad_sequence(sentences, start, end, pad):
+    read, say = ([torch.tensor(row) for row in rows]
+                 for rows in ([[start, *s] for s in sentences], [[*s, end] for s in sentences]))
+    pad_sequence = torch.nn.utils.rnn.pad_sequence
+    return pad_sequence(read, batch_first=True), pad_sequence(say, batch_first=True, padding_value=IGNORE)
+
+
+def shifted_in_place(sentences, start, end, pad):
+    for s in sentences:
+        s.append(end)
+    return shift_by_padding([s[:-1] for s in sentences], start, end, pad)
+
+
+def over_sep(weights, tokens):
+    words = [i for i, token in enumerate(tokens) if not token.startswith("[")]
+    scores = weights[:, words[1:], words[:-1]].mean(1)
+    return scores.argmax(), scores.max()
+
+
+def but_for(left_out, divide=torch.mean):
+    def answer(weights, tokens):
+        pairs = [i for i in range(1, len(tokens)) if not {tokens[i], tokens[i - 1]} & left_out]
+        scores = torch.stack([divide(head[pairs, [i - 1 for i in pairs]]) for head in weights])
+        return scores.argmax(), scores.max()
+    return answer
+
+
+@pytest.mark.parametrize(("number", "answer", "words", "place"), [
+    ("06.1", lambda q, k, v: F.softmax(q @ k.T / k.shape[-1] ** 1/2, dim=-1) @ v, "divided by d_k and by 2", 1),
+    ("06.1", lambda q, k, v: F.softmax(q @ k.T, dim=-1) / k.shape[-1] ** 0.5 @ v, "comes after the softmax", 1),
+    ("06.1", lambda q, k, v: softmax_from_zero(q @ k.T / k.shape[-1] ** 0.5) @ v, "maximum that starts at 0", 5),
+    ("06.2", lambda s, look: F.softmax(s * look, dim=-1), "idden scores become 0", 1),
+    ("06.2", lambda s, look: s.exp() * look / (s.exp() * look).sum(-1, keepdim=True), "∞ · 0 is NaN", 4),
+    ("06.2", masked_in_place, "`scores` is changed in place", 1),
+    ("06.3", lambda x, heads: x.view(len(x), heads, x.shape[1], -1), "cuts across tokens", 1),
+    ("06.3", lambda x, heads: x.view(*x.shape[:2], -1, heads).permute(0, 3, 1, 2), "ead and width are confused", 1),
+    ("06.3", lambda x, heads: torch.stack(x.split(heads, dim=-1), dim=1), "for the width of a head", 2),
+    ("06.4", lambda time, d: waves(time, 2 * torch.arange(0, d, 2) / d), "2i is doubled", 1),
+    ("06.4", lambda time, d: waves(time, torch.arange(d // 2) / d), "exponent is i/d, not 2i/d", 1),
+    ("06.4", lambda time, d: waves(time, torch.arange(0, d, 2) // d), "2i // d is 0", 1),
+    ("06.5", cut_after_padding, "he padded row is shifted: a short row then reads its end", 2),
+    ("06.5", by_pad_sequence, "is filled up with 0, not with `pad`", 3),
+    ("06.5", shifted_in_place, "`sentences` is changed in place", 1),
+    ("06.6", over_sep, "over a special token between them", 3),
+    ("06.6", but_for({"[CLS]", "[SEP]"}), "nly [CLS] and [SEP] are left out", 4),
+    ("06.6", but_for(set()), "pecial tokens are counted", 2),
+])
+def test_a_slip_is_named_where_it_shows_first(number: str, answer, words: str, place: int) -> None:
+    feedback = check(number, answer)
+    assert feedback.verdict == "wrong" and words in repr(feedback), feedback
+    assert f'case("{number}", {place})' in repr(feedback)
+
+
+def test_a_hidden_score_that_is_only_small_is_told_by_what_must_hold() -> None:
+    assert "A hidden key still gets" in repr(check("06.2", lambda s, look: s.masked_fill(~look, -3.0).softmax(-1)))

@@ -127,3 +127,75 @@ def words_by_hand(c, classes, w, targets, auxiliary):
 ])
 def test_another_right_way_is_right(number: str, answer) -> None:
     assert check(number, answer).ok, check(number, answer)
+
+
+# Slips, as people write them
+
+def one_by_one(logits, p):
+    """Token by token, from the likeliest on, by a softmax whose maximum starts at 0."""
+    powers = (logits - max(0.0, float(logits.max()))).exp()
+    chances = powers / powers.sum()
+    kept, total = torch.zeros(len(logits)), 0.0
+    for place in chances.argsort(descending=True):
+        kept[place] = chances[place]
+        total += float(chances[place])
+        if total >= p:
+            break
+    return kept / kept.sum()
+
+
+def as_huggingface_without_its_shift(logits, p):
+    ordered, order = logits.sort(descending=True)
+    remove = ordered.softmax(-1).cumsum(-1) > p
+    return logits.index_fill(0, order[remove], float("-inf")).softmax(-1)
+
+
+def cut_in_place(logits, p):
+    ordered, order = logits.softmax(-1).sort(descending=True)
+    logits[order[ordered.cumsum(-1) - ordered >= p]] = float("-inf")
+    return logits.softmax(-1)
+
+
+def step(weigh):
+    def answer(q, k, v, keys, values):
+        keys, values = torch.cat([keys, k[None]]), torch.cat([values, v[None]])
+        return weigh(keys @ q, len(q)) @ values, keys, values
+    return answer
+
+
+def exp_by_hand(scores, width):
+    powers = (scores / width ** 0.5).exp()
+    return powers / powers.sum()
+
+
+def lens(eps, after):
+    def answer(h, scale, shift, e):
+        deviation = (h.var(-1, keepdim=True, correction=0) + eps).sqrt() + after
+        return ((h - h.mean(-1, keepdim=True)) / deviation * scale + shift) @ e.T
+    return answer
+
+
+def tuned(of_words):
+    return lambda c, y, w, targets, part: F.cross_entropy(c, y) + part * of_words(w, targets)
+
+
+@pytest.mark.parametrize(("number", "answer", "words"), [
+    ("07.1", lambda x, t: F.cross_entropy(x.softmax(-1)[:-1], t[1:]), "he softmax is taken twice"),
+    ("07.1", lambda x, t: F.nll_loss(x.softmax(-1)[:-1], t[1:]), "he logarithm is missing: this is the mean of −p"),
+    ("07.1", lambda x, t: -x.log_softmax(-1)[:-1][:, t[1:]].mean(), "asked for all tokens"),
+    ("07.2", as_huggingface_without_its_shift, "he token that reaches p is left out"),
+    ("07.2", cut_in_place, "`logits` is changed in place"),
+    ("07.2", one_by_one, " maximum that starts at 0"),
+    ("07.3", step(lambda scores, width: (scores / width ** 1/2).softmax(-1)), "by the width and by 2"),
+    ("07.3", step(lambda scores, width: (scores / width).softmax(-1)), "by the width, not by its root"),
+    ("07.3", step(exp_by_hand), "of one far below 0 it is 0"),
+    ("07.4", lens(0.0, 0.0), "othing is added to the variance"),
+    ("07.4", lens(0.0, 1e-5), "added to the deviation"),
+    ("07.4", lambda h, scale, shift, e: F.layer_norm(h, e.shape[1:], shift, scale) @ e.T, "have changed places"),
+    ("07.5", tuned(lambda w, t: F.cross_entropy(w.reshape(len(w), w.shape[2], -1), t)), "mixes slots and tokens"),
+    ("07.5", tuned(lambda w, t: F.cross_entropy(w[:, :-1].mT, t[:, 1:])), "shifted once more"),
+    ("07.5", tuned(lambda w, t: F.cross_entropy(w[t > 0], t[t > 0])), "oken 0 is left out too"),
+])
+def test_a_slip_is_named(number: str, answer, words: str) -> None:
+    feedback = check(number, answer)
+    assert feedback.verdict == "wrong" and words in repr(feedback), feedback
