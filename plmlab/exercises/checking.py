@@ -14,6 +14,7 @@ from plmlab.exercises.comparing import described, difference, misfit, same, shap
 from plmlab.exercises.edits import Function
 from plmlab.exercises.exercise import Exercise, Probes, UnknownExercise, find
 from plmlab.exercises.feedback import Feedback, shown
+from plmlab.exercises.relations import relation
 from plmlab.exercises.sandbox import SECONDS, Run, TooLong, alike, learners_line, run, takes
 
 LONGEST_MESSAGE, MOST_PRINTED = 300, 5
@@ -87,10 +88,10 @@ def judge(exercise: Exercise, fn: Any) -> Feedback:
     for name, mine in trial.mine.items():
         if mine.error is not None and not mistake:
             return failed(trial, name)
-        if complaint := mistake if mine.error is not None else fault(trial, name):
+        if faults := [mistake] if mine.error is not None else fault(trial, name):
             careless = [f"Besides, `{spoilt(exercise, mine)}` is changed in place."] if mine.changed else []
-            return wrong(exercise, sentence(mistake or complaint), *careless, *raised(mine), *on(trial, name),
-                         *printed(mine), mistake=mistake)
+            return wrong(exercise, *map(sentence, [mistake] if mistake else faults), *careless, *raised(mine),
+                         *on(trial, name), *printed(mine), mistake=mistake)
     for name, mine in trial.mine.items():
         if mine.changed:
             return wrong(exercise, f"The answer is right, but `{spoilt(exercise, mine)}` is changed in place: "
@@ -169,17 +170,25 @@ def ran_out(outcome: Run) -> bool:
         and not math.isfinite(part) for part in parts)
 
 
-def fault(trial: Trial, name: str) -> str:
-    """What is wrong with what one call gave back, in words; "" for nothing. Numbers that are right can still lack a
-    property, such as a gradient."""
+def fault(trial: Trial, name: str) -> list[str]:
+    """What is wrong with what one call gave back, in words; nothing where it is right. Numbers that are right can still
+    lack a property, such as a gradient. Of others it is told how they stand to the right ones, and the first place
+    where they differ."""
     right = trial.right[name].value
     value = shaped(trial.mine[name].value, right)
     if complaint := misfit(value, right):
-        return complaint
-    for breach, holds in trial.exercise.properties.items():
-        if not holds(value, *trial.inputs[name]):
-            return breach
-    return "" if same(value, right) else difference(value, right)
+        return [complaint, *related(trial)]
+    breaches = [breach for breach, holds in trial.exercise.properties.items() if not holds(value, *trial.inputs[name])]
+    return [*breaches[:1], *([] if same(value, right) else [*related(trial), difference(value, right)])]
+
+
+def related(trial: Trial) -> list[str]:
+    """How what the learner's function gave back stands to what is right, where that is the same on all inputs."""
+    if any(mine.error is not None for mine in trial.mine.values()):
+        return []
+    found = relation([(shaped(mine.value, trial.right[name].value), trial.right[name].value)
+                      for name, mine in trial.mine.items()])
+    return [found] if found else []
 
 
 def spoilt(exercise: Exercise, mine: Run) -> str:

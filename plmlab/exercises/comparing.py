@@ -7,6 +7,8 @@ import torch
 from torch import Tensor
 
 RELATIVE, ABSOLUTE = 1e-4, 1e-4
+NAN = "exp of a large number is ∞, and ∞/∞, 0/0 and ∞ · 0 are NaN. Is the softmax written by hand?"
+"""Where NaN comes from."""
 FEW = 20
 """So many numbers are shown one by one; of a larger tensor only the shape."""
 
@@ -56,7 +58,7 @@ def misfit(value: Any, like: Any, name: str = "the output") -> str:
         return tensor_misfit(value, like, name)
     if not isinstance(value, int | float):
         return f"{name} is {described(value)}; expected was a number"
-    return f"{name} is not a number (nan)" if math.isnan(value) else ""
+    return f"{name} is not a number (nan): {NAN}" if math.isnan(value) else ""
 
 
 def tensor_misfit(value: Any, like: Tensor, name: str) -> str:
@@ -68,7 +70,10 @@ def tensor_misfit(value: Any, like: Tensor, name: str) -> str:
         return f"{name} has the shape {list(value.shape)}; expected was {list(like.shape)}"
     if value.dtype != like.dtype:
         return f"{name} holds {kind(value)} numbers; expected were {kind(like)}"
-    return f"{name} holds NaN, which is not a number" if bool(value.isnan().any()) else ""
+    if not bool(value.isnan().any()):
+        return ""
+    place = value.isnan().nonzero()[0].tolist()
+    return f"{name} holds NaN, which is not a number{f', first at {place}' if place else ''}: {NAN}"
 
 
 def difference(value: Any, right: Any, name: str = "") -> str:

@@ -289,9 +289,8 @@ EXERCISES = (
             "the padded row is shifted: a short row then reads its end too. Shift each sentence first, then fill it up":
                 edit("[[start, *tokens] + [pad] * (longest - len(tokens))",
                      "[([start, *tokens, end] + [pad] * (longest - len(tokens)))[:-1]"),
-            "the padded row is shifted, so that a short row reads its end, and the targets are filled up with pad":
-                edit("[[start, *tokens] + [pad] * (longest - len(tokens))",
-                     "[([start, *tokens, end] + [pad] * (longest - len(tokens)))[:-1]", "[-100]", "[pad]"),
+            "end is missing from the targets: the model never learns to stop":
+                edit("[*tokens, end] + [-100] * (longest", "[*tokens] + [-100] * (1 + longest"),
             "the padded row is shifted, and end is missing: the model never learns to stop":
                 edit("[[start, *tokens] + [pad] * (longest - len(tokens))",
                      "[([start, *tokens] + [pad] * (longest - len(tokens)))[:-1]", "[*tokens, end]", "tokens"),

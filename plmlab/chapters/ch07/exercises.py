@@ -264,7 +264,7 @@ EXERCISES = (
         "07.4", "the logit lens", logit_lens, draw_layers,
         mistakes={
             "the norm is missing": edit("(normed * scale + shift)", "hidden"),
-            "the norm is missing, though its scale and shift are there": edit("normed * scale", "hidden * scale"),
+            "it divides by the variance; the deviation is its root": edit(".sqrt()", ""),
             "scale and shift are missing": edit("(normed * scale + shift)", "normed"),
             "the norm runs over the slots, not over each vector":
                 edit("hidden.mean(-1", "hidden.mean(1", "square().mean(-1", "square().mean(1"),
