@@ -1,4 +1,5 @@
-"""A lab's page, which needs no kernel, begins as the live lab does in JupyterLab: the same words, marks and pixels."""
+"""Each lab's page, which needs no kernel, begins as the live lab does in JupyterLab: the same words, marks and pixels.
+Its text fields keep line breaks, and it fits a narrow screen."""
 
 import io
 import time
@@ -11,7 +12,7 @@ from beginnings import BEGINNINGS, IMPORTS
 from PIL import Image, ImageChops
 from playwright.sync_api import Locator, Page
 from servers import Desk
-from watching import LIMIT, PAINTED, SIZE
+from watching import LIMIT, PAINTED, SIZE, sticks_out
 
 from plmlab import labs
 
@@ -32,6 +33,16 @@ STATE = """(lab) => {
     }; }"""
 STILL = ".plm-lab :is(input, select) { visibility: hidden }"
 """What a switched-off control looks like is the browser's choice."""
+NARROW = 340
+"""CSS pixels: a phone, or a notebook beside its open side bars."""
+ONE_WORD = ":is([list], .other, .part-a, .cell-field, [aria-label='search an entity'])"
+"""Fields for a word that is looked up, or an answer that is judged: no line break is theirs to keep."""
+FIELDS = """(others) => [...document.querySelectorAll(`.plm-lab input[type=text]:not(${others})`)].map((field) => {
+    field.text = 'one\\ntwo\\r';
+    const { value } = field;
+    field.value = `a${value}`;
+    return [field.getAttribute('aria-label'), value, field.text]; })"""
+"""Of each text field: its name, how a text of two lines is shown in it, and what text it holds after an edit."""
 WHOLE_PIXELS = """(lab) => {
     const { top } = lab.getBoundingClientRect();
     Object.assign(lab.style, { position: 'relative', top: `${Math.ceil(top) - top}px` }); }"""
@@ -96,6 +107,9 @@ def test_the_page_begins_as_the_live_lab(high: Desk, page: Page, name: str) -> N
     for made, (lab, alone) in zip(BEGINNINGS[name], beginnings(high, BEGINNINGS[name], page), strict=True):
         assert differences(lab, alone) == {}, made
         assert differing(lab, alone) < 0.01, made
+        assert sticks_out(page, [NARROW]) == {}, made
+        for label, value, text in page.evaluate(FIELDS, ONE_WORD):
+            assert (value, text) == ("one↵two↵", "aone\ntwo\r"), (made, label)
 
 
 def test_another_beginning_is_told_apart(high: Desk, page: Page) -> None:

@@ -1,36 +1,12 @@
-"""Line breaks in the labs' text fields: shown as ↵, kept in what goes to Python, and undone act by act."""
-
-from collections.abc import Callable
+"""Line breaks in a text field, in a live notebook: shown as ↵, kept in what goes to Python, and undone act by act."""
 
 import pytest
-from beginnings import BEGINNINGS, made
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 from servers import Desk
 
 pytestmark = pytest.mark.browser
 
-Show = Callable[..., Page]
 SENTENCE = ".plm-lab .sentence"
-ONE_WORD = ":is([list], .other, [aria-label='search an entity'])"
-"""Fields for a word, which is looked up and never edited."""
-FIELDS = """(others) => [...document.querySelectorAll(`.plm-lab input[type=text]:not(${others})`)].map((field) => {
-    field.text = 'one\\ntwo\\r';
-    const { value } = field;
-    field.value = `a${value}`;
-    return [field.getAttribute('aria-label'), value, field.text]; })"""
-
-
-@pytest.mark.parametrize("lab_class", BEGINNINGS)
-def test_every_text_field_shows_line_breaks_and_keeps_them(show: Show, lab_class: str) -> None:
-    lab = made(BEGINNINGS[lab_class][0])
-    lab.text = lab.text.replace(" ", "\n", 1)
-    page = show(lab)
-    for field in page.locator(SENTENCE).all()[:1]:
-        assert field.evaluate("field => [field.value, field.text]") == [lab.text.replace("\n", "↵"), lab.text]
-    for label, value, text in page.evaluate(FIELDS, ONE_WORD):
-        assert (value, text) == ("one↵two↵", "aone\ntwo\r"), label
-
-
 NEXT_TOKEN = """
 import torch
 torch.set_num_threads(1)

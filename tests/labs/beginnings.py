@@ -66,7 +66,6 @@ BEGINNINGS = {
     "WorldLab": [f'WorldLab(view="{view}")' for view in ("sentences", "probability", "entity", "question")],
 }
 """Lab → Python for some of it."""
-ALL = [beginning for beginnings in BEGINNINGS.values() for beginning in beginnings]
 
 NAMES: dict[str, Any] = {}
 exec(IMPORTS, NAMES)
