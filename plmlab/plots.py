@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import plotly.graph_objects as go
 from plotly.colors import sequential
 
+from plmlab.lists import refuse_string
 from plmlab.palette import ACCENT, KEY, LINE, PINK, QUERY, SOFT, VALUE
 
 Row = Sequence[int | float]
@@ -47,7 +48,10 @@ def lines(title: str, x: Row, series: Mapping[str, Row], *, x_title: str, y_titl
 
 def look(title: str, weights: Sequence[Row], queries: Sequence[str], keys: Sequence[str], *,
          x_title: str = "looked at (key)", y_title: str = "looks (query)") -> go.Figure:
-    """A heat map of attention weights: a row for each query, a column for each key, cividis from 0 to 1."""
+    """A heat map of attention weights: a row for each query, a column for each key, cividis from 0 to 1. ValueError for
+    names that are one string."""
+    for names in (queries, keys):
+        refuse_string(names, "the names of queries and of keys")
     numbered = [f"{i} {key}" for i, key in enumerate(keys)]
     rows = [f"{i} {query}" for i, query in enumerate(queries)]
     heat = go.Heatmap(z=[list(row) for row in weights], x=numbered, y=rows, zmin=0, zmax=1,

@@ -4,6 +4,7 @@ sentences, all as ids."""
 from collections.abc import Mapping, Sequence
 from functools import cache
 
+from plmlab.lists import refuse_string
 from plmlab.text.gazetteer import Gazetteer
 from plmlab.text.tokenizers import Tokenizer
 
@@ -35,7 +36,8 @@ class TitledPages:
         return [tuple(self.tokenizer.encode(one, plain=True)) for one in self.texts.get(title, ())]
 
     def ids(self, words: Sequence[str]) -> Ids:
-        """Words as ids, of which a word may have several."""
+        """Words as ids, of which a word may have several. ValueError for one string."""
+        refuse_string(words, "words")
         return tuple(self.tokenizer.encode(" ".join(words), plain=True))
 
     def spelled(self, words: Sequence[int]) -> str:
