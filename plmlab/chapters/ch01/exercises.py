@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Generator, Tensor, randn
 
-from plmlab.chapters.ch01 import mistakes, mistakes_reach
+from plmlab.exercises.edits import edit
 from plmlab.exercises.exercise import Exercise, Probes
 
 
@@ -113,6 +113,11 @@ def clip(gradients: tuple[Tensor, ...], most: float) -> tuple[Tensor, ...]:
     return tuple(gradient * (most / norm).clamp(max=1) for gradient in gradients)
 
 
+def joined(gradients: tuple[Tensor, ...]) -> Tensor:
+    """All numbers in one long vector."""
+    return torch.cat([gradient.flatten() for gradient in gradients])
+
+
 def draw_gradients(rng: Generator) -> Probes:
     """Inputs for 01.4: name → (gradients, the longest norm that is allowed)."""
     def drawn(*shapes: tuple[int, ...]) -> tuple[Tensor, ...]:
@@ -183,7 +188,32 @@ def draw_times(_: Generator) -> Probes:
 EXERCISES = (
     Exercise(
         "01.1", "one step of an LSTM", lstm_step, draw_lstms,
-        mistakes=mistakes.LSTM, properties=mistakes.OF_AN_LSTM,
+        mistakes={
+            "W @ x is for a single vector; x holds a text in each row, and that is x @ W.T":
+                edit("x @ W.T + h @ U.T", "W @ x + U @ h"),
+            ".chunk(4) cuts the first axis, which holds the texts; the blocks lie in the last: .chunk(4, -1)":
+                edit("dim=-1", "dim=0"),
+            "a view to [… 4] takes every fourth number; a block is `hidden` numbers side by side, as .chunk(4, -1) "
+            "cuts them": edit(".chunk(4, dim=-1)", ".unflatten(-1, (-1, 4)).unbind(-1)"),
+            "the blocks are in another order: they are i, f, g, o, and g and o have changed places":
+                edit("i, f, g, o", "i, f, o, g"),
+            "the candidate is bounded by a sigmoid; tanh lets the memory fall as well as rise":
+                edit("g.tanh()", "g.sigmoid()"),
+            "the gates' sigmoid is missing": edit("f.sigmoid()", "f", "i.sigmoid()", "i", "o.sigmoid()", "o"),
+            "1 − f of the old memory is kept; f is the share that stays, though it is called the forget gate":
+                edit("f.sigmoid()", "(1 - f.sigmoid())"),
+            "1 is added in the forget gate; some libraries do so, here the bias b says all":
+                edit("f.sigmoid()", "(f + 1).sigmoid()"),
+            "the new memory is shown without its tanh": edit("c.tanh(), c", "c, c"),
+            "the state shows the old memory; it shows the new one":
+                edit("c = ", "new = ", "c.tanh(), c", "c.tanh(), new"),
+        },
+        properties={
+            "a number of the state lies beyond −1 and 1: a gate and a tanh cannot make that":
+                lambda out, *_: bool((out[0].abs() <= 1 + 1e-4).all()),
+            "the memory has grown by more than 1: a gate times a tanh cannot make that":
+                lambda out, x, h, c, *_: bool((out[1].abs() <= c.abs() + 1 + 1e-4).all()),
+        },
         hints=(
             "Take one text and two units. How many numbers does W x + U h + b have, and which of them belong to the "
             "forget gate? (In the chapter's loop x_t is one vector, and the axis to cut is the only one. Here each row "
@@ -196,7 +226,28 @@ EXERCISES = (
     ),
     Exercise(
         "01.2", "one step of a GRU", gru_step, draw_grus,
-        mistakes=mistakes.GRU, properties=mistakes.OF_A_GRU,
+        mistakes={
+            "this is PyTorch's GRU, which is another one: there r comes after the matrix, and z is the share of the "
+            "old state": edit("(r * h) @ Un.T", "r * (h @ Un.T)", "(1 - z) * h + z * n", "z * h + (1 - z) * n"),
+            "the reset gate comes after the matrix, as PyTorch has it; here it is applied to the state, before U":
+                edit("(r * h) @ Un.T", "r * (h @ Un.T)"),
+            "the reset gate comes after the matrix and its bias, as PyTorch has it; here it is applied to the state, "
+            "before U": edit("(r * h) @ Un.T + bn", "r * (h @ Un.T + bn)"),
+            "the reset gate resets the input, W x; it resets the state, and the input is always read in full":
+                edit("x @ Wn.T + (r * h)", "r * (x @ Wn.T) + h"),
+            "nothing is reset: the candidate sees the whole state": edit("(r * h)", "h"),
+            "the shares have changed places: z is that of the candidate, 1 − z that of the old state":
+                edit("(1 - z) * h + z * n", "z * h + (1 - z) * n"),
+            "what the reset gate has left of the state is mixed in; the mixture takes the state itself":
+                edit("(1 - z) * h", "(1 - z) * r * h"),
+            "1 − z needs its brackets: 1 - z * h takes z∘h away from 1": edit("(1 - z)", "1 - z"),
+            "the gates have changed places: r, the first block, resets, and z mixes": edit("r, z =", "z, r ="),
+            "the candidate is bounded by a sigmoid; tanh lets the state fall as well as rise": edit("tanh", "sigmoid"),
+        },
+        properties={
+            "a number is farther from 0 than the old state and than 1: a mixture lies between what it mixes":
+                lambda out, x, h, *_: bool((out.abs() <= h.abs().clamp(min=1) + 1e-4).all()),
+        },
         hints=(
             "Which of the three blocks can be made from h, and which must wait until r is known?",
             "First the two gates, from the first 2 · hidden rows. Then the candidate, from the last rows, which see "
@@ -207,7 +258,28 @@ EXERCISES = (
     ),
     Exercise(
         "01.3", "the gradient through time", through_time, draw_states,
-        mistakes=mistakes_reach.THROUGH_TIME, properties=mistakes_reach.OF_A_JACOBIAN,
+        mistakes={
+            "the steps stand in the wrong order: the latest comes first, from the left":
+                edit("torch.diag(1 - h ** 2) @ U @ product", "product @ torch.diag(1 - h ** 2) @ U"),
+            "the slopes are missing: this is U alone, to a power": edit("torch.diag(1 - h ** 2) @ ", ""),
+            "it begins with ones; the identity has ones on its diagonal only: torch.eye":
+                edit("torch.eye(len(U), dtype=U.dtype)", "torch.ones_like(U)"),
+            "the slopes stand in the columns of U; a slope belongs to the unit that moves, a row":
+                edit("torch.diag(1 - h ** 2) @ U", "U @ torch.diag(1 - h ** 2)"),
+            "U is transposed: a step is diag(1 − h²) U": edit("@ U", "@ U.T"),
+            "* multiplies number by number; steps are multiplied as matrices, @": edit("U @ product", "U * product"),
+            "the slope of tanh is 1 − h², and h is the state already; yours takes tanh once more":
+                edit("h ** 2", "h.tanh() ** 2"),
+            "the slopes are of the states that the steps leave; they are of those that the steps reach":
+                edit("states[1:]", "states[:-1]"),
+            "the first state counts as a step; the change begins there": edit("states[1:]", "states"),
+            "only the last step counts; all steps since the first are multiplied. Is the identity made anew inside the "
+            "loop?": edit(" @ product", ""),
+        },
+        properties={
+            "with a single state nothing has moved yet: that is the identity": lambda out, states, U:
+                len(states) > 1 or torch.allclose(out, torch.eye(len(U), dtype=U.dtype), atol=1e-4),
+        },
         hints=(
             "From h_0 to h_2 there are two steps. Which two matrices are multiplied, and which of them stands on the "
             "left?",
@@ -219,7 +291,35 @@ EXERCISES = (
     ),
     Exercise(
         "01.4", "clipping the gradient", clip, draw_gradients,
-        mistakes=mistakes_reach.CLIP, properties=mistakes_reach.OF_A_CLIP,
+        mistakes={
+            "each tensor is shortened for itself, so that the direction changes; there is one norm for all":
+                edit("most / norm", "most / gradient.norm().clamp(min=1e-6)"),
+            "each number is cut off at the limit, so that the direction changes; it is the norm that is limited":
+                edit("gradient * (most / norm).clamp(max=1)", "gradient.clamp(-most, most)"),
+            "short gradients are made longer: below the limit they stay as they are":
+                edit("(most / norm).clamp(max=1)", "(most / norm.clamp(min=1e-6))"),
+            "the factor stands on its head: it is the limit divided by the norm":
+                edit("(most / norm).clamp(max=1)", "(norm / most if norm > most else 1)"),
+            "they are divided by the norm: their length is 1, whatever the limit":
+                edit("(most / norm).clamp(max=1)", "(1 / norm if norm > most else 1)"),
+            "nothing is shortened. Is it clip_grad_norm_? It reads the .grad of weights, and shortens that in place; "
+            "these tensors are gradients themselves, and have none": edit(" * (most / norm).clamp(max=1)", ""),
+            "this is what clip_grad_norm_ gives back: a norm, here 0. It reads the .grad of weights, and shortens that "
+            "in place; these tensors are gradients themselves, and have none":
+                edit("tuple(gradient * (most / norm).clamp(max=1) for gradient in gradients)",
+                     "torch.nn.utils.clip_grad_norm_(gradients, most)"),
+            "the square root is missing: this is the norm's square": edit(".norm()", ".square().sum()"),
+            "the squares are averaged; they are added up": edit(".norm()", ".square().mean().sqrt()"),
+            "the tensors' norms are added up; their squares are, and then comes the root":
+                edit("torch.cat([gradient.flatten() for gradient in gradients]).norm()",
+                     "sum(gradient.norm() for gradient in gradients)"),
+        },
+        properties={
+            "the gradients are still longer than the limit":
+                lambda out, gradients, most: bool(joined(out).norm() <= most * (1 + 1e-3)),
+            "the direction has changed: all numbers are to be multiplied by the same one": lambda out, gradients, most:
+                bool(joined(out) @ joined(gradients) >= (1 - 1e-4) * joined(out).norm() * joined(gradients).norm()),
+        },
         hints=(
             "Two weights have the gradients 3 and 4, and the limit is 1. How long is the vector (3, 4), and what does "
             "it become?",
@@ -231,7 +331,34 @@ EXERCISES = (
     ),
     Exercise(
         "01.5", "the state after the last word", last_states, draw_padded,
-        mistakes=mistakes.LAST, properties=mistakes.OF_LAST_STATES,
+        mistakes={
+            "the last slot is taken; behind a short text it holds padding":
+                edit("torch.arange(len(shown)), lengths - 1", ":, -1"),
+            "every text is read at the slot where the longest ends; each has a length of its own":
+                edit("torch.arange(len(shown)), lengths", ":, lengths.max()"),
+            "it is one slot too far: slots count from 0, so a text of three words has its last in slot 2":
+                edit(" - 1", ""),
+            "it is one slot too far where there is padding, and right only where there is none: the last word is in "
+            "slot lengths − 1": edit("lengths - 1", "lengths.clamp(max=shown.shape[1] - 1)"),
+            "the last state that is not zero is taken; padding need not be zeros, and a state may be: `lengths` says "
+            "where to look": edit("lengths - 1", "(shown != 0).any(-1).cumsum(1).argmax(1)"),
+            "every text is read at every text's slot: shown[:, lengths − 1] is [batch batch hidden]; each text has one "
+            "slot": edit("torch.arange(len(shown))", ":"),
+            "texts are picked, not slots: the first axis is the batch, and lengths − 1 belongs to the second":
+                edit("torch.arange(len(shown)), ", ""),
+            "text and slot have changed places: the first axis is the batch":
+                edit("torch.arange(len(shown)), lengths - 1", "lengths - 1, torch.arange(len(shown))"),
+            "only the first unit is gathered: .gather gives as many units as its index has, so expand that to all of "
+            "them": edit("[torch.arange(len(shown)), lengths - 1]", ".gather(1, (lengths - 1)[:, None, None])[:, 0]"),
+            "this is the mean over the words; asked is the state after the last one":
+                edit("shown[torch.arange(len(shown)), lengths - 1]",
+                     "torch.stack([text[:n].mean(0) for text, n in zip(shown, lengths, strict=True)])"),
+        },
+        properties={
+            "what is given for a text is none of its words' states": lambda out, shown, lengths: bool(
+                (((shown - out[:, None]).abs().amax(-1) < 1e-4)
+                 & (torch.arange(shown.shape[1]) < lengths[:, None])).any(1).all()),
+        },
         hints=(
             "A text has three words. In which slot is its last one, when slots count from 0?",
             "Each text needs one slot, its own. So ask for pairs: text 0 and its slot, text 1 and its slot, and so on.",
@@ -240,7 +367,25 @@ EXERCISES = (
     ),
     Exercise(
         "01.6", "how long a memory lasts", forget_bias, draw_times,
-        mistakes=mistakes_reach.FORGET,
+        mistakes={
+            "float32 has too few digits for a gate so near 1, which it rounds to 1: use Python's numbers, or "
+            "dtype=torch.float64": edit(", dtype=torch.float64", ""),
+            "this is the gate; the bias is the number whose sigmoid it is": edit(".logit()", ""),
+            "this is the sigmoid of the gate; the bias goes the other way, from the gate back through the sigmoid":
+                edit("logit", "sigmoid"),
+            "this is the logarithm of the gate; the sigmoid is undone by the logarithm of gate / (1 − gate)":
+                edit("logit", "log"),
+            "1 − gate needs its brackets: gate / 1 − gate is 0, and its logarithm is −∞":
+                edit("gate.logit()", "(gate / 1 - gate).log()"),
+            "the root is missing: so much is left after a single step": edit(" ** (1 / steps)", ""),
+            "** binds tighter than /: left ** 1 / steps is left divided by steps; write left ** (1 / steps)":
+                edit("(1 / steps)", "1 / steps"),
+            "this is a power; a gate that is multiplied so many times to give `left` is its root":
+                edit("(1 / steps)", "steps"),
+            "every step takes away the same amount; a gate takes away the same share of what is still there":
+                edit("torch.tensor(left", "1 - (1 - torch.tensor(left", " ** (1 / steps)", ") / steps"),
+            "`left` is taken for what is lost": edit("(left,", "(1 - left,"),
+        },
         hints=(
             "A gate of 0.9 multiplies the memory at every step. How much is left after two steps, and after three? "
             '(Where Python says "math domain error", a logarithm was asked of 0 or of less: print what stands in its '
