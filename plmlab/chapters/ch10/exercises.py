@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Generator, Tensor, rand, randn
 
-from plmlab.chapters.ch10 import mistakes, mistakes_scores
+from plmlab.exercises.edits import edit
 from plmlab.exercises.exercise import Exercise, Probes
 
 
@@ -191,7 +191,40 @@ def draw_lengths(_: Generator) -> Probes:
 EXERCISES = (
     Exercise(
         "10.1", "read and remember", remember, draw_memories,
-        mistakes=mistakes.MEMORY, properties=mistakes.OF_A_MEMORY,
+        mistakes={
+            "the first slots are kept; the memory is the last ones":
+                edit("max(0, extended.shape[1] - longest):", ":longest"),
+            "the memory stands behind the segment: what is older comes first":
+                edit("memory.detach(), h", "h, memory.detach()"),
+            "a longest memory of 0 keeps everything: x[:, -0:] is x[:, 0:]":
+                edit("max(0, extended.shape[1] - longest)", "-longest"),
+            "slots are lost where the longest memory is longer than what there is: the cut begins below 0, and counts "
+            "from the end": edit("max(0, extended.shape[1] - longest)", "extended.shape[1] - longest"),
+            "only slots of the segment are remembered; where it is shorter than the longest memory, older ones stay":
+                edit("extended[:, max(0, extended.shape[1]", "h[:, max(0, h.shape[1]"),
+            "as many slots are remembered as the segment has; the memory has a length of its own":
+                edit("max(0, extended.shape[1] - longest)", "memory.shape[1]"),
+            "everything is remembered, however long": edit("max(0, extended.shape[1] - longest)", ""),
+            "the last texts of the batch are kept, not the last slots of each text: the slots are axis 1":
+                edit(":, max(0, extended.shape[1] - longest)", "-longest"),
+            "the two are joined along the batch (dim 0); the slots are axis 1": edit("dim=1", "dim=0"),
+            "the next memory comes first; give what keys and values are made of, then the memory":
+                edit("return extended, ", "return ", "):].detach()", "):].detach(), extended"),
+        },
+        properties={
+            "what keys and values are made of is not the memory and, behind it, the segment":
+                lambda out, *args: torch.allclose(out[0], remember(*args)[0]),
+            "a gradient flows back into the memory: .detach() it before the two are joined":
+                lambda out, *args: torch.allclose(out[0], remember(*args)[0])
+                and out[0].requires_grad <= args[1].requires_grad,
+            "in yours no gradient flows back into the segment: only the memory's slots are to be without one":
+                lambda out, *args: torch.allclose(out[0], remember(*args)[0])
+                and out[0].requires_grad >= args[1].requires_grad,
+            "the next memory is not the last slots of the two":
+                lambda out, *args: torch.allclose(out[1], remember(*args)[1]),
+            "a gradient flows back through the next memory: .detach() it":
+                lambda out, *args: torch.allclose(out[1], remember(*args)[1]) and not out[1].requires_grad,
+        },
         hints=(
             "Write five slots in a row, two remembered and three read. Which of them may a gradient change, and which "
             "of them are the memory of the next segment, if it holds four?",
@@ -203,7 +236,34 @@ EXERCISES = (
     ),
     Exercise(
         "10.2", "a score of four terms", scores, draw_heads,
-        mistakes=mistakes_scores.SCORES, properties=mistakes_scores.OF_SCORES,
+        mistakes={
+            "the vectors u and v have changed places: u goes with the keys, v with the distances":
+                edit("v[:, None]) @ r", "u[:, None]) @ r", "u[:, None]) @ k", "v[:, None]) @ k"),
+            "u is added to the keys and v to the distances; both stand in the place of a query":
+                edit("(q + v[:, None]) @ r", "q @ (r + v[:, None])", "(q + u[:, None]) @ k", "q @ (k + u[:, None])"),
+            "u and v are both added to the query; u goes with the keys alone, v with the distances alone":
+                edit("q + v[", "q + (u + v)[", "q + u[", "q + (u + v)["),
+            "nothing is shifted: the columns of the second product are distances, not keys":
+                edit("key - 1 - back", "torch.arange(key)"),
+            "the distances are counted from the front: the first row of r is the farthest, and the last is 0":
+                edit("key - 1 - back", "back"),
+            "the memory is left out of the mask: query i sees the keys up to key − query + i":
+                edit(".tril(key - query)", ".tril()"),
+            "the memory is left out of distances and mask: query i is the slot key − query + i, not i":
+                edit("torch.arange(key - query, key)", "torch.arange(query)", ".tril(key - query)", ".tril()"),
+            "the sum is not divided by the root of the width": edit(" / q.shape[2] ** 0.5", ""),
+            "the sum is divided by the width, not by its root": edit(" ** 0.5", ""),
+            "the sum is divided by the width and by 2: ** binds tighter than /, so write ** 0.5":
+                edit("** 0.5", "** 1 / 2"),
+        },
+        properties={
+            "a key that comes later than the query has a score other than 0":
+                lambda out, q, k, *_: torch.equal(out, out.tril(k.shape[1] - q.shape[1])),
+            "the last query is wrong already, where no number has to move: look at the four terms, and at what divides "
+            "them": lambda out, *args: torch.allclose(out[:, -1], scores(*args)[:, -1], rtol=1e-3, atol=1e-3),
+            "the last query is right, and another is wrong: look at which distance each key has":
+                lambda out, *args: torch.allclose(out, scores(*args), rtol=1e-3, atol=1e-3),
+        },
         hints=(
             "Two of the four terms have k in them. What do you get if you add those two and take k out of the "
             "brackets? And the other two?",
@@ -216,7 +276,34 @@ EXERCISES = (
     ),
     Exercise(
         "10.3", "the relative shift", relative_shift, draw_tables,
-        mistakes=mistakes_scores.SHIFT, properties=mistakes_scores.OF_A_SHIFT,
+        mistakes={
+            "nothing is moved: these are distances still, not keys":
+                edit("padded[1:].reshape(query, key)", "by_distance"),
+            "the rows move to the right; they move left": edit(
+                "padded[1:].reshape(query, key)",
+                "torch.stack([row.roll(query - 1 - i) for i, row in enumerate(by_distance)])"),
+            "row i moves by i columns; the last row is the one that stays, so it is query − 1 − i": edit(
+                "padded[1:].reshape(query, key)", "torch.stack([row.roll(-i) for i, row in enumerate(by_distance)])"),
+            "all rows move by as much as the first":
+                edit("padded[1:].reshape(query, key)", "by_distance.roll(1 - query, 1)"),
+            "the memory is left out of the mask: row i sees the keys up to key − query + i":
+                edit(".tril(key - query)", ".tril()"),
+            "every row moves by one column more than it must; do the zeros stand behind the rows? They belong before "
+            "them": edit("torch.zeros(query, 1), by_distance", "by_distance, torch.zeros(query, 1)"),
+            "the last of the new rows is left out, and the rows move to the right; it is the first":
+                edit("[1:]", "[:-1]"),
+            "the table is turned (.T); its numbers are to be read off in rows of another length (.reshape)":
+                edit(".reshape(key + 1, query)", ".T"),
+            "later keys are not 0: numbers of the next row stand there": edit(".tril(key - query)", ""),
+        },
+        properties={
+            "a key that comes later than the query is not 0":
+                lambda out, x: torch.equal(out, out.tril(x.shape[1] - x.shape[0])),
+            "the last row has changed; its distances stand at their keys already":
+                lambda out, x: torch.allclose(out[-1], x[-1], rtol=1e-3, atol=1e-3),
+            "a row holds a number that is not its own": lambda out, x: all(
+                bool(torch.isin(mine[mine != 0], row).all()) for mine, row in zip(out, x, strict=True)),
+        },
         hints=(
             "Write a table of three queries and five keys, and in each cell its distance. By how many columns must the "
             "first row move left, by how many the last?",
@@ -228,7 +315,24 @@ EXERCISES = (
     ),
     Exercise(
         "10.4", "how far back", farthest, draw_reaches,
-        mistakes=mistakes.REACH,
+        mistakes={
+            "only the memory counts, layers · memory slots; a slot hears its segment too, from its beginning (slot // "
+            "segment counts it, slot / segment does not)": edit("// segment * segment ", ""),
+            "only the first layer goes to the beginning of a segment; in the layer below the first slot heard its own "
+            "segment": edit("for _ in range(layers):\n        slot", "slot", "- memory", "- layers * memory"),
+            "each layer goes one segment back, whatever the memory": edit("- memory", "- segment"),
+            "the memory is counted in whole segments; it has `memory` slots":
+                edit("- memory", "- memory // segment * segment"),
+            "the memory is taken for a number of segments; it has `memory` slots":
+                edit("- memory", "- memory * segment"),
+            "it is below 0, where no text is": edit("max(0, slot", "(slot"),
+            "the memory is left out: a slot hears what stands before its segment": edit(" - memory", ""),
+            "a layer is missing: below the first a slot knows itself, and each layer goes one step":
+                edit("range(layers)", "range(layers - 1)"),
+            "there is a layer too many: the embedding is none, there a slot knows itself only":
+                edit("range(layers)", "range(layers + 1)"),
+            "slot // segment is the number of the segment; it begins at that number · segment": edit(" * segment", ""),
+        },
         hints=(
             "Where does the segment of slot 9 begin, if segments have 4 slots? Which is the first slot that it hears "
             "in one layer, with a memory of 3?",
@@ -240,7 +344,28 @@ EXERCISES = (
     ),
     Exercise(
         "10.5", "what a longer context gains", relative_gain, draw_prices,
-        mistakes=mistakes.GAIN,
+        mistakes={
+            "the baseline is the first system's price; it is the smallest that any system pays":
+                edit("short.amin(0)", "short[0]"),
+            "the easiest targets are chosen; those with the largest baselines count":
+                edit(").indices", ", largest=False).indices"),
+            "the targets are chosen by their price with the longer context; the baselines say what is hard":
+                edit("baseline.topk", "long.topk"),
+            "the number of targets is cut, not rounded": edit("round", "int"),
+            "no target is left where the share is small, and the mean of none is NaN: one counts at least":
+                edit("max(1, round(share * len(baseline)))", "round(share * len(baseline))"),
+            "a longer context may cost more than the baseline: take the lesser of the two":
+                edit("torch.minimum(long, baseline)", "long"),
+            "the lesser of the two means is taken; take the lesser price of each target, and then the mean":
+                edit("torch.minimum(long, baseline)", "long", "gained.exp", "gained.clamp(max=0).exp"),
+            "this is the difference of the mean prices; asked is what it takes off the perplexity":
+                edit("1 - gained.exp()", "-gained"),
+            "perplexities are averaged; the prices are, and then comes one exponential": edit(
+                "[hard].mean() - baseline[hard].mean", "[hard].exp().mean() / baseline[hard].exp().mean",
+                "gained.exp()", "gained"),
+            "the gain of each target is averaged; the prices are, and then comes one exponential": edit(
+                "[hard].mean() - baseline[hard].mean()", "[hard] - baseline[hard]", "exp()", "exp().mean()"),
+        },
         hints=(
             "Two systems pay 2 and 1 for a target with the short context, and the first pays 1.5 with the longer one. "
             "What is the baseline, and what does the longer context gain here?",
@@ -252,7 +377,26 @@ EXERCISES = (
     ),
     Exercise(
         "10.6", "the same length for all", same_length, draw_lengths,
-        mistakes=mistakes.LENGTH, properties=mistakes.OF_A_LENGTH,
+        mistakes={
+            "a query sees memory + 1 slots; itself is among the `memory` ones": edit("triu(1)", "triu(0)"),
+            "in yours a query sees `memory` slots before it, and not itself; it is the last of those that it sees":
+                edit("triu(1).tril(memory)", "triu(0).tril(memory - 1)"),
+            "a query does not see itself: it is the last of the slots that it sees":
+                edit("tril(memory)", "tril(memory - 1)"),
+            "a query sees what comes after it": edit(".tril(memory)", ""),
+            "True marks what is blocked; True = may look": edit("return ", "return ~"),
+            "query i is taken for key i; the memory stands before it, so it is key memory + i":
+                edit("triu(1).tril(memory)", "triu(1 - memory).tril(0)"),
+            "query i is taken for key i, and sees all up to it; it is key memory + i, and sees `memory` slots":
+                edit("triu(1).tril(memory)", "tril()"),
+            "all of the memory is seen; the later a query stands, the less of it": edit(".triu(1)", ""),
+        },
+        properties={
+            "a query sees a slot that comes after it": lambda out, _, memory: not bool(out.triu(memory + 1).any()),
+            "a query does not see itself": lambda out, query, memory: out.diagonal(memory).tolist() == [True] * query,
+            "not every query sees `memory` slots":
+                lambda out, query, memory: out.sum(1).tolist() == [memory] * query,
+        },
         hints=(
             "Take a segment of two slots behind a memory of three. Which number among the keys has the first query "
             "itself? Which three slots does it see?",

@@ -225,9 +225,10 @@ def test_another_right_way_is_right(number: str, answer) -> None:
     assert check(number, answer).ok, check(number, answer)
 
 
-# Wrong in other words
+# Slips, as people write them
 
-def remember_in_place(memory, h, longest):
+def rolling(memory, h, longest):
+    """A buffer that is written over."""
     extended = torch.cat([memory.detach(), h], 1)
     kept = extended[:, max(0, extended.shape[1] - longest):].detach()
     if kept.shape == memory.shape:
@@ -235,9 +236,102 @@ def remember_in_place(memory, h, longest):
     return extended, kept
 
 
+def remembering(cut):
+    def answer(memory, h, longest):
+        extended = torch.cat([memory.detach(), h], dim=1)
+        return extended, cut(extended, longest).detach()
+    return answer
+
+
+def earlier(x):
+    return x.tril(x.shape[-1] - x.shape[-2])
+
+
+def unshifted(q, k, r, u, v):
+    return earlier(((q + u[:, None]) @ k.mT + (q + v[:, None]) @ r.mT) / q.shape[-1] ** 0.5)
+
+
+def by_row_numbers(q, k, r, u, v):
+    """The queries counted from 0, as if there were no memory."""
+    out, key = torch.zeros(len(q), q.shape[1], k.shape[1]), k.shape[1]
+    for i in range(q.shape[1]):
+        for j in range(i + 1):
+            far = r[:, key - 1 - (i - j)]
+            out[:, i, j] = ((q[:, i] + u) * k[:, j] + (q[:, i] + v) * far).sum(-1)
+    return out / q.shape[-1] ** 0.5
+
+
+def divided_twice(q, *rest):
+    return right.scores(q, *rest) * q.shape[-1] ** 0.5 / q.shape[-1] ** 1 / 2
+
+
+def by_view(pad=(1, 0), cover=earlier):
+    return lambda x: cover(F.pad(x, pad).view(x.shape[1] + 1, x.shape[0])[1:].view_as(x))
+
+
+def stepping(step, floor=0):
+    def answer(slot, layers, segment, memory):
+        for _ in range(layers):
+            slot = max(floor, step(slot, segment, memory))
+        return slot
+    return answer
+
+
+def gain(cap=torch.minimum, descending=True, measure=lambda f, after: 1 - (after.mean() - f.mean()).exp()):
+    def answer(short, long, share):
+        base = short.min(0).values
+        hard = base.argsort(descending=descending)[:max(1, round(share * len(base)))]
+        return float(measure(base[hard], cap(base, long)[hard]))
+    return answer
+
+
+def compared(look):
+    return lambda query, memory: look(torch.arange(query)[:, None], torch.arange(memory + query), memory)
+
+
 @pytest.mark.parametrize(("number", "answer", "words"), [
-    ("10.1", remember_in_place, "`memory` is changed in place"),
-    ("10.1", lambda memory, h, longest: torch.cat([memory.detach(), h], 1), "2 things were expected"),
+    ("10.1", remembering(lambda x, longest: x[:, -longest:]), "longest memory of 0 keeps everything"),
+    ("10.1", remembering(lambda x, longest: x[:, x.size(1) - longest:]), "the cut begins below 0"),
+    ("10.1", rolling, "`memory` is changed in place"),
+    ("10.2", unshifted, "othing is shifted"), ("10.2", by_row_numbers, "left out of distances and mask"),
+    ("10.2", divided_twice, "by the width and by 2"),
+    ("10.3", by_view(cover=lambda x: x), "umbers of the next row"),
+    ("10.3", by_view((0, 1)), "do the zeros stand behind"),
+    ("10.3", lambda x: earlier(torch.stack([row.roll(-i) for i, row in enumerate(x)])), "ow i moves by i columns"),
+    ("10.4", stepping(lambda slot, segment, memory: slot / segment * segment - memory), "nly the memory counts"),
+    ("10.4", stepping(lambda slot, segment, memory: slot - slot % segment - memory, floor=-999), "t is below 0"),
+    ("10.4", lambda slot, layers, segment, memory: max(0, slot // segment * segment - layers * memory),
+     "nly the first layer goes"),
+    ("10.5", gain(descending=False), "he easiest targets"),
+    ("10.5", gain(cap=lambda base, long: long), "may cost more than the baseline"),
+    ("10.5", gain(measure=lambda f, after: 1 - after.exp().mean() / f.exp().mean()), "erplexities are averaged"),
+    ("10.6", compared(lambda i, j, memory: (j <= i + memory) & (j >= i)), "sees memory + 1 slots"),
+    ("10.6", compared(lambda i, j, memory: (j <= i) & (j > i - memory)), "uery i is taken for key i; the memory"),
+    ("10.6", compared(lambda i, j, memory: j <= i + memory), "ll of the memory is seen"),
+])
+def test_a_slip_is_named(number: str, answer, words: str) -> None:
+    feedback = check(number, answer)
+    assert feedback.verdict == "wrong" and words in repr(feedback), feedback
+
+
+def with_gradients(join, after):
+    def answer(memory, h, longest):
+        extended = join(memory, h)
+        return extended, after(extended[:, max(0, extended.shape[1] - longest):])
+    return answer
+
+
+@pytest.mark.parametrize(("answer", "words"), [
+    (with_gradients(lambda *two: torch.cat(two, 1), torch.detach), "gradient flows back into the memory"),
+    (with_gradients(lambda *two: torch.cat(two, 1).detach(), torch.clone), "o gradient flows back into the segment"),
+    (with_gradients(lambda memory, h: torch.cat([memory.detach(), h], 1), torch.clone), "through the next memory"),
+])
+def test_a_gradient_that_goes_astray_is_told_though_all_numbers_are_right(answer, words: str) -> None:
+    feedback = check("10.1", answer)
+    assert feedback.verdict == "wrong" and words in repr(feedback), feedback
+
+
+@pytest.mark.parametrize(("number", "answer", "words"), [
     ("10.1", lambda *args: (1 + right.remember(*args)[0], right.remember(*args)[1]), "is not the memory and, "),
     ("10.1", lambda *args: (right.remember(*args)[0], 1 + right.remember(*args)[1]), "is not the last slots"),
     ("10.2", lambda q, k, r, u, v: right.scores(q, k, r, u, 2 * v), "he last query is wrong already"),
@@ -246,16 +340,13 @@ def remember_in_place(memory, h, longest):
     ("10.2", lambda *args: right.scores(*args).clamp(max=-1e9), "has a score other than 0"),
     ("10.3", lambda x: right.relative_shift(x) + 1e4 * torch.ones_like(x).triu(x.shape[1] - x.shape[0] + 1),
      " key that comes later than the query is not 0"),
-    ("10.3", lambda x: right.relative_shift(2 * x), "he last row has changed"),
+    ("10.3", lambda x: torch.cat([right.relative_shift(x)[:-1], x[-1:] + 1]), "he last row has changed"),
     ("10.3", lambda x: torch.cat([right.relative_shift(x)[:-1] * 3, x[-1:]]), "a number that is not its own"),
-    ("10.4", lambda slot, layers, segment, memory: slot, "ours is"),
-    ("10.5", lambda short, long, share: 0.25, "ours is 0.25"),
-    ("10.6", lambda query, memory: right.same_length(query, memory).float(), "holds float32 numbers"),
-    ("10.6", lambda query, memory: torch.ones(query, memory + query).bool(), "a slot that comes after it"),
+    ("10.6", lambda query, memory: torch.ones(query, memory + query).bool().tril(memory + 2), "that comes after it"),
     ("10.6", lambda query, memory: torch.ones(query, memory + query).bool().triu(memory).tril(memory),
      "ot every query sees `memory` slots"),
     ("10.6", lambda query, memory: torch.zeros(query, memory + query).bool(), "query does not see itself"),
 ])
-def test_what_is_wrong_is_said(number: str, answer, words: str) -> None:
+def test_what_must_hold_is_said_of_an_answer_that_no_list_foresees(number: str, answer, words: str) -> None:
     feedback = check(number, answer)
-    assert feedback.verdict == "wrong" and words in repr(feedback), feedback
+    assert feedback.verdict == "wrong" and not feedback.mistake and words in repr(feedback), feedback
