@@ -1,11 +1,16 @@
 """Exercises of chapter 08: BERT (Devlin et al. 2019), from what it reads to what its heads look at."""
 
+from math import log
+
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Generator, Tensor, rand, randint, randn
+from torch.nn import functional as F
 
-from plmlab.chapters.ch08 import mistakes, mistakes_reading
+from plmlab.example import IGNORE
+from plmlab.exercises.edits import edit
 from plmlab.exercises.exercise import Exercise, Probes
+from plmlab.exercises.mistakes import spread, within
 
 Numbers = list[int | float]
 
@@ -81,6 +86,12 @@ def draw_batches(rng: Generator) -> Probes:
     }
 
 
+def losses(hidden: Tensor, embedding: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
+    """−log p of each target of 08.2, in one row."""
+    asked = targets != IGNORE
+    return F.cross_entropy(hidden[asked] @ embedding.T + bias, targets[asked], reduction="none")
+
+
 def embed(
     first: list[int], second: list[int], cls: int, sep: int, E_token: Float[Tensor, "vocab model"],
     E_position: Float[Tensor, "longest model"], E_segment: Float[Tensor, "2 model"],
@@ -121,7 +132,8 @@ def span(
     which begins at slot ``first``; before that stands the question. Slots count from [CLS] = 0.
     """
     spans = [(i, j) for i in range(first, len(start)) for j in range(i, min(i + longest, len(end)))]
-    return max(spans, key=lambda ends: float(start[ends[0]] + end[ends[1]]))
+    i, j = max(spans, key=lambda ends: float(start[ends[0]] + end[ends[1]]))
+    return i, j
 
 
 def draw_questions(rng: Generator) -> Probes:
@@ -145,6 +157,12 @@ def draw_questions(rng: Generator) -> Probes:
     }
 
 
+def filled_with_zero(start: Tensor, end: Tensor, first: int, longest: int) -> tuple[int, int]:
+    """A wrong answer to 08.4: the best cell of a table of all sums, with 0 where a span is not allowed."""
+    table = (start[first:, None] + end[first:]).triu().tril(longest - 1)
+    return first + int(table.argmax()) // len(table), first + int(table.argmax()) % len(table)
+
+
 def guess_at_once(joint: Float[Tensor, "one other"]) -> tuple[Float[Tensor, "one other"], Float[Tensor, ""]]:
     """Two words are hidden at once: the best that BERT can say of the pair, and what that loses.
 
@@ -155,8 +173,8 @@ def guess_at_once(joint: Float[Tensor, "one other"]) -> tuple[Float[Tensor, "one
     comes adds 0.
     """
     product = joint.sum(1, keepdim=True) * joint.sum(0, keepdim=True)
-    comes = joint > 0
-    return product, (joint[comes] * (joint[comes] / product[comes]).log()).sum()
+    p, q = joint[joint > 0], product[joint > 0]
+    return product, (p * (p / q).log()).sum()
 
 
 def draw_joints(rng: Generator) -> Probes:
@@ -220,7 +238,28 @@ def draw_links(rng: Generator) -> Probes:
 EXERCISES = (
     Exercise(
         "08.1", "eighty, ten, ten", corrupt, draw_texts,
-        mistakes=mistakes.CORRUPTION, properties=mistakes.OF_A_CORRUPTION,
+        mistakes={
+            "only slots that show [MASK] have a target; every selected slot must say its token":
+                edit("~selected, -100", "~masked, -100"),
+            "the targets are what is shown, [MASK] and random words; asked is what stood there before":
+                edit("return shown, tokens", "return shown, shown"),
+            "slots that are not selected have the target 0; that is a token, and −100 is none": edit("-100", "0"),
+            "the dice are read at every slot; only a selected one may change":
+                edit("selected & (dice < 0.8)", "dice < 0.8", "selected & ~masked", "~masked"),
+            "random words and kept tokens have changed places": edit("dice < 0.9", "dice >= 0.9"),
+            "no slot keeps its token: from 0.9 on all show random words": edit(" & (dice < 0.9)", ""),
+            "random words overwrite [MASK]: they belong where the dice are from 0.8 to below 0.9, not below 0.8":
+                edit("& ~masked ", "", "tokens).masked_fill(masked, mask)", "tokens.masked_fill(masked, mask))"),
+            "where the dice show 0.8 exactly, [MASK] is shown; it needs dice below 0.8 (<, not <=)":
+                edit("dice < 0.8", "dice <= 0.8"),
+            "every selected slot shows [MASK], whatever the dice": edit("selected & (dice < 0.8)", "selected"),
+        },
+        properties={
+            "a slot that is not selected shows something else than its token":
+                lambda out, t, s, *_: torch.equal(out[0][~s], t[~s]),
+            "a slot that is not selected has a target": lambda out, t, s, *_: bool((out[1][~s] == IGNORE).all()),
+            "a selected slot has not its own token for a target": lambda out, t, s, *_: torch.equal(out[1][s], t[s]),
+        },
         hints=(
             "Take one selected slot whose dice show 0.95. What does it show, and what must it say? Could BERT know, "
             "when it sees that slot, that it was selected?",
@@ -232,7 +271,31 @@ EXERCISES = (
     ),
     Exercise(
         "08.2", "the loss of the masked slots", masked_loss, draw_batches,
-        mistakes=mistakes.LOSS, properties=mistakes.OF_A_LOSS,
+        mistakes={
+            "the mean divides by all slots, those without a target too": edit("mean()", "sum() / targets.numel()"),
+            "the mean is taken text by text: a target of a text with few then counts more":
+                edit("-logprobs.gather(-1, targets[asked][:, None]).mean()",
+                     "text_by_text(hidden @ embedding.T + bias, targets)"),
+            "it is shifted, as in GPT; here each slot says what belongs into its own place":
+                edit("asked =", "hidden, targets = hidden[:, :-1], targets[:, 1:]\n    asked ="),
+            "token 0 is left out too: it is a token as any other, only −100 is none": edit("!= -100", "> 0"),
+            "the bias is missing": edit(" + bias", ""),
+            "a view to [batch vocab time] mixes slots and tokens: .transpose(1, 2) swaps two axes, .view does not":
+                edit("(hidden[asked] @ embedding.T + bias)", "cut_across(hidden @ embedding.T + bias)[asked]"),
+            "the softmax is taken twice: cross_entropy wants the logits, and takes the softmax itself":
+                edit("log_softmax", "softmax(-1).log_softmax"),
+            "the logarithm is missing: this is the mean of −p, not of −log p (nll_loss takes no logarithm)":
+                edit("log_softmax", "softmax"),
+            "a probability underflows to 0, and its logarithm is −∞: take .log_softmax of the logits":
+                edit("log_softmax(-1)", "softmax(-1).log()"),
+            "a maximum that starts at 0 stays 0 where all logits are negative: start at −∞, or take .log_softmax":
+                edit("logprobs =", "logits =", ".log_softmax(-1)", "\n    rest = logits - largest_from_zero(logits)"
+                     "\n    logprobs = rest - rest.exp().sum(-1, keepdim=True).log()"),
+        },
+        properties={
+            "it is below the smallest loss of any target, or above the largest, so it is no mean of them":
+                lambda out, *args: within(out - losses(*args).min(), spread(losses(*args))),
+        },
         hints=(
             "One text has one target, another has four. How many losses are there, and what does the mean divide by?",
             "First keep only the slots with a target, of all texts, in one long list. BERT's own code does so too: "
@@ -243,7 +306,31 @@ EXERCISES = (
     ),
     Exercise(
         "08.3", "what BERT reads", embed, draw_pairs,
-        mistakes=mistakes.INPUT, properties=mistakes.OF_AN_INPUT,
+        mistakes={
+            "the positions are missing": edit(" + E_position[:len(tokens)]", ""),
+            "the segments are missing": edit(" + E_segment[segments]", ""),
+            "positions count from 1, not from 0": edit("[:len(tokens)]", "[1:len(tokens) + 1]"),
+            "the table of positions is asked with the ids of the tokens; it wants 0, 1, 2 …":
+                edit("[:len(tokens)]", "[tokens]"),
+            "positions begin again at 0 in the second sentence; they count to the end":
+                edit("[:len(tokens)]", "[[*range(len(first) + 2), *range(len(second) + 1)]]"),
+            "the [SEP] between the sentences has segment 1; it still belongs to the first":
+                edit("len(first) + 2", "len(first) + 1", "len(second) + 1", "len(second) + 2"),
+            "the last [SEP] has segment 0; it belongs to the second sentence":
+                edit("(len(second) + 1)", "len(second) + [0]"),
+            "the norm runs over the slots, not over each slot's vector":
+                edit("(added, added.shape[-1:], eps=1e-12)", "(added.T, added.shape[:1], eps=1e-12).T"),
+            "the deviation divides by one less than the width (.std() and .var() do so unless told correction=0)":
+                edit("torch.nn.functional.layer_norm(added, added.shape[-1:], eps=1e-12)",
+                     "(added - added.mean(-1, keepdim=True)) / (added.var(-1, keepdim=True) + 1e-12).sqrt()"),
+            "1e-5 is added to the variance, PyTorch's own choice; BERT's is 1e-12, and where vectors are small it "
+            "shows": edit(", eps=1e-12", ""),
+        },
+        properties={
+            "a slot's vector has not the mean 0": lambda out, *_: bool((out.mean(-1).abs() < 1e-3).all()),
+            "a slot's vector has not the variance 1":
+                lambda out, *_: bool(((out.var(-1, correction=0) - 1).abs() < 1e-2).all()),
+        },
         hints=(
             "Write the slots of a pair with two and three words in a row. Below each, write its position and its "
             "segment. Which sentence does each [SEP] belong to?",
@@ -255,7 +342,25 @@ EXERCISES = (
     ),
     Exercise(
         "08.4", "the best span", span, draw_questions,
-        mistakes=mistakes_reading.SPAN,
+        mistakes={
+            "0 is more than any sum where all logits are negative: let a maximum start at −∞, or fill a table with −∞":
+                edit("return i, j", "return (i, j) if start[i] + end[j] > 0 else (0, 0)"),
+            "0 is more than any sum where all logits are negative: what is not allowed in the table must be −∞":
+                filled_with_zero,
+            "a maximum that starts at 0 finds nothing where all logits are negative, and the answer is None":
+                edit("return i, j", "return (i, j) if start[i] + end[j] > 0 else None"),
+            "start and end are chosen each for itself, among all slots; it is their sum that counts, over allowed "
+            "spans": edit("return i, j", "return int(start.argmax()), int(end.argmax())"),
+            "the best start is fixed before an end is sought for it; a lesser start may go with a far better end":
+                edit("return i, j", "i = first + int(start[first:].argmax())\n"
+                     "    return i, i + int(end[i:i + longest].argmax())"),
+            "a span may end before it starts": edit("range(i, min", "range(first, min"),
+            "a span may have any length": edit("min(i + longest, len(end))", "len(end)"),
+            "a span may be one token too long: from i to j it has j − i + 1": edit("i + longest", "i + longest + 1"),
+            "a span may lie in the question": edit("range(first, len(start))", "range(len(start))"),
+            "slots are counted from the first of the text; [CLS] is 0":
+                edit("return i, j", "return i - first, j - first"),
+        },
         hints=(
             "The largest start logit may stand behind the largest end logit. So what must be compared: slots, or pairs "
             "of slots?",
@@ -267,7 +372,35 @@ EXERCISES = (
     ),
     Exercise(
         "08.5", "two words at once", guess_at_once, draw_joints,
-        mistakes=mistakes_reading.AT_ONCE, properties=mistakes_reading.OF_A_PRODUCT,
+        mistakes={
+            "this is the joint itself: the second guess knows the first, and nothing is lost":
+                edit("joint.sum(1, keepdim=True) * joint.sum(0, keepdim=True)", "joint.clone()"),
+            "0 · ln 0 is NaN to the computer: leave out the pairs that never come":
+                edit("joint[joint > 0], product[joint > 0]", "joint, product"),
+            "a word that never comes has the chance 0 in the product too, and 0 · ln 0 is NaN to kl_div: leave such "
+            "pairs out": edit("(p * (p / q).log()).sum()", 'F.kl_div(product.log(), joint, reduction="sum")'),
+            "kl_div wants the logarithm of the guess: kl_div(product.log(), joint)":
+                edit("(p * (p / q).log()).sum()", 'F.kl_div(product, joint, reduction="sum")'),
+            "the sum is divided by the number of rows; kl_div does so with reduction=\"batchmean\", and \"sum\" adds "
+            "up": edit(".sum()", ".sum() / len(joint)"),
+            "the pairs are averaged; `joint` weighs them already, so they are added up":
+                edit(".sum()", ".sum() / joint.numel()"),
+            "joint and product have changed places in the divergence: what is true weighs, what is guessed divides":
+                edit("p * (p / q)", "q * (q / p)"),
+            "one logarithm is divided by the other; the logarithm of a quotient is their difference":
+                edit("(p / q).log()", "p.log() / q.log()"),
+            "this is the cross-entropy, −Σ joint · ln product: the entropy of the pair is still in it":
+                edit("(p * (p / q).log())", "-(p * q.log())"),
+        },
+        properties={
+            "the product does not add up to 1": lambda out, _: abs(float(out[0].sum()) - 1) < 1e-4,
+            "a word of the first slot is not as likely in the product as in the joint":
+                lambda out, joint: torch.allclose(out[0].sum(1), joint.sum(1), atol=1e-4),
+            "a word of the second slot is not as likely in the product as in the joint":
+                lambda out, joint: torch.allclose(out[0].sum(0), joint.sum(0), atol=1e-4),
+            "what is lost lies between 0 and the logarithm of the number of words; yours does not":
+                lambda out, joint: -1e-4 <= float(out[1]) <= log(min(joint.shape)) + 1e-4,
+        },
         hints=(
             "New York comes in half of the texts, Los Angeles in the other half. What does the best reader say of each "
             "slot, when both are hidden? How likely does that make “New Angeles”?",
@@ -279,7 +412,29 @@ EXERCISES = (
     ),
     Exercise(
         "08.6", "a head and a relation", head_scores, draw_links,
-        mistakes=mistakes_reading.HEADS, properties=mistakes_reading.OF_SHARES,
+        mistakes={
+            "it asks which slot looks most at `from`; weights[text, head, query, key] has the queries first":
+                edit("weights[text, :, query]", "weights[text, :, :, query]"),
+            "the links are followed backwards, from `to` to `from`": edit("text, query, key in", "text, key, query in"),
+            "special tokens are not left out": edit(".masked_fill(special[text], -1)", ".clone()"),
+            "slot `from` itself is not left out": edit("        row[:, query] = -1\n", ""),
+            "nothing is left out: neither special tokens nor slot `from` itself":
+                edit(".masked_fill(special[text], -1)\n        row[:, query] = -1", ""),
+            "special tokens are cut out of the row, and the slots behind them get other numbers: give them −1 where "
+            "they stand": edit(".masked_fill(special[text], -1)", "", "row.argmax", "row[:, ~special[text]].argmax"),
+            "no head knows any link: is `special` turned round? True marks what is left out":
+                edit("special[text]", "~special[text]"),
+            "each text has its own share, and these are averaged; every link counts alike":
+                edit("return torch.stack(known).float()", "hits = torch.stack(known).float()\n    return torch.stack("
+                     "[hits[links[:, 0] == text].mean(0) for text in links[:, 0].unique()])"),
+            "this is the mean weight from `from` to `to`; asked is how often it is the largest":
+                edit("row.argmax(-1) == key", "row[:, key]"),
+        },
+        properties={
+            "a score is no share of the links, not so many of so many": lambda out, w, special, links: bool(
+                ((out * len(links)).round() / len(links) - out).abs().max() < 1e-3 and out.min() >= 0
+                and out.max() <= 1),
+        },
         hints=(
             "Take one link and one head. Which row of which matrix do you need, and which of its cells do not count?",
             "Make the cells that do not count smaller than any weight, then ask for the place of the largest. Every "

@@ -242,7 +242,7 @@ def test_another_right_way_is_right(number: str, answer) -> None:
     assert check(number, answer).ok, check(number, answer)
 
 
-# Wrong in other words
+# Slips, as people write them
 
 def corrupt_in_place(tokens, selected, dice, random_words, mask):
     targets = tokens.masked_fill(~selected, -100)
@@ -257,14 +257,56 @@ def corrupt_too_early(tokens, selected, dice, random_words, mask):
     return shown, torch.where(selected, tokens, -100)
 
 
-def heads_in_place(weights, special, links):
-    known = []
-    for text, query, key in links.tolist():
-        row = weights[text, :, query]
-        row[:, query] = -1
-        row[:, special[text]] = -1
-        known.append(row.argmax(-1) == key)
-    return torch.stack(known).float().mean(0)
+def corrupt_below(tokens, selected, dice, random_words, mask):
+    shown = tokens.clone()
+    shown[selected & (dice < 0.8)] = mask
+    shown[selected & (dice < 0.9)] = random_words[selected & (dice < 0.9)]
+    return shown, tokens.masked_fill(~selected, -100)
+
+
+def loss_by_a_view(hidden, embedding, bias, targets):
+    logits = hidden @ embedding.T + bias
+    return F.cross_entropy(logits.view(len(logits), logits.shape[2], -1), targets)
+
+
+def loss_above_zero(hidden, embedding, bias, targets):
+    asked = targets > 0
+    return F.cross_entropy(hidden[asked] @ embedding.T + bias, targets[asked])
+
+
+def embed(norm):
+    def answer(first, second, cls, sep, E_token, E_position, E_segment):
+        tokens = torch.tensor([cls, *first, sep, *second, sep])
+        segments = torch.tensor([0] * (len(first) + 2) + [1] * (len(second) + 1))
+        return norm(E_token[tokens] + E_position[:len(tokens)] + E_segment[segments])
+    return answer
+
+
+def span_from_zero(start, end, first, longest):
+    best, span = 0.0, (0, 0)
+    for i in range(first, len(start)):
+        for j in range(i, min(i + longest, len(start))):
+            if start[i] + end[j] > best:
+                best, span = start[i] + end[j], (i, j)
+    return span
+
+
+def span_by_cut_table(start, end, first, longest):
+    table = torch.triu(start[first:, None] + end[first:])
+    i, j = divmod(int(torch.tril(table, longest - 1).argmax()), len(table))
+    return first + i, first + j
+
+
+def span_start_first(start, end, first, longest):
+    i = int(start[first:].argmax()) + first
+    return i, max(range(i, min(i + longest, len(end))), key=lambda j: float(end[j]))
+
+
+def lost(divergence):
+    def answer(joint):
+        product = torch.outer(joint.sum(1), joint.sum(0))
+        return product, divergence(joint, product)
+    return answer
 
 
 def heads_cut_out(weights, special, links):
@@ -273,25 +315,46 @@ def heads_cut_out(weights, special, links):
     return torch.stack(known).float().mean(0)
 
 
-@pytest.mark.parametrize(("number", "answer", "words"), [
-    ("08.1", corrupt_in_place, "`tokens` is changed in place"),
-    ("08.1", corrupt_too_early, "The targets are what is shown"),
-    ("08.1", lambda t, s, d, w, m: (t.masked_fill(s, 99), t.masked_fill(~s, -1)), "not selected has a target"),
-    ("08.1", lambda t, s, d, w, m: (w, t.masked_fill(~s, -100)), "not selected shows something else"),
-    ("08.2", lambda h, e, b, t: (h @ e.T + b).log_softmax(-1).mean(), "it is no mean"),
-    ("08.2", lambda h, e, b, t: sum(loss_by_torch(h[i:i + 1], e, b, t[i:i + 1]) for i in range(len(t))) / len(t),
-     "The mean is taken text by text"),
-    ("08.3", lambda *args: 2 * embed_by_hand(*args), "has not the variance 1"),
-    ("08.3", lambda *args: embed_by_hand(*args) + 1, "has not the mean 0"),
-    ("08.4", lambda start, end, first, longest: (first, int(end.argmax())), "yours is"),
-    ("08.5", lambda joint: (joint.sum(1), joint.sum(0)), "Part 1 of the output has the shape [2]"),
-    ("08.5", lambda joint: (p := torch.outer(joint.sum(1), joint.sum(0)),
-                            F.kl_div(joint.log(), p, reduction="sum")), "have changed places in the divergence"),
-    ("08.5", lambda joint: (joint.flip(0, 1), torch.tensor(0.0)), "is not as likely in the product"),
-    ("08.6", heads_in_place, "`weights` is changed in place"),
-    ("08.6", heads_cut_out, "are cut out of the row"),
-    ("08.6", lambda w, special, links: w.mean((0, 2, 3)), "is no share of the links"),
+def heads_with_itself(weights, special, links):
+    text, query, key = links.T
+    strongest = weights[text, :, query].masked_fill(special[text][:, None], 0).argmax(-1)
+    return (strongest == key[:, None]).float().mean(0)
+
+
+@pytest.mark.filterwarnings("ignore:reduction")
+@pytest.mark.parametrize(("number", "answer", "words", "place"), [
+    ("08.1", corrupt_in_place, "`tokens` is changed in place", 1),
+    ("08.1", corrupt_too_early, "The targets are what is shown", 1),
+    ("08.1", corrupt_below, "andom words overwrite [MASK]", 1),
+    ("08.2", lambda h, e, b, t: F.cross_entropy((h @ e.T + b).softmax(-1).mT, t), "he softmax is taken twice", 1),
+    ("08.2", loss_by_a_view, "mixes slots and tokens", 1),
+    ("08.2", loss_above_zero, "oken 0 is left out too", 1),
+    ("08.3", embed(lambda x: F.layer_norm(x, x.shape[-1:])), "1e-5 is added to the variance", 3),
+    ("08.3", embed(lambda x: (x - x.mean(0)) / x.std(0, correction=0)), "over the slots, not over each", 1),
+    ("08.3", embed(lambda x: (x - x.mean(-1, True)) / x.std(-1, keepdim=True)), "one less than the width", 1),
+    ("08.4", span_from_zero, "let a maximum start at −∞", 6),
+    ("08.4", span_by_cut_table, "what is not allowed in the table must be −∞", 6),
+    ("08.4", span_start_first, "The best start is fixed before", 1),
+    ("08.5", lost(lambda joint, product: F.kl_div(product, joint, reduction="sum")), "wants the logarithm", 1),
+    ("08.5", lost(lambda joint, product: F.kl_div(product.log(), joint)), "pairs are averaged", 1),
+    ("08.5", lost(lambda joint, product: (joint * (joint / product).log()).sum()), " · ln 0 is NaN", 1),
+    ("08.6", heads_cut_out, "are cut out of the row", 1),
+    ("08.6", heads_with_itself, "lot `from` itself is not left out", 1),
+    ("08.6", lambda w, *rest: heads_at_a_stroke(w.mT, *rest), "has the queries first", 1),
 ])
-def test_what_is_wrong_is_said(number: str, answer, words: str) -> None:
+def test_a_slip_is_named_where_it_shows_first(number: str, answer, words: str, place: int) -> None:
     feedback = check(number, answer)
     assert feedback.verdict == "wrong" and words in repr(feedback), feedback
+    assert f'case("{number}", {place})' in repr(feedback), feedback
+
+
+@pytest.mark.parametrize(("number", "answer", "words"), [
+    ("08.1", lambda t, s, d, w, m: (w, t.masked_fill(~s, -100)), "not selected shows something else"),
+    ("08.2", lambda h, e, b, t: (h @ e.T + b).log_softmax(-1).mean(), "it is no mean"),
+    ("08.3", lambda *args: embed_by_hand(*args) + 1, "has not the mean 0"),
+    ("08.5", lost(lambda joint, product: (joint ** 2 / product).nansum()), "lies between 0 and"),
+    ("08.6", lambda w, special, links: w.mean((0, 2, 3)), "is no share of the links"),
+])
+def test_what_no_mistake_names_is_told_by_what_must_hold(number: str, answer, words: str) -> None:
+    feedback = check(number, answer)
+    assert not feedback.mistake and words in repr(feedback), feedback
