@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Generator, Tensor, rand, randint, randn, randperm, tensor
 
-from plmlab.chapters.ch05 import mistakes, mistakes_layers, mistakes_sides
+from plmlab.exercises.edits import edit
 from plmlab.exercises.exercise import Exercise, Probes
 
 
@@ -214,7 +214,29 @@ def draw_languages(rng: Generator) -> Probes:
 EXERCISES = (
     Exercise(
         "05.1", "a word as codes", spell, draw_words,
-        mistakes=mistakes.SPELL, properties=mistakes.OF_A_WORD,
+        mistakes={
+            "these are characters, by ord, not bytes: in UTF-8 an accented letter has two bytes, a Chinese character "
+            "three": edit("byte + 1 for byte in word.encode()", "ord(letter) + 1 for letter in word"),
+            "the bytes are not shifted: a code is a byte plus 1": edit("byte + 1", "byte"),
+            "1 is added to 259, 260 and 261 too; only the bytes are shifted":
+                edit("byte + 1", "byte", "len(codes)))", "len(codes))) + 1"),
+            "the end of a long word is cut off: it is the bytes that are cut, before 260 is put behind them":
+                edit("[:longest - 2]", "", "len(codes)))", "len(codes)))[:longest]"),
+            "the bytes of a long word are not cut": edit("[:longest - 2]", ""),
+            "`longest` bytes are kept, with no room left for 259 and 260": edit("longest - 2", "longest"),
+            "characters are cut, not bytes: cut after .encode()":
+                edit("word.encode()[:longest - 2]", "word[:longest - 2].encode()"),
+            "a character that is cut in two is left out; the bytes that find room stay":
+                edit("[:longest - 2]", '[:longest - 2].decode(errors="ignore").encode()'),
+            "the word is not filled up: after 260 comes 261, up to `longest` codes":
+                edit(" + [261] * (longest - len(codes))", ""),
+            "the word is filled up with 0; the filler is 261": edit("[261]", "[0]"),
+        },
+        properties={
+            "the first code is not 259": lambda out, *_: bool(out[0] == 259),
+            "there is not one 260 with nothing but 261 behind it":
+                lambda out, *_: (rest := out[(out == 260).cumsum(0) > 0].tolist()) == [260] + [261] * (len(rest) - 1),
+        },
         hints=(
             "How many codes has \"naïve\" without its begin and end? And how many of them find room if `longest` is 5?",
             "First the bytes. Then cut them, so that two places are free. Then add 1 to each, and put 259 before and "
@@ -226,7 +248,32 @@ EXERCISES = (
     ),
     Exercise(
         "05.2", "what filters find", found, draw_filters,
-        mistakes=mistakes.FOUND, properties=mistakes.OF_FOUND,
+        mistakes={
+            "the ReLU is missing: a negative maximum becomes 0": edit(".relu()", ""),
+            "this is the mean over the places; it is the largest": edit("amax", "mean"),
+            ".max(-1) gives two tensors, the numbers and their places: .max(-1).values, or .amax(-1)":
+                edit(".amax(-1).relu()", ".relu().max(-1)"),
+            "the last place is left out, so that a word just as long as a filter has none: a word has places − size + "
+            "1": edit("return torch.conv1d(letters.mT, filters.mT, bias)",
+                      "sums = torch.conv1d(letters.mT, filters.mT, bias).unbind(-1)\n"
+                      "    return torch.stack(sums[:-1], -1)"),
+            "the word is padded with 0 at both ends, padding=size // 2: a filter lies only where it fits":
+                edit("bias)", "bias, padding=filters.shape[1] // 2)"),
+            "the bias is missing": edit(", bias)", ")"),
+            "the bias is added after the ReLU (or after a maximum that starts at 0); it comes before":
+                edit(", bias)", ")", ".relu()", ".relu() + bias"),
+            "the maximum starts at 0 before the bias is added: start at −∞, or add the bias first":
+                edit(", bias)", ")", ".relu()", ".relu().add(bias).relu()"),
+            "letters have been brought to [words width places] by view or reshape, which mixes them: .transpose(1, 2)":
+                edit("letters.mT", "letters.reshape(len(letters), letters.shape[2], -1)"),
+            ".squeeze() takes away every axis of size 1, that of one word or one filter too: .squeeze(-1)":
+                edit(".relu()", ".relu().squeeze()"),
+        },
+        properties={
+            "a number lies below 0, or above all that its filter could make of the word if no number were negative":
+                lambda out, letters, filters, bias: bool(
+                    ((out >= -1e-3) & (out <= found(letters.abs(), filters.abs(), bias.abs()) + 1e-3)).all()),
+        },
         hints=(
             "A word has 5 letters and a filter lies on 3. At how many places does it fit? At how many if the word has "
             "3 letters?",
@@ -240,7 +287,35 @@ EXERCISES = (
     ),
     Exercise(
         "05.3", "a text from both sides", both_sides, draw_texts,
-        mistakes=mistakes_sides.TWO_WAY, properties=mistakes_sides.OF_TWO_SIDES,
+        mistakes={
+            "each slot says the token that it has just read, so that it only copies; what is said is one token "
+            "further": edit("whole[1:]", "whole[:-1]", "turned[1:]", "turned[:-1]"),
+            "the ends are not read, so that each slot reads the very token that it says":
+                edit("whole[:-1]", "whole[1:]", "turned[:-1]", "turned[1:]"),
+            "both ends are read and both are said: the last token is not read, and the first is not said":
+                edit("whole[:-1], whole[1:], turned[:-1], turned[1:]", "whole, whole, turned, turned"),
+            "what is said comes round the end: a side that begins with one end says the other one last":
+                edit("whole[1:]", "whole[:-1].roll(-1)", "turned[1:]", "turned[:-1].roll(-1)"),
+            "the text is not turned round for the side from the right":
+                edit("whole.flip(0)", "torch.tensor([end, *tokens, start])"),
+            "both sides are the same: the one from the right is not turned round": edit(".flip(0)", ""),
+            "the rows from the right stand in the order of the text; they stand in the order of reading, from [END] "
+            "on": edit("turned[:-1], turned[1:]", "whole[1:], whole[:-1]"),
+            "the side from the right reads [START] first and says [END] last; it begins at [END]":
+                edit("whole.flip(0)", "torch.tensor([start, *tokens.flip(0), end])"),
+            "from the right, what is read and what is said have changed places: this is each row from the left, turned "
+            "round": edit("turned[:-1], turned[1:]", "turned[1:], turned[:-1]"),
+            "both rows that are read come first; the order is: reads left, says left, reads right, says right":
+                edit("whole[1:], turned[:-1]", "turned[:-1], whole[1:]"),
+        },
+        properties={
+            "from the left, a slot does not say what the next slot reads":
+                lambda out, *_: torch.equal(out[1][:-1], out[0][1:]),
+            "from the right, a slot does not say what the next slot reads":
+                lambda out, *_: torch.equal(out[3][:-1], out[2][1:]),
+            "a side does not begin at its end of the text":
+                lambda out, tokens, start, end: bool(out[0][0] == start and out[2][0] == end),
+        },
         hints=(
             "Write the text with both of its ends: 5 7 8 9 6. Which of these five does the first model not read? Which "
             "does it not say?",
@@ -252,7 +327,31 @@ EXERCISES = (
     ),
     Exercise(
         "05.4", "a mix of layers", mix, draw_layers,
-        mistakes=mistakes_layers.MIX, properties=mistakes_layers.OF_A_MIX,
+        mistakes={
+            "the softmax is missing: w itself is taken for the shares": edit("w.softmax(0)", "w"),
+            "the numbers w are divided by their sum; the shares are a softmax of it":
+                edit("w.softmax(0)", "w / w.sum()"),
+            "exp of a large w is infinite, and of w far below 0 it is 0: .softmax takes the largest away first":
+                edit("w.softmax(0)", "by_exp(w)"),
+            "a maximum that starts at 0 stays 0 where all w are negative: start at −∞, or take .softmax":
+                edit("w.softmax(0)", "by_exp(w - largest_from_zero(w))"),
+            "the softmax runs over an axis of size 1, so that each layer has the share 1: it runs over the layers":
+                edit("w.softmax(0)", "w[:, None].softmax(-1)[:, 0]"),
+            "the softmax runs over the layers' vectors; it is taken of w":
+                edit("w.softmax(0), layers", "w, layers.softmax(0)"),
+            "the factor γ stands inside the softmax; it multiplies the sum":
+                edit("gamma * ", "", "w.softmax", "(gamma * w).softmax"),
+            "the factor γ is forgotten": edit("gamma * ", ""),
+            "the shares lie along the numbers of a vector: s[:, None, None, None] gives each layer its own":
+                edit('torch.einsum("l, lbtw -> btw", w.softmax(0), layers)', "(w.softmax(0) * layers).sum(0)"),
+            ".squeeze() takes away every axis of size 1, that of one text or of one slot too":
+                edit("layers)", "layers).squeeze()"),
+        },
+        properties={
+            "a number, divided by γ, lies below or above that of all layers, which no mean does":
+                lambda out, layers, w, gamma: bool(((out / gamma >= layers.amin(0) - 1e-3)
+                                                    & (out / gamma <= layers.amax(0) + 1e-3)).all()),
+        },
         hints=(
             "If all w are equal, what is the share of each of three layers? What does γ do that the shares cannot?",
             "Make the shares of w, one a layer. Multiply each layer, a block [batch time width], with its share, and "
@@ -264,7 +363,37 @@ EXERCISES = (
     ),
     Exercise(
         "05.5", "the sense of a word", sense_of, draw_senses,
-        mistakes=mistakes_layers.SENSE, properties=mistakes_layers.OF_SENSES,
+        mistakes={
+            "the inner products are not divided by the lengths of the averages: long ones win; each row has its own "
+            "length, .norm(dim=1)":
+                edit("torch.cosine_similarity(vectors[:, None], averages, dim=-1)", "(vectors @ averages.T)"),
+            "the smallest Euclidean distance is taken; it is the highest cosine":
+                edit("torch.cosine_similarity(vectors[:, None], averages, dim=-1).argmax",
+                     "torch.cdist(vectors, averages).argmin"),
+            "the nearest known vector decides (by its cosine); it is the average of each sense":
+                edit("senses.unique()", "senses",
+                     "torch.stack([known[senses == number].mean(0) for number in numbers])", "known"),
+            "the cosines with all known vectors of a sense are averaged: average the vectors first":
+                edit("known[senses == number]", "torch.nn.functional.normalize(known[senses == number])",
+                     "torch.cosine_similarity(vectors[:, None], averages, dim=-1)", "(vectors @ averages.T)"),
+            "the vectors are scaled to the length 1 before they are averaged; average them as they are":
+                edit("known[senses == number]", "torch.nn.functional.normalize(known[senses == number])"),
+            "the vectors are scaled along the wrong axis: F.normalize and .norm take the lengths of rows with dim=1":
+                edit("torch.cosine_similarity(vectors[:, None], averages, dim=-1)",
+                     "(vectors / vectors.norm(dim=0) @ (averages / averages.norm(dim=0)).T)"),
+            "this is the place of the sense among the senses; asked is its number":
+                edit("numbers[torch", "(torch", "argmax(1)]", "argmax(1))"),
+            "the senses are taken for 0, 1, 2, …; a number that is no sense has the average NaN: take senses.unique()":
+                edit("senses.unique()", "torch.arange(int(senses.max()) + 1)"),
+            "the place among the senses is looked up in `senses`, which has one number for each known vector":
+                edit("numbers[torch", "senses[torch"),
+            "the maximum runs over the vectors, so that each sense gets one of them: each vector gets a sense":
+                edit("argmax(1)", "argmax(0)"),
+        },
+        properties={
+            "a number is that of no sense":
+                lambda out, vectors, known, senses: bool(torch.isin(out, senses).all()),
+        },
         hints=(
             "One sense has an average of length 10, another one of length 1. A new vector points just where the short "
             "one points. Which has the larger inner product with it, and which the higher cosine?",
@@ -277,7 +406,33 @@ EXERCISES = (
     ),
     Exercise(
         "05.6", "the word before", word_before, draw_languages,
-        mistakes=mistakes_sides.BEFORE, properties=mistakes_sides.OF_CHANCES,
+        mistakes={
+            "the suffix may stand anywhere in a sentence; it ends it":
+                edit("place = len(read) - len(suffix)\n        if read[place:] == suffix",
+                     "for place in [i for i in range(1, len(read) - len(suffix) + 1)\n"
+                     "                      if read[i:i + len(suffix)] == suffix]"),
+            "the last words are taken for the first: this is the word after a sentence's beginning":
+                edit("[0, *sentence]", "[*sentence, 0]", "len(read) - len(suffix)", "len(suffix)",
+                     "read[place:]", "read[:place]", "place - 1", "place"),
+            "sentences are counted; add up their chances": edit("+= chance", "+= 1"),
+            "no sentence fits, and 0 / 0 is NaN: compare the last words, a list, with the suffix, a list":
+                edit("read[place:] == suffix", "suffix in read"),
+            "a chance is written over where two sentences have the same word before the suffix: += adds, = does not":
+                edit("+= chance", "= chance"),
+            "[START] is left out: a sentence that is the suffix and nothing more counts for number 0":
+                edit("if read", "if place > 1 and read"),
+            "before the first word stands 0, [START]; words[-1] is the last word": edit("[0, *sentence]", "sentence"),
+            "an empty suffix fits nowhere: words[-0:] is the whole sentence; take words[len(words) - len(suffix):]":
+                edit("read[place:]", "read[-len(suffix):]"),
+            "the suffix is read from the right; it stands in the order of the text":
+                edit("== suffix", "== suffix[::-1]"),
+            "all sentences count, whether they end in the suffix or not":
+                edit("read[place:] == suffix", "place > 0"),
+        },
+        properties={
+            "a chance lies beyond 0 and 1": lambda out, *_: bool(((out >= -1e-4) & (out <= 1 + 1e-4)).all()),
+            "the chances do not add up to 1": lambda out, *_: bool((out.sum() - 1).abs() < 1e-3),
+        },
         hints=(
             "The sentence [2] ends in the suffix [2]. What stands before it? And what do you get if you ask Python for "
             "the last 0 words of a list by words[-0:]?",
