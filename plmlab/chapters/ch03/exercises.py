@@ -1,16 +1,13 @@
 """Exercises of chapter 03: language models and decoding, from a perplexity to the likeliest text of all."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from itertools import product
 from math import log
-from typing import SupportsInt
 
 import torch
 from jaxtyping import Float, Int
 from torch import Generator, Tensor, rand, randint, randn
 
-from plmlab.chapters.ch03 import mistakes, mistakes_search
+from plmlab.chapters.ch03 import exercises_search
+from plmlab.exercises.edits import edit
 from plmlab.exercises.exercise import Exercise, Probes
 
 
@@ -121,177 +118,33 @@ def draw_pairs(rng: Generator) -> Probes:
     }
 
 
-def beam_step(
-    scores: Float[Tensor, "open"], logprobs: Float[Tensor, "open vocab"], width: int,
-) -> tuple[Int[Tensor, "rows"], Int[Tensor, "rows"], Float[Tensor, "rows"]]:
-    """One step of beam search: the ``width`` best of all ways to go on.
-
-    scores[i] is the log-probability of open text i so far, and logprobs[i, v] that of token v after it.
-    Any open text may go on with any token, and the log-probability of that is the sum. Keep the
-    ``width`` best of them all, whichever texts they come from. Give three tensors, the best first: the
-    open text that each goes on from (its row), the token, and the sum. A sum of −∞ cannot be written,
-    and is left out; where fewer than ``width`` are left, give them all.
-    Scores [−1, −3], with the chances 0.6, 0.3, 0.1 after the first text and 0.8, 0.1, 0.1 after the second, and
-    a width of 2, give rows [0, 0], tokens [0, 1] and sums [−1.51, −2.20].
-    """
-    sums = (scores[:, None] + logprobs).flatten()
-    best = sums.topk(min(width, int(sums.isfinite().sum())))
-    vocab = logprobs.shape[1]
-    return best.indices // vocab, best.indices % vocab, best.values
-
-
-def draw_beams(rng: Generator) -> Probes:
-    """Inputs for 03.4: name → (scores, logprobs, width)."""
-    def drawn(open: int, vocab: int, width: int) -> tuple[Tensor, Tensor, int]:
-        return -3 * rand(open, generator=rng) - 1, (1.5 * randn(open, vocab, generator=rng)).log_softmax(-1), width
-
-    scores, logprobs, _ = drawn(3, 4, 8)
-    logprobs[0, 1:], logprobs[1, 0], logprobs[2, :2] = -torch.inf, -torch.inf, -torch.inf
-    far, after, _ = drawn(4, 6, 5)
-    return {
-        "two texts, three tokens, two kept":
-            (torch.tensor([-1.0, -3.0]), torch.tensor([[0.6, 0.3, 0.1], [0.8, 0.1, 0.1]]).log(), 2),
-        "three texts, five tokens, four kept": drawn(3, 5, 4),
-        "as many texts as tokens": drawn(4, 4, 4),
-        "the first step: one text is open": (torch.zeros(1), drawn(1, 6, 3)[1], 3),
-        "one kept": drawn(5, 3, 1),
-        "tokens that may not be written": (scores, logprobs, 8),
-        "wider than what there is": drawn(2, 3, 10),
-        "long texts, far below 0": (far - 160, after, 5),
-    }
-
-
-def rank_by_length_penalty(
-    logprobs: Float[Tensor, "batch"], lengths: Int[Tensor, "batch"], prompt: int, alpha: float,
-) -> tuple[Int[Tensor, "batch"], Float[Tensor, "batch"]]:
-    """The order of some finished texts, the best first, and their scores in that order.
-
-    logprobs[i] is the log-probability of what was written in text i. ``lengths`` counts the tokens of the
-    whole texts, of which the first ``prompt`` were given and not written. The score is the
-    log-probability, divided by ((5 + n) / 6)**alpha, where n counts the tokens that were written (Wu et al.
-    2016). The order holds places in ``logprobs``. Of equal texts the one given earlier stands first.
-    With a prompt of 2, log-probabilities [−4, −6] of lengths [5, 15] and alpha = 1 have the scores −3 and
-    −2: give ([1, 0], [−2, −3]).
-    """
-    written = lengths - prompt
-    scores = logprobs / ((5 + written) / 6) ** alpha
-    ordered, order = scores.sort(descending=True, stable=True)
-    return order, ordered
-
-
-def draw_texts(rng: Generator) -> Probes:
-    """Inputs for 03.5: name → (logprobs, lengths, tokens of the prompt, alpha)."""
-    def drawn(texts: int, prompt: int, alpha: float) -> tuple[Tensor, Tensor, int, float]:
-        written = randint(1, 25, (texts,), generator=rng)
-        return -(0.5 + rand(texts, generator=rng)) * written ** 0.7, written + prompt, prompt, alpha
-
-    equal, lengths, _, _ = drawn(6, 4, 0.7)
-    return {
-        "two texts": (torch.tensor([-4.0, -6.0]), torch.tensor([5, 15]), 2, 1.0),
-        "seven texts": drawn(7, 3, 0.6),
-        "a long prompt": drawn(8, 30, 0.8),
-        "no prompt": drawn(5, 0, 0.7),
-        "alpha = 0": drawn(6, 5, 0.0),
-        "texts that come twice": (equal[[0, 1, 2, 0, 3, 1, 4]], lengths[[0, 1, 2, 0, 3, 1, 4]], 4, 0.7),
-        "a single text": drawn(1, 6, 0.9),
-    }
-
-
-def likeliest_text(
-    next_logprobs: "Callable[[tuple[int, ...]], Tensor]", end: int, length: int,
-) -> tuple[tuple[int, ...], float]:
-    """The likeliest of all texts that a language model can write, and its log-probability.
-
-    A text is a tuple of tokens, and () is where it begins. next_logprobs(text) gives a tensor [vocab]: the
-    log-probability of each token that may come next. A text is finished when its last token is ``end``, also
-    if that is its only one, or when it has ``length`` tokens, ``end`` counted. Its log-probability is the sum
-    over all of its tokens. Give the finished text with the largest sum, and that sum.
-    There are too many texts to try all, and each call takes a large model a while. But a text only
-    loses as it grows. So do not ask about one that is less likely than a finished text you have come upon,
-    nor about one that is finished: here next_logprobs raises an error then. Let 0 be the end. If 0, 1, 2
-    have the chances 0.1, 0.5, 0.4 at first, 0.3, 0.35, 0.35 after (1,) and 0.9, 0.05, 0.05 after (2,), and
-    the length is 2, it is (2, 0), with log 0.36.
-    """
-    import heapq
-    texts: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]
-    while True:
-        cost, text = heapq.heappop(texts)
-        if text[-1:] == (end,) or len(text) == length:
-            return text, -cost
-        for token, logprob in enumerate(next_logprobs(text).tolist()):
-            heapq.heappush(texts, (cost - logprob, (*text, token)))
-
-
-class CannotWin(ValueError):
-    """A model was asked about a text that is finished, or less likely than a finished one it has shown."""
-
-
-@dataclass
-class LittleModel:
-    """What 03.6 asks: ``rows`` has the log-probabilities of all next tokens for every text that is not finished.
-
-    Called with a text, it gives that row [vocab]. CannotWin if the text is finished; or if it is less likely than a
-    finished text which was shown by the row of a shorter text that it does not begin with. So whoever goes into the
-    depth, and whoever reads all texts of a length before the next, may look at the rows in any order.
-    """
-
-    rows: dict[tuple[int, ...], tuple[float, ...]]
-    end: int
-    length: int
-    asked: list[tuple[int, ...]] = field(default_factory=list, compare=False, repr=False)
-
-    def __call__(self, text: Iterable[SupportsInt]) -> Float[Tensor, "vocab"]:
-        """The log-probability of each token that may come next."""
-        begun = tuple(map(int, text))
-        if begun not in self.rows:
-            raise CannotWin(f"next_logprobs was asked about {begun}, which is finished or has an unknown token")
-        elsewhere = [other for other in self.asked if len(other) < len(begun) and begun[: len(other)] != other]
-        best = max((text for other in elsewhere for text in self.finished(other)), key=self.logprob, default=begun)
-        if self.logprob(begun) < self.logprob(best) - 1e-4:
-            raise CannotWin(f"next_logprobs was asked about {begun}, with a log-probability of "
-                            f"{self.logprob(begun):.2f}: {best} is finished and has {self.logprob(best):.2f}")
-        self.asked.append(begun)
-        return torch.tensor(self.rows[begun])
-
-    def finished(self, text: tuple[int, ...]) -> list[tuple[int, ...]]:
-        """The texts, one token longer, that are finished."""
-        return [(*text, token) for token in range(len(self.rows[text]))
-                if token == self.end or len(text) == self.length - 1]
-
-    def logprob(self, text: tuple[int, ...]) -> float:
-        """The sum over a text's tokens, in nats."""
-        return sum((self.rows[text[:slot]][token] for slot, token in enumerate(text)), 0.0)
-
-
-def draw_models(rng: Generator) -> Probes:
-    """Inputs for 03.6: name → (next_logprobs, the end's token, the longest length)."""
-    def drawn(seed: int, vocab: int, end: int, length: int) -> tuple[LittleModel, int, int]:
-        """A model whose best text is not found by beam search with a width of 1 or 2: the seeds were chosen so."""
-        rng.manual_seed(seed)
-        less = torch.eye(vocab)[end]
-        rows = {text: tuple((randn(vocab, generator=rng) - less).log_softmax(-1).tolist())
-                for size in range(length) for text in product(sorted({*range(vocab)} - {end}), repeat=size)}
-        return LittleModel(rows, end, length), end, length
-
-    def made(end: int, length: int, chances: dict[tuple[int, ...], list[float]]) -> tuple[LittleModel, int, int]:
-        return LittleModel({text: tuple(torch.tensor(row).log().tolist()) for text, row in chances.items()},
-                           end, length), end, length
-
-    return {
-        "two tokens at most": made(0, 2, {(): [0.1, 0.5, 0.4], (1,): [0.3, 0.35, 0.35], (2,): [0.9, 0.05, 0.05]}),
-        "one token, and one that is impossible": made(1, 1, {(): [0.2, 0.35, 0.0, 0.45]}),
-        "three tokens at most": drawn(20, 4, 1, 3),
-        "the end at once": drawn(1, 4, 0, 4),
-        "the end is the last token": drawn(30, 4, 3, 4),
-        "the end is in the middle": drawn(1165, 3, 1, 5),
-        "a text cut at its full length": drawn(18, 4, 2, 4),
-    }
-
-
 EXERCISES = (
     Exercise(
         "03.1", "a perplexity", perplexity_of, draw_logits,
-        mistakes=mistakes.PERPLEXITY,
+        mistakes={
+            "the softmax is taken twice: cross_entropy wants the logits, and takes the softmax itself":
+                edit(".log_softmax", ".softmax(-1).log_softmax"),
+            "the logarithm is missing: this is e to the mean of −p, not of −log p (nll_loss takes no logarithm)":
+                edit("log_softmax", "softmax"),
+            "2 is raised to a loss in nats: a natural logarithm goes with e, a logarithm to base 2 with 2":
+                edit(".exp()", ".exp2()"),
+            "this is the mean of 1/p, token by token; take the mean of the logarithms first, and then e to it":
+                edit("(-said.mean()).exp()", "(-said).exp().mean()"),
+            "the mean is taken text by text: a short text then counts as much as a long one":
+                edit("-said.mean()", "text_by_text(logits, targets)"),
+            "the mean divides by all slots, those with −100 too": edit("said.mean()", "said.sum() / targets.numel()"),
+            "a view to [batch vocab time] mixes slots and tokens: .transpose(1, 2) swaps two axes, .view does not":
+                edit("logits[counted]", "cut_across(logits)[counted]"),
+            "a probability underflows to 0, and its logarithm is −∞: take .log_softmax of the logits":
+                edit("log_softmax(-1)", "softmax(-1).log()"),
+            "exp of a large logit is infinite, and of one far below 0 it is 0: .logsumexp knows how to add them up":
+                edit("logits[counted].log_softmax(-1)",
+                     "logits[counted] - logits[counted].exp().sum(-1, keepdim=True).log()"),
+            "a maximum that starts at 0 stays 0 where all logits are negative: start at −∞, or take .log_softmax":
+                edit("logprobs = logits[counted].log_softmax(-1)",
+                     "rest = logits[counted] - largest_from_zero(logits[counted])\n"
+                     "    logprobs = rest - rest.exp().sum(-1, keepdim=True).log()"),
+        },
         hints=(
             "Four tokens that are equally likely have the chance 1/4 each. What is −log of that, and e to it? And if "
             "one text has 9 targets and another has 1, how much does each target count?",
@@ -304,7 +157,24 @@ EXERCISES = (
     ),
     Exercise(
         "03.2", "bits for a character", bits_per_character, draw_costs,
-        mistakes=mistakes.BITS,
+        mistakes={
+            "this is divided by the number of tokens; tokenizers differ in that, and not in the number of characters":
+                edit("len(text)", "len(nats)"),
+            "this is the mean over the tokens, divided by the characters; the whole text's cost is divided by them":
+                edit("sum", "mean"),
+            "these are nats: a bit is log 2 of them, so divide by that": edit(" / torch.tensor(2.0).log()", ""),
+            "a second logarithm is taken: the losses are logarithms already, and a bit is log 2 of a nat":
+                edit("nats.sum() / torch.tensor(2.0).log()", "nats.log2().sum()"),
+            "e^−120 is 0 in float32, and its logarithm is −∞: divide the nats by log 2, without going back to chances":
+                edit("nats.sum() / torch.tensor(2.0).log()", "-(-nats).exp().log2().sum()"),
+            "the bits are cut to whole numbers: // is not /": edit("bits / len", "bits // len"),
+            "these are bits for each byte, of which a 汉字 has three: len(text) counts characters":
+                edit("len(text)", "len(text.encode())"),
+            "these are bits for each word": edit("len(text)", "len(text.split())"),
+            "spaces are not counted; they are characters too": edit("len(text)", 'len(text.replace(" ", ""))'),
+            "the text is stripped: the spaces and line breaks at its ends are characters too":
+                edit("len(text)", "len(text.strip())"),
+        },
         hints=(
             "A text costs 10 bits as two tokens. Another tokenizer makes five tokens of it, which cost 2 bits each. "
             "Which of the two models is better, and by which number can one see that?",
@@ -316,7 +186,31 @@ EXERCISES = (
     ),
     Exercise(
         "03.3", "Kneser and Ney", kneser_ney, draw_pairs,
-        mistakes=mistakes.KNESER_NEY, properties=mistakes.OF_CHANCES,
+        mistakes={
+            "`follows` is how often a word comes; it is after how many different words it comes":
+                edit("seen.sum(0) / seen.sum()", "counts.sum(0) / counts.sum()"),
+            "`follows` adds up rows, .sum(1), how many words follow each; it is after how many each comes, .sum(0)":
+                edit("seen.sum(0)", "seen.sum(1)"),
+            "what a row has lost goes to all words alike; it goes to them by `follows`":
+                edit("seen.sum(0) / seen.sum()", "torch.full(counts.shape[1:], 1 / counts.shape[1])"),
+            "the discount is taken from zeros too, and chances fall below 0: .clamp(min=0) is missing":
+                edit(".clamp(min=0)", ""),
+            "count - d / n is count − (d / n): count − d stands in parentheses of its own":
+                edit("(counts - discount).clamp(min=0) / n", "(counts - discount / n).clamp(min=0)"),
+            "every row shares out d / n; it is d / n for each different word that follows":
+                edit(" * seen.sum(1, keepdim=True)", ""),
+            "this is backing off: `follows` counts only where a pair never comes; interpolation adds it everywhere":
+                edit("kept + left * follows", "torch.where(seen, kept, left * follows)"),
+            "n and kinds lie along the columns: .sum(1) needs keepdim=True":
+                edit("counts.sum(1, keepdim=True)", "counts.sum(1)", "seen.sum(1, keepdim=True)", "seen.sum(1)"),
+            "0 divided by 0 is NaN: a first word that never comes has `follows` as its row":
+                edit("torch.where(n > 0, kept + left * follows, follows)", "kept + left * follows"),
+            "a first word that never comes has zeros; its row is `follows`": edit("follows, follows)", "follows, 0.0)"),
+        },
+        properties={
+            "a chance lies beyond 0 and 1": lambda out, *_: bool(((out >= -1e-4) & (out <= 1 + 1e-4)).all()),
+            "the chances of a row do not add up to 1": lambda out, *_: bool(((out.sum(1) - 1).abs() < 1e-3).all()),
+        },
         hints=(
             '"Francisco" comes nine times, but only ever after "San"; "the" comes three times, after three words. '
             "Which of the two would you rather expect after a word that you have never seen? And how much does each "
@@ -329,44 +223,5 @@ EXERCISES = (
             "table would be 0 / 0.",
         ),
     ),
-    Exercise(
-        "03.4", "one step of beam search", beam_step, draw_beams,
-        mistakes=mistakes_search.BEAM, properties=mistakes_search.OF_A_STEP,
-        hints=(
-            "Two texts are open, and there are three tokens. How many ways to go on are there? May both that are kept "
-            "come from the same text?",
-            "Lay the table of all sums [open vocab] in one long row and take the best of that. Place 4 of a row that "
-            "was [2 3] before: in which row did it stand, and in which column? And how many can be had at all?",
-            "scores[:, None] is a column that fits to the table. .flatten() lays rows end to end; .topk(k) gives the "
-            "largest, in order, with their places, but no more than there are. // and % by the size of the vocabulary "
-            "are row and column. .isfinite() is False for −∞.",
-        ),
-    ),
-    Exercise(
-        "03.5", "the length penalty", rank_by_length_penalty, draw_texts,
-        mistakes=mistakes_search.RANK, properties=mistakes_search.OF_A_RANK,
-        hints=(
-            "Log-probabilities are below 0. Is −6 better or worse after it was divided by 3? Which of the tokens in a "
-            "text has the model not written?",
-            "First the number of written tokens of each text, then the penalty, then the scores; then put them in "
-            "order. Mind which parentheses hold what: the power comes last.",
-            "x ** alpha raises all numbers of a tensor, and binds tighter than /. x.sort(descending=True, stable=True) "
-            "gives the numbers in order and the places they came from; `stable` leaves equal ones as they stood.",
-        ),
-    ),
-    Exercise(
-        "03.6", "the likeliest text of all", likeliest_text, draw_models,
-        mistakes=mistakes_search.LIKELIEST,
-        hints=(
-            "You have found a finished text with the log-probability −2. An open one has −2.5. What can become of it, "
-            "whatever tokens are added?",
-            "Two ways. Go into the depth: a function that goes on with each token in turn and calls itself, but only "
-            "if the longer text is still likelier than the best finished one so far. Or keep all texts, open and "
-            "finished, in one pile, and always go on with the likeliest: the first finished one that comes up is the "
-            "answer. Why?",
-            "float(\"-inf\") is what the best begins with. (*text, token) is a text with one token more. Into the "
-            "depth: `nonlocal best` lets an inner function change it. With a pile: heapq.heappush and heapq.heappop, "
-            "which gives the smallest, so store minus the log-probability in front of each text.",
-        ),
-    ),
+    *exercises_search.EXERCISES,
 )
