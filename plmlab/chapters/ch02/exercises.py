@@ -1,11 +1,14 @@
 """Exercises of chapter 02: word vectors, from the pairs of a window to what negative sampling finds at its lowest."""
 
+from math import log
+
 import torch
 from jaxtyping import Float, Int
 from torch import Generator, Tensor, randint, randn
 
-from plmlab.chapters.ch02 import mistakes, mistakes_noise
+from plmlab.exercises.edits import edit
 from plmlab.exercises.exercise import Exercise, Probes
+from plmlab.exercises.mistakes import whole
 
 
 def window_pairs(words: list[int], reach: list[int]) -> Int[Tensor, "pair 2"]:
@@ -69,6 +72,12 @@ def draw_contexts(rng: Generator) -> Probes:
     }
 
 
+def largest(contexts: Tensor, vectors: Tensor, pad: int) -> Tensor:
+    """The largest number over the words of each row of 02.2, 0 where it has none."""
+    words = (contexts != pad)[..., None]
+    return vectors[contexts].masked_fill(~words, -torch.inf).amax(1).masked_fill(~words.any(1), 0)
+
+
 def noise(counts: Float[Tensor, "vocab"], power: float = 0.75) -> Float[Tensor, "vocab"]:
     """How likely each word is to be drawn as a negative (Mikolov et al. 2013b).
 
@@ -125,6 +134,15 @@ def draw_negatives(rng: Generator) -> Probes:
             10 * ones, torch.tensor([[30.0, -1, 0, 1], [-30.0, 1, 0, -1]]), torch.tensor(
                 [[[25.0, 0, 1, 0], [-20.0, 0, 0, 1], [1.0, 1, 1, 1]], [[0.0, -25, 0, 1], [22.0, 0, 2, 1], [2.0] * 4]])),
     }
+
+
+def between(loss: Tensor, word: Tensor, context: Tensor, negatives: Tensor) -> bool:
+    """Whether a loss of 02.4 is what scores of the wrong sign cost at least, and no more than log 2 for each score
+    above it."""
+    near, far = (word * context).sum(-1), (word[:, None] * negatives).sum(-1)
+    least = ((-near).clamp(min=0) + far.clamp(min=0).sum(-1)).mean()
+    slack = 1e-3 * (1 + least)
+    return bool(least - slack <= loss <= least + (1 + far.shape[1]) * log(2) + slack)
 
 
 def analogy(vectors: Float[Tensor, "vocab model"], a: int, b: int, c: int) -> int:
@@ -200,7 +218,31 @@ def draw_tables(rng: Generator) -> Probes:
 EXERCISES = (
     Exercise(
         "02.1", "the pairs of skip-gram", window_pairs, draw_sentences,
-        mistakes=mistakes.PAIRS, properties=mistakes.OF_PAIRS,
+        mistakes={
+            "the word is paired with itself; its own place is left out": edit("0 < abs", "abs"),
+            "only the words to the right are taken; a window goes to both sides": edit("abs(i - j)", "j - i"),
+            "a place below 0 counts from the end, so that words[-1] is the last word: a window ends where the sentence "
+            "does": edit("for j in places if 0 < abs(i - j) <= reach[i]",
+                         "for j in range(i - reach[i], i + reach[i] + 1) if j != i and j < len(words)"),
+            "a slice that begins below 0, words[i - r:i], counts from the end and is empty: begin at max(0, i - r)":
+                edit("for j in places if 0 < abs(i - j) <= reach[i]",
+                     "for j in [*places[i - reach[i]:i], *places[i + 1:i + reach[i] + 1]]"),
+            "the last word on the right is missing: range(i - r, i + r) ends before i + r":
+                edit("0 < abs(i - j) <= reach[i]", "i != j and -reach[i] <= j - i < reach[i]"),
+            "the words that are just reach[i] away are missing: it is <=, not <": edit("<=", "<"),
+            "the columns have changed places: the word comes first, then the word near it":
+                edit("(words[i], words[j])", "(words[j], words[i])"),
+            "this is the reach of the other place, j; the window is that of place i": edit("reach[i]", "reach[j]"),
+            "equal words are left out; it is the place that must differ, and a word may stand near itself":
+                edit("0 < abs(i - j) <= reach[i]", "words[i] != words[j] and abs(i - j) <= reach[i]"),
+            ".index gives the first place of a word; where it stands a second time it has another window: count the "
+            "places": edit("if 0", "for first in [words.index(words[i])] if 0",
+                           "abs(i - j) <= reach[i]", "abs(first - j) <= reach[first]"),
+        },
+        properties={
+            "a row holds a word that is not in the sentence":
+                lambda out, words, reach: set(out.flatten().tolist()) <= {*words},
+        },
         hints=(
             "Take the sentence [5, 8, 5] and the reach [1, 2, 1]. Which places are near place 0, near place 1, near "
             "place 2? How many rows is that? May 5 be paired with 5?",
@@ -213,7 +255,27 @@ EXERCISES = (
     ),
     Exercise(
         "02.2", "what CBOW reads", cbow_hidden, draw_contexts,
-        mistakes=mistakes.MEAN, properties=mistakes.OF_A_MEAN,
+        mistakes={
+            "these are sums; a sum is divided by the number of words": edit(" / here.sum(1).clamp(min=1)", ""),
+            "padding counts in the mean: divide by the number of words, not of slots":
+                edit("here.sum(1).clamp(min=1)", "here.shape[1]"),
+            "padding's vector is in the mean as if it were a word's (padding_idx only keeps that vector from being "
+            "trained)": edit(" * here).sum(1) / here.sum(1).clamp(min=1)", ").mean(1)"),
+            "padding's vector is in the sum, though the sum is divided by the number of words": edit(" * here", ""),
+            "0 divided by 0 is NaN: a row of nothing but padding gives zeros": edit(".clamp(min=1)", ""),
+            "the sums are divided by the number of words in the whole batch; each row has its own":
+                edit("here.sum(1).clamp(min=1)", "here.sum()"),
+            "padding is taken to be 0; it is `pad`": edit("!= pad", "!= 0"),
+            "a vector of zeros is taken for padding; it may be a word's: `pad` says what padding is":
+                edit("(contexts != pad)", "vectors[contexts].any(-1)"),
+            "padding is taken to stand behind the words; it may stand in any slot":
+                edit("(contexts != pad)[", "(torch.arange(contexts.shape[1]) < (contexts != pad).sum(1)[:, None])["),
+            "the mask stands on its head: this is the mean of the padding": edit("!=", "=="),
+        },
+        properties={
+            "a number is larger than that of every word near: a mean lies between what it is the mean of":
+                lambda out, *args: bool((out <= largest(*args) + 1e-4).all()),
+        },
         hints=(
             "A row holds two words and two slots of padding. What is added up, and what is the sum divided by? And in "
             "a row with no word at all?",
@@ -225,7 +287,29 @@ EXERCISES = (
     ),
     Exercise(
         "02.3", "where negatives come from", noise, draw_counts,
-        mistakes=mistakes_noise.NOISE, properties=mistakes_noise.OF_NOISE,
+        mistakes={
+            "the power does nothing: these are the plain frequencies (counts * power is no power, and its factor "
+            "cancels)": edit(" ** power", ""),
+            "these are powers, which do not add up to 1: divide by their sum": edit(" / raised.sum()", ""),
+            "the frequencies are raised after they were made to add up to 1, and now they do not: divide by the sum at "
+            "the end": edit("raised / raised.sum()", "(counts / counts.sum()) ** power"),
+            "the powers are divided by the sum of the counts; divide by the sum of the powers":
+                edit("raised.sum()", "counts.sum()"),
+            "the frequencies are multiplied by the power: ** is the power, * is not":
+                edit("raised / raised.sum()", "counts / counts.sum() * power"),
+            "** comes before /: counts ** 3 / 4 is the cube, and a quarter of it; use the power that is given":
+                edit("** power", "** 3 / 4"),
+            "the power is always 3/4; here it is given": edit("** power", "** 0.75"),
+            "the power stands on its head, 4/3 for 3/4: rare words become rarer": edit("** power", "** (1 / power)"),
+            "all words are equally likely: where did the power go? 3 // 4 is 0": edit("** power", "** (3 // 4)"),
+            "this is a softmax of the powers; they are divided by their sum":
+                edit("raised / raised.sum()", "raised.softmax(0)"),
+        },
+        properties={
+            "a chance lies beyond 0 and 1": lambda out, *_: bool(((out >= 0) & (out <= 1 + 1e-4)).all()),
+            "the chances do not add up to 1": lambda out, *_: abs(float(out.sum()) - 1) < 1e-3,
+            "a word that never comes is drawn": lambda out, counts, _: bool((out[counts == 0].abs() < 1e-6).all()),
+        },
         hints=(
             "One word comes 1 time, another 16 times. What are 1 and 16, raised to 3/4? So how likely is each?",
             "First raise every count, then divide by a sum. Which sum makes the chances add up to 1?",
@@ -234,7 +318,32 @@ EXERCISES = (
     ),
     Exercise(
         "02.4", "the loss of negative sampling", negative_sampling_loss, draw_negatives,
-        mistakes=mistakes_noise.LOSS, properties=mistakes_noise.OF_A_LOSS,
+        mistakes={
+            "the negatives' part is averaged over k; it is added up": edit("-far).sum", "-far).mean"),
+            "this is the mean over pairs and negatives alike, batch · (1 + k) of them; divide by the batch alone":
+                edit("mean()", "sum() / (near.numel() + far.numel())"),
+            "the batch is added up; asked is its mean": edit("mean", "sum"),
+            "the negatives are drawn near: in their part the score has a minus, σ(−w·n)": edit("-far", "far"),
+            "the sigmoid of a score far below 0 is 0 in float32, and log 0 is −∞: torch.nn.functional.logsigmoid keeps "
+            "the digits": edit("torch.nn.functional.logsigmoid", "lambda scores: scores.sigmoid().log()"),
+            "the function binary_cross_entropy cuts every logarithm off at −100; binary_cross_entropy_with_logits "
+            "takes the scores themselves, and keeps the digits":
+                edit("log_sigmoid(near)", "near.sigmoid().log().clamp(min=-100)",
+                     "log_sigmoid(-far)", "(1 - far.sigmoid()).log().clamp(min=-100)"),
+            "the sigmoid is taken twice: logsigmoid takes it already":
+                edit("(near)", "(near.sigmoid())", "(-far)", "(-far.sigmoid())"),
+            "this is a softmax over the context and the negatives; each score has a sigmoid of its own":
+                edit("log_sigmoid(near) + log_sigmoid(-far).sum(-1)",
+                     "torch.cat([near[:, None], far], 1).log_softmax(1)[:, 0]"),
+            "each word is scored with every pair's context, as w @ c.T does; it has its own":
+                edit("(word * context).sum(-1)", "word @ context.T"),
+            "the negatives' scores are added before the sigmoid; each has a sigmoid of its own":
+                edit("(-far).sum(-1)", "(-far.sum(-1))"),
+        },
+        properties={
+            "−log σ(x) is at least max(0, −x), and at most log 2 more; your loss is not. Is something added inside the "
+            "logarithm, or is a sigmoid cut off?": between,
+        },
         hints=(
             "A batch has 3 pairs, with 2 negatives each. How many scores are there, and how many of them may be large "
             "without cost? By which number is the sum divided?",
@@ -246,7 +355,26 @@ EXERCISES = (
     ),
     Exercise(
         "02.5", "an analogy", analogy, draw_analogies,
-        mistakes=mistakes.ANALOGY,
+        mistakes={
+            "the three words are not left out; b or c itself is often the nearest":
+                edit("    scores[[a, b, c]] = -torch.inf\n", ""),
+            "only c is left out; a and b are, too": edit("[[a, b, c]]", "[c]"),
+            "the three get the score 0, which is the largest where all cosines are below 0: give them −∞":
+                edit("-torch.inf", "0"),
+            "a maximum that starts at 0 finds nothing where all cosines are below 0: begin with −∞":
+                edit("int(scores.argmax())", "int(scores.argmax()) if scores.max() > 0 else None"),
+            "the vectors are not brought to length 1; dot products prefer long vectors":
+                edit("torch.nn.functional.normalize(vectors)", "vectors"),
+            "the sum b − a + c is made of the raw vectors; bring all to length 1 first":
+                edit("(units[b] - units[a] + units[c])", "(vectors[b] - vectors[a] + vectors[c])"),
+            "the sum is made of vectors of length 1, but the rows that it meets are raw": edit("units @", "vectors @"),
+            "the columns are brought to length 1; a word's vector is a row":
+                edit("normalize(vectors)", "normalize(vectors, dim=0)"),
+            "the signs are wrong: this is a − b + c": edit("units[b] - units[a]", "units[a] - units[b]"),
+            "the row is counted in a table from which three rows were taken out; asked is the row in `vectors`":
+                edit("scores[[a, b, c]] = -torch.inf",
+                     "scores = scores[[row for row in range(len(units)) if row not in (a, b, c)]]"),
+        },
         hints=(
             "What do you add to the vector of man to come to woman? Add the same to king. Which word lies nearest to "
             "the place where you are now: queen, or perhaps king itself?",
@@ -259,7 +387,28 @@ EXERCISES = (
     ),
     Exercise(
         "02.6", "what negative sampling finds", shifted_pmi, draw_tables,
-        mistakes=mistakes_noise.SHIFTED, properties=mistakes_noise.OF_A_SHIFTED_PMI,
+        mistakes={
+            "the shift is missing: this is the PMI, without − log k": edit("ratio / k", "ratio"),
+            "the shift has the wrong sign: it is − log k": edit("ratio / k", "ratio * k"),
+            "a / b * c is (a / b) · c: put P(w) · Q(c) in parentheses":
+                edit("(words * contexts / contexts.sum())", "words * contexts / contexts.sum()"),
+            "what is below 0 is made 0, after the shift; that is another matrix, the positive one":
+                edit("-torch.inf)", "0).clamp(min=0)"),
+            "a pair that never comes has 0, as if it came as often as by chance; it has −∞": edit("-torch.inf", "0"),
+            "0 divided by 0 is NaN: where a word or a context never comes there is −∞":
+                edit(".masked_fill(counts == 0, -torch.inf)", ""),
+            ".nan_to_num makes the smallest number of −∞, too, unless neginf says otherwise":
+                edit("masked_fill(counts == 0, -torch.inf)", "nan_to_num()"),
+            "the power is missing: these are the contexts' plain frequencies": edit(" ** power", ""),
+            "the contexts' chances are raised and do not add up to 1 any more: divide by their sum at the end":
+                edit("counts.sum(0) ** power", "(counts.sum(0) / counts.sum()) ** power", " / contexts.sum()", ""),
+            "the words' chances lie along the contexts: .sum(1) needs keepdim=True": edit(", keepdim=True", ""),
+        },
+        properties={
+            "a number is above −log Q(c) − log k: as if a pair came more often than its word does":
+                lambda out, counts, k, power: bool(
+                    (out <= -whole(counts.sum(0) ** power).log() - log(k) + 1e-3).all()),
+        },
         hints=(
             "If a word and a context knew nothing of each other, how often would the pair come? What is the logarithm "
             "of the ratio then, and what if the pair comes twice as often? Where does 0 / 0 come up?",
