@@ -1,12 +1,14 @@
-"""Exercises of chapter 04: sequence to sequence and attention, from the order of the source to who reads what."""
+"""Exercises of chapter 04: sequence to sequence and attention, from the order of the source to what a decoder reads.
+Links between words, 04.4 and 04.5, stand in `exercises_alignment`."""
 
-from math import log
+from math import inf, log
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Generator, Tensor, rand, randint, randn
 
-from plmlab.chapters.ch04 import mistakes, mistakes_links
+from plmlab.chapters.ch04 import exercises_alignment
+from plmlab.exercises.edits import edit
 from plmlab.exercises.exercise import Exercise, Probes
 
 
@@ -40,6 +42,12 @@ def draw_sources(rng: Generator) -> Probes:
         "more slots than any text needs": drawn(7, 1, 4, 2, 5),
         "a text of one word": drawn(1, 0, 1),
     }
+
+
+def turned(tokens: Int[Tensor, "batch time"], lengths: Int[Tensor, "batch"]) -> Int[Tensor, "batch time"]:
+    """Each text with its first ``lengths`` slots turned round."""
+    pairs = zip(tokens, lengths.tolist(), strict=True)
+    return torch.stack([torch.cat([row[:n].flip(0), row[n:]]) for row, n in pairs])
 
 
 def context_of(
@@ -79,6 +87,14 @@ def draw_memories(rng: Generator) -> Probes:
     }
 
 
+def within_the_words(
+    out: Float[Tensor, "batch width"], memory: Float[Tensor, "batch time width"], real: Bool[Tensor, "batch time"],
+) -> bool:
+    """Whether each number of a context lies between the least and the largest of its text's words."""
+    low, high = (memory.masked_fill(~real[..., None], far) for far in (inf, -inf))
+    return bool(((out >= low.amin(1) - 1e-3) & (out <= high.amax(1) + 1e-3)).all())
+
+
 def additive_scores(
     state: Float[Tensor, "batch model"], memory: Float[Tensor, "batch time key"],
     W: Float[Tensor, "width model"], U: Float[Tensor, "width key"], v: Float[Tensor, "width"],
@@ -108,87 +124,6 @@ def draw_states(rng: Generator) -> Probes:
         "as many texts as slots": drawn(4, 4, 3, 2, 5),
         "texts of one slot": drawn(3, 1, 2, 4, 3),
         "numbers in the hundreds": drawn(2, 4, 3, 6, 2, scale=100.0),
-    }
-
-
-def alignment_error_rate(
-    links: set[tuple[int, int]], sure: set[tuple[int, int]], possible: set[tuple[int, int]],
-) -> float:
-    """How wrong some links between the words of a sentence and its translation are (Och and Ney 2003).
-
-    A link is a pair (slot in the target, slot in the source). ``links`` is the set A that a model gives.
-    People have marked two sets: S, ``sure``, which should be found, and P, ``possible``, which may be found. Each
-    sure link is possible too. The alignment error rate is 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|), where |…|
-    is the number of links and ∩ keeps those in both sets. If neither A nor S has a link, nothing is wrong: 0.
-    For A = {(0, 0), (1, 1), (2, 1)}, S = {(0, 0), (1, 2)} and P = {(0, 0), (1, 2), (1, 1)} it is
-    1 − (1 + 2) / (3 + 2) = 0.4.
-    """
-    if not links and not sure:
-        return 0.0
-    return 1 - (len(links & sure) + len(links & possible)) / (len(links) + len(sure))
-
-
-def draw_links(rng: Generator) -> Probes:
-    """Inputs for 04.4: name → (links, sure, possible)."""
-    def drawn(targets: int, sources: int) -> tuple[set[tuple[int, int]], ...]:
-        score = rand(targets, sources, generator=rng)
-        sure = {(i, j) for i, j in (score > 0.85).nonzero().tolist()}
-        possible = {(i, j) for i, j in (score > 0.6).nonzero().tolist()}
-        noisy = score + 0.25 * randn(targets, sources, generator=rng)
-        return {(i, j) for i, j in (noisy > 0.7).nonzero().tolist()}, sure, possible
-
-    return {
-        "three links": ({(0, 0), (1, 1), (2, 1)}, {(0, 0), (1, 2)}, {(0, 0), (1, 2), (1, 1)}),
-        "all are right, all sure ones are found":
-            ({(0, 1), (1, 0), (2, 2)}, {(0, 1), (1, 0)}, {(0, 1), (1, 0), (2, 2)}),
-        "what is possible is sure":
-            ({(0, 0), (1, 2), (2, 1), (3, 3)}, {(0, 0), (1, 1), (2, 1)}, {(0, 0), (1, 1), (2, 1)}),
-        "a longer text": drawn(6, 8),
-        "the model gives no link": (set(), {(0, 0), (1, 1)}, {(0, 0), (1, 1), (1, 0)}),
-        "no link is sure": ({(0, 0), (1, 1), (2, 0)}, set(), {(1, 1), (0, 1)}),
-        "no link at all": (set(), set(), {(0, 1)}),
-    }
-
-
-def ibm1_round(
-    sources: list[list[int]], targets: list[list[int]], t: Float[Tensor, "target source"],
-) -> Float[Tensor, "target source"]:
-    """One round of expectation–maximisation for IBM model 1 (Brown et al. 1993): a better table of translations.
-
-    sources[k] and targets[k] are a sentence and its translation, as ids. t[f, e] is the chance that source
-    word e becomes target word f, so that each column adds up to 1. Each target word f of a sentence comes from
-    one of the words of that sentence's source. Share its count of 1 out among them: e gets t[f, e], divided by the
-    sum of t[f, …] over all words of that source. Add up what each pair (f, e) gets in all sentences. A word that
-    stands twice counts twice, in source and target. Then divide each column by its sum. The column of a source word
-    in no sentence stays as it was. NULL, the empty word, is a source word like others: whoever wants it has put it
-    into each source. For sources [[0, 1], [0]], targets [[0, 1], [0]] and all chances 1/2, word 0 of the source
-    gets 1/2 + 1 and 1/2, and its column is [0.75, 0.25]; the other column is [0.5, 0.5].
-    """
-    counts = torch.zeros_like(t)
-    for source, target in zip(sources, targets, strict=True):
-        for f in target:
-            for e in source:
-                counts[f, e] += t[f, e] / t[f, source].sum()
-    total = counts.sum(0)
-    return torch.where(total > 0, counts / total, t)
-
-
-def draw_sentences(rng: Generator) -> Probes:
-    """Inputs for 04.5: name → (sources, targets, t [target source])."""
-    def table(targets: int, sources: int) -> Tensor:
-        return randn(targets, sources, generator=rng).softmax(0)
-
-    certain = table(4, 3)
-    certain[0, 1] = certain[2, 0] = certain[1, 2] = 0
-    half = torch.full((2, 2), 0.5)
-    return {
-        "two words, and one of them alone": ([[0, 1], [0]], [[0, 1], [0]], half),
-        "three sentences": ([[0, 1, 2], [1, 3], [2, 0]], [[4, 0], [1, 2, 3], [0, 3, 1, 4]], table(5, 4)),
-        "as many words in both languages": ([[0, 1], [2, 1, 3], [3, 0]], [[2, 0, 1], [3, 1], [0, 3]], table(4, 4)),
-        "words that stand twice": ([[0, 1, 0, 2], [2, 3, 0], [1, 3]], [[3, 1, 3], [0, 2], [2, 4, 2, 1]], table(5, 4)),
-        "words in no sentence": ([[1, 4], [4, 2]], [[0, 3, 5], [3]], table(6, 5)),
-        "chances of 0": ([[0, 1, 2], [2, 1]], [[3, 2, 1], [0, 3]], certain / certain.sum(0)),
-        "one word each": ([[1]], [[2]], table(3, 2)),
     }
 
 
@@ -239,7 +174,36 @@ def draw_guesses(rng: Generator) -> Probes:
 EXERCISES = (
     Exercise(
         "04.1", "a source turned round", reverse_sources, draw_sources,
-        mistakes=mistakes.REVERSE, properties=mistakes.OF_REVERSED,
+        mistakes={
+            "whole rows are turned round, so that padding comes first; it stays on the right":
+                edit(".gather(1, words_first)", ""),
+            "the texts change places, .flip(0); it is the words in each text that do":
+                edit(".flip(1)", ".flip(0)", ".gather(1, words_first)", ""),
+            "the words of all texts are turned round as one row, so that they go from text to text":
+                edit("flipped.gather(1, words_first)",
+                     "tokens.masked_scatter(tokens != pad, tokens[tokens != pad].flip(0))"),
+            "as many slots are turned round in each text as the longest has, padding with them":
+                edit("return flipped.gather(1, words_first)", "n = int((tokens != pad).sum(1).max())\n"
+                     "    return torch.cat([tokens[:, :n].flip(1), tokens[:, n:]], 1)"),
+            "whole rows are turned round before they are cut: cut first, row[:n].flip(0)":
+                edit("gather(1, words_first)", "where(tokens != pad, tokens)"),
+            "the last word of each text stays at its end: text[:n] has n words":
+                lambda tokens, pad: turned(tokens, (tokens != pad).sum(1) - 1),
+            "one slot too many is turned round, so that one padding comes first: text[:n] has n words":
+                lambda tokens, pad: turned(tokens, (tokens != pad).sum(1) + 1),
+            "0 is taken for padding; `pad` says what padding is":
+                lambda tokens, pad: turned(tokens, tokens.count_nonzero(1)),
+            "the rows are filled up with 0; `pad` says what padding is":
+                edit("1, words_first)", "1, words_first).masked_fill(tokens == pad, 0)"),
+            "the answer lies on its side, filled up with 0: pad_sequence wants batch_first=True and padding_value=pad":
+                edit("flipped.gather(1, words_first)",
+                     "torch.nn.utils.rnn.pad_sequence([row[row != pad].flip(0) for row in tokens])"),
+        },
+        properties={
+            "padding does not stand where it stood": lambda out, tokens, pad: torch.equal(out == pad, tokens == pad),
+            "a text does not have the words that it had":
+                lambda out, tokens, pad: torch.equal(out.sort(1).values, tokens.sort(1).values),
+        },
         hints=(
             "The row [5, 6, 0], with 0 for padding, has two words. What comes out if the whole row is turned round? "
             "What should come out?",
@@ -252,7 +216,32 @@ EXERCISES = (
     ),
     Exercise(
         "04.2", "a context", context_of, draw_memories,
-        mistakes=mistakes.CONTEXT, properties=mistakes.OF_A_CONTEXT,
+        mistakes={
+            "the scores are divided by √width, as the Transformer does; here they are not":
+                edit("state, memory)", "state, memory) / state.shape[1] ** 0.5"),
+            "the softmax runs over the texts (dim 0), not over the slots": edit("softmax(-1)", "softmax(0)"),
+            "the softmax runs over an axis of size 1, so that each word has the weight 1: it runs over the slots":
+                edit(".softmax(-1)", "[..., None].softmax(-1)[..., 0]"),
+            "padding gets the score 0 before the softmax, which is no small score: it needs −∞":
+                edit('scores.masked_fill(~real, float("-inf"))', "(scores * real)"),
+            "the memory is set to 0 at padding, but its weight is not; padding needs the score −∞":
+                edit("scores = torch", "memory = memory * real[..., None]\n    scores = torch",
+                     '.masked_fill(~real, float("-inf"))', ""),
+            "the weights are set to 0 at padding after the softmax: the others no longer add up to 1":
+                edit('.masked_fill(~real, float("-inf")).softmax(-1)', ".softmax(-1) * real"),
+            "padding counts: `real` is not used": edit('.masked_fill(~real, float("-inf"))', ""),
+            "the mask is the wrong way round: masked_fill writes where it is True, so give it ~real":
+                edit("~real", "real"),
+            "exp of a large score is infinite, and of scores far below 0 it is 0: .softmax takes the largest away "
+            "first": edit("weights = scores", "seen = scores", ".softmax(-1)", "\n    weights = by_exp(seen)"),
+            "a maximum that starts at 0 stays 0 where all scores are negative: start at −∞, or take .softmax":
+                edit("weights = scores", "seen = scores", ".softmax(-1)",
+                     "\n    weights = by_exp(seen - largest_from_zero(seen))"),
+        },
+        properties={
+            "a number of the context lies below or above that of all words in the text, which no mean does":
+                lambda out, state, memory, real: within_the_words(out, memory, real),
+        },
         hints=(
             "If a padding slot gets the score 0 and the words have scores of −5 and −7, who gets almost all of the "
             "weight? Which score gives the weight 0 for certain?",
@@ -265,7 +254,28 @@ EXERCISES = (
     ),
     Exercise(
         "04.3", "a score by a small network", additive_scores, draw_states,
-        mistakes=mistakes.ADDITIVE, properties=mistakes.OF_ADDITIVE,
+        mistakes={
+            "the tanh is missing: this is vᵀ(W s + U h)": edit("torch.tanh", ""),
+            "the tanh comes after v; it comes before": edit("tanh(", "tanh((", " @ v", " @ v)"),
+            "the tanh is taken of W s and of U h, each by itself; it is taken of their sum":
+                edit("torch.tanh((state @ W.T)", "((state @ W.T).tanh()", "memory @ U.T", "(memory @ U.T).tanh()"),
+            "this is the inner product of W s and U h; they are added, and v makes a number of the tanh":
+                edit("torch.tanh(", "(", "+ memory @ U.T) @ v", "* (memory @ U.T)).sum(-1)"),
+            "the vector v is left out: the numbers are added up": edit(" @ v", ".sum(-1)"),
+            "a sigmoid stands in the place of tanh": edit("tanh", "sigmoid"),
+            "tanh by the formula is ∞/∞ for large numbers; take torch.tanh":
+                edit("return torch.tanh", "x = ", " @ v",
+                     "\n    return (x.exp() - (-x).exp()) / (x.exp() + (-x).exp()) @ v"),
+            "the states lie along the slots; (state @ W.T)[:, None] gives each text its own": edit("[:, None]", ""),
+            "W and U lie on their sides: for rows of a batch, W s is state @ W.T": edit("W.T", "W", "U.T", "U"),
+            ".squeeze() takes away every axis of size 1, that of one text or of one slot too: .squeeze(-1)":
+                edit(" @ v", " @ v[:, None]", "return torch", "scores = torch", "v[:, None]",
+                     "v[:, None]\n    return scores.squeeze()"),
+        },
+        properties={
+            "a score lies beyond the sum of |v|; no tanh is larger than 1":
+                lambda out, state, memory, W, U, v: bool((out.abs() <= v.abs().sum() + 1e-3).all()),
+        },
         hints=(
             "W s is one vector for a text, and U h is one for each slot of it. What shapes have the two for a whole "
             "batch, and what must happen before they can be added?",
@@ -275,35 +285,36 @@ EXERCISES = (
             "the place of the slots. A tensor [batch time width] @ v is [batch time].",
         ),
     ),
-    Exercise(
-        "04.4", "the alignment error rate", alignment_error_rate, draw_links,
-        mistakes=mistakes_links.ERROR_RATE,
-        hints=(
-            "A model gives one link, and it is possible but not sure. Two links are sure. Which of the four numbers "
-            "|A ∩ S|, |A ∩ P|, |A| and |S| are not 0?",
-            "Count four times, and put the counts into the formula, with parentheses round the sum above and round the "
-            "sum below. Look first whether one would divide by 0.",
-            "one & other is the set of what is in both sets, | of what is in any. len(…) counts. An empty set is False "
-            "where a condition is expected.",
-        ),
-    ),
-    Exercise(
-        "04.5", "a round of IBM model 1", ibm1_round, draw_sentences,
-        mistakes=mistakes_links.IBM1, properties=mistakes_links.OF_A_TABLE,
-        hints=(
-            "Word f stands in the target, and the source is [0, 1]. t[f, 0] is 0.6 and t[f, 1] is 0.2. How is a count "
-            "of 1 shared out among 0 and 1? And if the source is [0, 1, 1]?",
-            "Begin with a table of zeros, as large as t. Three loops: over sentences, over words of the target, over "
-            "words of the source; the innermost adds one share to one place. Divide only after all loops, and "
-            "look at the columns that are still 0.",
-            "torch.zeros_like(t) is the table; t[f, source] are the chances of f for a list of ids; an id that stands "
-            "twice comes twice. table.sum(0) adds up each column. torch.where(total > 0, a, b) takes b where a would "
-            "be 0 / 0.",
-        ),
-    ),
+    *exercises_alignment.EXERCISES,
     Exercise(
         "04.6", "scheduled sampling", scheduled_inputs, draw_guesses,
-        mistakes=mistakes_links.SCHEDULED, properties=mistakes_links.OF_INPUTS,
+        mistakes={
+            "a slot reads its own guess, which is made after it has read; it reads the guess of the slot before":
+                edit("guesses[:, :-1]", "guesses[:, 1:]"),
+            "a slot reads its own guess, and the first word is replaced too; shift the guesses, and keep the first "
+            "slot": edit("torch.cat([inputs[:, :1], guesses[:, :-1]], 1)", "guesses"),
+            "a guess goes round the end into the first slot: .roll(1, 1) does that, and the first slot stays":
+                edit("torch.cat([inputs[:, :1], guesses[:, :-1]], 1)", "guesses.roll(1, 1)"),
+            "guesses go from text to text: .roll(1) without a dim rolls all texts as one row":
+                edit("torch.cat([inputs[:, :1], guesses[:, :-1]], 1)", "guesses.roll(1)"),
+            "the draws are read the wrong way round: a draw below ε keeps the right word": edit("< eps", ">= eps"),
+            "the right word and the guess have changed places in torch.where, so that padding is replaced too":
+                edit("inputs, before)", "before, inputs)"),
+            "draws are compared with 1 − ε: the right word stays with the chance ε": edit("< eps", "< 1 - eps"),
+            "a draw that is just ε keeps the right word, so that with ε = 0 some stay: < is not <=":
+                edit("< eps", "<= eps"),
+            "padding is replaced by guesses; it stays": edit(" | (inputs == pad)", ""),
+            "0 is taken for padding; `pad` says what padding is": edit("== pad", "== 0"),
+        },
+        properties={
+            "the first slot does not read what it read":
+                lambda out, inputs, *_: torch.equal(out[:, 0], inputs[:, 0]),
+            "padding does not stand where it stood":
+                lambda out, inputs, guesses, draws, epsilon, pad: bool((out[inputs == pad] == pad).all()),
+            "a slot reads neither its right word nor the guess of the slot before":
+                lambda out, inputs, guesses, *_: bool(
+                    ((out == inputs)[:, 1:] | (out[:, 1:] == guesses[:, :-1])).all()),
+        },
         hints=(
             "Slot 0 reads [START] and guesses word 1. Which slot reads word 1? What would a slot learn if it read its "
             "own guess, made with the right words before it?",
