@@ -79,8 +79,8 @@ def tensor_misfit(value: Any, like: Tensor, name: str) -> str:
 def difference(value: Any, right: Any, name: str = "") -> str:
     """The first place where two values of one shape differ, with both, rounded. Lists may be of different lengths."""
     if isinstance(right, tuple):
-        parts = enumerate(zip(value, right, strict=True), 1)
-        return next(difference(*pair, f"part {i} of the output, ") for i, pair in parts if not same(*pair))
+        parts, whole = enumerate(zip(value, right, strict=True), 1), name or "the output, "
+        return next(difference(*pair, f"part {i} of {whole}") for i, pair in parts if not same(*pair))
     if isinstance(right, list):
         known = min(len(value), len(right))
         at = next((i for i in range(known) if not same(value[i], right[i])), known)
