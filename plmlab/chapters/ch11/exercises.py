@@ -1,11 +1,12 @@
-"""Exercises of chapter 11: the order, the streams and the scores of XLNet (Yang et al. 2019), and MPNet (Song et al.
-2020)."""
+"""Exercises of chapter 11: the order and the streams of XLNet (Yang et al. 2019), and MPNet (Song et al. 2020). XLNet's
+scores stand in `exercises_scores`."""
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 from torch import Generator, Tensor, randn
 
-from plmlab.chapters.ch11 import mistakes, mistakes_scores
+from plmlab.chapters.ch11 import exercises_scores
+from plmlab.exercises.edits import edit
 from plmlab.exercises.exercise import Exercise, Probes
 
 
@@ -112,69 +113,6 @@ def draw_streams(rng: Generator) -> Probes:
     }
 
 
-def by_key(by_distance: Float[Tensor, "query distance"], slots: Int[Tensor, "query"]) -> Float[Tensor, "query key"]:
-    """From a column for each distance to a column for each key, of queries that stand anywhere.
-
-    XLNet looks to both sides: of a query at slot i, the key at slot j has the distance i − j, which is
-    below 0 where the key comes later. ``by_distance`` has 2·key − 1 columns, the farthest distance
-    first: column c belongs to key − 1 − c, so that the last one belongs to 1 − key. Row n is
-    that of a query at slot ``slots[n]``; these stand in any order, and two queries may stand at one
-    slot. Column j of the answer belongs to the key at slot j.
-    """
-    key = (by_distance.shape[1] + 1) // 2
-    return by_distance.gather(1, key - 1 - slots[:, None] + torch.arange(key))
-
-
-def draw_distances(rng: Generator) -> Probes:
-    """Inputs for 11.4: name → (a table with a column for each distance, the slots of its queries)."""
-    def drawn(key: int, *slots: int) -> tuple[Tensor, Tensor]:
-        return randn(len(slots), 2 * key - 1, generator=rng), torch.tensor(slots)
-
-    return {
-        "two keys, the right query first": (torch.arange(1.0, 7).view(2, 3), torch.tensor([1, 0])),
-        "four queries in a row, at all keys": drawn(4, 0, 1, 2, 3),
-        "three queries of six keys, in any order": drawn(6, 4, 0, 3),
-        "three queries in a row, the last of five keys": drawn(5, 2, 3, 4),
-        "a single query of five keys": drawn(5, 1),
-        "two queries at one slot": drawn(4, 2, 1, 2),
-        "a text of one slot, for both streams": drawn(1, 0, 0),
-    }
-
-
-def segment_scores(
-    q: Float[Tensor, "head query width"], s: Float[Tensor, "2 head width"], b: Float[Tensor, "head width"],
-    of_queries: Int[Tensor, "query"], of_keys: Int[Tensor, "key"],
-) -> Float[Tensor, "head query key"]:
-    """What XLNet adds to its scores for the segments: whether query and key are of one or of two.
-
-    In each head, the score of a query and a key is (q + b)·s₊ if both are of one segment, and
-    (q + b)·s₋ if they are not. ``s`` holds s₊ (row 0) and s₋ (row 1) of each head, ``b`` a vector for
-    each head. ``of_queries`` and ``of_keys`` number the segment of each query and of each key. The
-    numbers are names only, any whole numbers; which segment it is tells nothing. Nothing is divided.
-    """
-    same, other = ((q + b[:, None]) * s[:, :, None]).sum(3, keepdim=True)
-    return torch.where(of_queries[:, None] == of_keys, same, other)
-
-
-def draw_segments(rng: Generator) -> Probes:
-    """Inputs for 11.5: name → (queries, s₊ and s₋, b, segments of the queries and of the keys)."""
-    def drawn(head: int, width: int, queries: list[int], keys: list[int]) -> tuple[Tensor, ...]:
-        shapes = (head, len(queries), width), (2, head, width), (head, width)
-        return *(randn(shape, generator=rng) for shape in shapes), torch.tensor(queries), torch.tensor(keys)
-
-    return {
-        "two queries, three keys, a width of 1":
-            (torch.tensor([[[1.0], [3.0]]]), torch.tensor([[[10.0]], [[-2.0]]]), torch.tensor([[0.5]]),
-             torch.tensor([0, 1]), torch.tensor([0, 0, 1])),
-        "two segments, as many queries as keys": drawn(2, 3, [0, 0, 1, 1], [0, 0, 1, 1]),
-        "a memory before the keys, and [CLS] is a segment of its own":
-            drawn(3, 4, [0, 1, 1, 2], [0, 0, 0, 1, 1, 2]),
-        "as many heads as queries": drawn(3, 2, [1, 0, 1], [0, 1, 1, 0]),
-        "segments with other numbers": drawn(2, 5, [7, 4, 4], [4, 7, 7, 9, 4]),
-        "all of one segment": drawn(2, 3, [1, 1], [1, 1, 1]),
-    }
-
-
 def mpnet_mask(time: int, predict: list[int]) -> Bool[Tensor, "query key"]:
     """What the queries of MPNet see: of each place of a text exactly one, the word or a mask.
 
@@ -203,10 +141,51 @@ def draw_predictions(_: Generator) -> Probes:
     }
 
 
+def among(out: Tensor, h: Tensor, may_look: Tensor) -> bool:
+    """Whether each row lies, number by number, between the vectors that it sees; one that sees nothing is left out."""
+    table, hidden = h.expand(len(may_look), -1, -1), ~may_look[..., None]
+    low, high = table.masked_fill(hidden, float("inf")).amin(1), table.masked_fill(hidden, float("-inf")).amax(1)
+    inside = (low - 1e-3 <= out) & (out <= high + 1e-3)
+    return bool(inside[may_look.any(1)].all())
+
+
 EXERCISES = (
     Exercise(
         "11.1", "an order in two masks", order_masks, draw_orders,
-        mistakes=mistakes.ORDER, properties=mistakes.OF_MASKS,
+        mistakes={
+            "`order[t]` is taken for the time at which slot t is said; it is the slot that is said t-th":
+                edit(".argsort()", ""),
+            "these are the masks from left to right, whatever the order: rows and columns are the slots of the text, "
+            "not those that are said first, second, …": edit(
+                "torch.tensor(order).argsort()", "torch.arange(len(order))"),
+            "a slot sees what is said after it: rows are the queries, columns the keys":
+                edit("rank <= rank", "rank >= rank", "rank < rank", "rank > rank"),
+            "only the rows are in their places: row i sees as many slots as it should, but the first ones of the text":
+                edit("rank <=", "torch.arange(len(order)) <=", "rank <", "torch.arange(len(order)) <"),
+            "only the columns are in their places: row t is the slot that is said t-th, and should be slot t": edit(
+                "<= rank[:", "<= torch.arange(len(order))[:", "< rank[:", "< torch.arange(len(order))[:"),
+            "the query stream sees itself, and so the word that it has to say": edit("rank < rank", "rank <= rank"),
+            "the content stream does not see itself; its slots know their own words":
+                edit("rank <= rank", "rank < rank"),
+            "True marks what is blocked; True = may look":
+                edit("rank <= rank", "rank > rank", "rank < rank", "rank >= rank"),
+            "the query stream sees all slots but itself, those that are said later too":
+                edit("rank < rank", "rank != rank"),
+            "the content stream sees everything; it has an order too, or the query stream would hear of later words "
+            "through it": edit("rank <= rank[:, None]", "(rank <= rank[:, None]) | True"),
+        },
+        properties={
+            "a slot of the query stream sees itself": lambda out, order: torch.equal(
+                out[1].diagonal(), torch.zeros(len(order), dtype=torch.bool)),
+            "a slot of the content stream does not see itself": lambda out, order: torch.equal(
+                out[0].diagonal(), torch.ones(len(order), dtype=torch.bool)),
+            "the two masks differ elsewhere than in whether a slot sees itself": lambda out, order: torch.equal(
+                out[0], out[1] | torch.eye(len(order), dtype=torch.bool)),
+            "two slots see each other, or neither sees the other; one of the two is said first":
+                lambda out, order: torch.equal(out[1] ^ out[1].T, ~torch.eye(len(order), dtype=torch.bool)),
+            "the slot that is said t-th does not see t slots in the query stream":
+                lambda out, order: out[1].sum(1)[order].tolist() == list(range(len(order))),
+        },
         hints=(
             "Take the order 2, 0, 1. Which slots have been said when it is the turn of slot 0? And when it is the turn "
             "of slot 2? Which row of the masks is that of slot 2?",
@@ -218,7 +197,27 @@ EXERCISES = (
     ),
     Exercise(
         "11.2", "apart and together", two_hidden_words, draw_pairs,
-        mistakes=mistakes.PAIR,
+        mistakes={
+            "XLNet pays for the second word only; the first has to be said too": edit("-joint[a, b]", "-then[a, b]"),
+            "BERT pays as XLNet does; it does not see the first word when it guesses the second":
+                edit("-(first[a] + second[b])", "-joint[a, b]"),
+            "BERT's likeliest second word is the one behind its likeliest first word; it guesses each by itself":
+                edit("second.argmax()", "then[first.argmax()].argmax()"),
+            "XLNet's likeliest pair begins with the likeliest first word; another beginning may give a likelier pair":
+                edit("divmod(int(joint.argmax()), len(second))",
+                     "int(first.argmax()), int(then[first.argmax()].argmax())"),
+            "XLNet's pair is searched by p(b | a) alone, which is 1 behind some unlikely words; p(a) counts too":
+                edit("joint.argmax()", "then.argmax()"),
+            "for p(b) the sum of p(b | a) over a is taken; each a counts as much as it is likely":
+                edit("joint.logsumexp", "then.logsumexp"),
+            "logs are added up over a; probabilities are: .logsumexp": edit("logsumexp", "sum"),
+            "the sum runs over b, along the rows, and gives p(a) once more; p(b) is a sum over a, down the columns":
+                edit("logsumexp(0)", "logsumexp(1)", "len(second)", "then.shape[1]"),
+            "the flat number of the cell is divided by the number of rows; a row is as long as there are columns":
+                edit("len(second)", "len(first)"),
+            "XLNet's likeliest pair is still (0, 0): no log exceeds a maximum that begins at 0, for all are below 0":
+                edit("divmod(int(joint.argmax()), len(second))", "(0, 0)"),
+        },
         hints=(
             "San (0.6) or New (0.4). After San comes Francisco or Diego, 0.5 each; after New comes York. How likely is "
             "York, if the first word is hidden too? Which word has the largest p(a), and which has the largest p(b)?",
@@ -231,7 +230,34 @@ EXERCISES = (
     ),
     Exercise(
         "11.3", "two streams", two_streams, draw_streams,
-        mistakes=mistakes_scores.STREAMS, properties=mistakes_scores.OF_STREAMS,
+        mistakes={
+            "the query stream attends to itself: its keys and values are those of h, for only h knows words":
+                edit("may_look: Tensor)", "may_look: Tensor, h: Tensor = h)", "read(g, query)", "read(g, query, g)"),
+            "the queries of the query stream are those of h, which know the words that are asked; they are those of g":
+                edit("read(g, query)", "read(h, query)"),
+            "the query stream looks at what h has just become; both streams look at the old h":
+                edit("return read(h, content),", "h = read(h, content)\n    return h,"),
+            "the content stream's mask is used for both: the query stream sees its own word":
+                edit("read(g, query)", "read(g, content)"),
+            "a row that sees nothing is NaN, for where all scores are −∞ the softmax is 0/0; it becomes zeros":
+                edit(".nan_to_num()", ""),
+            "a row that sees nothing is the mean of everything: where all scores are −1e9, the softmax is uniform":
+                edit("float(\"-inf\")", "-1e9"),
+            "the mask comes behind the softmax, so that the weights that are left do not add up to 1":
+                edit(".masked_fill(~may_look, float(\"-inf\"))", "", ".nan_to_num()", " * may_look"),
+            "the mask is upside down: True = may look": edit("~may_look", "may_look"),
+            "the softmax runs over the queries; the weights of each query add up to 1":
+                edit("softmax(1)", "softmax(0)"),
+            "the scores are not divided by the root of the width": edit(" / h.shape[1] ** 0.5", ""),
+        },
+        properties={
+            "a vector of the next h lies outside those that its slot sees":
+                lambda out, h, g, content, query: among(out[0], h, content),
+            "a vector of the next g lies outside those that its slot sees":
+                lambda out, h, g, content, query: among(out[1], h, query),
+            "a row that sees nothing is not zeros":
+                lambda out, h, g, content, query: not bool(out[1][~query.any(1)].any()),
+        },
         hints=(
             "The query stream has to guess the word of its slot, and does not know it. Which stream holds the words "
             "that it may look at? What does the first word of the order see?",
@@ -241,33 +267,39 @@ EXERCISES = (
             "the NaN of an empty row into 0. h.shape[1] is the width.",
         ),
     ),
-    Exercise(
-        "11.4", "a query anywhere", by_key, draw_distances,
-        mistakes=mistakes_scores.DISTANCES, properties=mistakes_scores.OF_DISTANCES,
-        hints=(
-            "With three keys the columns are the distances 2, 1, 0, −1, −2. Which three columns does a query at slot 0 "
-            "need, and in which order? Which does a query at slot 2 need?",
-            "The key j of a query at slot i needs the distance i − j. Column c has the distance key − 1 − c. Set the "
-            "two equal and solve for c. Each row needs its own columns, because slots need not be in a row.",
-            "Make a table of columns [query key]: slots[:, None] is a column, torch.arange(key) a row. Then "
-            ".gather(1, columns) picks in each row. Of n columns, (n + 1) // 2 is the number of keys.",
-        ),
-    ),
-    Exercise(
-        "11.5", "one segment or two", segment_scores, draw_segments,
-        mistakes=mistakes_scores.SEGMENTS, properties=mistakes_scores.OF_SEGMENTS,
-        hints=(
-            "A query is of segment 4, and three keys are of 4, 7 and 9. Which two vectors does its score need, and how "
-            "many different numbers stand in its row?",
-            "A query has only two scores in each head, one for each row of s. Compute these two for all queries first. "
-            "A table of \"of one segment?\" [query key] then says which of the two stands in each cell.",
-            "b[:, None] is [head 1 width] and s[:, :, None] is [2 head 1 width]; multiply and .sum over the width. "
-            "of_queries[:, None] == of_keys is the table, and torch.where(table, this, that) chooses.",
-        ),
-    ),
+    *exercises_scores.EXERCISES,
     Exercise(
         "11.6", "words before, masks behind", mpnet_mask, draw_predictions,
-        mistakes=mistakes.PREDICTED, properties=mistakes.OF_PREDICTED,
+        mistakes={
+            "a query sees its own word, and its mask too; the word is what it has to say":
+                edit("rank < t", "rank <= t"),
+            "a query does not see its own mask: its place would be missing, and to it the text one word shorter":
+                edit("t >= t", "t > t"),
+            "all masks are seen; where a word has been said, it is seen in place of its mask":
+                edit("t >= t[:, None]", "(t >= t[:, None]) | True"),
+            "no mask is seen. This is XLNet: a query does not know which places are still to come":
+                edit("t >= t[:, None]", "(t >= t[:, None]) & False"),
+            "the words that are said before are not seen, and all masks are. This is BERT":
+                edit("rank < t[:, None]", "rank < 0 * t[:, None]", "t >= t[:, None]", "t >= 0 * t[:, None]"),
+            "the masks of what is said before are seen; it is those of what is said later": edit("t >= t", "t <= t"),
+            "only the own mask is seen; the places of words that are said later need theirs":
+                edit("t >= t", "t == t"),
+            "what stands to the left of a slot is taken for said; `predict` is the order in which they are said": edit(
+                "rank < t[:, None]", "(rank < 0) | (torch.arange(time) < torch.tensor(predict)[:, None])"),
+            "rows and masks stand in the order of the text; they stand in the order in which they are said":
+                edit("rank = torch.full", "predict = sorted(predict)\n    rank = torch.full"),
+            "True marks what is blocked; True = may look": edit("return torch", "return ~torch"),
+        },
+        properties={
+            "a query sees the word that it has to say": lambda out, time, predict: not bool(
+                out[torch.arange(len(predict)), predict].any()),
+            "a query does not see its own mask": lambda out, time, predict: torch.equal(
+                out[:, time:].diagonal(), torch.ones(len(predict), dtype=torch.bool)),
+            "a word that is not predicted is hidden": lambda out, time, predict: bool(
+                (out[:, [slot for slot in range(time) if slot not in predict]] == 1).all()),
+            "a query does not see each place once, the word or its mask": lambda out, time, predict: bool(
+                (out[:, :time].long().index_add(1, torch.tensor(predict), out[:, time:].long()) == 1).all()),
+        },
         hints=(
             "Slots 2 and 0 of three are said, in this order. Which words does the query of slot 2 see, which masks? "
             "And the query of slot 0? Count the places that each of them sees: three?",

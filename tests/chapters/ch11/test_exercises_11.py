@@ -1,4 +1,4 @@
-"""The solutions of chapter 11 against independent ones; and other right ways are not refused."""
+"""The solutions of chapter 11 against independent ones; other right ways are not refused, and slips are named."""
 
 from itertools import product
 from math import exp, inf, log, sqrt
@@ -9,6 +9,7 @@ import torch
 from torch.nn import functional as F
 
 from plmlab.chapters.ch11 import exercises as right
+from plmlab.chapters.ch11 import exercises_scores as scores
 from plmlab.exercises import check
 from plmlab.interpret import watch
 from plmlab.layers.relative import Relation, XLNetAttention
@@ -96,7 +97,7 @@ def test_a_key_has_the_number_of_its_distance(key: int, slots: list[int]) -> Non
     distances = range(key - 1, -key, -1)
     told = torch.tensor([[100.0 * n + d for d in distances] for n in range(len(slots))])
     expected = [[100.0 * n + i - j for j in range(key)] for n, i in enumerate(slots)]
-    found = right.by_key(told, torch.tensor(slots))
+    found = scores.by_key(told, torch.tensor(slots))
     assert found.tolist() == expected
     relation = Relation(torch.ones(1, len(slots), key).bool(), torch.tensor([slots]))
     assert torch.equal(XLNetAttention(2, 1).shift(told[None, None], key, relation)[0, 0], found)
@@ -119,7 +120,7 @@ def test_the_segments_scores_are_the_layers() -> None:
     q, k = draw(1, 3, 5, 4), draw(1, 3, 7, 4)
     with watch(layer) as seen:
         layer.score(q, k, Relation((of_queries[:, None] == of_keys)[None]))
-    mine = right.segment_scores(q[0], layer.segments, layer.segment_bias, of_queries, of_keys)
+    mine = scores.segment_scores(q[0], layer.segments, layer.segment_bias, of_queries, of_keys)
     torch.testing.assert_close(mine / 2, seen["by_segment"][0])
     torch.testing.assert_close(mine, segments_by_hand(q[0], layer.segments, layer.segment_bias, of_queries, of_keys))
 
@@ -134,27 +135,41 @@ def test_what_mpnets_queries_see_is_the_objectives(predict: list[int]) -> None:
     assert places == [list(range(time))] * len(predict), "each place once"
 
 
-# Other right ways
+# Other right ways, and slips, as people write them
 
-def masks_by_sets(order):
-    content, query = (torch.zeros(len(order), len(order), dtype=torch.bool) for _ in range(2))
-    for t, slot in enumerate(order):
-        content[slot, order[:t + 1]] = True
-        query[slot, order[:t]] = True
-    return content, query
+def filled(content=lambda order, t: order[:t + 1], query=lambda order, t: order[:t]):
+    """A table of False, and in each turn's row the columns that become True."""
+    def answer(order):
+        masks = torch.zeros(2, len(order), len(order), dtype=torch.bool)
+        for t, slot in enumerate(order):
+            masks[0, slot, content(order, t)] = True
+            masks[1, slot, query(order, t)] = True
+        return masks[0], masks[1]
+    return answer
 
 
-def masks_by_index(order):
+def picked(order):
     rank = [order.index(slot) for slot in range(len(order))]
-    triangle = torch.ones(len(order), len(order), dtype=torch.bool).tril()
-    content = triangle[rank][:, rank]
+    content = torch.ones(len(order), len(order), dtype=torch.bool).tril()[rank][:, rank]
     return [content, content & ~torch.eye(len(order)).bool()]
 
 
-def masks_by_scatter(order):
-    rank = torch.empty(len(order), dtype=torch.long)
-    rank[order] = torch.arange(len(order))
-    return rank.unsqueeze(1) >= rank.unsqueeze(0), rank.unsqueeze(1) > rank.unsqueeze(0)
+def compared(times):
+    def answer(order):
+        rank = times(torch.tensor(order))
+        return rank.unsqueeze(1) >= rank.unsqueeze(0), rank.unsqueeze(1) > rank.unsqueeze(0)
+    return answer
+
+
+def triangles(order):
+    ones = torch.ones(len(order), len(order), dtype=torch.bool)
+    return torch.tril(ones), torch.tril(ones, diagonal=-1)
+
+
+def order_in_place(order):
+    masks = right.order_masks(order)
+    order.sort()
+    return masks
 
 
 def pair_by_loops(first, then, said):
@@ -166,16 +181,23 @@ def pair_by_loops(first, then, said):
 
 def pair_by_tensors(first, then, said):
     joint = first.exp().unsqueeze(1) * then.exp()
-    second = first.exp() @ then.exp()
-    bert, together = torch.outer(first.exp(), second), torch.unravel_index(joint.argmax(), joint.shape)
+    bert = torch.outer(first.exp(), first.exp() @ then.exp())
+    together = torch.unravel_index(joint.argmax(), joint.shape)
     return [-bert[said].log(), -joint[said].log(), torch.unravel_index(bert.argmax(), bert.shape), list(together)]
 
 
-def pair_by_largest_row_and_column(first, then, said):
-    joint = first[:, None] + then
-    second = torch.logsumexp(joint, dim=0)
-    return (-(first[said[0]] + second[said[1]]), -(first[said[0]] + then[said]), (first.argmax(), second.argmax()),
-            (joint.max(dim=1).values.argmax(), joint.max(dim=0).values.argmax()))
+def pair(second=lambda joint, then: joint.logsumexp(0), cell=lambda joint: (joint.amax(1).argmax(),
+                                                                            joint.amax(0).argmax())):
+    def answer(first, then, said):
+        joint = first.unsqueeze(1) + then
+        marginal = second(joint, then)
+        return (-(first[said[0]] + marginal[said[1]]), -joint[said], (first.argmax(), marginal.argmax()), cell(joint))
+    return answer
+
+
+def pair_with_a_beam_of_one(first, then, said):
+    best = int(first.argmax())
+    return *right.two_hidden_words(first, then, said)[:3], (best, int(then[best].argmax()))
 
 
 def streams_fused(h, g, content, query):
@@ -189,46 +211,52 @@ def streams_row_by_row(h, g, content, query):
         new = torch.zeros_like(rows)
         for i, (row, mask) in enumerate(zip(rows, masks, strict=True)):
             if mask.any():
-                seen = h[mask]
-                new[i] = ((seen @ row) / sqrt(len(row))).softmax(0) @ seen
+                new[i] = ((h[mask] @ row) / sqrt(len(row))).softmax(0) @ h[mask]
         out.append(new)
     return tuple(out)
 
 
-def streams_in_one(h, g, content, query):
+def streams_in_one(then=lambda weights, mask: weights * mask, low=-1e9):
     """As the layer has it: the query stream is some more queries."""
-    q, may_look = torch.cat([h, g]), torch.cat([content, query])
-    weights = torch.softmax((q @ h.T / h.size(-1) ** 0.5).masked_fill(~may_look, -1e9), -1) * may_look
-    return (weights @ h).split([len(h), len(g)])
+    def answer(h, g, content, query):
+        may_look = torch.cat([content, query])
+        scores = (torch.cat([h, g]) @ h.T / h.size(-1) ** 0.5).masked_fill(~may_look, low)
+        return (then(torch.softmax(scores, -1), may_look) @ h).split([len(h), len(g)])
+    return answer
 
 
-def streams_added(h, g, content, query):
-    def read(q, mask):
-        bias = torch.zeros(mask.shape).masked_fill(~mask, -inf)
-        weights = F.softmax(torch.einsum("qw,kw->qk", q, h) / sqrt(h.shape[-1]) + bias, dim=-1)
-        return torch.where(mask.any(-1, keepdim=True), weights, torch.zeros(())) @ h
-    return read(h, content), read(g, query)
+def overwritten(h, g, content, query):
+    h = F.scaled_dot_product_attention(h, h, h, content)
+    g = F.scaled_dot_product_attention(g, h, h, query)
+    return h, g
 
 
-def keys_in_loops(by_distance, slots):
-    key = (by_distance.shape[1] + 1) // 2
-    return torch.tensor([[by_distance[n, key - 1 - (i - j)] for j in range(key)] for n, i in enumerate(slots.tolist())])
+def keys_in_loops(column=lambda i, j, key: key - 1 - (i - j)):
+    def answer(x, slots):
+        key = (x.shape[1] + 1) // 2
+        return torch.tensor([[x[n, column(i, j, key)] for j in range(key)] for n, i in enumerate(slots.tolist())])
+    return answer
 
 
-def keys_by_slices(by_distance, slots):
-    key = by_distance.shape[1] // 2 + 1
-    return torch.stack([row[key - 1 - i:2 * key - 1 - i] for row, i in zip(by_distance, slots.tolist(), strict=True)])
+def keys_by_slices(x, slots):
+    key = x.shape[1] // 2 + 1
+    return torch.stack([row[key - 1 - i:2 * key - 1 - i] for row, i in zip(x, slots.tolist(), strict=True)])
 
 
-def keys_by_index(by_distance, slots):
-    query, columns = by_distance.shape
-    key = (columns + 1) // 2
-    return by_distance[torch.arange(query).unsqueeze(1), (key - 1) - (slots.unsqueeze(1) - torch.arange(key))]
+def keys_by_roll(x, slots):
+    key = (x.shape[1] + 1) // 2
+    return torch.stack([row.roll(int(i) - key + 1)[:key] for row, i in zip(x, slots, strict=True)])
 
 
-def keys_by_roll(by_distance, slots):
-    key = (by_distance.shape[1] + 1) // 2
-    return torch.stack([row.roll(int(i) - key + 1)[:key] for row, i in zip(by_distance, slots, strict=True)])
+def the_shift(x, slots):
+    query, width = x.shape
+    return F.pad(x, (1, 0)).view(width + 1, query)[1:].reshape(query, width)[:, :(width + 1) // 2]
+
+
+def looking_back(x, slots):
+    key = (x.shape[1] + 1) // 2
+    back = slots[:, None] - torch.arange(key)
+    return torch.where(back >= 0, x.gather(1, key - 1 - back), 0)
 
 
 def segments_as_the_authors(q, s, b, of_queries, of_keys):
@@ -236,15 +264,14 @@ def segments_as_the_authors(q, s, b, of_queries, of_keys):
     return torch.einsum("ijs,nis->nij", pairs, torch.einsum("nid,snd->nis", q + b[:, None], s))
 
 
-def segments_by_index(q, s, b, of_queries, of_keys):
-    different = (of_queries.unsqueeze(1) - of_keys.unsqueeze(0)).ne(0).long()
-    return torch.einsum("hqw,qkhw->hqk", q + b.unsqueeze(1), s[different])
+def segments(pick=lambda a, b: (a[:, None] != b[None]).long(), bias=lambda q, b: q + b[:, None]):
+    return lambda q, s, b, of_queries, of_keys: torch.einsum(
+        "hqw,qkhw->hqk", bias(q, b), s[pick(of_queries, of_keys)])
 
 
-def segments_by_both(q, s, b, of_queries, of_keys):
-    same = (of_queries[:, None] == of_keys[None, :]).float()
-    plus, minus = (((q + b[:, None]) @ row[..., None]) for row in s)
-    return same * plus + (1 - same) * minus
+def only_the_same(q, s, b, of_queries, of_keys):
+    same = (of_queries[:, None] == of_keys).float()
+    return ((q + b[:, None]) * s[0][:, None]).sum(-1, keepdim=True) * same
 
 
 def mpnet_in_loops(time, predict):
@@ -256,45 +283,54 @@ def mpnet_in_loops(time, predict):
     return mask
 
 
-def mpnet_by_blocks(time, predict):
-    masks = torch.ones(len(predict), len(predict), dtype=torch.bool).triu()
-    words = torch.ones(len(predict), time, dtype=torch.bool)
-    words[:, predict] = ~masks
-    return torch.hstack([words, masks])
+def mpnet(hide=lambda predict, t: predict[t:], masks=torch.triu):
+    def answer(time, predict):
+        words = torch.ones(len(predict), time, dtype=torch.bool)
+        for t in range(len(predict)):
+            words[t, hide(predict, t)] = False
+        return torch.cat([words, masks(torch.ones(len(predict), len(predict), dtype=torch.bool))], dim=1)
+    return answer
 
 
 @pytest.mark.parametrize(("number", "answer"), [
-    ("11.1", masks_by_sets), ("11.1", masks_by_index), ("11.1", masks_by_scatter),
-    ("11.2", pair_by_loops), ("11.2", pair_by_tensors), ("11.2", pair_by_largest_row_and_column),
-    ("11.3", streams_fused), ("11.3", streams_row_by_row), ("11.3", streams_in_one), ("11.3", streams_added),
-    ("11.4", keys_in_loops), ("11.4", keys_by_slices), ("11.4", keys_by_index), ("11.4", keys_by_roll),
-    ("11.5", segments_by_hand), ("11.5", segments_as_the_authors), ("11.5", segments_by_index),
-    ("11.5", segments_by_both),
-    ("11.6", mpnet_in_loops), ("11.6", mpnet_by_blocks),
+    ("11.1", filled()), ("11.1", picked), ("11.1", compared(torch.argsort)),
+    ("11.2", pair_by_loops), ("11.2", pair_by_tensors), ("11.2", pair()),
+    ("11.3", streams_fused), ("11.3", streams_row_by_row), ("11.3", streams_in_one()),
+    ("11.4", keys_in_loops()), ("11.4", keys_by_slices), ("11.4", keys_by_roll),
+    ("11.5", segments_by_hand), ("11.5", segments_as_the_authors), ("11.5", segments()),
+    ("11.6", mpnet_in_loops), ("11.6", mpnet()),
 ])
 def test_another_right_way_is_right(number: str, answer) -> None:
     assert check(number, answer).ok, check(number, answer)
 
 
-# Wrong in other words
-
-def order_in_place(order):
-    masks = right.order_masks(order)
-    order.sort()
-    return masks
-
-
-def streams_in_place(h, g, content, query):
-    new = right.two_streams(h, g, content, query)
-    g.copy_(new[1])
-    return new
+@pytest.mark.parametrize(("number", "answer", "words"), [
+    ("11.1", compared(lambda order: order), "s taken for the time at which slot t is said; it is"),
+    ("11.1", triangles, "rom left to right, whatever the order"),
+    ("11.1", filled(lambda order, t: slice(t + 1), lambda order, t: slice(t)), "nly the rows are in their places"),
+    ("11.1", order_in_place, "`order` is changed in place"),
+    ("11.2", pair(second=lambda joint, then: then.logsumexp(0)), "the sum of p(b | a) over a is taken"),
+    ("11.2", pair(cell=lambda joint: divmod(joint.argmax().item(), len(joint))), "ivided by the number of rows"),
+    ("11.2", pair_with_a_beam_of_one, "LNet's likeliest pair begins with the likeliest first word"),
+    ("11.3", overwritten, "looks at what h has just become"),
+    ("11.3", streams_in_one(lambda weights, mask: weights, low=-inf), "row that sees nothing is NaN"),
+    ("11.3", streams_in_one(lambda weights, mask: weights, low=torch.finfo().min), "is the mean of everything"),
+    ("11.4", keys_in_loops(lambda i, j, key: i - j), "distance itself is taken for the column"),
+    ("11.4", the_shift, "taken for the last of the keys, in a row"), ("11.4", looking_back, "comes later has 0"),
+    ("11.5", segments(pick=lambda a, b: (a[:, None] == b[None]).long()), "and s₋ have changed places"),
+    ("11.5", segments(bias=lambda q, b: q + b), "dded along the queries"),
+    ("11.5", only_the_same, "airs of two segments have 0"),
+    ("11.6", mpnet(hide=lambda predict, t: predict[t + 1:]), "its own word, and its mask too"),
+    ("11.6", mpnet(masks=lambda ones: ones), "ll masks are seen; where"),
+    ("11.6", lambda time, predict: mpnet()(time, sorted(predict)), "ows and masks stand in the order of the text"),
+])
+def test_a_slip_is_named(number: str, answer, words: str) -> None:
+    feedback = check(number, answer)
+    assert feedback.verdict == "wrong" and words in repr(feedback), feedback
 
 
 def order_other_than(change):
-    def answer(order):
-        content, query = right.order_masks(order)
-        return change(content, query)
-    return answer
+    return lambda order: change(*right.order_masks(order))
 
 
 def mpnet_other_than(change):
@@ -307,9 +343,7 @@ def cell(mask, row, column, value):
 
 
 @pytest.mark.parametrize(("number", "answer", "words"), [
-    ("11.1", order_in_place, "`order` is changed in place"),
-    ("11.1", lambda order: right.order_masks(order)[0], "2 things were expected"),
-    ("11.1", order_other_than(lambda content, query: (content.float(), query.float())), "holds float32 numbers"),
+    ("11.1", order_other_than(lambda content, query: (query, content)), "right parts, but in the opposite order"),
     ("11.1", order_other_than(lambda content, query: (content, cell(query, 0, 0, True))), "query stream sees itself"),
     ("11.1", order_other_than(lambda content, query: (cell(content, -1, -1, False), query)), "does not see itself"),
     ("11.1", order_other_than(lambda content, query: (cell(content, 0, -1, True), query)), "differ elsewhere"),
@@ -318,19 +352,20 @@ def cell(mask, row, column, value):
     ("11.1", lambda order: right.order_masks(order[1:] + order[:1]), "does not see t slots"),
     ("11.2", lambda *args: right.two_hidden_words(*args)[0], "4 things were expected"),
     ("11.2", lambda *args: (1.0, *right.two_hidden_words(*args)[1:]), "art 1 of the output, yours is 1.0"),
-    ("11.2", lambda *args: (float("nan"), *right.two_hidden_words(*args)[1:]), "art 1 of the output is not a number"),
-    ("11.3", streams_in_place, "`g` is changed in place"),
-    ("11.3", lambda h, g, content, query: (right.two_streams(h, g, content, query)[0], g), "row that sees nothing is"),
+    ("11.2", lambda *args: (*right.two_hidden_words(*args)[:3], right.two_hidden_words(*args)[3][::-1]),
+     "art 1 of part 4 of the output, yours is 2, right is 1"),
+    ("11.3", lambda h, g, content, query: (
+        (new := right.two_streams(h, g, content, query))[0], torch.where(query.any(1, keepdim=True), new[1], g)),
+     "row that sees nothing is"),
     ("11.3", lambda h, g, content, query: (right.two_streams(h, g, content, query)[0], g * query.any(1)[:, None]),
      "next g lies outside"),
     ("11.3", lambda h, g, content, query: (3 * h, right.two_streams(h, g, content, query)[1]), "next h lies outside"),
-    ("11.4", lambda x, slots: right.by_key(2 * x, slots), "does not have the number of the distance 0"),
-    ("11.4", lambda x, slots: right.by_key(x, slots) + (torch.arange((x.shape[1] + 1) // 2) != slots[:, None]) * 0.5,
+    ("11.4", lambda x, slots: scores.by_key(2 * x, slots), "does not have the number of the distance 0"),
+    ("11.4", lambda x, slots: scores.by_key(x, slots) + (torch.arange((x.shape[1] + 1) // 2) != slots[:, None]) * 0.5,
      "a number that is not its own"),
-    ("11.5", lambda q, s, b, *segments: right.segment_scores(q, s, 2 * b, *segments), "does not have (q + b)·s₊"),
-    ("11.5", lambda q, s, b, *segments: right.segment_scores(q, torch.stack([s[0], 2 * s[1]]), b, *segments),
+    ("11.5", lambda q, s, b, *segments: scores.segment_scores(q, s, 2 * b, *segments), "does not have (q + b)·s₊"),
+    ("11.5", lambda q, s, b, *segments: scores.segment_scores(q, torch.stack([s[0], 2 * s[1]]), b, *segments),
      "does not have (q + b)·s₋"),
-    ("11.6", mpnet_other_than(lambda mask, time, predict: mask.float()), "holds float32 numbers"),
     ("11.6", mpnet_other_than(lambda mask, time, predict: cell(mask, 0, predict[0], True)), "the word that it has to"),
     ("11.6", mpnet_other_than(lambda mask, time, predict: cell(mask, -1, -1, False)), "not see its own mask"),
     ("11.6", mpnet_other_than(lambda mask, time, predict: cell(mask, -1, 1 if 1 not in predict else 0, False)
@@ -338,6 +373,6 @@ def cell(mask, row, column, value):
     ("11.6", mpnet_other_than(lambda mask, time, predict: cell(mask, 0, predict[-1], len(predict) > 1)),
      "each place once"),
 ])
-def test_what_is_wrong_is_said(number: str, answer, words: str) -> None:
+def test_what_is_wrong_is_said_where_no_mistake_names_it(number: str, answer, words: str) -> None:
     feedback = check(number, answer)
-    assert feedback.verdict == "wrong" and words in repr(feedback), feedback
+    assert feedback.verdict == "wrong" and not feedback.mistake and words in repr(feedback), feedback
