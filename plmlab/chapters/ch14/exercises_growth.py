@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from torch import Generator
 
-from plmlab.chapters.ch14 import mistakes_growth, mistakes_scores
+from plmlab.exercises.edits import edit
 from plmlab.exercises.exercise import Exercise, Probes
 
 
@@ -196,7 +196,28 @@ def draw_answers(_: Generator) -> Probes:
 EXERCISES = (
     Exercise(
         "14.5", "the loop", grown_edges, draw_questions,
-        mistakes=mistakes_growth.GROWING,
+        mistakes={
+            "a node that was read is never read again; a new edge brings a new clue":
+                edit("while frontier:\n        node = frontier.pop(0)", "for node in frontier:"),
+            "a node that is in the graph gets no further edge, as in a tree; each new edge counts":
+                edit("(node, target) not in edges and (target in nodes or len(nodes) < most)",
+                     "target not in nodes and len(nodes) < most"),
+            "an edge to a node that is in the graph is kept, but the node does not go to the frontier again":
+                edit("edges[node, target] = clue", "edges[node, target], before = clue, {*nodes}",
+                     "target not in frontier", "target not in before"),
+            "the last of the frontier is read (pop() for pop(0)): first in, first out": edit("pop(0)", "pop()"),
+            "only the last clue is told; all edges that lead to the node have one":
+                edit("if target == node]", "if target == node][-1:]"),
+            "the clues of all edges are told, not only of those that lead to the node": edit(" if target == node", ""),
+            "answers go to the frontier too, and are read": edit("(target, clue) in hops and ", ""),
+            "a full graph gets no further edge; one between two of its nodes still comes in":
+                edit("(target in nodes or len(nodes) < most)", "len(nodes) < most"),
+            "the loop stops at the first answer; it goes on until the frontier is empty":
+                edit("return [*edges]", "    if answers:\n            break\n    return [*edges]"),
+            "an edge that is found again has the new clue in place of the first; it keeps its first":
+                edit("if (node, target) not in edges and",
+                     "if (node, target) in edges:\n                edges[node, target] = clue\n            elif"),
+        },
         hints=(
             "Play the second input by hand, on paper: what stands in the frontier after each reading? B is read twice. "
             "Which clues has it the first time, and which the second?",
@@ -210,7 +231,29 @@ EXERCISES = (
     ),
     Exercise(
         "14.6", "answer and reasons at once", joint_f1, draw_answers,
-        mistakes=mistakes_scores.JOINT,
+        mistakes={
+            "the two F1 are multiplied; first the precisions are, and the recalls":
+                edit("2 * precision * recall / (precision + recall)",
+                     "4 * both / ((len(words) + len(right)) * (len(facts) + len(needed)))"),
+            "the mean of the two F1 is given: half of it can be had for the answer alone":
+                lambda answer, gold, found, supporting: (
+                    joint_f1(answer, gold, [("", 0)], [("", 0)]) + joint_f1("same", "same", found, supporting)) / 2,
+            "this is the plain mean of precision and recall; F1 is the harmonic one":
+                edit("2 * precision * recall / (precision + recall)", "(precision + recall) / 2"),
+            "P + R needs parentheses: / binds before +": edit("(precision + recall)", "precision + recall"),
+            "it is divided by 0 where nothing is right": edit("return 0.0", "same = 0"),
+            "the answer counts as right or wrong (exact match), not by its words":
+                edit("answer.split(), gold.split()", "[answer], [gold]"),
+            "each word counts once; it counts as often as it stands in both":
+                edit("answer.split(), gold.split()", "[*{*answer.split()}], [*{*gold.split()}]"),
+            "a given word counts each time that it is given; it counts as often as it stands in both":
+                edit("min(words.count(word), right.count(word)) for word in {*words}",
+                     "word in right for word in words"),
+            "yes and no share words with other answers":
+                edit(' or (answer != gold and {answer, gold} & {"yes", "no"})', ""),
+            "a sentence that is given twice spoils the precision: sets count each once":
+                edit("len(words) * len(facts)", "len(words) * len(found)"),
+        },
         hints=(
             "One word of two is given, and with it the one right sentence and a wrong one. What are the four numbers, "
             "two precisions and two recalls? What is the joint precision, and what the joint recall?",
