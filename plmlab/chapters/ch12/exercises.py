@@ -8,7 +8,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Generator, Tensor, randint, randn
 
-from plmlab.chapters.ch12 import exercises_blanks, mistakes, mistakes_target
+from plmlab.chapters.ch12 import exercises_blanks
+from plmlab.exercises.edits import edit
 from plmlab.exercises.exercise import Exercise, Probes
 
 
@@ -67,6 +68,20 @@ def draw_segments(_: Generator) -> Probes:
             [-1, 3, 3, 3, 3], [-1, -1, 2, 2, 2], [-1, 4, 4, 5, 5], [-1, 0, 0, 1, 1]]),),
         "a source alone": (torch.tensor([[4, 4, 4]]),),
     }
+
+
+def by_first_slot(segments: Tensor) -> Tensor:
+    """12.2 as the chapter's function for one text has it, which knows no padding: the first slot tells the kind."""
+    kind, key, place = segments[:, :1, None], segments[:, None], torch.arange(segments.shape[1])
+    before = place <= place[:, None]
+    seen = ((kind == 2) & before | (kind == 3) & before.T | (kind == 4) & ((key == 4) | before) |
+            ~torch.isin(kind, torch.tensor([2, 3, 4])))
+    return seen & real(segments)
+
+
+def real(segments: Tensor) -> Tensor:
+    """Where both query and key are no padding, [batch query key]."""
+    return (segments[:, :, None] >= 0) & (segments[:, None] >= 0)
 
 
 def log_probability(
@@ -162,7 +177,39 @@ def draw_amounts(_: Generator) -> Probes:
 EXERCISES = (
     Exercise(
         "12.1", "a source and a target in one row", source_to_target, draw_sides,
-        mistakes=mistakes.SIDES, properties=mistakes.OF_SIDES,
+        mistakes={
+            "the source reads from left to right too. This is GPT: the source is known as a whole, and sees itself to "
+            "both sides": edit("(place < source) | ", ""),
+            "everyone sees everyone. This is BERT: a target slot would see the words that it is to say":
+                edit("place <= place[:, None]", "place[:, None] >= 0"),
+            "the source sees the target; the target is not there yet when the source is read":
+                edit("place < source", "place[:, None] < source"),
+            "the target sees all of itself, what comes later too; it sees itself and what stands before":
+                edit("place <= place[:, None]", "place[:, None] >= source"),
+            "a target slot does not see itself: < for <=, or a triangle that begins below its diagonal":
+                edit("<=", "<"),
+            "the target does not see the source; how should it know what to say?":
+                edit("place < source", "(place < source) & (place[:, None] < source)",
+                     "place <= place[:, None]", "(place <= place[:, None]) & (place >= source)"),
+            "the target's triangle begins at column 0, the source's first; it begins at column `source`":
+                edit("place < source", "(place < source) & (place[:, None] < source)",
+                     "place <= place[:, None]", "place <= place[:, None] - source"),
+            "a comparison needs parentheses: | binds before < and <=":
+                edit("(place < source) |", "place < source |"),
+            "rows and columns have changed places: rows are the queries, columns the keys":
+                edit("return (", "return ((", "None])", "None])).T"),
+            "True marks what is blocked; True = may look": edit("return (", "return ~((", "None])", "None]))"),
+        },
+        properties={
+            "a slot does not see itself": lambda out, *_: bool((out.diagonal() == 1).all()),
+            "a source slot does not see all of the source": lambda out, source, _: bool(
+                (out[:source, :source] == 1).all()),
+            "a source slot sees something of the target": lambda out, source, _: not bool(out[:source, source:].any()),
+            "a target slot does not see all of the source": lambda out, source, _: bool(
+                (out[source:, :source] == 1).all()),
+            "a target slot sees one that comes later": lambda out, source, _: not bool(
+                out[source:, source:].triu(1).any()),
+        },
         hints=(
             "Draw the mask of three source slots and two target slots, row by row. How many slots does the first row "
             "see, and how many does the last? Which of the four blocks is all True, and which is all False?",
@@ -176,7 +223,39 @@ EXERCISES = (
     ),
     Exercise(
         "12.2", "four masks from the segments", four_masks, draw_segments,
-        mistakes=mistakes.KINDS, properties=mistakes.OF_KINDS,
+        mistakes={
+            "the kind of a text is read at its first slot, which may be padding": by_first_slot,
+            "segment 3 is read from the left as well; there a slot sees what stands behind it":
+                edit("before.T", "before"),
+            "segments 0 and 1 do not see each other; they are two sentences of one text":
+                edit(">= 0)", ">= 0) & ((key > 1) | (key == segments[:, :, None]))"),
+            "the source reads from left to right too; it sees itself to both sides":
+                edit("[0, 1, 4]", "[0, 1]", "[2, 5]", "[2, 4, 5]"),
+            "source and target see each other to both sides; a target slot sees itself and what stands before":
+                edit("[0, 1, 4]", "[0, 1, 4, 5]", "[2, 5]", "[2]"),
+            "the query's segment is asked for the key's: the source sees its target, and padding is seen":
+                edit("segments[:, None]", "segments[:, :, None]"),
+            "where there is an order, a slot does not see itself: < for <=, or a triangle that begins below its "
+            "diagonal": edit("<=", "<"),
+            "rows and columns have changed places: rows are the queries, columns the keys":
+                edit("return (", "return ((", ">= 0)", ">= 0)).mT"),
+            "padding is seen, though it sees nothing: strike it out as a key too":
+                edit("key, place = segments[:, None]",
+                     "key, place = segments.where(segments >= 0, segments.amax(1, keepdim=True))[:, None]"),
+            "padding sees the text; it is struck out as a key, and is still to be struck out as a query":
+                edit(" & (segments[:, :, None] >= 0)", ""),
+        },
+        properties={
+            "padding is seen, or sees something": lambda out, segments: not bool(out[~real(segments)].any()),
+            "a slot that is no padding does not see itself": lambda out, segments: torch.equal(
+                out.diagonal(dim1=1, dim2=2) == 1, segments >= 0),
+            "in a text of segments 0 and 1, not everyone sees everyone": lambda out, segments: bool(
+                (out[real(segments) & (segments[:, None] <= 1)] == 1).all()),
+            "a source sees its target": lambda out, segments: not bool(
+                out[(segments[:, :, None] == 4) & (segments[:, None] == 5)].any()),
+            "a target slot does not see all of its source": lambda out, segments: bool(
+                (out[(segments[:, :, None] == 5) & (segments[:, None] == 4)] == 1).all()),
+        },
         hints=(
             "Take one key of each segment from 0 to 5. Which slots of its text may see it: all, those at or behind it, "
             "or those at or before it? Does the query's segment matter, once you know the key's?",
@@ -190,7 +269,26 @@ EXERCISES = (
     ),
     Exercise(
         "12.3", "the log-probability of a target", log_probability, draw_targets,
-        mistakes=mistakes_target.SAYING,
+        mistakes={
+            "all the [MASK]s stand in one text: a word is to be said after the words before it, and they are read as "
+            "[MASK]s": edit("*words[:t], 4", "*[4] * t, 4"),
+            "the slot before the [MASK] is asked for the next word, or no [MASK] is read, as in GPT; here a slot says "
+            "its own word": edit("table[-1]", "table[-2]"),
+            "the target's words are read in their own places, so that each slot sees the word that it says":
+                edit("*words[:t], 4", "*words", "(t + 1)", "len(words)", "table[-1]", "table[len(read) + t]"),
+            "the [SEP] that ends the target is not counted: it has to be said too": edit("[*target, 3]", "target"),
+            "after a [MASK] comes the likeliest word, not the target's: asked is the target, and its words before are "
+            "given": edit("(0)[word])", "(0)[word])\n        words[t] = int(table[-1].argmax())"),
+            "source and target are segments 4 and 5; 0 and 1 are those of both directions":
+                edit("[4] *", "[0] *", "[5] *", "[1] *"),
+            "the logits themselves are added up: the softmax is missing": edit(".log_softmax(0)", ""),
+            "the softmax runs over the slots, not over the words (of a table [time vocab], the words are axis 1)":
+                edit("table[-1].log_softmax(0)", "table.log_softmax(0)[-1]"),
+            "the softmax is taken twice: cross_entropy wants the logits, and takes the softmax itself":
+                edit("log_softmax(0)", "softmax(0).log_softmax(0)"),
+            "a probability underflows to 0, and its logarithm is −∞: take .log_softmax of the logits":
+                edit("log_softmax(0)", "softmax(0).log()"),
+        },
         hints=(
             "Source a b, target x y. How many words must the model say, and how many texts must it read for that? "
             "Write each text down, with its segments. In which slot of each does the answer stand?",
@@ -202,7 +300,25 @@ EXERCISES = (
     ),
     Exercise(
         "12.4", "what a masked target never asks", asked_and_never_asked, draw_amounts,
-        mistakes=mistakes_target.AMOUNTS,
+        mistakes={
+            "the rate is taken for the share; a whole number of slots is asked, round(rate · slots)":
+                edit("max(1, round(rate * slots)) / slots", "rate"),
+            "the number is cut, not rounded: int and // leave off what is behind the point": edit("round(", "int("),
+            "there is one slot at least: round may give 0": edit("max(1, round(rate * slots))", "round(rate * slots)"),
+            "the share is of the words without the [SEP]; a causal loss asks the [SEP] too":
+                edit("rate * slots", "rate * (slots - 1)"),
+            "the second number is the chance of one slot; times the number of slots it is how many":
+                edit("slots * (1", "(1"),
+            "the second number is that of the slots which are asked at least once; it is those that never are":
+                edit("slots * (1", "slots - slots * (1"),
+            "the second number is that of the slots which every reading asks: 1 − share is the chance to be left out":
+                edit("(1 - share)", "share"),
+            "the chances are multiplied by the number of readings; they are multiplied with each other (** for *)":
+                edit("**", "*"),
+            "each reading is taken to ask other slots than those before; it is drawn anew, and asks some once more":
+                edit("slots * (1 - share) ** readings", "max(0.0, slots - readings * share * slots)"),
+            "1 − share needs parentheses: ** binds before −": edit("(1 - share)", "1 - share"),
+        },
         hints=(
             "Four slots, one asked at each reading. How likely is it that the first reading leaves out slot 2? And "
             "that two readings both leave it out? And how many such slots are there, on average?",

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 import torch
 from jaxtyping import Float, Int
 from torch import Generator, Tensor, randint, randn
 
-from plmlab.chapters.ch12 import mistakes_blanks, mistakes_filling
+from plmlab.exercises.edits import edit
 from plmlab.exercises.exercise import Exercise, Probes
 
 
@@ -63,6 +64,23 @@ def draw_spans(rng: Generator) -> Probes:
     }
 
 
+def slots_of_part_a(tokens: list[int], spans: list[list[int]]) -> int:
+    """How many slots Part A has."""
+    return len(tokens) - sum(end - begin - 1 for begin, end in spans)
+
+
+def counts_up(out: tuple[Tensor, ...], tokens: list[int], spans: list[list[int]], _: list[int]) -> bool:
+    """Whether the first position counts the places of Part A, from 1."""
+    read = slots_of_part_a(tokens, spans)
+    return torch.equal(out[1][0, :read], torch.arange(1, read + 1))
+
+
+def places_are_masks(out: tuple[Tensor, ...], tokens: list[int], spans: list[list[int]], _: list[int]) -> bool:
+    """Whether each slot of Part B has the place of a [MASK] for its first position."""
+    read = slots_of_part_a(tokens, spans)
+    return bool(torch.isin(out[1][0, read:], (out[0][:read] == 4).nonzero() + 1).all())
+
+
 def fill_in_order(
     logits: "Callable[[list[int], list[list[int]]], Tensor]", text: list[int], order: list[int],
 ) -> Int[Tensor, "time"]:
@@ -95,12 +113,25 @@ def fill_in_order(
     return torch.tensor([token for words in filled.values() for token in words])
 
 
+def at_the_masks(logits: Callable[[list[int], list[list[int]]], Tensor], text: list[int], order: list[int]) -> Tensor:
+    """A word for each [MASK], as BERT has it."""
+    said = logits(text, [list(range(1, len(text) + 1)), [0] * len(text)]).argmax(1)
+    return said.where(torch.tensor(text) == 4, torch.tensor(text))
+
+
 PLACES = 100
 """Of each of the two positions, counted from 0."""
 BELOW = 20
 """All logits lie so far below 0, or nearly: a largest that is looked for from 0 up is not found."""
 PATIENCE = 500
 """So many questions are answered, far more than any text takes."""
+
+
+@cache
+def weights(vocab: int, seed: int) -> tuple[Tensor, ...]:
+    """A LittleGLM's tables of words, first and second places, words said, and its turn of the queries."""
+    rng = Generator().manual_seed(seed)
+    return tuple(randn(rows, 8, generator=rng) for rows in (vocab, PLACES, PLACES, vocab, 8))
 
 
 @dataclass
@@ -135,9 +166,7 @@ class LittleGLM:
             self.asked = 0
             raise ValueError(f"the model was asked {PATIENCE} times, and no text takes so many. Does it read what it "
                              "has said, and does the loop stop at [END]?")
-        rng = Generator().manual_seed(self.seed)
-        word, first, second, out, turn = (
-            randn(rows, 8, generator=rng) for rows in (self.vocab, PLACES, PLACES, self.vocab, 8))
+        word, first, second, out, turn = weights(self.vocab, self.seed)
         x = word[ids] + first[places[0]] + second[places[1]]
         slot = torch.arange(len(ids))
         seen = (places[1] == 0) | (slot <= slot[:, None])
@@ -170,7 +199,50 @@ def draw_texts(rng: Generator) -> Probes:
 EXERCISES = (
     Exercise(
         "12.5", "what a GLM reads, and where", parts_a_and_b, draw_spans,
-        mistakes=mistakes_blanks.MAKING, properties=mistakes_blanks.OF_MAKING,
+        mistakes={
+            "the first position goes on counting in Part B; all slots of a span have the place of its [MASK]":
+                edit("first += [masks[span]] * (len(words) + 1)",
+                     "first += range(len(first) + 1, len(first) + len(words) + 2)"),
+            "the first position is a place in the text before anything was hidden. What stands behind a blank tells by "
+            "it how long the blank is; count the places in Part A":
+                edit("list(range(1, len(part_a) + 1))", "[place for place in range(1, len(tokens) + 1) if not any("
+                     "begin + 1 < place <= end for begin, end in spans)]", "masks[span]", "spans[span][0] + 1"),
+            "all spans have the place of the first [MASK], as .index finds it; each has its own":
+                edit("masks[span]", "masks[0]"),
+            "the places of the [MASK]s are given out in the order of the text; a span has that of its own [MASK], "
+            "whenever it is filled": edit("for span in order", "for turn, span in enumerate(order)",
+                                          "masks[span]", "masks[turn]"),
+            "the second position begins with 0 in Part B; it is 1 at [START], for 0 is that of Part A":
+                edit("range(1, len(words) + 2)", "range(len(words) + 1)"),
+            "there is a [MASK] for each word, as in BERT, which tells how long a blank is; there is one for each span":
+                edit("begin], 4]", "begin], *[4] * (end - begin)]",
+                     "append(len(part_a))", "append(len(part_a) - (end - begin) + 1)"),
+            "the words behind the last span are forgotten; Part A goes on to the end of the text":
+                edit("part_a += tokens[behind:]", ""),
+            "the order is not kept: the spans stand in the order of the text": edit("in order", "in sorted(order)"),
+            "the targets are not shifted, and [START] is said: a slot must say the next word, not the one that it "
+            "reads": edit("targets += [*words, 6]", "targets += [5, *words]"),
+            "[END] is read too; it is only said":
+                edit("tokens[slice(*spans[span])]", "[*tokens[slice(*spans[span])], 6]", "[*words, 6]",
+                     "[*words, -100]"),
+        },
+        properties={
+            "Part A has not as many [MASK]s as there are spans": lambda out, tokens, spans, _: int(
+                (out[0][:slots_of_part_a(tokens, spans)] == 4).sum()) == len(spans),
+            "Part B has not as many [START]s as there are spans": lambda out, tokens, spans, _: int(
+                (out[0][slots_of_part_a(tokens, spans):] == 5).sum()) == len(spans),
+            "the words of the text do not all stand there, each once": lambda out, tokens, *_: sorted(
+                token for token in out[0].tolist() if token not in (4, 5)) == sorted(tokens),
+            "the first position does not count 1, 2, 3, … in Part A": counts_up,
+            "in Part B a first position is not the place of a [MASK]": places_are_masks,
+            "the second position is not 0 in Part A": lambda out, tokens, spans, _: not bool(
+                out[1][1, :slots_of_part_a(tokens, spans)].any()),
+            "the second position is not 1 once in each span": lambda out, tokens, spans, _: int(
+                (out[1][1] == 1).sum()) == len(spans),
+            "a slot of Part A has a target": lambda out, tokens, spans, _: bool(
+                (out[2][:slots_of_part_a(tokens, spans)] == -100).all()),
+            "[END] is not said once of each span": lambda out, tokens, spans, _: int((out[2] == 6).sum()) == len(spans),
+        },
         hints=(
             "Text a b c d, of which b c is hidden. How many slots has Part A, and how many has Part B? What may the "
             "model know of how long the blank is, before it fills it? Which numbers would tell it?",
@@ -184,7 +256,41 @@ EXERCISES = (
     ),
     Exercise(
         "12.6", "filling blanks of unknown length", fill_in_order, draw_texts,
-        mistakes=mistakes_filling.FILLING, properties=mistakes_filling.OF_FILLING,
+        mistakes={
+            "the blanks are filled in the order of the text, not in that of `order`":
+                edit("in order:", "in sorted(order):"),
+            "the blanks that were filled before are not read: Part B is begun anew for each":
+                edit("list[int](), 5", "list[int](), 5\n        del read[len(text):], first[len(text):], "
+                     "second[len(text):]"),
+            "the words are put into the text before the next blank is filled; the text is read with all its [MASK]s, "
+            "and what was said stands behind it":
+                edit("append(masks[blank])", "append(1 + sum(len(filled[place]) for place in range(1, masks[blank])))",
+                     "words[:-1]", "words[:-1]\n        read = [token for words in filled.values() for token in words]"
+                     "\n        first, second = [*range(1, len(read) + 1)], [0] * len(read)"),
+            "each [MASK] is asked for its word, as in BERT; a blank is written behind the text, word by word":
+                at_the_masks,
+            "[END] is read behind each blank that is filled; it is only said":
+                edit("words[:-1]", "words[:-1]\n        read.append(6)\n        first.append(masks[blank])"
+                     "\n        second.append(len(words) + 1)"),
+            "[END] stays in the text; it only says that the blank is done": edit("words[:-1]", "words"),
+            "the text grows as words are put in, and the places behind them move: put all in at once, or the last "
+            "first": edit("{place: [token] for place, token in enumerate(text, 1)}", "[*text]",
+                          "filled[masks[blank]]", "filled[masks[blank] - 1:masks[blank]]",
+                          "[token for words in filled.values() for token in words]", "filled"),
+            "the first position goes on counting behind the text; a blank has the place of its [MASK]":
+                edit("append(masks[blank])", "append(len(read))"),
+            "in the blanks the first position is counted from 0, as .index and enumerate count; the first place is 1":
+                edit("append(masks[blank])", "append(masks[blank] - 1)"),
+            "the second position begins with 0 in a blank; it is 1 at [START]": edit("len(words) + 1", "len(words)"),
+        },
+        properties={
+            "a token stands there that is no word, [MASK], [START] or [END]": lambda out, logits, *_: bool(
+                ((out > 6) & (out < logits.vocab)).all()),
+            "what stands before the first blank is not as it was": lambda out, _, text, __: out[
+                :text.index(4)].tolist() == text[:text.index(4)],
+            "what stands behind the last blank is not as it was": lambda out, _, text, __: out.tolist()[
+                len(out) - text[::-1].index(4):] == text[len(text) - text[::-1].index(4):],
+        },
         hints=(
             "Text a [MASK] b, and the model says x, y and [END]. How often must it be asked? Write down what it reads "
             "each time, with both positions. Which of the slots do you ask?",
