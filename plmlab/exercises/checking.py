@@ -4,7 +4,7 @@ import ast
 import inspect
 import math
 import traceback
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from textwrap import dedent
 from typing import Any, Self
 
@@ -18,6 +18,8 @@ from plmlab.exercises.relations import relation
 from plmlab.exercises.sandbox import SECONDS, Run, TooLong, alike, learners_line, run, takes
 
 LONGEST_MESSAGE, MOST_PRINTED = 300, 5
+ENDLESS = (TooLong, KeyboardInterrupt)
+"""What ends a call that does not come to an end: its time was over, or the learner lost patience."""
 
 BINDS = "& and | bind before < and ==: put each comparison in parentheses, (a < b) & (c < d)."
 POWER = "^ is no power in Python: write **."
@@ -51,9 +53,10 @@ def check(number: Any, fn: Any) -> Feedback:
 
 @dataclass(frozen=True)
 class Trial:
-    """An answer tried once: the inputs by name, what the learner's function came to on each, and what is right there.
+    """An answer tried once: the inputs by name, what the learner's function came to on each, in the shape of what is
+    right (`shaped`), and what is right there.
 
-    A function that does not come to an end is tried no further.
+    A function that does not come to an end is tried no further: that run is the last.
     """
 
     exercise: Exercise
@@ -62,25 +65,27 @@ class Trial:
     right: dict[str, Run]
 
     @classmethod
-    def of(cls, exercise: Exercise, fn: Function) -> Self:
+    def of(cls, exercise: Exercise, fn: Function, inputs: Probes) -> Self:
         """The trial of a function, on all inputs."""
-        inputs, mine = exercise.probes(), dict[str, Run]()
+        mine = dict[str, Run]()
         right = {name: run(exercise.solution, args) for name, args in inputs.items()}
         for name, args in inputs.items():
-            mine[name] = run(fn, args)
-            if isinstance(mine[name].error, TooLong | KeyboardInterrupt):
+            found = run(fn, args)
+            mine[name] = replace(found, value=shaped(found.value, right[name].value))
+            if isinstance(found.error, ENDLESS):
                 break
         return cls(exercise, inputs, mine, right)
 
 
 def judge(exercise: Exercise, fn: Any) -> Feedback:
     """The feedback on a function as an answer to an exercise, tried on all of its inputs."""
-    if complaint := not_a_fit(exercise, fn, next(iter(exercise.probes().values()))):
+    inputs = exercise.probes()
+    if complaint := not_a_fit(exercise, fn, next(iter(inputs.values()))):
         return wrong(exercise, complaint)
-    trial = Trial.of(exercise, fn)
-    for name, mine in trial.mine.items():
-        if isinstance(mine.error, TooLong | KeyboardInterrupt):
-            return endless(trial, name)
+    trial = Trial.of(exercise, fn, inputs)
+    last = next(reversed(trial.mine))
+    if isinstance(trial.mine[last].error, ENDLESS):
+        return endless(trial, last)
     if not_attempted(fn, list(trial.mine.values())):
         return Feedback("not attempted", f"{exercise.heading}: not attempted yet", (
             f"Write the body of `{exercise.solution.__name__}`, and run its cell again.", onward(exercise)))
@@ -147,8 +152,7 @@ def known_mistake(trial: Trial) -> str:
     Who writes a softmax by hand may have made a second mistake in it, which shows where numbers are large. So
     inputs where the numbers ran out come second: without them, the one mistake that explains the others is named.
     """
-    inputs, right = trial.inputs, trial.right
-    mine = {name: Run(shaped(r.value, right[name].value), r.error) for name, r in trial.mine.items()}
+    inputs, mine, right = trial.inputs, trial.mine, trial.right
     if all(r.error is not None for r in mine.values()):
         return ""
     for mistake, mutant in trial.exercise.mutants.items():
@@ -174,8 +178,7 @@ def fault(trial: Trial, name: str) -> list[str]:
     """What is wrong with what one call gave back, in words; nothing where it is right. Numbers that are right can still
     lack a property, such as a gradient. Of others it is told how they stand to the right ones, and the first place
     where they differ."""
-    right = trial.right[name].value
-    value = shaped(trial.mine[name].value, right)
+    value, right = trial.mine[name].value, trial.right[name].value
     if complaint := misfit(value, right):
         return [complaint, *related(trial)]
     breaches = [breach for breach, holds in trial.exercise.properties.items() if not holds(value, *trial.inputs[name])]
@@ -186,8 +189,7 @@ def related(trial: Trial) -> list[str]:
     """How what the learner's function gave back stands to what is right, where that is the same on all inputs."""
     if any(mine.error is not None for mine in trial.mine.values()):
         return []
-    found = relation([(shaped(mine.value, trial.right[name].value), trial.right[name].value)
-                      for name, mine in trial.mine.items()])
+    found = relation([(mine.value, trial.right[name].value) for name, mine in trial.mine.items()])
     return [found] if found else []
 
 

@@ -28,8 +28,7 @@ class Edit:
         ValueError where a text does not stand exactly once in the code at its turn; SyntaxError for an edit that makes
         no Python.
         """
-        lines, docstring = source(solution)
-        code = "\n".join([*lines[:docstring.lineno - 1], *lines[docstring.end_lineno:]])
+        code = without_docstring(solution)
         for old, new in self.replacements:
             if (count := code.count(old)) != 1:
                 raise ValueError(f"{old!r} stands {count} times in {solution.__name__}; an edit needs it once")
@@ -43,6 +42,12 @@ class Edit:
 def edit(*texts: str) -> Edit:
     """``edit(old, new)`` writes one text for another, ``edit(old, new, older, newer)`` then a second one."""
     return Edit(tuple(zip(texts[::2], texts[1::2], strict=True)))
+
+
+def without_docstring(fn: Function) -> str:
+    """The code of a function, but for the docstring, which the learner's stub shows."""
+    lines, docstring = source(fn)
+    return "\n".join([*lines[:docstring.lineno - 1], *lines[docstring.end_lineno:]])
 
 
 def source(fn: Function) -> tuple[list[str], ast.stmt]:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from plmlab.exercises.edits import Function, source
+from plmlab.exercises.edits import source, without_docstring
 from plmlab.exercises.exercise import UnknownExercise, find
 from plmlab.exercises.feedback import Feedback, Folded, Hint, shown
 
@@ -53,9 +53,3 @@ def stub(number: Any) -> str:
     """The code to begin an exercise with: signature and docstring of the solution. UnknownExercise if there is none."""
     lines, docstring = source(find(number).solution)
     return "\n".join([*lines[: docstring.end_lineno], "    raise NotImplementedError"])
-
-
-def without_docstring(fn: Function) -> str:
-    """The code of a function, but for the docstring, which the learner's stub shows."""
-    lines, docstring = source(fn)
-    return "\n".join([*lines[: docstring.lineno - 1], *lines[docstring.end_lineno:]])

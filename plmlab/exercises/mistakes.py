@@ -1,16 +1,8 @@
-"""What the chapters' wrong answers share: softmaxes, losses and weights, and what holds of any right one."""
-
-from collections.abc import Callable, Mapping
-from typing import Any
+"""What the wrong answers of several chapters share: softmaxes and losses, and what holds of a right one."""
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
-
-Mistakes = Mapping[str, Callable[..., Any]]
-"""What is wrong, in words → a function that does just that."""
-Properties = Mapping[str, Callable[..., bool]]
-"""What is wrong, in words → whether it is *not* so, of (output, \\*arguments)."""
 
 
 def by_exp(scores: Tensor, dim: int = -1) -> Tensor:
@@ -24,11 +16,6 @@ def largest_from_zero(scores: Tensor) -> Tensor:
     return scores.amax(-1, keepdim=True).clamp(min=0)
 
 
-def of_words(logits: Tensor, targets: Tensor, **how: Any) -> Tensor:
-    """The mean cross-entropy of all targets [batch time], in nats, or whatever else the options ``how`` make of it."""
-    return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), **how)
-
-
 def cut_across(logits: Tensor) -> Tensor:
     """The numbers of some logits [batch time vocab] by a view to [batch vocab time], which mixes slots and tokens; laid
     back, so that the last axis is the vocabulary."""
@@ -40,16 +27,6 @@ def text_by_text(logits: Tensor, targets: Tensor) -> Tensor:
     return torch.stack([F.cross_entropy(*pair) for pair in zip(logits, targets, strict=True)]).mean()
 
 
-def spread(losses: Tensor) -> Tensor:
-    """How far the losses reach: the largest minus the smallest."""
-    return losses.max() - losses.min()
-
-
 def within(loss: Tensor, most: Tensor) -> bool:
     """Whether a loss lies between 0 and ``most``, within a thousandth."""
     return bool(-1e-3 <= loss <= most + 1e-3)
-
-
-def whole(kept: Tensor) -> Tensor:
-    """The numbers that were kept, scaled to add up to 1."""
-    return kept / kept.sum()

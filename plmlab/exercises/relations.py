@@ -70,5 +70,6 @@ def _multiple(said: str, of: Callable[[Tensor, Tensor], Tensor], pairs: Sequence
         found.append(number)
     if max(found) < 2:
         return ""
-    numbers = ", ".join(map(str, found[:-1])) + f" and {found[-1]}" if len({*found}) > 1 else str(found[0])
-    return said.format(numbers if len({*found}) == 1 else f"{numbers} on the inputs, in turn")
+    if len({*found}) == 1:
+        return said.format(found[0])
+    return said.format(f"{', '.join(map(str, found[:-1]))} and {found[-1]} on the inputs, in turn")

@@ -8,7 +8,6 @@ from torch import Generator, Tensor, randint, randn
 
 from plmlab.exercises.edits import edit
 from plmlab.exercises.exercise import Exercise, Probes
-from plmlab.exercises.mistakes import whole
 
 
 def window_pairs(words: list[int], reach: list[int]) -> Int[Tensor, "pair 2"]:
@@ -407,7 +406,7 @@ EXERCISES = (
         properties={
             "a number is above −log Q(c) − log k: as if a pair came more often than its word does":
                 lambda out, counts, k, power: bool(
-                    (out <= -whole(counts.sum(0) ** power).log() - log(k) + 1e-3).all()),
+                    (out <= -((raised := counts.sum(0) ** power) / raised.sum()).log() - log(k) + 1e-3).all()),
         },
         hints=(
             "If a word and a context knew nothing of each other, how often would the pair come? What is the logarithm "

@@ -6,7 +6,7 @@ from torch import Generator, Tensor, rand, randint, randn
 
 from plmlab.exercises.edits import edit
 from plmlab.exercises.exercise import Exercise, Probes
-from plmlab.exercises.mistakes import of_words, within
+from plmlab.exercises.mistakes import within
 
 
 def language_model_loss(logits: Float[Tensor, "time vocab"], tokens: Int[Tensor, "time"]) -> Float[Tensor, ""]:
@@ -314,7 +314,8 @@ EXERCISES = (
             "without the class's part, what is left is no mean of the words' losses, times λ":
                 lambda out, c, classes, w, targets, part: within(
                     out - torch.nn.functional.cross_entropy(c, classes),
-                    part * of_words(w, targets, reduction="none").max()),
+                    part * torch.nn.functional.cross_entropy(
+                        w.flatten(0, 1), targets.flatten(), reduction="none").max()),
         },
         hints=(
             "Both parts are cross-entropies. What is the mean of each taken over?",

@@ -10,7 +10,7 @@ from torch.nn import functional as F
 from plmlab.example import IGNORE
 from plmlab.exercises.edits import edit
 from plmlab.exercises.exercise import Exercise, Probes
-from plmlab.exercises.mistakes import spread, within
+from plmlab.exercises.mistakes import within
 
 Numbers = list[int | float]
 
@@ -294,7 +294,7 @@ EXERCISES = (
         },
         properties={
             "it is below the smallest loss of any target, or above the largest, so it is no mean of them":
-                lambda out, *args: within(out - losses(*args).min(), spread(losses(*args))),
+                lambda out, *args: within(out - (each := losses(*args)).min(), each.max() - each.min()),
         },
         hints=(
             "One text has one target, another has four. How many losses are there, and what does the mean divide by?",
