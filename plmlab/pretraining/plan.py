@@ -137,7 +137,7 @@ class Plan:
         told = commanded(checkpoint)
         more = {"out": f"{checkpoint}-{changes.get('steps', told['steps'])}", **changes}
         whole = told | {"resume": str(checkpoint)}
-        if not all((checkpoint / name).is_file() for name in STATE):
+        if not has_state(checkpoint):
             return cls(**whole | more)
         if more.get("steps", 0) <= told["steps"]:
             raise ValueError(f"the {told['steps']} steps of {checkpoint} are done; to train it longer, give more in "
@@ -160,6 +160,11 @@ class Plan:
 
 USUAL = {field.name: field.default for field in fields(Plan) if field.default is not MISSING}
 """Of a plan, what need not be told."""
+
+
+def has_state(checkpoint: Path) -> bool:
+    """Whether a checkpoint keeps the state of its training."""
+    return all((checkpoint / name).is_file() for name in STATE)
 
 
 def commanded(checkpoint: Path) -> dict[str, Any]:

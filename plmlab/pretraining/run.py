@@ -16,7 +16,7 @@ from torch import nn
 from plmlab.atomic import place
 from plmlab.checkpoints import WEIGHTS, load, save
 from plmlab.pretraining.material import HASH, Material, material
-from plmlab.pretraining.plan import FILE, STATE, Plan, commanded
+from plmlab.pretraining.plan import FILE, STATE, Plan, commanded, has_state
 from plmlab.train import History, fit
 from plmlab.train.state import RunStates
 from plmlab.weights import put, weights
@@ -107,7 +107,7 @@ def begin(plan: Plan, run: Path) -> None:
     model, tokenizer = load(checkpoint)
     put(build(plan, len(tokenizer)), weights(model))
     tokenizer.save(run)
-    if all((checkpoint / name).is_file() for name in STATE):
+    if has_state(checkpoint):
         if (checkpoint / HASH).is_file():
             shutil.copy(checkpoint / HASH, run / HASH)
         place(RunStates(run).of(commanded(checkpoint)["steps"]),
