@@ -10,6 +10,11 @@ from torch import Tensor, nn
 Model = TypeVar("Model", bound=nn.Module)
 
 
+def device_of(model: nn.Module) -> torch.device:
+    """The device of a model's parameters; the CPU for a model that has none."""
+    return next((weight.device for weight in model.parameters()), torch.device("cpu"))
+
+
 def weights(model: nn.Module) -> dict[str, Tensor]:
     """Every parameter and every buffer that is saved with the model, under its (first) name; no copies."""
     saved = model.state_dict(keep_vars=True)

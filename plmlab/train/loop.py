@@ -20,6 +20,7 @@ from plmlab.train.source import Batches, Source
 from plmlab.train.state import RunStates, State, StateError, contrast, random_states, set_random_states, versions
 from plmlab.train.update import Update
 from plmlab.train.validator import HeldOut, Score, Validator
+from plmlab.weights import device_of
 
 if TYPE_CHECKING:
     from accelerate import Accelerator
@@ -101,7 +102,7 @@ def fit(
 @contextmanager
 def returned(model: nn.Module) -> Iterator[torch.device]:
     """Gives the device that a model is on; however the block ends, the model is there again afterwards."""
-    device = next((weight.device for weight in model.parameters()), torch.device("cpu"))
+    device = device_of(model)
     try:
         yield device
     except BaseException:

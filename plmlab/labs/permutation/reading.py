@@ -15,6 +15,7 @@ from plmlab.objectives.permuted import leaking, said_in
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.visibility import AttentionMask
+from plmlab.weights import device_of
 
 
 def example(ids: Sequence[int], order: Sequence[int], vocab: Vocabulary, *, leak: bool = False) -> Example:
@@ -54,11 +55,6 @@ def surprisals(model: nn.Module, batch: Batch) -> Float[Tensor, "batch time"]:
     """−log p of each word that is to be said, in nats; 0 where none is."""
     return F.cross_entropy(logits_of(model, batch).transpose(1, 2), batch.targets, ignore_index=IGNORE,
                            reduction="none")
-
-
-def device_of(model: nn.Module) -> torch.device:
-    """Where a model's weights are."""
-    return next((weight.device for weight in model.parameters()), torch.device("cpu"))
 
 
 def check_two_streams(model: nn.Module, tokenizer: Tokenizer, name: str = "model") -> None:
