@@ -63,7 +63,7 @@ ROOMS = Path(__file__).parent / "chapters"
 
 
 def chapters_with(part: str) -> list[str]:
-    """The chapters that have a module of this name ("exercises", "recipe"): their numbers, two digits each."""
+    """The chapters that have a module of this name, such as "exercises": their numbers, two digits each."""
     return sorted(path.parent.name.removeprefix("ch") for path in ROOMS.glob(f"ch[0-9][0-9]/{part}.py"))
 
 

@@ -10,7 +10,7 @@ import typecheck
 from durations import UNIT_LIMIT, told, too_slow
 
 jaxtyping.jaxtyped = typecheck.where_shapes_are(jaxtyping.jaxtyped)
-jaxtyping.install_import_hook("plmlab", "typecheck.check")
+jaxtyping.install_import_hook(["plmlab", "studies"], "typecheck.check")
 
 gc.set_threshold(50_000, 20, 100)  # the full world is many objects, which are not worth looking through again and again
 os.environ.update(HF_HUB_OFFLINE="1", HF_DATASETS_OFFLINE="1", OMP_WAIT_POLICY="PASSIVE")

@@ -101,7 +101,7 @@ def test_the_installed_command_starts_quickly_without_torch() -> None:
 @pytest.fixture
 def recipe_08(monkeypatch: pytest.MonkeyPatch) -> None:
     """A recipe for chapter 08 that measures one number with three seeds."""
-    fake = ModuleType("plmlab.chapters.ch08.recipe")
+    fake = ModuleType("studies.ch08.recipe")
     fake.main = lambda parts: {"accuracy": recipes.spread({1: 0.5, 2: 0.6, 3: 0.7})}  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, fake.__name__, fake)
     monkeypatch.setattr(recipes, "chapters", lambda: ["08"])

@@ -1,34 +1,36 @@
 """Recipes: what needs several seeds, sizes or minutes is computed once, by committed code, and recorded.
 
-A recipe is a module ``plmlab/chapters/chNN/recipe.py`` for chapter NN with a function ``main(parts) -> dict`` that
-gives its numbers, made with ``spread``. What takes long it computes through ``parts`` (:class:`Parts`), which keeps
-what is done: the same command goes on after a stop. The chapter draws what was recorded and re-runs one point live.
+A recipe is a module ``studies/chNN/recipe.py`` of the course's folder, beside the package, for chapter NN, with a
+function ``main(parts) -> dict`` that gives its numbers, mostly those of a `Study` (``plmlab.recipes.study``). What
+takes long it computes through ``parts`` (:class:`Parts`), which keeps what is done: the same command goes on after a
+stop. The chapter draws what was recorded and re-runs one point live.
 """
 
+import importlib
 import json
 import platform
 import shutil
+import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from plmlab.course import chapters_with, part_of
-from plmlab.paths import DATA
+from plmlab.paths import DATA, ROOT
 from plmlab.recipes.parts import Parts
-from plmlab.recipes.rates import best_rate, best_rates, piloted, tuned_by_all_seeds, tuned_runs
+from plmlab.recipes.rates import best_rate, best_rates, none_if_diverged, piloted, tuned_by_all_seeds, tuned_runs
 from plmlab.recipes.spreads import apart, spread, spreads
 
-__all__ = ["Parts", "apart", "best_rate", "best_rates", "chapters", "piloted", "record", "recorded", "run", "spread",
-           "spreads", "tuned_by_all_seeds", "tuned_runs"]
+__all__ = ["Parts", "apart", "best_rate", "best_rates", "chapters", "none_if_diverged", "piloted", "record", "recorded",
+           "run", "spread", "spreads", "tuned_by_all_seeds", "tuned_runs"]
 
 RECORDED_PACKAGES = ("plmlab", "torch", "tokenizers", "transformers", "accelerate", "numpy")
 
 
 def chapters() -> list[str]:
     """The chapters that have a recipe: their numbers, two digits each."""
-    return chapters_with("recipe")
+    return sorted(path.parent.name.removeprefix("ch") for path in ROOT.glob("studies/ch[0-9][0-9]/recipe.py"))
 
 
 def run(chapter: str, results: Path | None = None) -> Path:
@@ -42,7 +44,10 @@ def run(chapter: str, results: Path | None = None) -> Path:
         raise ValueError(f"there is no recipe for chapter {chapter!r}; there is one for: {there}")
     results = results or DATA / "results"
     parts = Parts(results / f"{chapter}.parts.jsonl")
-    path = record(chapter, part_of(chapter, "recipe").main(parts), parts.seconds, results)
+    if str(ROOT) not in sys.path:
+        sys.path.append(str(ROOT))  # the studies stand beside the package, and so in no environment
+    recipe = importlib.import_module(f"studies.ch{chapter}.recipe")
+    path = record(chapter, recipe.main(parts), parts.seconds, results)
     parts.path.unlink(missing_ok=True)
     shutil.rmtree(parts.folder, ignore_errors=True)
     return path

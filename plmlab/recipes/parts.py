@@ -20,7 +20,8 @@ Task = tuple[Any, ...]
 class Parts:
     """What a recipe has computed so far, in a file of one JSON line a part.
 
-    ``parts(function, tasks)`` is {task: function(*task)}. ``function`` stands in a module and gives what JSON can hold;
+    ``parts(function, tasks)`` is {task: function(*task)}. ``function`` stands in a module, or is a `Study`'s, and gives
+    what JSON can hold;
     tasks are tuples of numbers, strings, booleans and None. What an earlier run has left is not computed again, as long
     as the source of the function's module is the same (other modules are not looked at: delete the file if they
     changed what counts). The rest is computed in ``processes`` processes of one thread, the parts in no fixed order; an
@@ -86,10 +87,11 @@ class Parts:
 
 
 def _key(function: Callable[..., Any], task: Task) -> str:
-    module = inspect.getmodule(function)
-    source = inspect.getsource(module) if module else ""
+    module, study = inspect.getmodule(function), getattr(function, "__self__", None)
+    source = (inspect.getsource(module) if module else "") + getattr(study, "source", "")
     code = hashlib.sha256(source.encode()).hexdigest()[:12]
-    return f"{function.__module__}.{function.__qualname__}{json.dumps(task, ensure_ascii=False)} {code}"
+    name = f"{function.__module__}.{function.__qualname__}{getattr(study, 'name', '')}"
+    return f"{name}{json.dumps(task, ensure_ascii=False)} {code}"
 
 
 def _one_thread() -> None:

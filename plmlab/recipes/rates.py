@@ -1,18 +1,31 @@
 """The learning rate of an arm: the best of a grid, at no edge of it; and the runs at the best of a few."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import partial, wraps
 from statistics import mean
-from typing import Any
+from typing import Any, ParamSpec
 
 from plmlab.recipes.parts import Parts
 from plmlab.recipes.spreads import spreads
 
+Given = ParamSpec("Given")
 Arm = tuple[Any, ...]
 LADDER = tuple(float(f"{digit}e{power}") for power in range(-5, 1) for digit in (1, 3))
 """The rates that a grid is made of: 0.00001, 0.00003, 0.0001 … 3."""
 
 Scores = dict[float, float]
+
+
+def none_if_diverged(score: Callable[Given, float]) -> Callable[Given, float | None]:
+    """The score of a run, None where it diverged: no rate that diverges with any pilot seed is ever the best one."""
+    @wraps(score)
+    def scored(*args: Given.args, **options: Given.kwargs) -> float | None:
+        from plmlab.train import Diverged  # where it is used: a recipe that trains nothing starts without torch
+        try:
+            return score(*args, **options)
+        except Diverged:
+            return None
+    return scored
 
 
 def best_rate(score: Callable[[Sequence[float]], Scores], first: Sequence[float]) -> tuple[float, Scores]:
@@ -35,17 +48,19 @@ def best_rate(score: Callable[[Sequence[float]], Scores], first: Sequence[float]
         told |= score([LADDER[place]])
 
 
-def piloted(parts: Parts, score: Callable[..., float], seeds: Sequence[int], *arm: Any,
+def piloted(parts: Parts, score: Callable[..., float | None], seeds: Sequence[int], *arm: Any,
             ) -> Callable[[Sequence[float]], Scores]:
-    """What `best_rate` asks of an arm: rate → the mean over pilot seeds of ``score(*arm, rate, seed)``."""
+    """What `best_rate` asks of an arm: rate → the mean over pilot seeds of ``score(*arm, rate, seed)``, −∞ where one of
+    them is None."""
     def scored(rates: Sequence[float]) -> Scores:
         told = parts(score, [(*arm, rate, seed) for rate in rates for seed in seeds])
-        return {rate: mean(told[*arm, rate, seed] for seed in seeds) for rate in rates}
+        values = {rate: [told[*arm, rate, seed] for seed in seeds] for rate in rates}
+        return {rate: float("-inf") if None in found else mean(found) for rate, found in values.items()}
     return scored
 
 
-def best_rates(parts: Parts, score: Callable[..., float], seeds: Sequence[int], grids: Mapping[Arm, Sequence[float]],
-               ) -> dict[Arm, tuple[float, Scores]]:
+def best_rates(parts: Parts, score: Callable[..., float | None], seeds: Sequence[int],
+               grids: Mapping[Arm, Sequence[float]]) -> dict[Arm, tuple[float, Scores]]:
     """Arm → its `best_rate` over pilot seeds; ``grids``: arm → the rates to begin with, all of which are tried side by
     side before any grid grows."""
     parts(score, [(*arm, rate, seed) for arm, grid in grids.items() for rate in grid for seed in seeds])

@@ -1,13 +1,18 @@
 """The recipe of chapter 01 on the smallest of scales: each experiment tells what the notebook reads."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from math import inf
 
 import pytest
 
-from plmlab.chapters.ch01 import lags, language
+from plmlab.chapters.ch01 import lags
+from plmlab.chapters.ch01.language import NETWORKS, build
 from plmlab.chapters.ch01.tasks import TASKS
 from plmlab.recipes import Parts
+from plmlab.recipes.study import Run
 from plmlab.world.datasets.gaps import KINDS, exam
+from studies.ch01 import language
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -46,18 +51,19 @@ def test_lags_tells_cells_and_lengths(parts: Parts, monkeypatch: pytest.MonkeyPa
 
 
 def test_models_of_one_size_are_of_one_size() -> None:
-    counts = [sum(weights.numel() for weights in language.build(kind, 0).parameters())
-              for kind in language.NETWORKS]
+    counts = [sum(weights.numel() for weights in build(kind, 0).parameters()) for kind in NETWORKS]
     assert max(counts) < 1.06 * min(counts)
 
 
-def test_language_tells_where_models_fall_short(
-        parts: Parts, monkeypatch: pytest.MonkeyPatch, best_at: Callable) -> None:
-    for name, value in (("UPDATES", (2, 3)), ("BATCH", 4), ("SEEDS", (0, 1)), ("rate_score", best_at(1e-2)),
-                        ("exam", lambda small: exam(small)[:60])):
-        monkeypatch.setattr(language, name, value)
-    told = language.measure(parts)
-    assert told["floor"] == pytest.approx(0.638, abs=0.001) and list(told["models"]) == list(language.NETWORKS)
+def best_at_1e_2(run: Run) -> float:
+    return -abs(run.lr - 1e-2)
+
+
+def test_language_tells_where_models_fall_short(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(language, "exam", lambda small: exam(small)[:60])
+    toy = replace(language.STUDY, updates=(2, 3), seeds=(0, 1), pilots=(9,), development=best_at_1e_2, nothing=-inf)
+    told = language.measure(parts, toy)
+    assert told["floor"] == pytest.approx(0.638, abs=0.001) and list(told["models"]) == list(NETWORKS)
     for model in told["models"].values():
         assert list(model["updates"]) == ["2", "3"]
         for run in model["updates"].values():

@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from plmlab import world
-from plmlab.chapters.ch02 import recipe, sampling, sizes
+from plmlab.chapters.ch02 import sampling, sizes
 from plmlab.chapters.ch02.factorisation import pair_loss
 from plmlab.recipes import Parts
 from plmlab.world.datasets.analogies import FACTS, FORMS
+from studies.ch02 import recipe
 
 WAYS = {"b − a + c", "c alone", "b alone", "b + c", "left in", "it is b", "it is c"}
 

@@ -12,11 +12,11 @@ from toy_size import changed
 from plmlab.chapters.ch06 import agreement, backwards, long_chains
 from plmlab.chapters.ch06.agreement import FAR, NEAR, exam, ids, to_choose, to_learn
 from plmlab.chapters.ch06.readers import LSTM, SinusoidalGPT2
-from plmlab.chapters.ch06.recipe import PILOTS, SEEDS
 from plmlab.example import IGNORE, Batch
 from plmlab.models.gpt import GPTConfig
 from plmlab.models.transformer import Transformer, TransformerConfig
 from plmlab.recipes import recorded
+from studies.ch06.recipe import PILOTS, SEEDS
 
 
 class Says(nn.Module):

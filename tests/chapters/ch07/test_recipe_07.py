@@ -7,13 +7,14 @@ import pytest
 import torch
 
 from plmlab import world
-from plmlab.chapters.ch07 import corpus, judging, prompts, sizes
-from plmlab.chapters.ch07.recipe import PILOTS, SEEDS
+from plmlab.chapters.ch07 import corpus, judging, prompts
 from plmlab.example import IGNORE, Batch
 from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.objectives import causal
 from plmlab.recipes import recorded
 from plmlab.world.datasets.tokenizer import small_spelling
+from studies.ch07 import sizes
+from studies.ch07.recipe import PILOTS, SEEDS
 
 
 def test_no_text_holds_a_sentence_of_the_exam() -> None:

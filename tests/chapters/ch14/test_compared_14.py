@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 import torch
 
-from plmlab.chapters.ch14 import arms, compared, exam, on_wikipedia, recipe, surer, training
+from plmlab.chapters.ch14 import arms, compared, exam, on_wikipedia, surer, training
 from plmlab.chapters.ch14.answering import answered, growth
 from plmlab.chapters.ch14.deaf import Deaf
 from plmlab.checkpoints import load
 from plmlab.models.cogqa import CogQA, SelfLoopCogQA
 from plmlab.models.one_pass_reader import OnePassReader
 from plmlab.recipes import Parts
+from studies.ch14 import recipe
 
 GROUPS = ("one hop", "2 hops")
 

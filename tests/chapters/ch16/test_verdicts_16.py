@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from plmlab.chapters.ch16 import ablated, by_heart, edited, recipe, rivals, verdicts
+from plmlab.chapters.ch16 import ablated, by_heart, edited, rivals, verdicts
 from plmlab.chapters.ch16.arms import ARMS, FULL
 from plmlab.recipes import Parts, spread
 from plmlab.recipes.parts import Task
+from studies.ch16 import recipe
 
 
 def arm(*values: float) -> dict[str, dict[str, object]]:

@@ -8,9 +8,9 @@ from typing import Any
 
 import torch
 
-from plmlab import world
-from plmlab.chapters.ch07 import corpus, judging, prompts, sizes
+from plmlab.chapters.ch07 import corpus, judging, prompts
 from plmlab.recipes import Parts, best_rate, piloted, spread
+from studies.ch07 import sizes
 
 SEEDS = (0, 1, 2)
 PILOTS = (9, 10)
@@ -26,7 +26,7 @@ def main(parts: Parts) -> dict[str, Any]:
         "labels": list(judging.LABELS), "fine-tuning": {kind: tuning(parts, kind) for kind in judging.KINDS},
         "zero-shot": spread({seed: told[seed,]["likelier"] for seed in SEEDS}),
         "above the floor": spread({seed: told[seed,]["above"] for seed in SEEDS}),
-        "prompts": prompting(parts), "sizes": by_size(parts),
+        "prompts": prompting(parts), "sizes": sizes.measure(parts),
     }
 
 
@@ -61,14 +61,3 @@ def prompting(parts: Parts) -> dict[str, Any]:
              for reader, runs in readers.items()}
     return {"shots": list(prompts.SHOTS), "steps": prompts.STEPS, "questions": prompts.QUESTIONS, "lr": lr,
             "rates": list(scores.items()), "readers": marks}
-
-
-def by_size(parts: Parts) -> dict[str, Any]:
-    """``floor``, ``updates``, ``batch``; and size → ``parameters``, ``lr``, ``loss`` in nats a token with spread."""
-    told: dict[str, Any] = {}
-    for size in sizes.SIZES:
-        lr, scores = best_rate(piloted(parts, sizes.rate_score, PILOTS, size), GRID)
-        losses = parts(sizes.loss, [(size, lr, seed) for seed in SEEDS])
-        told[size] = {"parameters": sum(weight.numel() for weight in sizes.build(size, 0).parameters()), "lr": lr,
-                      "rates": list(scores.items()), "loss": spread({seed: losses[size, lr, seed] for seed in SEEDS})}
-    return {"floor": world.full().entropy("test").token, "updates": sizes.STEPS, "batch": sizes.BATCH, "sizes": told}

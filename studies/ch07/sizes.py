@@ -4,6 +4,7 @@ The full world has some 2,900 facts, and its floor is known: how much of the way
 """
 
 from functools import cache
+from math import log
 from typing import Any
 
 import torch
@@ -12,14 +13,16 @@ from plmlab import world
 from plmlab.example import Batch
 from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.objectives import causal
+from plmlab.recipes import Parts
+from plmlab.recipes.study import Run, Study
 from plmlab.text import Tokenizer
-from plmlab.train import Diverged, History, fit
+from plmlab.train import History, fit
 from plmlab.world.datasets.batches import sentence_batches
 from plmlab.world.datasets.tokenizer import world_tokenizer
 
 SIZES = {"1 layer of 32": (1, 32), "2 layers of 64": (2, 64), "3 layers of 128": (3, 128)}
 """Layers and width of each."""
-STEPS, BATCH = 500, 48
+UPDATES, BATCH = 500, 48
 
 
 @cache
@@ -43,23 +46,30 @@ def build(size: str, seed: int) -> GPT2:
     return GPT2(GPTConfig(len(spelling()), time=64, layers=layers, model=width, heads=4, dropout=0.0))
 
 
-def train(size: str, lr: float, seed: int, **options: Any) -> tuple[GPT2, History]:
-    """A GPT-2 of this size after ``STEPS`` updates, the same sentences for all sizes; and the history of the run."""
-    gpt = build(size, seed)
+def train(model: GPT2, size: str, updates: int, lr: float, seed: int, **options: Any) -> History:
+    """Train a GPT-2 for so many updates, on the same sentences whatever its size; the history of the run."""
     text = sentence_batches(world.full(), "train", spelling(), causal, batch=BATCH, seed=seed)
-    return gpt, fit(gpt, text, steps=STEPS, lr=lr, warmup=50, **options)
+    return fit(model, text, steps=updates, lr=lr, warmup=50, **options)
 
 
-def loss(size: str, lr: float, seed: int, sentences: int = 3) -> float:
-    """The loss on the exam, or on the `new` sentences of another seed, in nats a token."""
-    gpt, _ = train(size, lr, seed, show=False)
-    with torch.no_grad():
-        return float(gpt.loss(new(sentences)))
+@torch.no_grad()
+def development(run: Run) -> float:
+    """Minus the loss on other new sentences, in nats a token."""
+    return -float(run.model.loss(new(4)))
 
 
-def rate_score(size: str, lr: float, seed: int) -> float:
-    """How good a learning rate is: minus the loss on other new sentences, in nats a token."""
-    try:
-        return -loss(size, lr, seed, sentences=4)
-    except Diverged:
-        return -1e9
+@torch.no_grad()
+def test(run: Run) -> dict[str, float]:
+    """The ``loss`` on the exam, in nats a token."""
+    return {"loss": float(run.model.loss(new(3)))}
+
+
+STUDY = Study(name="sizes", arms={(size,): (1e-3, 3e-3, 1e-2) for size in SIZES}, build=build, train=train,
+              development=development, test=test, updates=(UPDATES,), nothing=-log(len(spelling())))
+
+
+def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:
+    """``floor``, ``updates``, ``batch``; and size → ``parameters``, ``lr``, ``loss`` in nats a token with spread."""
+    told = {size: {"parameters": sum(weight.numel() for weight in build(size, 0).parameters()), **found.told()}
+            for (size, _), found in study.measure(parts).items()}
+    return {"floor": world.full().entropy("test").token, "updates": UPDATES, "batch": BATCH, "sizes": told}

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from plmlab.chapters.ch01 import lags, language
+from plmlab.chapters.ch01 import lags
 from plmlab.recipes import Parts
+from studies.ch01 import language
 
 
 def main(parts: Parts) -> dict[str, Any]:

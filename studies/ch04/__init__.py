@@ -1,0 +1,1 @@
+"""Chapter 04, seq2seq and attention."""

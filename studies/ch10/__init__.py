@@ -1,0 +1,1 @@
+"""What only chapter 10 uses: its experiments, its recipe, its exercises."""

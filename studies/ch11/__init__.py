@@ -1,0 +1,1 @@
+"""What only chapter 11 uses: its experiments, its recipe, its exercises."""

@@ -1,0 +1,1 @@
+"""Chapter 16: REALM, looking things up to fill a gap."""
