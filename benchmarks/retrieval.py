@@ -33,7 +33,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from plmlab.chapters.ch16.on_wikipedia import encoded
+from plmlab.chapters.ch16.minilm_vectors import encoded
 from plmlab.hf import minilm
 from plmlab.retrieval import DocumentIndex, FlatIndex, HNSWIndex, IVFIndex, blocks
 from plmlab.text.wikipedia_pages import WikipediaPages

@@ -6,8 +6,8 @@ What would hold, and what would fail, the modules of the experiments say.
 
 from typing import Any
 
-from plmlab.chapters.ch16 import ablated, by_heart, closed_book, edited, on_wikipedia, open_domain, rivals
 from plmlab.recipes import Parts
+from studies.ch16 import ablated, by_heart, closed_book, edited, on_wikipedia, open_domain, rivals
 
 
 def main(parts: Parts) -> dict[str, Any]:

@@ -35,6 +35,8 @@ UPDATES, BATCH, EVERY = 400, 16, 25
 ASKED = 150
 """So many statements are asked of each exam world."""
 SEEDS = (0, 1, 2)
+CHOSEN = (FULL, "random spans", "random tokens")
+"""The arms that have a rate of their own; the others have REALM's, as its ablation was recorded."""
 
 
 @cache

@@ -7,7 +7,7 @@ documents can tell.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import count
@@ -18,7 +18,7 @@ from plmlab.world.datasets.pages import ArticlePages
 from plmlab.world.datasets.tokenizer import ids, spelling
 from plmlab.world.facts.relations import Triple
 from plmlab.world.grammar.sentence import Sentence
-from plmlab.world.questions.chains import Parting
+from plmlab.world.questions.chains import Parting, find_words
 from plmlab.world.questions.cloze import Cloze
 from plmlab.world.world import World
 
@@ -125,3 +125,8 @@ def _words(world: World) -> Iterator[str]:
     for split in SPLITS:
         for cloze in world.cloze(split):
             yield from cloze.words
+
+
+def stands_in(world: int, numbers: Iterable[int], answer: Sequence[str]) -> bool:
+    """Whether an answer stands in one of these documents of a world, word by word."""
+    return any(find_words(corpus(world).blocks[number].text.split(), answer) is not None for number in numbers)

@@ -11,6 +11,11 @@ from plmlab.retrieval.blocks import Block
 from plmlab.world.datasets.tokenizer import ids
 from plmlab.world.questions.chains import find_words
 
+KINDS = ("follows", "old answer", "another answer")
+"""What may become of an answer that was right: the new one is given, the old one stays, or a third one is given.
+Whether an edited block is still ``found`` is counted beside it: whoever asks that first takes for *not found* what was
+known without it."""
+
 
 class Edit(NamedTuple):
     """Blocks by number as they are to read, and the answer that they then give."""

@@ -4,10 +4,11 @@ recorded."""
 from collections.abc import Mapping
 from typing import Any
 
-from plmlab.chapters.ch16.ablated import MARGIN
 from plmlab.chapters.ch16.arms import FULL
 from plmlab.recipes import apart
 
+MARGIN = 0.02
+"""By how much each seed of one arm must be above each of another's."""
 HOLDS, FAILS, DOES_NOT_SHOW = "holds", "fails", "does not show"
 BY = {"retriever": "among four", "answers": "right"}
 """What is judged → by which outcome."""

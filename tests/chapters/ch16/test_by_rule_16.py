@@ -1,8 +1,7 @@
 """The baseline without a network says what one can see to be the first name of the right kind."""
 
 from plmlab.chapters.ch16.by_rule import by_rule
-from plmlab.chapters.ch16.corpora import EXAM, Statement, corpus
-from plmlab.chapters.ch16.open_domain import stands_in
+from plmlab.chapters.ch16.corpora import EXAM, Statement, corpus, stands_in
 from plmlab.world.datasets.tokenizer import ids
 
 TOLD = corpus(EXAM[0])

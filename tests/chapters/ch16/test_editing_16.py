@@ -5,10 +5,10 @@ from random import Random
 import pytest
 
 from plmlab.chapters.ch16.corpora import EXAM, Statement, corpus
-from plmlab.chapters.ch16.edited import KINDS, edits, followed, shares
-from plmlab.chapters.ch16.editing import edit
+from plmlab.chapters.ch16.editing import KINDS, edit
 from plmlab.checkpoints import load
 from plmlab.world.datasets.tokenizer import ids
+from studies.ch16.edited import edits, followed, shares
 
 TOLD = corpus(EXAM[0])
 

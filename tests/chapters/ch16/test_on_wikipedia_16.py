@@ -1,8 +1,9 @@
 """Chapter 16's retrieval from real text: who is ranked first, and what counts as found."""
 
-from plmlab.chapters.ch16.on_wikipedia import encoded, ranked, tells
+from plmlab.chapters.ch16.minilm_vectors import encoded
 from plmlab.retrieval.blocks import Block
 from plmlab.retrieval.wikipedia_questions import RealQuestion, Step
+from studies.ch16.on_wikipedia import ranked, tells
 
 TOLD = [Block("Aardvark", 0, ("It is a burrowing, nocturnal mammal.", "It eats ants and termites.")),
         Block("Alberta", 4, ("Alberta's capital Edmonton lies near its centre.",)),

@@ -7,13 +7,13 @@ import pytest
 import torch
 from tiny_realm import scattered, tiny
 
-from plmlab.chapters.ch16 import open_domain
 from plmlab.chapters.ch16.corpora import EXAM, TRAINING, corpus
 from plmlab.chapters.ch16.training import among
 from plmlab.models.open_realm import FoundAnswer, OpenREALM
 from plmlab.objectives.open_questions import QuestionBatch
 from plmlab.recipes import Parts
 from plmlab.world.datasets.tokenizer import spelling
+from studies.ch16 import open_domain
 
 WORLD = EXAM[0]
 

@@ -5,13 +5,15 @@ from random import Random
 import pytest
 import torch
 
-from plmlab.chapters.ch16 import rivals, warm_start
+from plmlab.chapters.ch16 import warm_start
 from plmlab.chapters.ch16.arms import questions
-from plmlab.chapters.ch16.closed_book import passage, stacked
 from plmlab.chapters.ch16.corpora import EXAM, TRAINING, corpus
+from plmlab.chapters.ch16.rivals import by_bm25, right_one
 from plmlab.chapters.ch16.warm_start import Ranking, bert, ict_batches, reader_batches
 from plmlab.example import IGNORE
 from plmlab.world.datasets.tokenizer import ids, spelling
+from studies.ch16 import rivals
+from studies.ch16.closed_book import passage, stacked
 
 WORLD = EXAM[0]
 
@@ -19,7 +21,7 @@ WORLD = EXAM[0]
 def test_bm25_shows_no_source_and_its_chances_add_up() -> None:
     for statement in corpus(WORLD).quoted[:30]:
         for most in (1, 4):
-            numbers, priors = rivals.by_bm25(most, 2.0)(WORLD, statement)
+            numbers, priors = by_bm25(most, 2.0)(WORLD, statement)
             assert len(numbers) == len(priors) == most and statement.source not in numbers
             assert sum(priors) == pytest.approx(1) and sorted(priors, reverse=True) == priors
 
@@ -39,7 +41,7 @@ def test_what_is_hidden_is_not_searched_for() -> None:
 
 def test_the_right_document_is_one_that_tells_it() -> None:
     for statement in questions(WORLD)[:30]:
-        (number,), priors = rivals.right_one(WORLD, statement)
+        (number,), priors = right_one(WORLD, statement)
         assert number in statement.tell and priors == [1.0]
 
 

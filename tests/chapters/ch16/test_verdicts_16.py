@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from plmlab.chapters.ch16 import ablated, by_heart, edited, rivals, verdicts
-from plmlab.chapters.ch16.arms import ARMS, FULL
+from plmlab.chapters.ch16 import verdicts
+from plmlab.chapters.ch16.arms import ARMS, CHOSEN, FULL
 from plmlab.recipes import Parts, spread
 from plmlab.recipes.parts import Task
-from studies.ch16 import recipe
+from studies.ch16 import ablated, by_heart, edited, recipe, rivals
 
 
 def arm(*values: float) -> dict[str, dict[str, object]]:
@@ -50,9 +50,9 @@ def test_the_recipe_puts_its_experiments_together(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(ablated, "measure", lambda parts: {FULL: {"lr": lr}})
     for module in (rivals, by_heart, edited):
         monkeypatch.setattr(module, "measure", lambda parts, rate: {"at": rate})
-    monkeypatch.setattr("plmlab.chapters.ch16.closed_book.measure", lambda parts: {"1": 0})
-    monkeypatch.setattr("plmlab.chapters.ch16.on_wikipedia.measure", lambda parts: {"blocks": 2})
-    monkeypatch.setattr("plmlab.chapters.ch16.open_domain.measure", lambda parts, rates: rates)
+    monkeypatch.setattr("studies.ch16.closed_book.measure", lambda parts: {"1": 0})
+    monkeypatch.setattr("studies.ch16.on_wikipedia.measure", lambda parts: {"blocks": 2})
+    monkeypatch.setattr("studies.ch16.open_domain.measure", lambda parts, rates: rates)
     told = recipe.main(Parts(tmp_path / "16.parts.jsonl"))
     assert told == {"arms": {FULL: {"lr": lr}}, "rivals": {"at": lr}, "closed book": {"1": 0},
                     "by heart": {"at": lr}, "edited": {"at": lr}, "open domain": {FULL: lr},
@@ -72,4 +72,4 @@ def test_each_arm_has_the_best_of_its_rates_or_that_of_realm(tmp_path: Path) -> 
     assert set(told) == set(ARMS)
     assert {name: one["lr"] for name, one in told.items()} == {
         name: 3e-4 if name in ("random spans", "random tokens") else 1e-3 for name in ARMS}
-    assert all(len(one["rates"]) == (4 if name in ablated.CHOSEN else 0) for name, one in told.items())
+    assert all(len(one["rates"]) == (4 if name in CHOSEN else 0) for name, one in told.items())

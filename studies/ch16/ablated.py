@@ -7,10 +7,10 @@ statements of worlds that were never trained on. All arms have the same updates,
 warm start is what they lack; that is no plateau for any.
 
 Written before the runs, by recall at four (*retriever*), and by the share of right answers (*answers*). A part *is
-worth something* if each seed with it is above each seed without it by more than `MARGIN`; it *does harm* if each seed
-without is above by as much; else it does not show. The rate of what is hidden is the arm's own, the best of `RATES` by
-recall in another world, with one seed; at the lowest of them hardly anything is learned, so that an arm which only
-loses by learning may choose that. The other arms have REALM's.
+worth something* if each seed with it is above each seed without it by more than `verdicts.MARGIN`; it *does harm* if
+each seed without is above by as much; else it does not show. The rate of what is hidden is the arm's own, the best of
+`RATES` by recall in another world, with one seed; at the lowest of them hardly anything is learned, so that an arm
+which only loses by learning may choose that. The other arms have REALM's.
 
 - *Salient spans help*: against random spans and against random tokens.
 - *A fresh index helps*, *a warm start helps*, *a null document helps*, *excluding the source helps*.
@@ -20,14 +20,11 @@ loses by learning may choose that. The other arms have REALM's.
 from operator import itemgetter
 from typing import Any
 
-from plmlab.chapters.ch16.arms import ARMS, FULL, SEEDS, kept, learned, outcomes
+from plmlab.chapters.ch16.arms import ARMS, CHOSEN, FULL, SEEDS, kept, learned, outcomes
 from plmlab.recipes import Parts, spreads
 
-MARGIN = 0.02
 RATES = (3e-5, 1e-4, 3e-4, 1e-3)
 """What the rates of `CHOSEN` are chosen from."""
-CHOSEN = (FULL, "random spans", "random tokens")
-"""The arms that have a rate of their own."""
 
 
 def examined(folder: str, name: str, lr: float, seed: int) -> dict[str, float]:

@@ -16,16 +16,11 @@ from typing import Any
 
 from plmlab.chapters.ch16.arms import FULL, SEEDS, kept, questions
 from plmlab.chapters.ch16.corpora import EXAM, Statement, corpus
-from plmlab.chapters.ch16.editing import Edit, edit
+from plmlab.chapters.ch16.editing import KINDS, Edit, edit
 from plmlab.chapters.ch16.training import among
 from plmlab.draws import pick
 from plmlab.models.realm import REALM
 from plmlab.recipes import Parts, spreads
-
-KINDS = ("follows", "old answer", "another answer")
-"""What may become of an answer that was right: the new one is given, the old one stays, or a third one is given.
-Whether an edited block is still ``found`` is counted beside it: whoever asks that first takes for *not found* what was
-known without it."""
 
 
 def edits(world: int, statements: tuple[Statement, ...], everywhere: bool) -> list[tuple[Statement, Edit]]:

@@ -14,12 +14,12 @@ import torch
 
 from plmlab.chapters.ch16.arms import ARMS, BATCH, EVERY, FULL, SEEDS, begun, each, fitted, means
 from plmlab.chapters.ch16.corpora import EXAM, Statement, corpus
-from plmlab.chapters.ch16.edited import followed, shares
 from plmlab.chapters.ch16.training import Lesson, LookedUp, among
 from plmlab.draws import shuffled
 from plmlab.models.realm import REALM
 from plmlab.objectives.retrievals import NULL
 from plmlab.recipes import Parts, spreads
+from studies.ch16.edited import followed, shares
 
 WORLD = EXAM[0]
 ASKED = 150

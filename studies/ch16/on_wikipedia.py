@@ -12,15 +12,9 @@ blocks, and BM25 beats MiniLM likewise; else 30 questions do not tell.
 from collections.abc import Sequence
 from typing import Any
 
-import torch
-from jaxtyping import Float
-from torch import Tensor
-from torch.nn.functional import normalize
-
-from plmlab.example import Batch, Example
+from plmlab.chapters.ch16.minilm_vectors import encoded
 from plmlab.hf import minilm
 from plmlab.metrics import normalised
-from plmlab.objectives import cls_first
 from plmlab.recipes import Parts
 from plmlab.retrieval import BM25, FlatIndex
 from plmlab.retrieval.blocks import Block, blocks
@@ -30,23 +24,6 @@ from plmlab.text.wikipedia_pages import WikipediaPages
 LONGEST = 128
 """Pieces of words in a block with its title."""
 MOST = (1, 4, 20)
-ROWS = 64
-
-
-@torch.no_grad()
-def encoded(texts: Sequence[tuple[str, str]]) -> Float[Tensor, "text width"]:
-    """What MiniLM makes of texts, each a title and a body, one of which may be empty; of length 1."""
-    model, tokenizer = minilm()
-    vocab, rows = tokenizer.vocab, []
-
-    def example(title: str, body: str) -> Example:
-        return cls_first(tokenizer.encode(title, plain=True), tokenizer.encode(body, plain=True) or None, vocab)
-
-    for first in range(0, len(texts), ROWS):
-        batch = Batch.of([example(*one) for one in texts[first:first + ROWS]], pad=vocab.need("pad"))
-        seen = batch.looked_at[..., None]
-        rows.append((model(batch) * seen).sum(1) / seen.sum(1))
-    return normalize(torch.cat(rows))
 
 
 def tells(block: Block, step: Step) -> bool:

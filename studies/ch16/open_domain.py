@@ -7,13 +7,13 @@ were hidden, for 24.2 if random tokens were, for 15.1 with an index thirty times
 
 Ours are the one-hop questions of the worlds, which no arm has seen in pretraining. They are learned from in the
 training worlds and asked of the exam's. The documents' vectors do not learn. Written before the runs: pretraining *is
-worth something* if each seed from REALM answers more than each from the warm start, by more than `ablated.MARGIN`; so
+worth something* if each seed from REALM answers more than each from the warm start, by more than `verdicts.MARGIN`; so
 with each half set back. Each has the rate that is best for it on the development world. (A first run had one for all
 four, the best of their sum: it was REALM's, and twice what the retriever of the warm start bears.)
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache, partial
 from random import Random
 from statistics import fmean
@@ -22,7 +22,7 @@ from typing import Any
 import torch
 
 from plmlab.chapters.ch16.arms import ARMS, BATCH, EVERY, FULL, SEEDS, begun, fitted, kept
-from plmlab.chapters.ch16.corpora import DEVELOPMENT, EXAM, TRAINING, corpus
+from plmlab.chapters.ch16.corpora import DEVELOPMENT, EXAM, TRAINING, corpus, stands_in
 from plmlab.chapters.ch16.training import among
 from plmlab.chapters.ch16.warm_start import ranking
 from plmlab.draws import below, shuffled
@@ -34,7 +34,6 @@ from plmlab.objectives.retrievals import Ids, Query
 from plmlab.recipes import Parts, best_rate, spreads
 from plmlab.world.datasets.tokenizer import ids
 from plmlab.world.questions.bank import Question
-from plmlab.world.questions.chains import find_words
 
 BEGINNINGS = {FULL: (True, True), "reader set back": (True, False), "retriever set back": (False, True),
               "both set back": (False, False)}
@@ -52,11 +51,6 @@ def questions(world: int) -> tuple[Question, ...]:
 def spelled(words: tuple[str, ...]) -> Ids:
     """Words as ids."""
     return tuple(ids(words))
-
-
-def stands_in(world: int, numbers: Iterable[int], answer: Sequence[str]) -> bool:
-    """Whether an answer stands in one of these documents of a world, word by word."""
-    return any(find_words(corpus(world).blocks[number].text.split(), answer) is not None for number in numbers)
 
 
 def zero_shot(model: REALM) -> float:

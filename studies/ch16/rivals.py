@@ -1,0 +1,110 @@
+"""What REALM is measured against, on the same statements: BM25, a retriever with labels, and what the reader makes of
+the right document, of none, and of any.
+
+A rival that retrieves shows its documents to REALM's own reader. That was warmed up with BM25's best document, and then
+learned with those of REALM's retriever. ``the right document`` is one that tells the fact to whoever sees its title,
+too, which the reader does not.
+"""
+
+from collections.abc import Callable, Sequence
+from random import Random
+from statistics import fmean
+from typing import Any
+
+import torch
+
+from plmlab.chapters.ch16.arms import BATCH, FULL, SEEDS, begun, fitted, kept, outcomes, questions
+from plmlab.chapters.ch16.corpora import DEVELOPMENT, EXAM, TRAINING, Statement, corpus
+from plmlab.chapters.ch16.rivals import Given, by_bm25, right_one
+from plmlab.chapters.ch16.training import among
+from plmlab.draws import below, pick, shuffled
+from plmlab.example import Example
+from plmlab.models.lookup import TOP
+from plmlab.models.realm import REALM
+from plmlab.objectives.inverse_cloze import MatchingBatch
+from plmlab.objectives.retrievals import NULL
+from plmlab.objectives.retrieved import queried, two_texts
+from plmlab.recipes import Parts, spreads
+from plmlab.world.datasets.tokenizer import ids, spelling
+
+TEMPERATURES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+"""What BM25's scores are divided by to be chances, the best on the development world counting."""
+
+
+def shown(model: REALM, given: Given, worlds: Sequence[int]) -> dict[str, float]:
+    """What the reader makes of given documents: the share of statements whose fact stands in the ``first`` and
+    ``among four``, and that are answered ``right``."""
+    rows = []
+    for world in worlds:
+        lookup = among(model, world)
+        for statement in questions(world):
+            numbers, priors = given(world, statement)
+            answer = lookup.read_with(statement.query(), numbers, torch.tensor(priors)).answers[0]
+            rows.append((numbers[0] in statement.tell, not statement.tell.isdisjoint(numbers),
+                         answer == statement.answer))
+    return dict(zip(("first", "among four", "right"), (fmean(column) for column in zip(*rows, strict=True)),
+                    strict=True))
+
+
+def any_one(world: int, statement: Statement) -> tuple[Sequence[int], Sequence[float]]:
+    """Any document, drawn."""
+    return [below(Random(" ".join(statement.cloze.words)), len(corpus(world).blocks))], [1.0]
+
+
+def none(world: int, statement: Statement) -> tuple[Sequence[int], Sequence[float]]:
+    """The null document."""
+    return [NULL], [1.0]
+
+
+def matched(seed: int) -> Callable[[int], MatchingBatch]:
+    """Step → statements of one training world, each with a document that tells its fact: what only labels say."""
+    vocab = spelling().vocab
+
+    def pair(world: int, statement: Statement, rng: Random) -> tuple[Example, Example]:
+        block = corpus(world).blocks[pick(rng, sorted(statement.tell))]
+        return (queried(statement.tokens, statement.salient, vocab),
+                two_texts(ids(block.title.split()), ids(block.text.split()), vocab))
+
+    def batch(step: int) -> MatchingBatch:
+        rng = Random(f"{seed}:{step}")
+        world = pick(rng, TRAINING)
+        some = shuffled(rng, corpus(world).statements)[:BATCH * TOP]
+        return MatchingBatch.of([pair(world, statement, rng) for statement in some], pad=vocab.need("pad"))
+    return batch
+
+
+def with_labels(folder: str, lr: float, seed: int) -> dict[str, float]:
+    """A retriever that learns from labels, from the same beginning, in as many updates of as many documents; its
+    outcomes with REALM's reader."""
+    torch.manual_seed(seed)
+    embedder = begun(FULL).embedder
+    fitted(embedder, matched(seed), lr, precision="float32", show=False)
+    return outcomes(FULL, REALM.on(embedder, kept(folder, FULL, lr, seed).reader))
+
+
+def readers(folder: str, lr: float, seed: int) -> dict[str, Any]:
+    """What REALM's reader makes of each rival's documents: rival → its outcome; and BM25's ``temperature``."""
+    model = kept(folder, FULL, lr, seed)
+    right = {one: shown(model, by_bm25(TOP, one), [DEVELOPMENT])["right"] for one in TEMPERATURES}
+    best = max(right, key=right.__getitem__)
+    return {"temperature": best, "BM25's best": shown(model, by_bm25(1), EXAM),
+            "BM25's four": shown(model, by_bm25(TOP, best), EXAM), "the right document": shown(model, right_one, EXAM),
+            "any document": shown(model, any_one, EXAM), "none": shown(model, none, EXAM)}
+
+
+def warmed_reader() -> dict[str, dict[str, float]]:
+    """What the reader that was warmed up with BM25's documents makes of them."""
+    model = begun(FULL)
+    return {"BM25's best": shown(model, by_bm25(1), EXAM), "the right document": shown(model, right_one, EXAM)}
+
+
+def measure(parts: Parts, lr: float) -> dict[str, Any]:
+    """``reader``: whose documents REALM's reader has before it → the spread of `shown` (and BM25's ``temperature``);
+    ``labels``: the outcomes of a retriever with labels; ``warmed``: what the reader made of documents before it was
+    trained further."""
+    folder = str(parts.folder)
+    by_seed = parts(readers, [(folder, lr, seed) for seed in SEEDS])
+    labelled = parts(with_labels, [(folder, lr, seed) for seed in SEEDS])
+    return {"reader": spreads({seed: by_seed[folder, lr, seed] for seed in SEEDS}),
+            "labels": spreads({seed: labelled[folder, lr, seed] for seed in SEEDS}),
+            "warmed": parts(warmed_reader, [()])[()]}
