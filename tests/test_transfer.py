@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 import torch
 
-from plmlab.chapters.ch08.labels import PILOTS, SEEDS
 from plmlab.example import IGNORE, Batch
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.bert_heads import SpanClassifier, TaskHead, head_for
@@ -17,6 +16,7 @@ from plmlab.objectives.layouts import Layout
 from plmlab.transfer import KINDS, TAGS, TASKS, batch_of, development, exam, labelled, read_by, score, tune
 from plmlab.world import World
 from plmlab.world.datasets.tokenizer import ids, spelling
+from studies.ch08.labels import PILOTS, SEEDS
 
 NAMES = tuple(TASKS)
 DRAWN = (SEEDS[0], PILOTS[0])

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from plmlab.chapters.ch01 import lags
 from plmlab.recipes import Parts
-from studies.ch01 import language
+from studies.ch01 import lags, language
 
 
 def main(parts: Parts) -> dict[str, Any]:

@@ -3,8 +3,8 @@ what vectors of real text are worth."""
 
 from typing import Any
 
-from plmlab.chapters.ch02 import sampling, sizes, wikipedia
 from plmlab.recipes import Parts
+from studies.ch02 import sampling, sizes, wikipedia
 
 
 def main(parts: Parts) -> dict[str, Any]:

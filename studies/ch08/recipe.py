@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from plmlab.chapters.ch08 import both_sides, labels, slots_asked
 from plmlab.recipes import Parts
+from studies.ch08 import both_sides, labels, slots_asked
 
 
 def main(parts: Parts) -> dict[str, Any]:

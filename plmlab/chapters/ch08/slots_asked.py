@@ -12,16 +12,12 @@ from plmlab import world
 from plmlab.example import IGNORE, Batch, Example
 from plmlab.models.bert import BERTConfig, BERTPretraining
 from plmlab.objectives import masked
-from plmlab.recipes import Parts, spread
 from plmlab.train import History, fit
 from plmlab.world.datasets.batches import sentence_batches
 from plmlab.world.datasets.tokenizer import small_spelling
 from plmlab.world.probability.example_floor import example_floor
 
-SEEDS = (0, 1, 2)
 STEPS, BATCH, LR = 500, 64, 1e-2
-SHARES = ((0.15, 1), (0.3, 1), (0.5, 1), (0.15, 2), (0.3, 2))
-"""The share of slots that are asked, and how many times ``STEPS`` updates are made."""
 
 
 def all_masked(tokens: Any, *, vocab: Any, rng: Random) -> Example:
@@ -46,18 +42,3 @@ def train(seed: int, share: float = 0.15, times: int = 1, **options: Any) -> tup
                                        dropout=0.0, attention_dropout=0.0))
     text = sentence_batches(world.small(), "train", small_spelling(), partial(masked, rate=share), BATCH, seed)
     return model, fit(model, text, steps=times * STEPS, lr=LR, warmup=50, **options)
-
-
-def above_floor(share: float, times: int, seed: int) -> float:
-    """How far the loss in the exam stands above its floor, as a share of the floor."""
-    model, _ = train(seed, share, times, show=False)
-    batch, floor = exam()
-    with torch.no_grad():
-        return float(model.loss(batch)) / floor - 1
-
-
-def measure(parts: Parts) -> list[dict[str, Any]]:
-    """For each of ``SHARES``: ``share``, ``updates``, and how far ``above`` the floor, with spread."""
-    runs = parts(above_floor, [(*one, seed) for one in SHARES for seed in SEEDS])
-    return [{"share": share, "updates": times * STEPS,
-             "above": spread({seed: runs[share, times, seed] for seed in SEEDS})} for share, times in SHARES]

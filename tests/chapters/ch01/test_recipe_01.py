@@ -6,24 +6,24 @@ from math import inf
 
 import pytest
 
-from plmlab.chapters.ch01 import lags
+from plmlab.chapters.ch01 import lags as trained
 from plmlab.chapters.ch01.language import NETWORKS, build
 from plmlab.chapters.ch01.tasks import TASKS
 from plmlab.recipes import Parts
 from plmlab.recipes.study import Run
 from plmlab.world.datasets.gaps import KINDS, exam
-from studies.ch01 import language
+from studies.ch01 import lags, language
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def test_a_short_lag_is_bridged_and_what_cannot_be_known_is_not() -> None:
-    _, errors = lags.learn("first sign", "GRU", 3, 1e-2, seed=0)
+    _, errors = trained.learn("first sign", "GRU", 3, 1e-2, seed=0)
     assert errors[0] > 0.3 and errors[-1] <= TASKS["first sign"].solved and len(errors) < 12
 
 
 def test_a_run_that_diverges_ends_with_what_it_had() -> None:
-    _, errors = lags.learn("adding", "IRNN", 20, 1e30, seed=0)
+    _, errors = trained.learn("adding", "IRNN", 20, 1e30, seed=0)
     assert len(errors) >= 1 and all(error == error and error < float("inf") for error in errors)
 
 
@@ -36,10 +36,13 @@ def test_solved_is_best_then_a_low_error_and_guessing_is_guessing(monkeypatch: p
 
 
 def test_lags_tells_cells_and_lengths(parts: Parts, monkeypatch: pytest.MonkeyPatch, best_at: Callable) -> None:
-    for name, value in (("LENGTHS", {"adding": (4,), "first sign": (2, 3)}), ("SEEDS", (0, 1)), ("EVERY", 5),
-                        ("HIDDEN", dict.fromkeys(TASKS, 8)), ("UPDATES", dict.fromkeys(TASKS, 10)),
+    for name, value in (("LENGTHS", {"adding": (4,), "first sign": (2, 3)}), ("SEEDS", (0, 1)),
                         ("rate_score", best_at(3e-3))):
         monkeypatch.setattr(lags, name, value)
+    monkeypatch.setattr(trained, "HIDDEN", dict.fromkeys(TASKS, 8))
+    for module in (trained, lags):
+        monkeypatch.setattr(module, "EVERY", 5)
+        monkeypatch.setattr(module, "UPDATES", dict.fromkeys(TASKS, 10))
     told = lags.measure(parts)["tasks"]
     assert list(told["first sign"]["lengths"]) == ["2", "3"] and told["adding"]["constant"] == 1 / 6
     for task, arms in [(task, arms) for task, asked in told.items() for arms in asked["lengths"].values()]:

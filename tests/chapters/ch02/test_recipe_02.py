@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from plmlab import world
-from plmlab.chapters.ch02 import sampling, sizes
+from plmlab.chapters.ch02 import sampling as trained
 from plmlab.chapters.ch02.factorisation import pair_loss
 from plmlab.recipes import Parts
 from plmlab.world.datasets.analogies import FACTS, FORMS
-from studies.ch02 import recipe
+from studies.ch02 import recipe, sampling, sizes
 
 WAYS = {"b − a + c", "c alone", "b alone", "b + c", "left in", "it is b", "it is c"}
 
@@ -18,10 +18,10 @@ WAYS = {"b − a + c", "c alone", "b alone", "b + c", "left in", "it is b", "it 
 def small_as_full(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The small world in the full one's place, nothing of which is kept."""
     monkeypatch.setattr(world, "full", world.small)
-    for kept in (pair_loss, sampling.text):
+    for kept in (pair_loss, trained.text):
         kept.cache_clear()
     yield
-    for kept in (pair_loss, sampling.text):
+    for kept in (pair_loss, trained.text):
         kept.cache_clear()
 
 
@@ -57,9 +57,10 @@ def test_sizes_tells_the_descent_and_truncated_svd(
 
 def test_sampling_tells_ours_beside_gensims(
         parts: Parts, monkeypatch: pytest.MonkeyPatch, best_at: Callable) -> None:
-    for name, value in (("SENTENCES", (300, 1200)), ("SEEDS", (0, 1)), ("PILOTS", (8,)), ("SIZE", 6),
+    for name, value in (("SENTENCES", (300, 1200)), ("SEEDS", (0, 1)), ("PILOTS", (8,)),
                         ("closeness", best_at(0.03))):
         monkeypatch.setattr(sampling, name, value)
+    monkeypatch.setattr(trained, "SIZE", 6)
     told = sampling.measure(parts)
     assert (told["window"], told["negatives"]) == (5, 5)
     for who in ("ours", "gensim"):
@@ -79,9 +80,9 @@ def test_a_rate_is_scored_by_the_exact_loss() -> None:
 
 
 def test_the_text_is_the_seeds() -> None:
-    assert sampling.text(20, 0) == sampling.text(30, 0)[:20] != sampling.text(20, 1)
+    assert trained.text(20, 0) == trained.text(30, 0)[:20] != trained.text(20, 1)
     said = set(world.small().automaton().vocabulary)
-    assert all(set(words) <= said for words in sampling.text(20, 0))
+    assert all(set(words) <= said for words in trained.text(20, 0))
 
 
 def test_the_recipe_is_its_experiments(monkeypatch: pytest.MonkeyPatch, parts: Parts) -> None:

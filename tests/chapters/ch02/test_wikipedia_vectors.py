@@ -7,10 +7,10 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from plmlab.chapters.ch02 import wikipedia
 from plmlab.draws import shuffled
 from plmlab.recipes import Parts
 from plmlab.vectors import WordVectors
+from studies.ch02 import wikipedia
 
 TEXT = [["the", "old", "tea", "is", "green"], ["green", "tea", "is", "old"], ["tea", "the", "green"]] * 20
 

@@ -6,12 +6,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from plmlab.chapters.ch08.both_sides import Lifted
 from plmlab.chapters.ch08.encoders import AllLayers, AllLayersBiLSTM, Encoder, LastSlot, LeftToRight, LeftToRightBiLSTM
 from plmlab.example import Batch
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.objectives import masked
 from plmlab.text.vocabulary import Vocabulary
+from studies.ch08.both_sides import Lifted
 
 VOCAB = Vocabulary(60)
 ALL: list[type[Encoder]] = [AllLayers, AllLayersBiLSTM, LeftToRight, LastSlot, LeftToRightBiLSTM, Lifted]

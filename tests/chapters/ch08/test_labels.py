@@ -5,7 +5,7 @@ import torch
 
 from plmlab.chapters.ch08 import labels
 from plmlab.chapters.ch08.encoders import AllLayersBiLSTM
-from plmlab.transfer import development, exam
+from plmlab.transfer import EVERY, development, exam
 
 
 def test_from_scratch_starts_as_large_as_the_checkpoint_with_other_weights_a_seed() -> None:
@@ -30,5 +30,5 @@ def test_a_run_is_measured_by_its_best_weights(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("plmlab.transfer.exam", lambda name: exam(name)[:50])
     monkeypatch.setattr("plmlab.transfer.development", lambda name, seed: development(name, seed)[:50])
     told = labels.reached("frozen, last layer", "names", 64, 3e-2, 0)
-    assert told["development"] == max(told["curve"]) == told["curve"][told["updates"] // labels.EVERY - 1]
+    assert told["development"] == max(told["curve"]) == told["curve"][told["updates"] // EVERY - 1]
     assert told["made"] == 150 and len(told["curve"]) == 3 and 0.2 < told["score"] <= 1

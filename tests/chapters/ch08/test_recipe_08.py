@@ -7,8 +7,7 @@ from random import Random
 import pytest
 import torch
 
-from plmlab.chapters.ch08 import both_sides, labels, slots_asked, smaller
-from plmlab.chapters.ch08.both_sides import NOT_AT_ALL, Arm
+from plmlab.chapters.ch08 import slots_asked as trained
 from plmlab.chapters.ch08.encoders import LastSlot
 from plmlab.example import IGNORE
 from plmlab.models.bert import BERT
@@ -18,6 +17,8 @@ from plmlab.train import Diverged, History
 from plmlab.transfer import TASKS
 from plmlab.world import World
 from plmlab.world.datasets.tokenizer import small_spelling
+from studies.ch08 import both_sides, labels, slots_asked, smaller
+from studies.ch08.both_sides import NOT_AT_ALL, Arm
 
 SEEDS = (0, 1)
 
@@ -32,7 +33,7 @@ def small_models(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_of_the_exam_all_that_is_asked_is_hidden(small: World) -> None:
     words = small_spelling().encode(" ".join(next(small.text("train", 3))), plain=True)
     vocab = small_spelling().vocab
-    shown = slots_asked.all_masked(words, vocab=vocab, rng=Random(1))
+    shown = trained.all_masked(words, vocab=vocab, rng=Random(1))
     plain = masked(words, vocab=vocab, rng=Random(1))
     assert torch.equal(shown.targets, plain.targets)
     assert (shown.tokens[shown.targets != IGNORE] == vocab.need("mask")).all()
@@ -40,8 +41,9 @@ def test_of_the_exam_all_that_is_asked_is_hidden(small: World) -> None:
 
 
 def test_shares_of_slots_are_told_with_their_updates(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in (("SEEDS", SEEDS), ("STEPS", 2), ("BATCH", 8), ("SHARES", ((0.15, 1), (0.3, 2)))):
-        monkeypatch.setattr(slots_asked, name, value)
+    for module, name, value in ((slots_asked, "SEEDS", SEEDS), (slots_asked, "STEPS", 2), (trained, "STEPS", 2),
+                                (trained, "BATCH", 8), (slots_asked, "SHARES", ((0.15, 1), (0.3, 2)))):
+        monkeypatch.setattr(module, name, value)
     told = slots_asked.measure(parts)
     assert [(row["share"], row["updates"]) for row in told] == [(0.15, 2), (0.3, 4)]
     assert all(row["above"]["seeds"] == [0, 1] and row["above"]["low"] > 0.5 for row in told)
@@ -80,7 +82,7 @@ def test_an_arm_begins_with_its_own_weights(arm: str, way: str, tmp_path: Path,
     monkeypatch.setattr(both_sides, "tune", tune)
     if way != NOT_AT_ALL:
         smaller.pretrain(str(tmp_path), way, 3e-3, 1)
-    assert both_sides.rate_score(str(tmp_path), arm, "names", 1e-3, 10) == 0
+    assert both_sides.rate_score(str(tmp_path), arm, "names", 1e-3, 10) is None
     seed = 1 if way != NOT_AT_ALL else 10
     made = smaller.pretrained(str(tmp_path), way, seed) if way != NOT_AT_ALL else smaller.build("BERT", seed).bert
     assert torch.equal(given[0].embeddings.token.weight, made.embeddings.token.weight)

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from plmlab.chapters.ch08 import smaller
 from plmlab.example import IGNORE, Batch
 from plmlab.models.bert import BERTConfig, BERTPretraining
 from plmlab.objectives import masked
 from plmlab.world import World
 from plmlab.world.datasets.batches import mixed_batches, pair_batches, sentence_batches
 from plmlab.world.datasets.tokenizer import spelling
+from studies.ch08 import smaller
 
 
 @pytest.fixture(scope="module")

@@ -8,19 +8,18 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import torch
-from safetensors.torch import load_file
 
 from plmlab import world
-from plmlab.chapters.ch08 import smaller
 from plmlab.chapters.ch08.encoders import Encoder, LastSlot, LeftToRightBiLSTM
 from plmlab.example import Batch
 from plmlab.models.bert import BERT
-from plmlab.recipes import Parts, best_rates, spread
-from plmlab.train import Diverged
+from plmlab.recipes import Parts, best_rates, none_if_diverged, spread
+from plmlab.recipes.kept import with_kept
 from plmlab.transfer import MOST, TASKS, score, tune
 from plmlab.world.datasets.batches import pair_batches
 from plmlab.world.datasets.segments import segment_pairs
 from plmlab.world.datasets.tokenizer import spelling
+from studies.ch08 import smaller
 
 SEEDS = (0, 1, 2)
 PILOTS = {9: 0, 10: 1}
@@ -72,12 +71,10 @@ def reached(folder: str, arm: str, task: str, lr: float, seed: int, budget: tupl
     return {"score": score(model, task), "development": history.best[1], "updates": history.best[0]}
 
 
+@none_if_diverged
 def rate_score(folder: str, arm: str, task: str, lr: float, seed: int) -> float:
-    """The best development score with a learning rate; 0 where the run diverges."""
-    try:
-        return reached(folder, arm, task, lr, seed, PILOT)["development"]
-    except Diverged:
-        return 0.0
+    """The best development score with a learning rate."""
+    return reached(folder, arm, task, lr, seed, PILOT)["development"]
 
 
 def pretrainings(parts: Parts, folder: str) -> dict[str, Any]:
@@ -95,15 +92,14 @@ def pretrainings(parts: Parts, folder: str) -> dict[str, Any]:
 @torch.no_grad()
 def follows(folder: str, seed: int) -> float:
     """How often the pretrained BERT rightly says whether B follows A, of 512 pairs drawn anew; half of them do."""
-    model = smaller.build("BERT", seed)
-    model.load_state_dict(load_file(smaller.kept(folder, "BERT", seed)))
+    model = with_kept(smaller.build("BERT", seed), smaller.kept(folder, "BERT", seed))
     pairs = pair_batches(world.full(), "train", spelling(), 64, 77,
                          draw_pairs=partial(segment_pairs, longest=smaller.TIME - 3))
     right = []
     for step in range(8):
         batch = pairs(step)
         assert isinstance(batch, Batch)
-        right.append(model.eval().next_sentence_logits(model.bert(batch)).argmax(-1) == batch.labels["next_sentence"])
+        right.append(model.next_sentence_logits(model.bert(batch)).argmax(-1) == batch.labels["next_sentence"])
     return float(torch.cat(right).float().mean())
 
 

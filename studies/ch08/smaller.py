@@ -9,7 +9,6 @@ from random import Random
 from typing import Any
 
 import torch
-from safetensors.torch import load_file, save_file
 
 from plmlab import world
 from plmlab.batches import bucketed
@@ -17,7 +16,9 @@ from plmlab.chapters.ch08.encoders import LeftToRight
 from plmlab.example import IGNORE, Batch
 from plmlab.models.bert import BERT, BERTConfig, BERTPretraining
 from plmlab.objectives import masked
-from plmlab.train import Diverged, History, fit
+from plmlab.recipes import none_if_diverged
+from plmlab.recipes.kept import keep, with_kept
+from plmlab.train import History, fit
 from plmlab.transfer import batch_of
 from plmlab.world.datasets.batches import mixed_batches, pair_batches, sentence_batches
 from plmlab.world.datasets.segments import segment_pairs
@@ -97,12 +98,10 @@ def train(way: str, lr: float, seed: int, steps: int, **options: Any) -> tuple[B
     return model, fit(model, texts(way, seed), steps=steps, lr=lr, warmup=steps // 10, accumulate=BUCKETS, **options)
 
 
+@none_if_diverged
 def rate_score(way: str, lr: float, seed: int) -> float:
     """How good a learning rate is: minus the mean of the last 100 losses of ``PILOT_STEPS`` updates, in nats."""
-    try:
-        return -train(way, lr, seed, PILOT_STEPS, show=False)[1].smoothed(100)[-1]
-    except Diverged:
-        return -1e9
+    return -train(way, lr, seed, PILOT_STEPS, show=False)[1].smoothed(100)[-1]
 
 
 def kept(folder: str, way: str, seed: int) -> Path:
@@ -114,8 +113,7 @@ def pretrain(folder: str, way: str, lr: float, seed: int) -> dict[str, float]:
     """Pretrain a model and keep it; its last ``loss`` in nats, the ``words in sight`` that it names, and how many
     ``words`` it has read, in millions."""
     model, history = train(way, lr, seed, STEPS, show=False)
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    save_file(model.state_dict(), kept(folder, way, seed))
+    keep(model, kept(folder, way, seed))
     read = texts(way, seed)
     some = [int((read(step).tokens != spelling().vocab.need("pad")).sum()) for step in range(SAMPLE)]
     return {"loss": history.smoothed(100)[-1], "words in sight": in_sight(model),
@@ -124,9 +122,7 @@ def pretrain(folder: str, way: str, lr: float, seed: int) -> dict[str, float]:
 
 def pretrained(folder: str, way: str, seed: int) -> BERT:
     """The encoder of a model that `pretrain` has kept."""
-    model = build(way, seed)
-    model.load_state_dict(load_file(kept(folder, way, seed)))
-    return model.eval().bert
+    return with_kept(build(way, seed), kept(folder, way, seed)).bert
 
 
 @cache

@@ -1,0 +1,35 @@
+"""Skip-gram as it is trained, from draws, by the number of sentences that it reads; ours beside gensim's."""
+
+from typing import Any
+
+from plmlab.chapters.ch02.factorisation import NEGATIVES, WINDOW
+from plmlab.chapters.ch02.judging import answers_spread
+from plmlab.chapters.ch02.sampling import SIZE, sampled
+from plmlab.chapters.ch02.trainers import TRAINERS
+from plmlab.recipes import Parts, best_rates, spread
+
+SEEDS, PILOTS = (0, 1, 2), (8, 9)
+SENTENCES = (10_000, 40_000, 160_000, 640_000)
+"""How many sentences are read, each once."""
+RATES = {"ours": (0.01, 0.03, 0.1), "gensim": (0.01, 0.03, 0.1)}
+
+
+def closeness(who: str, count: int, rate: float, seed: int) -> float:
+    """What a learning rate is judged by: minus how far the exact loss lies above the least."""
+    return -sampled(who, count, rate, seed)["above"]
+
+
+def measure(parts: Parts) -> dict[str, Any]:
+    """Who → sentences read → the learning rate, what the others came to, and the figures of three seeds."""
+    arms = [(who, count) for who in TRAINERS for count in SENTENCES]
+    best = best_rates(parts, closeness, PILOTS, {arm: RATES[arm[0]] for arm in arms})
+    runs = parts(sampled, [(*arm, best[arm][0], seed) for arm in arms for seed in SEEDS])
+    told: dict[str, Any] = {"size": SIZE, "window": WINDOW, "negatives": NEGATIVES}
+    for (who, count), (rate, tried) in best.items():
+        done = {seed: runs[who, count, rate, seed] for seed in SEEDS}
+        told.setdefault(who, {})[str(count)] = {
+            "lr": rate, "tried": {str(one): -score for one, score in tried.items()},
+            **{name: spread({seed: run[name] for seed, run in done.items()}) for name in ("above", "distance", "kin")},
+            "answers": answers_spread({seed: run["answers"] for seed, run in done.items()}),
+        }
+    return told

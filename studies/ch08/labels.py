@@ -1,0 +1,50 @@
+"""What pretraining is worth by the number of labels and of updates (§5.3, §4): every arm, each with its own rate.
+
+The rate of an arm and a task is chosen with all labels; the runs on fewer have it too.
+"""
+
+from typing import Any
+
+from plmlab.chapters.ch08.labels import PATIENCE, STEPS, reached
+from plmlab.recipes import Parts, best_rates, none_if_diverged, spread
+from plmlab.transfer import EVERY, MOST, TASKS
+
+SEEDS, PILOTS = (0, 1, 2), (9, 10)
+LABELS = (64, 256, MOST)
+RATES = {
+    "from scratch": (3e-4, 1e-3, 3e-3), "frozen, last layer": (1e-2, 3e-2, 1e-1),
+    "frozen, all layers": (1e-2, 3e-2, 1e-1), "frozen, all layers + BiLSTM": (1e-3, 3e-3, 1e-2),
+    "fine-tuned": (3e-4, 1e-3, 3e-3),
+}
+"""Arm → the learning rates to begin with."""
+CURVES = ("from scratch", "frozen, last layer", "fine-tuned")
+"""The arms that are measured at every number of labels; the others have all labels."""
+TASKS_OF = {"frozen, all layers + BiLSTM": ("names", "an answer")}
+"""Arm → its tasks, where it hasn't all: a BiLSTM's vectors are read slot by slot (the paper has it for names alone)."""
+
+
+@none_if_diverged
+def rate_score(arm: str, task: str, lr: float, seed: int) -> float:
+    """The best development score with a learning rate and all labels."""
+    return float(reached(arm, task, MOST, lr, seed)["development"])
+
+
+def measure(parts: Parts) -> dict[str, Any]:
+    """Task → arm → ``lr``, the ``rates`` tried, and labels → ``score`` and ``updates`` with spread, and the seeds'
+    ``curves``, a point every ``every`` updates."""
+    arms = [(arm, task) for task in TASKS for arm in RATES if task in TASKS_OF.get(arm, TASKS)]
+    best = best_rates(parts, rate_score, PILOTS, {one: RATES[one[0]] for one in arms})
+    asked = {one: LABELS if one[0] in CURVES else LABELS[-1:] for one in arms}
+    runs = parts(reached, [(*one, labels, best[one][0], seed)
+                           for one in arms for labels in asked[one] for seed in SEEDS])
+    told: dict[str, Any] = {task: {} for task in TASKS}
+    for (arm, task), (lr, scores) in best.items():
+        told[task][arm] = {"lr": lr, "rates": list(scores.items()), "labels": {
+            labels: _spreads([runs[arm, task, labels, lr, seed] for seed in SEEDS]) for labels in asked[arm, task]}}
+    return {"every": EVERY, "steps": STEPS, "patience": PATIENCE, "labels": list(LABELS), "tasks": told}
+
+
+def _spreads(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    by_seed = dict(zip(SEEDS, runs, strict=True))
+    return {**{name: spread({seed: run[name] for seed, run in by_seed.items()}) for name in ("score", "updates")},
+            "curves": [run["curve"] for run in runs]}
