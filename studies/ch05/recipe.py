@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from plmlab.chapters.ch05 import cnn_softmax, pretrained, probes, tasks
 from plmlab.recipes import Parts
+from studies.ch05 import cnn_softmax, pretrained, probes, tasks
 
 
 def main(parts: Parts) -> dict[str, Any]:

@@ -22,27 +22,24 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from math import inf
 from random import Random
-from statistics import fmean, median
+from statistics import median
 from typing import Any, NamedTuple
 
 import torch
 from torch import nn
 
 from plmlab.chapters.ch05.invented import WAYS, renamed
-from plmlab.chapters.ch05.labelled import Labelled, Task, Words, task_of, without_a_network
-from plmlab.chapters.ch05.pretrained import PILOTS, SEEDS
-from plmlab.chapters.ch05.readers import reader
+from plmlab.chapters.ch05.labelled import Labelled, Task, Words, task_of
+from plmlab.chapters.ch05.readers import Reader, bundled
 from plmlab.chapters.ch05.tagger import FixedMix, QuickMix, Row, TaggedBatch, Tagger, row
 from plmlab.draws import below
 from plmlab.example import IGNORE
-from plmlab.recipes import Parts, best_rates, spread
-from plmlab.train import Diverged, fit
+from plmlab.train import fit
 
+SEEDS, PILOTS = (0, 1, 2), (9, 10)
+"""Of the pretrained models, and of the runs that learning rates are chosen by."""
 STEPS, EVERY, PATIENCE, BATCH = 1200, 10, 20, 32
 """Updates at most, how often the development score is taken, and how many of them without a better one end a run."""
-RATES = (1e-3, 3e-3, 1e-2)
-RUNS = range(3 * len(SEEDS))
-"""Each has labels of its own, and the pretrained model of the seed run % 3."""
 MARGIN = 0.005
 
 
@@ -53,6 +50,8 @@ class Arm(NamedTuple):
     shares: tuple[float, ...] | None = None
 
 
+Readers = Callable[[str, str, int], Reader]
+"""(name, folder of what was pretrained, seed of the pretrained model) → a reader."""
 THIRD = 1 / 3
 ARMS: dict[str, Arm | None] = {
     "word vectors": None, "+ layer 0": Arm("biLM", (1.0, 0.0, 0.0)), "+ layer 1": Arm("biLM", (0.0, 1.0, 0.0)),
@@ -64,16 +63,15 @@ COUNTS = {"names": (1, 3, 10), "parts of speech": (8, 80), "senses": (1,)}
 FEW = {"names": 3, "parts of speech": 8, "senses": 1}
 """So many labels all arms have, and by so many their learning rates are chosen; the `CURVES` have the other counts too,
 with many labels learning rates of their own."""
-MANY = 10
-"""So many times more labels want learning rates of their own."""
 CURVES = ("word vectors", "+ layer 0", "+ layer 2", "+ ELMo", "+ untrained", "+ words", "+ BERT")
 
 
 @cache
-def layers_read(folder: str, name: str, seed: int) -> Callable[[Sequence[Words]], list[list[torch.Tensor]]]:
+def layers_read(readers: Readers, folder: str, name: str, seed: int,
+                ) -> Callable[[Sequence[Words]], list[list[torch.Tensor]]]:
     """Sentences → of each the vectors of its words, a tensor a layer, all as wide as the widest. A sentence is read
     once."""
-    read = reader(name, folder, seed)
+    read = readers(name, folder, seed)
     kept: dict[tuple[str, ...], list[torch.Tensor]] = {}
 
     def by_sentence(sentences: Sequence[Words]) -> list[list[torch.Tensor]]:
@@ -88,9 +86,8 @@ def layers_read(folder: str, name: str, seed: int) -> Callable[[Sequence[Words]]
     return by_sentence
 
 
-def rows_of(task: Task, arm: Arm | None, folder: str, seed: int, some: Sequence[Labelled]) -> list[Row]:
-    """Labelled sentences as the tagger reads them."""
-    vectors = [[] for _ in some] if arm is None else layers_read(folder, arm.reader, seed)([one.words for one in some])
+def rows_of(task: Task, some: Sequence[Labelled], vectors: Sequence[Sequence[torch.Tensor]]) -> list[Row]:
+    """Labelled sentences as the tagger reads them, with the vectors of each, a tensor a layer."""
     number = {label: i for i, label in enumerate(task.labels)}
     return [row(one.words, [IGNORE if label is None else number[label] for label in one.labels], layers)
             for one, layers in zip(some, vectors, strict=True)]
@@ -117,15 +114,17 @@ def tagger(task: Task, arm: Arm | None, width: int, layers: int, seed: int) -> T
     return Tagger(len(task.labels), mix, width)
 
 
-def reached(folder: str, name: str, arm_name: str, count: int, lr: float, run: int) -> dict[str, Any]:
-    """One of ``RUNS`` or of the pilots: its ``score`` in the exam, the best ``development`` score and the ``updates``
-    to it, whether it ``ended`` by itself, the ``curve`` of development scores, one every ``EVERY`` updates, the
-    ``shares`` that a mix has learned; and of names the scores on persons as they are and where they are ``invented``,
-    way → score."""
+def reached(folder: str, name: str, arm_name: str, count: int, lr: float, run: int, readers: Readers = bundled,
+            ) -> dict[str, Any]:
+    """A run, or a pilot: its ``score`` in the exam, the best ``development`` score and the ``updates`` to it, whether
+    it ``ended`` by itself, the ``curve`` of development scores, one every ``EVERY`` updates, the ``shares`` that a mix
+    has learned; and of names the scores on persons as they are and where they are ``invented``, way → score. A run has
+    labels of its own, and the pretrained model of the seed run % 3."""
     task, arm, seed = task_of(name), ARMS[arm_name], PILOTS.index(run) if run in PILOTS else run % len(SEEDS)
 
     def read(some: Sequence[Labelled]) -> list[Row]:
-        return rows_of(task, arm, folder, seed, some)
+        words = [one.words for one in some]
+        return rows_of(task, some, layers_read(readers, folder, arm.reader, seed)(words) if arm else [[] for _ in some])
 
     def scored(model: Tagger, some: Sequence[Labelled], rows: Sequence[Row]) -> float:
         return task.score(said(model, task, rows), some)
@@ -149,57 +148,6 @@ def reached(folder: str, name: str, arm_name: str, count: int, lr: float, run: i
         told["invented"] = {way: scored(model, some, read(some)) for way in ("as it is", *WAYS)
                             for some in [list(renamed(way))]}
     return told
-
-
-def rate_score(folder: str, name: str, arm: str, count: int, lr: float, run: int) -> float:
-    """The best development score with a learning rate; 0 where the run diverges."""
-    try:
-        return float(reached(folder, name, arm, count, lr, run)["development"])
-    except Diverged:
-        return 0.0
-
-
-def asked_for() -> list[tuple[str, str, int]]:
-    """(task, arm, count) of all runs."""
-    return [(name, arm, count) for name in COUNTS for arm in ARMS for count in COUNTS[name]
-            if arm in CURVES or count == FEW[name]]
-
-
-def piloted(name: str, arm: str, count: int) -> tuple[str, str, int]:
-    """The run whose learning rate a run has."""
-    return name, arm, count if count >= MANY * FEW[name] else FEW[name]
-
-
-def by_model(values: Sequence[int | float]) -> dict[str, Any]:
-    """The spread of the three models, given a value for each of ``RUNS``; a model's is the mean of its runs."""
-    return spread({seed: fmean(values[seed::len(SEEDS)]) for seed in SEEDS})
-
-
-def measure(parts: Parts) -> dict[str, Any]:
-    """``tasks``: task → arm → count → ``lr``, the ``rates`` tried, ``score``, ``updates``, ``development`` with spread,
-    whether all ``ended``, and of each run the ``best`` development score, the ``curve`` and the ``shares``; of names
-    ``invented``, too; ``rules``: task → count → score with spread; ``every`` says how far apart the points of a curve
-    are."""
-    folder, asked = str(parts.folder), asked_for()
-    best = best_rates(parts, rate_score, PILOTS, {(folder, *piloted(*one)): RATES for one in asked})
-    rates = {one: best[folder, *piloted(*one)] for one in asked}
-    done = parts(reached, [(folder, *one, rates[one][0], run) for one in asked for run in RUNS])
-    counted = parts(without_a_network, [
-        (name, count, run) for name in COUNTS for count in COUNTS[name] for run in RUNS])
-    told: dict[str, Any] = {name: {arm: {} for arm in ARMS} for name in COUNTS}
-    for name, arm, count in asked:
-        lr, scores = rates[name, arm, count]
-        runs = [done[folder, name, arm, count, lr, run] for run in RUNS]
-        told[name][arm][str(count)] = {
-            "lr": lr, "rates": list(scores.items()),
-            **{what: by_model([run[what] for run in runs]) for what in ("score", "updates", "development")},
-            "ended": all(run["ended"] for run in runs), "best": [run["development"] for run in runs],
-            "curves": [run["curve"] for run in runs], "shares": [run["shares"] for run in runs],
-            "invented": {way: by_model([run["invented"][way] for run in runs])
-                         for way in ("as it is", *WAYS) if name == "names"}}
-    rules = {name: {str(count): by_model([counted[name, count, run] for run in RUNS]) for count in COUNTS[name]}
-             for name in COUNTS}
-    return {"every": EVERY, "steps": STEPS, "patience": PATIENCE, "tasks": told, "rules": rules}
 
 
 def said_of(differences: Sequence[float]) -> str:

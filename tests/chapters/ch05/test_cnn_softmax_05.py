@@ -7,13 +7,14 @@ import torch
 from nltk import edit_distance
 
 from plmlab import world
-from plmlab.chapters.ch05 import cnn_softmax
-from plmlab.chapters.ch05.cnn_softmax import added, build, costs, hard_to_tell, measure, mended, near, neighbours
+from plmlab.chapters.ch05.cnn_softmax import added, hard_to_tell, mended
 from plmlab.example import IGNORE
 from plmlab.objectives import two_way
 from plmlab.recipes import Parts
 from plmlab.world.datasets.batches import sentence_batches
 from plmlab.world.datasets.tokenizer import small_spelling
+from studies.ch05 import cnn_softmax
+from studies.ch05.cnn_softmax import build, costs, measure, near, neighbours
 
 
 def by_distances(words: list[str]) -> dict[str, list[str]]:

@@ -8,11 +8,12 @@ import pytest
 import torch
 from toy_size import changed
 
-from plmlab.chapters.ch05 import probes, sense_probes, tag_probes
-from plmlab.chapters.ch05.pretrained import build
-from plmlab.chapters.ch05.readers import of_elmo, reader
+from plmlab.chapters.ch05.probes import above_cove, verdict
 from plmlab.world import World
 from plmlab.world.datasets.occurrences import other_patterns, other_sentences
+from studies.ch05 import probes, sense_probes, tag_probes
+from studies.ch05.pretrained import build
+from studies.ch05.readers import of_elmo, reader
 
 
 @pytest.fixture(scope="module")
@@ -164,7 +165,7 @@ def test_a_rule_holds_fails_or_stays_open(values: tuple[float, ...], error: floa
     told = {"values": list(values), "mean": fmean(values), "error": error}
     opposite = {**told, "values": [-value for value in values], "mean": -fmean(values)}
     readers = {"biLM": {"2 − 1": {"senses": {"15 labels": told}, "tags": {"all": opposite}}}}
-    assert probes.verdict(readers, "senses") == said and probes.verdict(readers, "tags") == said
+    assert verdict(readers, "senses") == said and verdict(readers, "tags") == said
 
 
 def test_above_cove_asks_for_every_seed_and_both_exams() -> None:
@@ -172,5 +173,5 @@ def test_above_cove_asks_for_every_seed_and_both_exams() -> None:
         told = {"tags": {"all": {"values": [tags] * 2}}, "senses": {"15 labels": {"values": [senses] * 2}}}
         return dict.fromkeys("12", told)
 
-    assert probes.above_cove({"biLM of words": layers(0.9, 0.8), "CoVe": layers(0.8, 0.7)})
-    assert not probes.above_cove({"biLM of words": layers(0.9, 0.6), "CoVe": layers(0.8, 0.7)})
+    assert above_cove({"biLM of words": layers(0.9, 0.8), "CoVe": layers(0.8, 0.7)})
+    assert not above_cove({"biLM of words": layers(0.9, 0.6), "CoVe": layers(0.8, 0.7)})

@@ -7,14 +7,19 @@ from math import inf
 import pytest
 import torch
 
-from plmlab.chapters.ch05 import pretrained, tasks
-from plmlab.chapters.ch05.labelled import KINDS, keys_of, known_names, new_names, task_of, without_a_network
-from plmlab.chapters.ch05.pretrained import WordELMo, build
-from plmlab.chapters.ch05.readers import of_elmo, reader
+from plmlab import world
+from plmlab.chapters.ch05 import tasks
+from plmlab.chapters.ch05.labelled import KINDS, known_names, new_names, task_of
+from plmlab.chapters.ch05.readers import bundled
 from plmlab.models.seq2seq import TwoWaySeq2Seq
 from plmlab.objectives import two_way
 from plmlab.world.datasets.batches import sentence_batches
 from plmlab.world.datasets.tokenizer import ids, spelling
+from studies.ch05 import pretrained
+from studies.ch05.counting import keys_of, without_a_network
+from studies.ch05.pretrained import WordELMo, build
+from studies.ch05.readers import of_elmo, reader
+from studies.ch05.tasks import by_model
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -52,6 +57,8 @@ def test_other_names_are_told() -> None:
         task_of("sense")
     with pytest.raises(ValueError, match=r"a reader is one of word vectors, .*; 'bilm' was given"):
         reader("bilm", "", 0)
+    with pytest.raises(ValueError, match="'CoVe' does not come with the course"):
+        bundled("CoVe", "", 0)
 
 
 def test_senses_are_asked_of_one_word_a_sentence() -> None:
@@ -71,22 +78,16 @@ def test_a_reader_that_tells_the_label_is_heard(monkeypatch: pytest.MonkeyPatch)
             return [torch.zeros_like(right), right, torch.zeros_like(right)]
         return read
 
-    monkeypatch.setattr(tasks, "reader", telling)
     monkeypatch.setattr(tasks, "STEPS", 50)
-    tasks.layers_read.cache_clear()
-    told = tasks.reached("", "parts of speech", "+ layer 1", 64, 3e-2, 0)
-    tasks.layers_read.cache_clear()
+    told = tasks.reached("", "parts of speech", "+ layer 1", 64, 3e-2, 0, telling)
     assert told["score"] > 0.97 and told["shares"] is None
     assert told["updates"] <= len(told["curve"]) * tasks.EVERY
 
 
 def test_a_mix_tells_its_shares_and_names_are_asked_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     model = build("characters", 0).eval()
-    monkeypatch.setattr(tasks, "reader", lambda name, folder, seed: of_elmo(model))
     monkeypatch.setattr(tasks, "STEPS", 20)
-    tasks.layers_read.cache_clear()
-    told = tasks.reached("", "names", "+ ELMo", 2, 1e-2, 0)
-    tasks.layers_read.cache_clear()
+    told = tasks.reached("", "names", "+ ELMo", 2, 1e-2, 0, lambda name, folder, seed: of_elmo(model))
     assert sum(told["shares"]) == pytest.approx(1) and len(told["shares"]) == 3
     assert set(told["invented"]) == {"as it is", "alike", "at random", "small letters"}
 
@@ -107,7 +108,7 @@ def test_the_rules_hold_fail_or_stay_open() -> None:
 
 
 def test_a_models_score_is_the_mean_of_its_runs() -> None:
-    assert tasks.by_model([*range(9)])["values"] == [3, 4, 5]
+    assert by_model([*range(9)])["values"] == [3, 4, 5]
 
 
 def test_updates_are_counted_to_the_same_score() -> None:
@@ -127,7 +128,7 @@ def test_a_model_with_a_table_reads_as_one_with_letters_does_and_new_words_as_un
     assert isinstance(model, WordELMo)
     layers = model.layers([["the", "Bankful", "."], ["the", "Xyzzy", "."]])
     torch.testing.assert_close(layers[2][0], layers[2][1])
-    batch = sentence_batches(pretrained.world.full(), "train", spelling(), two_way, 3, 0)(0)
+    batch = sentence_batches(world.full(), "train", spelling(), two_way, 3, 0)(0)
     text = [word for word in spelling().tokens(batch.forwards.tokens[0, 1:].tolist()) if word != "[PAD]"]
     own = model.layers([text])
     torch.testing.assert_close(own[0][0, 1, :96], model.table.weight[ids(text[:1])[0]])

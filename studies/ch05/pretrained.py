@@ -20,6 +20,7 @@ from torch import Tensor, nn
 
 from plmlab import world
 from plmlab.batches import ExampleBatches
+from plmlab.chapters.ch05.tasks import PILOTS, SEEDS
 from plmlab.example import IGNORE
 from plmlab.models.elmo import ELMo, ELMoConfig
 from plmlab.models.seq2seq import Seq2SeqConfig, TwoWaySeq2Seq
@@ -30,7 +31,6 @@ from plmlab.train import Diverged, fit
 from plmlab.world.datasets.batches import sentence_batches
 from plmlab.world.datasets.tokenizer import ids, spelling, world_tokenizer
 
-SEEDS, PILOTS = (0, 1, 2), (9, 10)
 STEPS, PILOT_STEPS, BATCH = 1500, 500, 64
 """Updates, those of the runs by which learning rates are chosen, and the sentences of each."""
 HELD_OUT = 10

@@ -18,9 +18,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from plmlab import world
-from plmlab.chapters.ch05.labelled import keys_of
 from plmlab.draws import below
 from plmlab.world.grammar.sentence import Sentence
+from studies.ch05.counting import keys_of
 
 KNOWN, DEVELOPMENT, ASKED, SEVERAL = 250, 100, 500, 450
 """Sentences that a probe learns from, is chosen by, and is asked about; and those with a word of several tags."""

@@ -1,0 +1,115 @@
+"""What probes read off each layer: parts of speech and senses; the rules stand in `plmlab.chapters.ch05.probes`."""
+
+from collections.abc import Mapping, Sequence
+from statistics import mean
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from plmlab.chapters.ch05.probes import DECIDING
+from plmlab.chapters.ch05.tasks import SEEDS
+from plmlab.example import TwoWayExample
+from plmlab.layers.scalar_mix import centred
+from plmlab.recipes import Parts, spread
+from plmlab.senses import error_by_pattern
+from plmlab.world.datasets.tokenizer import spelling
+from studies.ch05 import sense_probes, tag_probes
+from studies.ch05.pretrained import BATCH, STEPS, texts
+from studies.ch05.readers import READERS, SEEDED, TWO_SIDED, reader
+
+Told = dict[str, dict[str, Any]]
+
+
+def views(layers: Sequence[Float[Tensor, "word _"]], name: str) -> dict[str, Tensor]:
+    """What a probe is shown: each layer by its number; of a biLM and of CoVe the mean of all, each brought to mean 0
+    and variance 1 first; and of the trained biLM each side of the upper layers."""
+    shown = {str(number): layer for number, layer in enumerate(layers)}
+    if name in TWO_SIDED:
+        width = layers[-1].shape[1]
+        wide = [layer.repeat(1, width // layer.shape[1]) for layer in layers]
+        shown["mean"] = torch.stack([centred(layer) for layer in wide]).mean(0)
+    if name == "biLM":
+        for number, layer in enumerate(layers[1:], 1):
+            left, right = layer.chunk(2, -1)
+            shown |= {f"{number} from the left": left, f"{number} from the right": right}
+    return shown
+
+
+def read_off(folder: str, name: str, seed: int) -> dict[str, Told]:
+    """View of a reader → "tags" and "senses" → exam → the ``share`` that is right and its ``error``; and, as a view
+    called "2 − 1", the difference between the two layers."""
+    read = reader(name, folder, seed)
+    by_part = [views(read([one.words for one in part.sentences]), name) for part in tag_probes.tagged()]
+    rows = sense_probes.all_rows()
+    starts = np.cumsum([0, *(len(row.words) for row in rows)])
+    places = [int(start) + row.place for start, row in zip(starts[:-1], rows, strict=True)]
+    occurrences = views(read([row.words for row in rows]), name)
+    tags = {view: tag_probes.read_tags([part[view] for part in by_part]) for view in by_part[0]}
+    senses = {view: sense_probes.read_senses(vectors[places]) for view, vectors in occurrences.items()}
+    told = {view: {"tags": tags_told(tags[view]), "senses": senses_told(senses[view])} for view in tags}
+    if {"1", "2"} <= set(tags):
+        told["2 − 1"] = {
+            "tags": {exam: told_of(tags["2"][exam].right - tags["1"][exam].right, *tags["2"][exam][1:])
+                     for exam in tag_probes.EXAMS},
+            "senses": {exam: told_of(senses["2"][exam] - senses["1"][exam], sense_probes.asked(exam))
+                       for exam in sense_probes.EXAMS}}
+    return told
+
+
+def told_of(right: np.ndarray, rows: Sequence[Any], weights: np.ndarray | None = None) -> dict[str, float]:
+    """The ``share`` that is right, or by which one is above the other, and its ``error``."""
+    return {"share": float(np.average(right, weights=weights)),
+            "error": error_by_pattern(right.tolist(), rows, None if weights is None else weights.tolist())}
+
+
+def tags_told(exams: Mapping[str, tag_probes.Right]) -> dict[str, dict[str, float]]:
+    """Exam → ``share`` and ``error``."""
+    return {exam: told_of(*told) for exam, told in exams.items()}
+
+
+def senses_told(exams: Mapping[str, np.ndarray]) -> dict[str, dict[str, float]]:
+    """Exam → ``share`` and ``error``."""
+    return {exam: told_of(right, sense_probes.asked(exam)) for exam, right in exams.items()}
+
+
+def read_before(seed: int) -> float:
+    """The share of the sense exam's sentences that a biLM of this chapter has read in pretraining, word by word."""
+    source, wanted = texts("words", seed), {row.words for row in sense_probes.asked(DECIDING["senses"])}
+    met: set[tuple[str, ...]] = set()
+    by_ids = {tuple(spelling().encode(" ".join(words), plain=True)): words for words in wanted}
+    for step in range(STEPS):
+        for made in source.examples(step):
+            assert isinstance(made, TwoWayExample)
+            key = tuple(made.forwards.tokens[1:].tolist())
+            if key in by_ids:
+                met.add(by_ids[key])
+    return len(met) / len(wanted)
+
+
+def measure(parts: Parts) -> dict[str, Any]:
+    """``readers``: reader → view → "tags" and "senses" → exam → share, with spread, and ``error``; ``rules``: the same
+    of rules without a network, as numbers; ``asked``: how many; ``read before``: the share of the sense exam;
+    ``sentences``: how many each was pretrained on."""
+    folder = str(parts.folder)
+    seeds = {name: SEEDS if name in SEEDED else SEEDS[:1] for name in READERS}
+    runs = parts(read_off, [(folder, name, seed) for name in READERS for seed in seeds[name]])
+    told: dict[str, Any] = {}
+    for name in READERS:
+        by_seed = {seed: runs[folder, name, seed] for seed in seeds[name]}
+        told[name] = {view: {what: {exam: {
+            **spread({seed: run[view][what][exam]["share"] for seed, run in by_seed.items()}),
+            "error": mean(run[view][what][exam]["error"] for run in by_seed.values())}
+            for exam in exams} for what, exams in by_seed[SEEDS[0]][view].items()} for view in by_seed[SEEDS[0]]}
+    known, _, all_words, several = tag_probes.tagged()
+    return {"readers": told, "rules": {
+        "tags": {"by word or ending": tags_told(tag_probes.guess_tags(tag_probes.by_word_or_ending)),
+                 "by word, endings and neighbours": tags_told(tag_probes.examined(tag_probes.by_neighbours))},
+        "senses": {rule: senses_told(right) for rule, right in sense_probes.without_a_network().items()}},
+        "asked": {"labelled": len(known.words), "all": len(all_words.words),
+                  "several": sum(word in tag_probes.several() for word in several.words),
+                  "senses": len(sense_probes.asked(DECIDING["senses"])),
+                  "other patterns": len(sense_probes.asked("other patterns"))},
+        "read before": parts(read_before, [(SEEDS[0],)])[SEEDS[0],], "sentences": STEPS * BATCH}

@@ -1,0 +1,73 @@
+"""Who gives a word its vectors: ELMo's biLM, untrained or trained, and what it is held against, layer by layer."""
+
+from collections.abc import Sequence
+
+import torch
+
+from plmlab.chapters.ch05.readers import Layers, Reader, by_rows, inside, of_bert
+from plmlab.checkpoints import load
+from plmlab.example import PairBatch
+from plmlab.interpret import watch
+from plmlab.models.elmo import ELMo
+from plmlab.models.seq2seq import TwoWaySeq2Seq
+from plmlab.models.word2vec import Word2Vec
+from plmlab.objectives import sequence_to_sequence
+from plmlab.text import Tokenizer
+from studies.ch05.pretrained import build, chinese, pretrained
+
+READERS = ("word vectors", "biLM, untrained", "biLM", "biLM of words", "CoVe", "elmo-world", "BERT")
+SEEDED = ("biLM, untrained", "biLM", "biLM of words", "CoVe")
+"""Those of which there are several seeds."""
+TWO_SIDED = (*SEEDED, "elmo-world")
+"""Those whose upper layers have what was read from the left and from the right side by side."""
+
+
+def reader(name: str, folder: str, seed: int) -> Reader:
+    """A reader by its name, one of ``READERS``; models that were pretrained for this chapter lie in ``folder``.
+    ValueError for another name."""
+    if name not in READERS:
+        raise ValueError(f"a reader is one of {', '.join(READERS)}; {name!r} was given")
+    if name == "word vectors":
+        return of_table(*load("skipgram-world"))
+    if name == "BERT":
+        return of_bert()
+    if name == "CoVe":
+        return of_translator(pretrained(folder, "translation", seed))
+    if name == "elmo-world":
+        return of_elmo(load("elmo-world")[0])
+    if name == "biLM, untrained":
+        return of_elmo(build("characters", seed).eval())
+    return of_elmo(pretrained(folder, "words" if name == "biLM of words" else "characters", seed))
+
+
+def of_elmo(model: ELMo) -> Reader:
+    """The layers of a biLM, from the words' own vectors, once, to the highest."""
+    @torch.no_grad()
+    def read(sentences: Sequence[Sequence[str]]) -> Layers:
+        own, *upper = model.layers(sentences)
+        return inside([own[..., :model.config.model], *upper], sentences)
+    return by_rows(read)
+
+
+def of_translator(model: TwoWaySeq2Seq) -> Reader:
+    """CoVe (McCann et al. 2017): a translator's word vectors, and its encoder's layers."""
+    words = chinese()
+
+    @torch.no_grad()
+    def read(sentences: Sequence[Sequence[str]]) -> Layers:
+        examples = [sequence_to_sequence(words.encode(" ".join(one), plain=True), [], vocab=words.vocab)
+                    for one in sentences]
+        batch = PairBatch.of(examples, pad=words.vocab.need("pad")).source
+        with watch(model) as seen:
+            model.read(batch)
+        layers = [seen[f"encoder.layers.{number}.hidden"] for number in range(model.config.layers)]
+        return inside([model.embed(batch.tokens), *layers], sentences, 0)
+    return by_rows(read)
+
+
+def of_table(model: Word2Vec, tokenizer: Tokenizer) -> Reader:
+    """The vectors of chapter 02: one a word, whatever stands beside it."""
+    def read(sentences: Sequence[Sequence[str]]) -> Layers:
+        rows = [tokenizer.encode(" ".join(one), plain=True) for one in sentences]
+        return [model.token.weight.detach()[[token for row in rows for token in row]]]
+    return read
