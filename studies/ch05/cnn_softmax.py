@@ -4,6 +4,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from math import log
 from statistics import fmean, median
 from time import perf_counter
 from typing import Any, Self
@@ -17,14 +18,13 @@ from plmlab.example import IGNORE, TwoWayBatch
 from plmlab.layers.cnn_softmax import CNNSoftmax, CorrectedCNNSoftmax
 from plmlab.models.elmo import ELMo, ELMoConfig, characters
 from plmlab.objectives import two_way
-from plmlab.recipes import Parts, best_rates, spread
-from plmlab.train import Diverged, History, fit
+from plmlab.recipes import Parts
+from plmlab.recipes.study import Run, Study
+from plmlab.train import History, fit
 from plmlab.world.datasets.batches import sentence_batches
 from plmlab.world.datasets.tokenizer import small_spelling
 
-SEEDS, PILOTS = (0, 1, 2), (9, 10)
 UPDATES, BATCH = 1600, 32
-RATES = (3e-3, 1e-2, 3e-2)
 TIMED = 60
 """Updates of each arm that are timed."""
 
@@ -85,11 +85,10 @@ def build(arm: str, seed: int) -> ELMo:
     return model
 
 
-def learn(arm: str, lr: float, seed: int, **options: Any) -> tuple[ELMo, History]:
-    """An arm after its updates, the same sentences for all arms; and the run's history."""
-    model = build(arm, seed)
+def train(model: ELMo, arm: str, updates: int, lr: float, seed: int, **options: Any) -> History:
+    """Train an arm for so many updates, on the same sentences whichever it is; the run's history."""
     text = sentence_batches(world.small(), "train", small_spelling(), two_way, BATCH, seed)
-    return model, fit(model, text, steps=UPDATES, lr=lr, warmup=50, **options)
+    return fit(model, text, steps=updates, lr=lr, warmup=50, **options)
 
 
 @cache
@@ -124,14 +123,10 @@ def neighbours() -> Float[Tensor, "vocab vocab"]:
     return told
 
 
-def rate_score(arm: str, lr: float, seed: int) -> float:
-    """How good a rate is: minus the loss on new sentences of training text, in nats a target."""
-    try:
-        model, _ = learn(arm, lr, seed, show=False)
-    except Diverged:
-        return -1e9
-    with torch.no_grad():
-        return -float(model.eval().loss(exam("train")))
+@torch.no_grad()
+def development(run: Run) -> float:
+    """Minus the loss on new sentences of training text, in nats a target."""
+    return -float(run.model.eval().loss(exam("train")))
 
 
 @torch.no_grad()
@@ -150,10 +145,13 @@ def costs(model: ELMo, batch: TwoWayBatch) -> dict[str, float]:
             "taken": float((logprobs.exp() * beside).sum(-1)[is_near].mean())}
 
 
-def run(arm: str, lr: float, seed: int) -> dict[str, float]:
-    """What a trained arm costs in the exam, as `costs` tells."""
-    model, _ = learn(arm, lr, seed, show=False)
-    return costs(model.eval(), exam())
+def test(run: Run) -> dict[str, dict[str, float]]:
+    """``costs``: what a trained arm costs in the exam, as `costs` tells."""
+    return {"costs": costs(run.model.eval(), exam())}
+
+
+STUDY = Study(name="cnn softmax", arms={(arm,): (3e-3, 1e-2, 3e-2) for arm in ARMS}, build=build, train=train,
+              development=development, test=test, updates=(UPDATES,), nothing=-log(len(small_spelling())))
 
 
 def microseconds(rounds: int) -> dict[str, float]:
@@ -172,21 +170,14 @@ def microseconds(rounds: int) -> dict[str, float]:
     return {arm: 1e6 * median(told) for arm, told in seconds.items()}
 
 
-def measure(parts: Parts) -> dict[str, Any]:
+def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:
     """``floor`` in nats a target, ``updates``, ``batch``, ``near``: the near words, ``share``: that of the exam's
     targets that are near; and ``arms``: softmax → its ``parameters``, ``microseconds`` an update, ``lr``, the ``rates``
     tried, and ``costs``: what `costs` tells, with spread."""
-    best = best_rates(parts, rate_score, PILOTS, {(arm,): RATES for arm in ARMS})
-    runs = parts(run, [(arm, best[arm,][0], seed) for arm in ARMS for seed in SEEDS])
-    times = parts(microseconds, [(TIMED,)])[TIMED,]
+    found, times = study.measure(parts), parts(microseconds, [(TIMED,)])[TIMED,]
     targets = exam().targets
-    told = {}
-    for arm in ARMS:
-        lr, scores = best[arm,]
-        told[arm] = {"parameters": sum(weight.numel() for weight in build(arm, 0).softmax.parameters()),
-                     "microseconds": times[arm], "lr": lr, "rates": list(scores.items()),
-                     "costs": {of: spread({seed: runs[arm, lr, seed][of] for seed in SEEDS})
-                               for of in ("all", "near", "others", "taken")}}
+    told = {arm: {"parameters": sum(weight.numel() for weight in build(arm, 0).softmax.parameters()),
+                  "microseconds": times[arm], **one.told()} for (arm, _), one in found.items()}
     return {"floor": world.small().entropy("test").token, "updates": UPDATES, "batch": BATCH,
             "near": list(near(world.small().vocabulary)),
             "share": float(neighbours().any(-1)[targets[targets != IGNORE]].float().mean()), "arms": told}

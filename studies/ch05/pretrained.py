@@ -9,13 +9,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import islice
-from pathlib import Path
+from math import log
 from random import Random
 from typing import Any
 
 import torch
 from jaxtyping import Float, Int
-from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from plmlab import world
@@ -25,19 +24,18 @@ from plmlab.example import IGNORE
 from plmlab.models.elmo import ELMo, ELMoConfig
 from plmlab.models.seq2seq import Seq2SeqConfig, TwoWaySeq2Seq
 from plmlab.objectives import sequence_to_sequence, two_way
-from plmlab.recipes import Parts, best_rates, spread
+from plmlab.recipes import Parts
+from plmlab.recipes.study import Run, Study
 from plmlab.text import Tokenizer
-from plmlab.train import Diverged, fit
+from plmlab.train import History, fit
 from plmlab.world.datasets.batches import sentence_batches
 from plmlab.world.datasets.tokenizer import ids, spelling, world_tokenizer
 
-STEPS, PILOT_STEPS, BATCH = 1500, 500, 64
-"""Updates, those of the runs by which learning rates are chosen, and the sentences of each."""
+UPDATES, BATCH = 1500, 64
 HELD_OUT = 10
 WIDTH, LAYERS = 96, 2
 UNKNOWN = 0.05
 """The share of words that a model with a table reads as [UNK] in training, so that it knows what to make of one."""
-RATES = (3e-3, 1e-2)
 KINDS = ("characters", "words", "translation")
 
 
@@ -96,54 +94,42 @@ def texts(kind: str, seed: int, split: str = "train") -> ExampleBatches:
     return ExampleBatches(draw, seed, words.vocab.need("pad"))
 
 
-def trained(kind: str, lr: float, seed: int, steps: int) -> tuple[nn.Module, float]:
-    """A model after its updates, in evaluation mode, and its loss on new sentences of the test, in nats a target."""
-    model = build(kind, seed)
-    fit(model, texts(kind, seed), steps=steps, lr=lr, warmup=steps // 15, show=False)
+def train(model: nn.Module, kind: str, updates: int, lr: float, seed: int, **options: Any) -> History:
+    """Pretrain a model for so many updates; the run's history."""
+    return fit(model, texts(kind, seed), steps=updates, lr=lr, warmup=updates // 15, **options)
+
+
+@torch.no_grad()
+def loss(run: Run) -> float:
+    """The loss on new sentences of the test, in nats a target."""
+    [kind] = run.arm
     held_out = [texts(kind, 77, "test")(step) for step in range(HELD_OUT)]
     sizes = [int((batch.targets != IGNORE).sum()) for batch in held_out]
-    with torch.no_grad():
-        lost = sum(float(model.loss(batch)) * size  # type: ignore[operator]
-                   for batch, size in zip(held_out, sizes, strict=True))
-    return model, lost / sum(sizes)
+    return sum(float(run.model.loss(batch)) * size for batch, size in zip(held_out, sizes, strict=True)) / sum(sizes)
 
 
-def rate_score(kind: str, lr: float, seed: int) -> float:
-    """How good a learning rate is: minus the loss of a shorter run."""
-    try:
-        return -trained(kind, lr, seed, PILOT_STEPS)[1]
-    except Diverged:
-        return -1e9
+def development(run: Run) -> float:
+    """Minus the loss that is told, too: these models are no exam's subject, only what its vectors come from."""
+    return -loss(run)
 
 
-def kept(folder: str, kind: str, seed: int) -> Path:
-    """The file that a pretrained model is kept in."""
-    return Path(folder) / f"{kind}.{seed}.safetensors"
+def test(run: Run) -> dict[str, float]:
+    """The ``loss``."""
+    return {"loss": loss(run)}
 
 
-def pretrain(folder: str, kind: str, lr: float, seed: int) -> dict[str, float]:
-    """Pretrain a model and keep it; its ``loss`` on new sentences in nats a target, and how many ``parameters`` it
-    has."""
-    model, loss = trained(kind, lr, seed, STEPS)
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    save_file(model.state_dict(), kept(folder, kind, seed))
-    return {"loss": loss, "parameters": sum(weight.numel() for weight in model.parameters())}
+STUDY = Study(name="pretrained", arms={(kind,): (3e-3, 1e-2) for kind in KINDS}, build=build, train=train,
+              development=development, test=test, updates=(UPDATES,), pilot_updates=500, seeds=SEEDS, pilots=PILOTS,
+              nothing=-log(len(spelling())))
 
 
 def pretrained(folder: str, kind: str, seed: int) -> Any:
-    """A model that `pretrain` has kept, in evaluation mode."""
-    model = build(kind, seed)
-    model.load_state_dict(load_file(kept(folder, kind, seed)))
-    return model.eval()
+    """A model that was kept, in evaluation mode."""
+    return STUDY.trained(folder, kind, updates=UPDATES, seed=seed)
 
 
-def measure(parts: Parts) -> dict[str, Any]:
+def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:
     """Kind → ``lr``, the ``rates`` tried, ``loss`` with spread, and ``parameters``; the folder of the parts keeps the
     models."""
-    best = best_rates(parts, rate_score, PILOTS, {(kind,): RATES for kind in KINDS})
-    folder = str(parts.folder)
-    runs = parts(pretrain, [(folder, kind, best[kind,][0], seed) for kind in KINDS for seed in SEEDS])
-    return {kind: {"lr": lr, "rates": list(scores.items()),
-                   "parameters": runs[folder, kind, lr, SEEDS[0]]["parameters"],
-                   "loss": spread({seed: runs[folder, kind, lr, seed]["loss"] for seed in SEEDS})}
-            for (kind,), (lr, scores) in best.items()}
+    return {kind: {"parameters": sum(weight.numel() for weight in build(kind, 0).parameters()), **found.told()}
+            for (kind, _), found in study.measure(parts).items()}

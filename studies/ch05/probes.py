@@ -17,7 +17,7 @@ from plmlab.recipes import Parts, spread
 from plmlab.senses import error_by_pattern
 from plmlab.world.datasets.tokenizer import spelling
 from studies.ch05 import sense_probes, tag_probes
-from studies.ch05.pretrained import BATCH, STEPS, texts
+from studies.ch05.pretrained import BATCH, UPDATES, texts
 from studies.ch05.readers import READERS, SEEDED, TWO_SIDED, reader
 
 Told = dict[str, dict[str, Any]]
@@ -80,7 +80,7 @@ def read_before(seed: int) -> float:
     source, wanted = texts("words", seed), {row.words for row in sense_probes.asked(DECIDING["senses"])}
     met: set[tuple[str, ...]] = set()
     by_ids = {tuple(spelling().encode(" ".join(words), plain=True)): words for words in wanted}
-    for step in range(STEPS):
+    for step in range(UPDATES):
         for made in source.examples(step):
             assert isinstance(made, TwoWayExample)
             key = tuple(made.forwards.tokens[1:].tolist())
@@ -112,4 +112,4 @@ def measure(parts: Parts) -> dict[str, Any]:
                   "several": sum(word in tag_probes.several() for word in several.words),
                   "senses": len(sense_probes.asked(DECIDING["senses"])),
                   "other patterns": len(sense_probes.asked("other patterns"))},
-        "read before": parts(read_before, [(SEEDS[0],)])[SEEDS[0],], "sentences": STEPS * BATCH}
+        "read before": parts(read_before, [(SEEDS[0],)])[SEEDS[0],], "sentences": UPDATES * BATCH}

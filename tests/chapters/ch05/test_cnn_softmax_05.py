@@ -1,5 +1,6 @@
 """Near words against all edit distances, what is told of a model against sums by hand, and a tiny run of the whole."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from plmlab.chapters.ch05.cnn_softmax import added, hard_to_tell, mended
 from plmlab.example import IGNORE
 from plmlab.objectives import two_way
 from plmlab.recipes import Parts
+from plmlab.recipes.study import Run
 from plmlab.world.datasets.batches import sentence_batches
 from plmlab.world.datasets.tokenizer import small_spelling
 from studies.ch05 import cnn_softmax
@@ -110,19 +112,23 @@ def test_where_nothing_is_lost_there_is_nothing_to_mend() -> None:
     assert mended(told(full=FULL, CNN={"near": [.9, .85]}, corrected={"near": [.6, .6]})) == "open"
 
 
-def test_a_tiny_run(parts: Parts, monkeypatch: pytest.MonkeyPatch, best_at: Any) -> None:
-    monkeypatch.setattr(cnn_softmax, "rate_score", best_at(0.01))
+def best_at_1e_2(run: Run) -> float:
+    return -abs(run.lr - 1e-2)
+
+
+def test_a_tiny_run(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    toy = replace(cnn_softmax.STUDY, updates=(2,), pilot_updates=1, seeds=(0, 1), pilots=(9,),
+                  development=best_at_1e_2)
     monkeypatch.setattr(cnn_softmax, "TIMED", 2)
-    monkeypatch.setattr(cnn_softmax, "SEEDS", (0, 1))
-    monkeypatch.setattr(cnn_softmax, "UPDATES", 2)
+    monkeypatch.setattr(cnn_softmax, "BATCH", 4)
     few = sentence_batches(world.small(), "test", small_spelling(), two_way, 40, 0)(0)
     monkeypatch.setattr(cnn_softmax, "exam", lambda split="test": few)
-    figures = measure(parts)
+    figures = measure(parts, toy)
     assert 0 < figures["share"] < 1 and "cats" in figures["near"] and "." not in figures["near"]
     arms = figures["arms"]
     assert arms["full"]["parameters"] == len(small_spelling()) * 32
     assert arms["corrected"]["parameters"] - arms["CNN"]["parameters"] == 8 * (len(small_spelling()) + 32)
     for one in arms.values():
-        assert one["lr"] == 0.01 and one["microseconds"] > 0
+        assert one["lr"] == 0.01 and one["microseconds"] > 0 and set(one["costs"]) == {"all", "near", "others", "taken"}
         assert one["costs"]["all"]["low"] > figures["floor"]
     assert {hard_to_tell(arms), mended(arms)} <= {"holds", "fails", "open"}

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from math import inf
 
 import pytest
@@ -13,6 +14,8 @@ from plmlab.chapters.ch05.labelled import KINDS, known_names, new_names, task_of
 from plmlab.chapters.ch05.readers import bundled
 from plmlab.models.seq2seq import TwoWaySeq2Seq
 from plmlab.objectives import two_way
+from plmlab.recipes import Parts
+from plmlab.recipes.study import Run
 from plmlab.world.datasets.batches import sentence_batches
 from plmlab.world.datasets.tokenizer import ids, spelling
 from studies.ch05 import pretrained
@@ -138,12 +141,17 @@ def test_a_model_with_a_table_reads_as_one_with_letters_does_and_new_words_as_un
     assert not torch.equal(model.words(batch.forwards.tokens), model.words(batch.forwards.tokens))
 
 
-def test_all_kinds_are_trained_on_as_many_sentences_and_kept(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in (("STEPS", 2), ("BATCH", 4), ("HELD_OUT", 1), ("WIDTH", 16)):
+def best_at_1e_2(run: Run) -> float:
+    return -abs(run.lr - 1e-2)
+
+
+def test_all_kinds_are_trained_on_as_many_sentences_and_kept(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("UPDATES", 2), ("BATCH", 4), ("HELD_OUT", 1), ("WIDTH", 16)):
         monkeypatch.setattr(pretrained, name, value)
+    toy = replace(pretrained.STUDY, updates=(2,), pilot_updates=1, seeds=(0,), pilots=(9,), development=best_at_1e_2)
+    told = pretrained.measure(parts, toy)
     for kind in pretrained.KINDS:
         assert len(pretrained.texts(kind, 0)(0).targets) == 4
-        told = pretrained.pretrain(str(tmp_path), kind, 1e-2, 0)
-        model = pretrained.pretrained(str(tmp_path), kind, 0)
-        assert told["loss"] > 0 and not model.training
+        model = pretrained.pretrained(str(parts.folder), kind, 0)
+        assert told[kind]["loss"]["low"] > 0 and told[kind]["lr"] == 1e-2 and not model.training
         assert isinstance(model, TwoWaySeq2Seq) == (kind == "translation")
