@@ -24,17 +24,13 @@ Told = dict[str, dict[str, Any]]
 
 
 def views(layers: Sequence[Float[Tensor, "word _"]], name: str) -> dict[str, Tensor]:
-    """What a probe is shown: each layer by its number; of a biLM and of CoVe the mean of all, each brought to mean 0
-    and variance 1 first; and of the trained biLM each side of the upper layers."""
+    """What a probe is shown: each layer by its number; and of a biLM and of CoVe the mean of all, each brought to mean
+    0 and variance 1 first."""
     shown = {str(number): layer for number, layer in enumerate(layers)}
     if name in TWO_SIDED:
         width = layers[-1].shape[1]
         wide = [layer.repeat(1, width // layer.shape[1]) for layer in layers]
         shown["mean"] = torch.stack([centred(layer) for layer in wide]).mean(0)
-    if name == "biLM":
-        for number, layer in enumerate(layers[1:], 1):
-            left, right = layer.chunk(2, -1)
-            shown |= {f"{number} from the left": left, f"{number} from the right": right}
     return shown
 
 

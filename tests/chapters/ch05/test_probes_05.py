@@ -1,6 +1,6 @@
 """The probes of layers: known answers are found, noise is not, and words never labelled are really that."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from statistics import fmean
 
 import numpy as np
@@ -9,6 +9,7 @@ import torch
 from toy_size import changed
 
 from plmlab.chapters.ch05.probes import above_cove, verdict
+from plmlab.recipes import Parts, recorded
 from plmlab.world import World
 from plmlab.world.datasets.occurrences import other_patterns, other_sentences
 from studies.ch05 import probes, sense_probes, tag_probes
@@ -137,14 +138,12 @@ def test_readers_give_a_row_a_word_of_the_sentence_itself() -> None:
     assert torch.equal(reader("word vectors", "", 0)(sentences)[0][1], reader("word vectors", "", 0)(sentences)[0][5])
 
 
-def test_views_are_layers_sides_and_a_mean_of_equal_weights() -> None:
+def test_views_are_layers_and_a_mean_of_equal_weights() -> None:
     rng = torch.Generator().manual_seed(0)
     layers = [torch.randn(50, 4, generator=rng), 100 * torch.randn(50, 8, generator=rng),
               torch.randn(50, 8, generator=rng)]
     told = probes.views(layers, "biLM")
-    assert set(told) == {"0", "1", "2", "mean", "1 from the left", "1 from the right", "2 from the left",
-                         "2 from the right"}
-    assert torch.equal(torch.cat([told["1 from the left"], told["1 from the right"]], 1), layers[1])
+    assert set(told) == {"0", "1", "2", "mean"} and torch.equal(told["1"], layers[1])
     assert abs(float(torch.corrcoef(torch.stack([told["mean"].flatten(), layers[1].flatten()]))[0, 1]) - 0.58) < 0.1
     assert set(probes.views(layers[:1], "word vectors")) == {"0"}
 
@@ -175,3 +174,23 @@ def test_above_cove_asks_for_every_seed_and_both_exams() -> None:
 
     assert above_cove({"biLM of words": layers(0.9, 0.8), "CoVe": layers(0.8, 0.7)})
     assert not above_cove({"biLM of words": layers(0.9, 0.6), "CoVe": layers(0.8, 0.7)})
+
+
+def by_last_letter(sentences: Sequence[Sequence[str]]) -> list[torch.Tensor]:
+    letters = torch.tensor([ord(word[-1]) % 8 for words in sentences for word in words])
+    return [torch.eye(8)[letters], torch.eye(8)[letters].repeat(1, 2), torch.eye(8)[letters].roll(1, 0).repeat(1, 2)]
+
+
+def test_probes_tell_what_is_recorded(short: None, parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("reader", lambda name, folder, seed: by_last_letter), ("READERS", ("biLM",)), ("SEEDS", (0,)),
+                        ("read_before", lambda seed: 0.5)):
+        monkeypatch.setattr(probes, name, value)
+    told, known = probes.measure(parts), recorded("05")["numbers"]["probes"]
+    assert set(told) == set(known) and set(told["asked"]) == set(known["asked"])
+    found = told["readers"]["biLM"]
+    assert {view: set(exams["tags"]) for view, exams in found.items()} == {
+        view: set(exams["tags"]) for view, exams in known["readers"]["biLM"].items()}
+    for what, exam in (("tags", "all"), ("senses", "15 labels")):
+        one, two = (found[layer][what][exam]["mean"] for layer in "12")
+        assert found["2 − 1"][what][exam]["mean"] == pytest.approx(two - one)
+        assert set(told["rules"][what]) == set(known["rules"][what])
