@@ -4,21 +4,25 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from math import inf
+from typing import Any
 
 import pytest
 import torch
 
 from plmlab import world
 from plmlab.chapters.ch05 import tasks
+from plmlab.chapters.ch05.invented import WAYS
 from plmlab.chapters.ch05.labelled import KINDS, known_names, new_names, task_of
 from plmlab.chapters.ch05.readers import bundled
 from plmlab.models.seq2seq import TwoWaySeq2Seq
 from plmlab.objectives import two_way
-from plmlab.recipes import Parts
+from plmlab.recipes import Parts, recorded
 from plmlab.recipes.study import Run
+from plmlab.train import Diverged, History
 from plmlab.world.datasets.batches import sentence_batches
 from plmlab.world.datasets.tokenizer import ids, spelling
 from studies.ch05 import pretrained
+from studies.ch05 import tasks as recording
 from studies.ch05.counting import keys_of, without_a_network
 from studies.ch05.pretrained import WordELMo, build
 from studies.ch05.readers import of_elmo, reader
@@ -155,3 +159,29 @@ def test_all_kinds_are_trained_on_as_many_sentences_and_kept(parts: Parts, monke
         model = pretrained.pretrained(str(parts.folder), kind, 0)
         assert told[kind]["loss"]["low"] > 0 and told[kind]["lr"] == 1e-2 and not model.training
         assert isinstance(model, TwoWaySeq2Seq) == (kind == "translation")
+
+
+def made_up(folder: str, name: str, arm: str, count: int, lr: float, run: int) -> dict[str, Any]:
+    """As if 0.003 were the best rate for few labels, 0.01 for ten and more, and 0.03 too fast."""
+    if lr > 1e-2:
+        raise Diverged("too fast", 1, History(steps=1))
+    score = run - abs(lr - (1e-2 if count >= 10 else 3e-3))
+    return {"score": score, "development": score, "updates": 10, "ended": True, "curve": [score], "shares": None,
+            "invented": dict.fromkeys(("as it is", *WAYS), score)}
+
+
+def test_few_labels_lend_their_rate_to_all_counts_but_many(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recording, "reached", made_up)
+    monkeypatch.setattr(recording, "without_a_network", lambda name, count, run: float(run))
+    told, known = recording.measure(parts), recorded("05")["numbers"]["tasks"]
+    assert told.keys() == known.keys() and told["rules"].keys() == known["rules"].keys()
+    for name, arms in known["tasks"].items():
+        assert {arm: set(some) for arm, some in arms.items()} == {
+            arm: set(some) for arm, some in told["tasks"][name].items()}
+    rates = {(name, count): one["lr"] for name in ("names", "parts of speech")
+             for count, one in told["tasks"][name]["+ ELMo"].items()}
+    assert rates == {("names", "1"): 3e-3, ("names", "3"): 3e-3, ("names", "10"): 3e-3, ("parts of speech", "8"): 3e-3,
+                     ("parts of speech", "80"): 1e-2}
+    many = told["tasks"]["parts of speech"]["+ ELMo"]["80"]
+    assert many.keys() == known["tasks"]["parts of speech"]["+ ELMo"]["80"].keys()
+    assert many["rates"][-1] == (3e-2, None) and many["score"]["values"] == [3, 4, 5]
