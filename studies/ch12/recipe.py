@@ -6,8 +6,18 @@ What would hold, and what would fail, the modules of the experiments say; each w
 
 from typing import Any
 
-from plmlab.chapters.ch12 import as_cloze, blanks_ablated, pretrained, shares, targets, tuned, unknown_length, writing
 from plmlab.recipes import Parts
+from studies.ch12 import (
+    as_cloze,
+    blanks_ablated,
+    pretrained,
+    shares,
+    targets,
+    translating,
+    tuned,
+    unknown_length,
+    writing,
+)
 
 
 def main(parts: Parts) -> dict[str, Any]:
@@ -15,7 +25,9 @@ def main(parts: Parts) -> dict[str, Any]:
     small one what ``shares`` of the masks come to, how much of the ``targets`` should be hidden, how blanks of
     ``unknown length`` are filled, and what GLM pays ``without`` a part of it; and of the full one again what is gained
     by saying a class ``as cloze``."""
+    paid = shares.measure(parts)
     return {"pretrained": pretrained.measure(parts), "writing": writing.measure(parts),
-            "reading": tuned.measure(parts), "shares": shares.measure(parts), "targets": targets.measure(parts),
+            "reading": tuned.measure(parts), "shares": paid | translating.measure(parts, paid["updates"]),
+            "targets": targets.measure(parts),
             "unknown length": unknown_length.measure(parts), "without": blanks_ablated.measure(parts),
             "as cloze": as_cloze.measure(parts)}

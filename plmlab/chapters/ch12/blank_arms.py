@@ -19,46 +19,28 @@ Each arm is the paper's but for one thing:
 
 On one axis a second number still tells Part B from Part A, as in the authors' code.
 
-BERT hides three words in ten, one by one; *BERT, whole spans* the spans that GLM hides, each word a [MASK]. All arms
-read as many tokens: `updates` sets how many updates that takes. Each has a rate of its own, the paper's arm one for
-each of its two budgets.
+BERT hides three words in ten, one by one; *BERT, whole spans* the spans that GLM hides, each word a [MASK].
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
-from pathlib import Path
+from functools import partial
 from random import Random
-from statistics import fmean
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from plmlab import world
-from plmlab.batches import ExampleBatches
 from plmlab.chapters.ch12.blank_exam import RATE, Row, drawn, encoded, in_words, places_of
 from plmlab.example import Batch, Example
 from plmlab.models.bert import BERTConfig, BERTPretraining
 from plmlab.models.glm import GLMConfig, GLMPretraining
 from plmlab.objectives import masked
 from plmlab.objectives.blanks import blank_infilling, document_infilling, filled_in, sentence_infilling
-from plmlab.recipes import Parts, best_rates, spread
-from plmlab.recipes.kept import keep, with_kept
 from plmlab.text.vocabulary import Vocabulary
-from plmlab.train import Diverged, fit
-from plmlab.world.datasets.batches import sentence_batches
 from plmlab.world.datasets.tokenizer import small_spelling
 
 LAYERS, WIDTH, HEADS, TIME = 2, 64, 4, 64
-BATCH = 32
-BUDGETS = (1250, 2500)
-"""Updates of the paper's arm; the others have the second alone. What the second gains over the first tells whether
-there is a plateau; after it, an arm that reads blanks half of the time has read as many as the paper's after the first.
-"""
-RATES, PILOTS, SEEDS, OTHERS = (1e-3, 3e-3, 1e-2), (8, 9), (0, 1, 2), 77
-JUDGED = 8
-"""Batches of other training text by which rates are chosen."""
 LONGEST = 13
 """The most words that are written in a blank: as many as the longest sentence has."""
 Make = Callable[..., Example]
@@ -198,88 +180,6 @@ ARMS: Mapping[str, Arm] = {
     "BERT": Arm(partial(masked, rate=RATE), network=bert),
     "BERT, whole spans": Arm(whole_spans, network=bert),
 }
-
-
-def texts(name: str, seed: int) -> ExampleBatches:
-    """What an arm reads."""
-    arm = ARMS[name]
-
-    def made(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Example:
-        return arm.shown(arm.make(tokens, vocab=vocab, rng=rng), None)
-    return sentence_batches(world.small(), "train", small_spelling(), made, BATCH, seed)
-
-
-@cache
-def tokens(name: str) -> float:
-    """The tokens that an arm reads in an update, special ones among them, padding not: the mean of a few updates."""
-    batches = texts(name, OTHERS)
-    read = [len(example.tokens) for step in range(JUDGED) for example in batches.examples(step)
-            if isinstance(example, Example)]
-    return sum(read) / JUDGED
-
-
-def budgets(name: str) -> tuple[int, ...]:
-    """After how many of the paper's updates an arm is looked at."""
-    return BUDGETS if name == PAPER else BUDGETS[-1:]
-
-
-def updates(name: str, budget: int) -> int:
-    """The updates in which an arm reads as many tokens as the paper's in ``budget`` updates."""
-    return round(budget * tokens(PAPER) / tokens(name))
-
-
-def learn(name: str, budget: int, lr: float, seed: int) -> nn.Module:
-    """An arm after a budget."""
-    torch.manual_seed(seed)
-    model = ARMS[name].network()
-    steps = updates(name, budget)
-    fit(model, texts(name, seed), steps=steps, lr=lr, warmup=min(100, steps // 10), show=False)
-    return model
-
-
-@torch.no_grad()
-def loss(name: str, model: nn.Module) -> float:
-    """An arm's own loss on other training text, the mean over batches."""
-    batches = texts(name, OTHERS)
-    return fmean([float(model.eval().loss(batches(step))) for step in range(JUDGED)])  # type: ignore[operator]
-
-
-def rate_score(name: str, budget: int, lr: float, seed: int) -> float:
-    """How good a rate is for a budget: minus the loss after it."""
-    try:
-        return -loss(name, learn(name, budget, lr, seed))
-    except Diverged:
-        return -1e9
-
-
-def kept(folder: str, name: str, budget: int, seed: int) -> Path:
-    """Where an arm's weights lie."""
-    return Path(folder) / f"{name} {budget} {seed}.safetensors"
-
-
-def train(folder: str, name: str, budget: int, lr: float, seed: int) -> float:
-    """Train an arm and keep it; its own loss on other training text."""
-    model = learn(name, budget, lr, seed)
-    keep(model, kept(folder, name, budget, seed))
-    return loss(name, model)
-
-
-def trained(folder: str, name: str, budget: int, seed: int) -> nn.Module:
-    """An arm that was kept, in evaluation mode."""
-    return with_kept(ARMS[name].network(), kept(folder, name, budget, seed))
-
-
-def prepared(parts: Parts, names: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Train and keep arms: arm → budget → ``lr``, the ``rates`` tried with their losses, the ``updates``, and the
-    arm's own ``loss`` with spread. What is done already is not done again."""
-    folder = str(parts.folder)
-    rates = best_rates(parts, rate_score, PILOTS, {
-        (name, budget): RATES for name in names for budget in budgets(name)})
-    losses = parts(train, [(folder, *arm, lr, seed) for arm, (lr, _) in rates.items() for seed in SEEDS])
-    return {name: {str(budget): {
-        "lr": lr, "rates": [(rate, -score) for rate, score in scores.items()], "updates": updates(name, budget),
-        "loss": spread({seed: losses[folder, name, budget, lr, seed] for seed in SEEDS})}
-        for budget in budgets(name) for lr, scores in (rates[name, budget],)} for name in names}
 
 
 def likeliest(logits: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ two of them that were never read together have to be translated.
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
-from itertools import islice, pairwise
+from itertools import islice
 from random import Random
 from statistics import fmean
 from typing import Any
@@ -150,20 +150,3 @@ def right(model: UniLMPretraining, split: str, write: Write = in_place) -> float
     some = rows(split, Random("exam"), EXAM)
     return fmean(text == tuple(target) for text, (_, target) in
                  zip(write(model, [source for source, _ in some]), some, strict=True))
-
-
-def looked_up(updates: int, seed: int) -> float:
-    """The share of `EXAM` passages that needs no network: a table of the sentences, with their translations, of as many
-    passages as are learned from in so many updates."""
-    table: dict[tuple[int, ...], tuple[int, ...]] = {}
-    for english, chinese in rows("train", Random(f"table {seed}"), updates * BATCH):
-        table.update(zip(sentences(english), sentences(chinese), strict=True))
-    exam = rows("test", Random("exam"), EXAM)
-    return fmean([table.get(one) for one in sentences(english)] == sentences(chinese) for english, chinese in exam)
-
-
-def sentences(passage: Sequence[int]) -> list[tuple[int, ...]]:
-    """A passage cut behind each mark that ends a sentence."""
-    marks = {ids()[mark] for mark in (".", "?", "。", "？") if mark in ids()}
-    ends = [place + 1 for place, token in enumerate(passage) if token in marks]
-    return [tuple(passage[begin:end]) for begin, end in pairwise([0, *ends])]

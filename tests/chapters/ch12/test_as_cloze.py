@@ -9,8 +9,7 @@ import torch
 from small_models import cloze_reader
 
 from plmlab import transfer
-from plmlab.chapters.ch12 import as_cloze, english_bert
-from plmlab.chapters.ch12.as_cloze import ARMS, EXCHANGED
+from plmlab.chapters.ch12 import as_cloze as examining
 from plmlab.chapters.ch12.cloze_classifiers import at_slot
 from plmlab.chapters.ch12.cloze_tasks import TASKS, Agreeing
 from plmlab.example import Batch
@@ -18,6 +17,8 @@ from plmlab.recipes import Parts, spread
 from plmlab.train import Diverged, History
 from plmlab.world.datasets.tasks import Acceptability, Paraphrase
 from plmlab.world.datasets.tokenizer import spelling
+from studies.ch12 import as_cloze, english_bert
+from studies.ch12.as_cloze import ARMS, EXCHANGED
 
 NOUNS = ("cup", "ball", "lamp", "chair", "car", "doll", "boat", "desk")
 ROWS: dict[str, list[Any]] = {
@@ -104,7 +105,8 @@ def test_so_many_rows_are_learned_from_and_the_best_weights_are_judged(monkeypat
         example = ARMS["BERT, head"].example(task, row)
         seen.add(tuple(example.tokens.tolist()))
         return example
-    monkeypatch.setattr(as_cloze, "share_right", scored)
+    for module in (as_cloze, examining):
+        monkeypatch.setattr(module, "share_right", scored)
     monkeypatch.setitem(as_cloze.ARMS, "watched", ARMS["BERT, head"]._replace(example=watched))
     told = as_cloze.run("", "watched", "number", 4, 1e-3, 0)
     task = TASKS["number"]
@@ -139,7 +141,8 @@ def test_a_run_that_diverges_is_worth_what_it_began_with(monkeypatch: pytest.Mon
 @pytest.mark.usefixtures("few")
 def test_who_only_gets_worse_keeps_what_it_began_with(monkeypatch: pytest.MonkeyPatch) -> None:
     scores = iter([0.8, 0.7, 0.9, 0.6, 0.9, 0.1, 0.2])  # two of the exam and the development rows before; twice later
-    monkeypatch.setattr(as_cloze, "share_right", lambda *_: next(scores))
+    for module in (as_cloze, examining):
+        monkeypatch.setattr(module, "share_right", lambda *_: next(scores))
     assert as_cloze.run("", "GLM, cloze", "number", 4, 1e-3, 0) == {
         "score": 0.8, "attracted": 0.7, "development": 0.9, "updates": 0}
 

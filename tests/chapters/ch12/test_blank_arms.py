@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from random import Random
-from typing import Any
 
 import pytest
 import torch
@@ -11,12 +10,10 @@ from torch import nn
 from plmlab.chapters.ch12 import blank_arms, blank_exam
 from plmlab.chapters.ch12.blank_arms import ARMS, PAPER
 from plmlab.decode import greedy
-from plmlab.example import IGNORE, Batch, Example
-from plmlab.models.bert import BERTPretraining
+from plmlab.example import Batch, Example
 from plmlab.models.filling import Filler
 from plmlab.models.glm import GLMPretraining
 from plmlab.objectives.blanks import blank_infilling, filled_in
-from plmlab.recipes import Parts
 from plmlab.world.datasets.tokenizer import small_spelling
 
 VOCAB = small_spelling().vocab
@@ -88,29 +85,6 @@ def test_only_the_places_of_the_whole_text_tell_a_length() -> None:
         assert (parts[0] != parts[1]) == (name == "places of the whole text"), name
 
 
-def test_what_the_arms_read() -> None:
-    shares = dict.fromkeys(GLMS, 0)
-    for name in GLMS:
-        for example in blank_arms.texts(name, 0).examples(0):
-            assert isinstance(example, Example)
-            tokens = example.tokens.tolist()
-            second = VOCAB.sentinels[-1] in tokens
-            shares[name] += second
-            assert not (second and MASK in tokens)
-            said = [place for place, inside in zip(*example.positions.tolist(), strict=True) if inside]
-            if ARMS[name].ordered:
-                assert said == sorted(said)
-    assert ARMS["counting on"].make is ARMS["left to right"].make, "its second positions tell no order"
-    assert 5 < shares.pop("with documents") < 27 and 5 < shares.pop("with sentences") < 27
-    assert set(shares.values()) == {0}
-    spans = [one for one in blank_arms.texts("BERT, whole spans", 0).examples(0) if isinstance(one, Example)]
-    for example in spans:
-        hidden = example.targets != IGNORE
-        assert bool((example.tokens[hidden] == MASK).all()) and int((example.tokens == MASK).sum()) == int(hidden.sum())
-        begins = [slot for slot in hidden.nonzero().flatten().tolist() if not hidden[slot - 1]]
-        assert len(begins) <= 4
-
-
 def test_a_second_objective_has_a_mask_of_its_own() -> None:
     example = blank_arms.own_mask(shown([(3, 6)], [0]))
     assert example.tokens.tolist() == [51, 52, 53, VOCAB.sentinels[-1], START, 54, 55, 56]
@@ -170,38 +144,6 @@ def test_what_is_drawn_is_written() -> None:
         return torch.full((len(logits),), 60 if next(count) % 3 < 2 else END)
     assert blank_arms.filled(model, blank_arms.as_it_is, [[MASK], [51, MASK]], [[1], [1, 2]], choose) == [
         [[60, 60]], [[60, 60]]]
-
-
-def test_all_arms_read_as_many_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blank_arms, "JUDGED", 2)
-    blank_arms.tokens.cache_clear()
-    batches = blank_arms.texts("BERT", blank_arms.OTHERS)
-    pad = VOCAB.need("pad")
-    read = [int((batches(step).tokens != pad).sum()) for step in range(2)]  # type: ignore[union-attr]
-    assert blank_arms.tokens("BERT") == sum(read) / 2
-    blank_arms.tokens.cache_clear()
-    monkeypatch.setattr(blank_arms, "tokens", lambda name: 300.0 if name == PAPER else 200.0)
-    assert blank_arms.updates("BERT", 100) == 150 and blank_arms.updates(PAPER, 100) == 100
-
-
-def test_arms_are_trained_and_kept_with_a_rate_for_each_budget(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    def score(name: str, budget: int, lr: float, seed: int) -> float:
-        return -abs(lr - (1e-2 if budget == 2 else 3e-3))
-    for name, value in (("BUDGETS", (2, 4)), ("SEEDS", (0, 1)), ("JUDGED", 1), ("rate_score", score)):
-        monkeypatch.setattr(blank_arms, name, value)
-    blank_arms.tokens.cache_clear()
-    told: Any = blank_arms.prepared(parts, (PAPER, "BERT"))
-    assert set(told) == {PAPER, "BERT"} and [told[PAPER][budget]["lr"] for budget in ("2", "4")] == [1e-2, 3e-3]
-    assert list(told["BERT"]) == ["4"]
-    folder = str(parts.folder)
-    kept, again = blank_arms.trained(folder, "BERT", 4, 1), blank_arms.learn("BERT", 4, 3e-3, 1)
-    assert isinstance(kept, BERTPretraining) and not kept.training
-    assert all(torch.equal(a, b) for a, b in zip(kept.parameters(), again.parameters(), strict=True))
-    assert told["BERT"]["4"]["loss"]["values"][1] == pytest.approx(blank_arms.loss("BERT", again))
-    before = dict(parts.done)
-    blank_arms.prepared(parts, (PAPER,))
-    assert parts.done == before, "nothing is done twice"
-    blank_arms.tokens.cache_clear()
 
 
 def test_texts_fit_the_network() -> None:

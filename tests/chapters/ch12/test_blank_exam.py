@@ -15,6 +15,7 @@ from plmlab.world.datasets.tokenizer import small_spelling
 from plmlab.world.probability.automaton import END
 from plmlab.world.probability.blanks import Blanks, DrawnBlanks
 from plmlab.world.probability.likeliest import likeliest
+from studies.ch12 import blank_fillers
 
 SLEEP = ("the", "boys", "sleep", ".")
 CUP = ("the", "cup", "near", "the", "chairs", "is", "new", ".")
@@ -23,8 +24,9 @@ ASKED = (Row(SLEEP, ((1, 2),), (0,)), Row(SLEEP, ((1, 3),), (0,)), Row(CUP, ((1,
 
 @pytest.fixture(autouse=True)
 def small_scale(forgotten: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in (("EXAM", 8), ("SEVERAL", 6), ("DEVELOPMENT", 4), ("UNREAD", 12), ("COUNTED", 20)):
+    for name, value in (("EXAM", 8), ("SEVERAL", 6), ("DEVELOPMENT", 4), ("UNREAD", 12)):
         monkeypatch.setattr(blank_exam, name, value)
+    monkeypatch.setattr(blank_fillers, "COUNTED", 20)
 
 
 def test_spans_are_those_that_glm_draws() -> None:
@@ -48,8 +50,8 @@ def test_the_exam_is_of_other_text_and_unread_rows_stand_in_no_training_text() -
         assert sorted(row.order) == list(range(len(row.spans)))
     several = blank_exam.rows("several")
     assert len(several) == 6 and [min(len(row.spans) for row in some) for some in (several, exam)] == [2, 1]
-    assert not {row.words for row in unread} & set(blank_exam.table(6000))
-    assert blank_exam.baselines("unread", 3000)["read"] == 0 < blank_exam.baselines("exam", 3000)["read"]
+    assert not {row.words for row in unread} & set(blank_fillers.table(6000))
+    assert blank_fillers.baselines("unread", 3000)["read"] == 0 < blank_fillers.baselines("exam", 3000)["read"]
     assert len({row.words for row in unread}) < 12 == len(set(unread)), "few sentences, many drawings"
 
 
@@ -74,18 +76,19 @@ def test_every_way_in_which_a_sentence_fits() -> None:
 
 def test_the_table_takes_its_most_frequent_sentence_that_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     table = {("the", "cats", "sleep", "."): 3, SLEEP: 2}
-    monkeypatch.setattr(blank_exam, "table", lambda sentences: table)
-    assert blank_exam.looked_up(ASKED, 5) == [(("cats",),), (("cats", "sleep"),), ((), ())]
+    monkeypatch.setattr(blank_fillers, "table", lambda sentences: table)
+    assert blank_fillers.looked_up(ASKED, 5) == [(("cats",),), (("cats", "sleep"),), ((), ())]
 
 def test_between_the_same_neighbours_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     other = Row(("the", "girls", "sleep", "."), ((1, 2),), (0,))
-    monkeypatch.setattr(blank_exam, "counted", lambda: (ASKED[0], other, ASKED[0], ASKED[1]))
-    assert blank_exam.neighbours(ASKED[2]) == [("the", "near"), ("the", "is")]
+    monkeypatch.setattr(blank_fillers, "counted", lambda: (ASKED[0], other, ASKED[0], ASKED[1]))
+    assert blank_fillers.neighbours(ASKED[2]) == [("the", "near"), ("the", "is")]
     last = Row(SLEEP, ((2, 4),), (0,))
-    assert blank_exam.neighbours(last) == [("boys", "")]
-    assert blank_exam.between_neighbours([ASKED[1], other, last]) == [(("boys", "sleep"),), (("boys",),), (("boys",),)]
-    assert blank_exam.lengths_in_sight() == {4: [1, 1, 1], 3: [2]}
-    assert blank_exam.first_length_in_sight([ASKED[0], ASKED[1], last, ASKED[2]]) == 3 / 4
+    assert blank_fillers.neighbours(last) == [("boys", "")]
+    assert blank_fillers.between_neighbours([ASKED[1], other, last]) == [
+        (("boys", "sleep"),), (("boys",),), (("boys",),)]
+    assert blank_fillers.lengths_in_sight() == {4: [1, 1, 1], 3: [2]}
+    assert blank_fillers.first_length_in_sight([ASKED[0], ASKED[1], last, ASKED[2]]) == 3 / 4
 
 
 def test_places_that_are_told() -> None:
@@ -130,18 +133,18 @@ def test_exact_fillers_are_the_best_of_all_sentences_by_brute_force() -> None:
             assert chance == pytest.approx(plain[found] / sum(plain.values()))
             assert plain[found] == pytest.approx(max(plain.values()))
         fits = {way: mass for way, mass in plain.items() if [*map(len, way)] == [*map(len, row.fillings)]}
-        found, chance = blank_exam.told_fillings(row)
+        found, chance = blank_fillers.told_fillings(row)
         assert chance == pytest.approx(fits[found] / sum(fits.values())) == max(fits.values()) / sum(fits.values())
 
 
 def test_exact_fillers_are_told_by_what_they_know() -> None:
-    told = blank_exam.exact("exam")
+    told = blank_fillers.exact("exam")
     assert set(told) == {"likeliest", "told the length", "takes nothing from the drawing", "greedy", "likeliest length"}
     assert told["told the length"]["length"] == 1 == told["likeliest"]["sentence"]
     assert told["told the length"]["expects"] > told["likeliest"]["chance"] == max(of["chance"] for of in told.values()
                                                                                   if "chance" in of) > 0
     reader = DrawnBlanks(world.small().automaton("test"), ASKED[1].text, drawing=blank_exam.how_drawn(ASKED[1]))
-    [said] = blank_exam.greedy_fillings(reader)
+    [said] = blank_fillers.greedy_fillings(reader)
     for place in range(len(said) + 1):
         beliefs = reader.next_words(0, said[:place])
         assert beliefs[(*said, END)[place]] == max(beliefs.values())

@@ -1,21 +1,26 @@
 """GLM's objective taken apart: what is paid, the floors of the very Examples, and the rules of the verdicts."""
 
-from math import log
+from dataclasses import replace
+from math import inf, log
 from random import Random
 
 import pytest
 import torch
 
 from plmlab import world
-from plmlab.chapters.ch12 import blank_arms, blank_exam, blanks_ablated
+from plmlab.chapters.ch12 import blank_arms, blank_exam
+from plmlab.chapters.ch12 import blanks_ablated as paying
 from plmlab.chapters.ch12.blank_arms import ARMS, PAPER
 from plmlab.chapters.ch12.blank_exam import Row, how_drawn
 from plmlab.example import Batch
 from plmlab.models.filling import Filler
 from plmlab.objectives.blanks import blank_infilling
 from plmlab.recipes import Parts, spread
+from plmlab.recipes.study import Run
 from plmlab.world.datasets.tokenizer import small_spelling
 from plmlab.world.probability.blanks import DrawnBlanks
+from studies.ch12 import blank_infilling as infilling
+from studies.ch12 import blanks_ablated
 
 CUP = ("the", "cup", "near", "the", "chairs", "is", "new", ".")
 MIDDLE, LAST = Row(CUP, ((1, 2), (4, 6)), (1, 0)), Row(CUP, ((5, 8),), (0,))
@@ -25,17 +30,24 @@ MIDDLE, LAST = Row(CUP, ((1, 2), (4, 6)), (1, 0)), Row(CUP, ((5, 8),), (0,))
 def small_scale(forgotten: None, monkeypatch: pytest.MonkeyPatch) -> None:
     for module, name, value in (
             (blank_exam, "EXAM", 10), (blank_exam, "SEVERAL", 4),
-            (blanks_ablated, "BUDGETS", (1, 2)), (blank_arms, "BUDGETS", (1, 2)),
-            (blanks_ablated, "SEEDS", (0, 1)), (blank_arms, "SEEDS", (0, 1)), (blank_arms, "JUDGED", 1),
-            (blanks_ablated, "WRITTEN", 3), (blank_arms, "BATCH", 8), (blank_arms, "WIDTH", 16)):
+            (blanks_ablated, "BUDGETS", (1, 2)), (infilling, "BUDGETS", (1, 2)),
+            (blanks_ablated, "SEEDS", (0, 1)), (infilling, "JUDGED", 1), (blanks_ablated, "WRITTEN", 3),
+            (infilling, "BATCH", 8), (blank_arms, "WIDTH", 16)):
         monkeypatch.setattr(module, name, value)
+    monkeypatch.setattr(infilling, "STUDY", replace(
+        infilling.STUDY, updates={(name,): (1, 2) if name == PAPER else (2,) for name in ARMS}, seeds=(0, 1),
+        pilots=(9,), development=best_at_3e_3, nothing=-inf))
+
+
+def best_at_3e_3(run: Run) -> float:
+    return -abs(run.lr - 3e-3)
 
 
 def test_what_is_shared_by_hand() -> None:
     """A blank of one word: it is said that it is not over yet (0.1 was over), the word (0.5), and that it is over."""
-    told = blanks_ablated.shared([False, True], [0.1, 0.6], [0.5, 0.6], 1)
+    told = paying.shared([False, True], [0.1, 0.6], [0.5, 0.6], 1)
     assert told == pytest.approx({"nats": -(log(0.5) + log(0.6)) / 2, "ends": -(log(0.9) + log(0.6))})
-    assert blanks_ablated.shared([False, True], [0.0, 1.0], [0.5, 1.0], 1)["ends"] == 0
+    assert paying.shared([False, True], [0.0, 1.0], [0.5, 1.0], 1)["ends"] == 0
 
 
 @torch.no_grad()
@@ -47,7 +59,7 @@ def test_what_is_paid_is_the_models_loss() -> None:
             examples = [ARMS[name].shown(blank_infilling(
                 small_spelling().encode(" ".join(row.words), plain=True), vocab=vocab, rng=Random(0), spans=row.spans,
                 order=range(len(row.spans)) if ordered else row.order), None) for row in rows]
-            told = blanks_ablated.paid(model, ARMS[name], rows, ordered)
+            told = paying.paid(model, ARMS[name], rows, ordered)
             assert told["nats"] == pytest.approx(float(model.loss(Batch.of(examples, pad=0))), abs=1e-5)
             assert 0 < told["ends"] < 10
 
@@ -60,7 +72,7 @@ def test_floors_are_those_of_the_rows_whatever_the_order() -> None:
         nats = -sum(log(DrawnBlanks(automaton, row.text, drawing=how_drawn(row, told)).posterior(
             dict(enumerate(row.fillings)))) for row in rows)
         for ordered in (False, True):
-            assert blanks_ablated.floor(rows, ordered, told)["nats"] * said == pytest.approx(nats)
+            assert paying.floor(rows, ordered, told)["nats"] * said == pytest.approx(nats)
 
 
 def test_only_who_sees_the_places_is_told_lengths() -> None:
@@ -68,7 +80,7 @@ def test_only_who_sees_the_places_is_told_lengths() -> None:
     rows = [row for row in blank_exam.rows("exam") if len(row.spans) == 1]
     automaton, waits = world.small().automaton("test"), []
     for row in rows:
-        untold, known = (blanks_ablated.floor([row], False, told) for told in (False, True))
+        untold, known = (paying.floor([row], False, told) for told in (False, True))
         reader = DrawnBlanks(automaton, row.text, drawing=how_drawn(row))
         assert untold["lengths"] == pytest.approx(-log(reader.lengths(0)[len(row.fillings[0])]))
         last = row.spans[0][1] == len(row.words)
@@ -98,7 +110,7 @@ def test_lengths_are_paid_by_the_share_of_the_fillings_that_have_them() -> None:
     assert found == pytest.approx(sum(nats) / len(nats), abs=1e-4)
     shares = {(("a",), ("b", "c")): 0.5, (("a", "b"), ("c",)): 0.25, (("d",), ("e", "f")): 0.25}
     two = Row(CUP, ((1, 2), (4, 6)), (0, 1))
-    assert blanks_ablated.right_lengths(two, shares) == pytest.approx(-log(0.75))
+    assert paying.right_lengths(two, shares) == pytest.approx(-log(0.75))
 
 
 def test_places_of_part_a_by_hand() -> None:
@@ -145,15 +157,14 @@ def test_verdicts_are_those_of_the_rules() -> None:
 def test_arms_are_told_by_their_budgets(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     names = (PAPER, "left to right", "places of the whole text", "with documents", "counting on")
     monkeypatch.setattr(blanks_ablated, "NAMES", names)
-    monkeypatch.setattr(blank_arms, "rate_score", lambda name, budget, lr, seed: -abs(lr - 3e-3))
     monkeypatch.setattr(blank_arms, "LONGEST", 3)
     monkeypatch.setattr(blank_exam, "rows", {"exam": (MIDDLE, LAST), "several": (MIDDLE,)}.__getitem__)
     told = blanks_ablated.measure(parts)
     assert set(told["told"]) == set(names) and set(told["told"][PAPER]) == {"1", "2"} > set(told["told"]["counting on"])
     one = told["told"]["left to right"]["2"]
-    kept = blank_arms.trained(str(parts.folder), "left to right", 2, 1)
+    kept = infilling.trained(str(parts.folder), "left to right", 2, 1)
     for rows in blanks_ablated.ROWS:
-        again = blanks_ablated.paid(kept, ARMS["left to right"], blank_exam.rows(rows), ordered=True)["nats"]
+        again = paying.paid(kept, ARMS["left to right"], blank_exam.rows(rows), ordered=True)["nats"]
         assert one[rows]["nats"]["values"][1] == pytest.approx(again)
         least = told["floors"]["left to right"][rows]["nats"]
         assert one["above"][rows]["values"][1] == pytest.approx(again - least)

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 import torch
 
-from plmlab.chapters.ch12 import english_bert
 from plmlab.checkpoints import home
 from plmlab.example import Batch, Example
 from plmlab.models.bert import BERTConfig, BERTPretraining
 from plmlab.recipes import Parts
 from plmlab.visibility import Visibility
 from plmlab.world.datasets.tokenizer import spelling
+from studies.ch12 import english_bert
 
 
 def little(vocab: int) -> BERTPretraining:

@@ -9,11 +9,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from plmlab.chapters.ch12 import guessing
 from plmlab.example import Batch
 from plmlab.models.bert import BERTConfig, BERTPretraining
 from plmlab.objectives import masked
 from plmlab.text.vocabulary import Vocabulary
+from studies.ch12 import guessing
 
 MASK, WORDS = 4, 12
 TEXTS = [[7, MASK, 9], [MASK], [MASK, 8, 9, MASK], [5, 6, 7]]

@@ -1,16 +1,18 @@
 """What chapter 12 has pretrained: what each arm reads of a text, as much of it, and at which rate."""
 
-from pathlib import Path
+from dataclasses import replace
+from math import inf
 from random import Random
 
 import pytest
-import torch
 
-from plmlab.chapters.ch12 import pretrained
+from plmlab.chapters.ch12.pretrained import PRETRAINED
 from plmlab.example import IGNORE, Batch, PairBatch
 from plmlab.recipes import Parts
+from plmlab.recipes.study import Run
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.world.datasets.tokenizer import bilingual_spelling
+from studies.ch12 import pretrained
 
 VOCAB = Vocabulary(60)
 A, B = [40, 41, 42], [50, 51]
@@ -58,22 +60,19 @@ def test_the_specialist_reads_under_one_mask() -> None:
         assert "next_sentence" in batch.labels and set(batch.labels["next_sentence"].tolist()) == {IGNORE}
 
 
-def test_an_arm_is_kept_and_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pretrained, "ARMS", {"GPT": pretrained.ARMS["GPT"]._replace(updates=1)})
-    monkeypatch.setattr(pretrained, "JUDGED", 1)
-    loss = pretrained.train(str(tmp_path), "GPT", 1e-3)
-    found = pretrained.pretrained(str(tmp_path), "GPT")
-    assert not found.training and pretrained.loss("GPT", found) == pytest.approx(loss)
-    again = pretrained.learn("GPT", 1e-3, 1, pretrained.SEED)
-    assert all(torch.equal(a, b) for a, b in zip(again.parameters(), found.parameters(), strict=True))
+def best_at_1e_2(run: Run) -> float:
+    return -abs(run.lr - 1e-2)
 
 
-def test_what_is_recorded(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_recorded_and_kept(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert tuple(pretrained.ARMS) == PRETRAINED
     monkeypatch.setattr(pretrained, "ARMS", {"GPT": pretrained.ARMS["GPT"]._replace(updates=1)})
     monkeypatch.setattr(pretrained, "JUDGED", 1)
-    monkeypatch.setattr(pretrained, "rate_score", lambda name, lr, seed: -abs(lr - 1e-2))
-    told = pretrained.measure(parts)["GPT"]
+    toy = replace(pretrained.STUDY, arms={("GPT",): pretrained.RATES}, updates=(1,), pilot_updates=1,
+                  development=best_at_1e_2, nothing=-inf)
+    told = pretrained.measure(parts, toy)["GPT"]
     assert told["lr"] == 1e-2 and [rate for rate, _ in told["rates"]] == [1e-3, 3e-3, 1e-2, 3e-2]
-    assert told["rates"][0][1] == pytest.approx(9e-3) and told["updates"] == 1 and 6 < told["loss"] < 9
-    same = pretrained.gpt(len(bilingual_spelling()))
-    assert told["parameters"] == sum(weight.numel() for weight in same.parameters())
+    assert told["rates"][0][1] == pytest.approx(9e-3) and told["updates"] == 1
+    found = pretrained.pretrained(parts.folder, "GPT")
+    assert not found.training and 6 < told["loss"] < 9 and pretrained.loss("GPT", found) == pytest.approx(told["loss"])
+    assert told["parameters"] == sum(weight.numel() for weight in found.parameters())

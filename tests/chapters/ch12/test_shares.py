@@ -1,5 +1,7 @@
 """Shares of the masks on the small world: what is read, what is paid, and the floors of the very Examples judged."""
 
+from dataclasses import replace
+from math import inf
 from random import Random
 from typing import Any
 
@@ -7,17 +9,20 @@ import pytest
 import torch
 
 from plmlab import world
-from plmlab.chapters.ch12 import shares, small_writing, targets
+from plmlab.chapters.ch12 import shares, small_writing
+from plmlab.chapters.ch12.targets import WAYS
 from plmlab.objectives.prefix import MASKS, SHARES
 from plmlab.recipes import Parts
+from plmlab.recipes.study import Run
+from studies.ch12 import shares as study
+from studies.ch12 import targets, translating
 
 
 @pytest.fixture(autouse=True)
 def small_scale(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Two batches to judge by, few updates and seeds, a small exam."""
-    for module, name, value in ((shares, "JUDGED", 2), (shares, "UPDATES", 6), (shares, "SEEDS", (0, 1)),
-                                (shares, "TUNED", (1, 2)), (small_writing, "EXAM", 6), (targets, "BUDGETS", (1, 2)),
-                                (targets, "SEEDS", (0, 1))):
+    for module, name, value in ((shares, "JUDGED", 2), (translating, "SEEDS", (0, 1)), (translating, "TUNED", (1, 2)),
+                                (small_writing, "EXAM", 6), (targets, "BUDGETS", (1, 2)), (targets, "SEEDS", (0, 1))):
         monkeypatch.setattr(module, name, value)
     shares.judged.cache_clear()
     yield
@@ -71,27 +76,31 @@ def test_what_is_paid_is_the_loss_under_each_mask() -> None:
     assert paid["right to left"] == pytest.approx(nats)
 
 
+def best_at_3e_3(run: Run) -> float:
+    return -abs(run.lr - 3e-3)
+
+
 def test_arms_are_trained_kept_and_tuned(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     for module, name, value in ((shares, "BATCH", 8), (shares, "WIDTH", 16), (shares, "TEXTS", 8),
-                                (small_writing, "BATCH", 4), (small_writing, "LONGEST", 5)):
+                                (small_writing, "BATCH", 4), (small_writing, "LONGEST", 5),
+                                (translating, "ARMS", {"the mix": SHARES, "left to right": {"left to right": 1.0}})):
         monkeypatch.setattr(module, name, value)
-    monkeypatch.setattr(shares, "ARMS", {"the mix": SHARES, "left to right": {"left to right": 1.0}})
-    monkeypatch.setattr(shares, "rate_score", lambda name, lr, seed: -abs(lr - 3e-3))
-    monkeypatch.setattr(shares, "writing_rate", lambda folder, name, lr, seed: -abs(lr - 3e-3))
-    told = shares.measure(parts)
+    monkeypatch.setattr(translating, "rate_score", lambda folder, name, updates, count, lr, seed: -abs(lr - 3e-3))
+    toy = replace(study.STUDY, arms={("the mix",): (1e-3, 3e-3, 1e-2), ("left to right",): (1e-3, 3e-3, 1e-2)},
+                  updates=(6,), seeds=(0, 1), pilots=(9,), pilot_updates=1, development=best_at_3e_3, nothing=-inf)
+    told = study.measure(parts, toy)
     assert set(told["arms"]) == {"the mix", "left to right"} and told["arms"]["the mix"]["lr"] == 3e-3
-    assert set(told["writing"]) == {"nothing", "the mix", "left to right"}
-    assert set(told["writing"]["nothing"]["right"]) == {"1", "2"}
-    kept = shares.trained(str(parts.folder), "left to right", 1)
-    again, _ = shares.learn("left to right", shares.UPDATES, 3e-3, 1, show=False)
-    assert all(torch.equal(a, b) for a, b in zip(kept.parameters(), again.parameters(), strict=True))
+    kept = toy.trained(parts.folder, "left to right", updates=6, seed=1)
     assert told["arms"]["left to right"]["paid"]["left to right"]["values"][1] == pytest.approx(
         shares.paid(kept)["left to right"])
-    alone, _ = shares.learn("left to right", round(shares.LONGER * shares.UPDATES / 6), 3e-3, 1, show=False)
+    alone, _ = shares.learn("left to right", round(study.LONGER * 6 / 6), 3e-3, 1, show=False)
     assert set(told["equal"]) == {"left to right"}
     assert told["equal"]["left to right"][1]["values"][-1] == pytest.approx(shares.paid(alone)["left to right"])
-    longer, _ = shares.learn("the mix", shares.LONGER * shares.UPDATES, 3e-3, 0, show=False)
+    longer, _ = shares.learn("the mix", study.LONGER * 6, 3e-3, 0, show=False)
     assert told["longer"]["both directions"]["values"][0] == pytest.approx(shares.paid(longer)["both directions"])
+    wrote = translating.measure(parts, told["updates"])
+    assert set(wrote["writing"]) == {"nothing", "the mix", "left to right"} and set(wrote["table"]) == {"1", "2"}
+    assert set(wrote["writing"]["nothing"]["right"]) == {"1", "2"} and wrote["writing"]["the mix"]["lr"] == 3e-3
 
 
 def test_ways_to_tune_are_told_by_their_budgets(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,13 +113,13 @@ def test_ways_to_tune_are_told_by_their_budgets(parts: Parts, monkeypatch: pytes
     monkeypatch.setattr(targets, "rate_score", score)
     monkeypatch.setattr(targets, "tuned", tuned)
     told = targets.measure(parts)
-    assert set(told) == set(targets.WAYS)
+    assert set(told) == set(WAYS)
     one = told["15% hidden"]
     assert one["right"]["1"]["values"] == [0.45, 0.46] and one["writes"] == 2 and one["lr"] == {"1": 1e-2, "2": 3e-3}
 
 
 def test_each_way_is_written_with_as_it_was_tuned() -> None:
-    for name, (make, write) in targets.WAYS.items():
+    for name, (make, write) in WAYS.items():
         example = make([40, 41], [50, 51, 52, 53], vocab=small_writing.spelling().vocab, rng=Random(0))
         hides = small_writing.spelling().vocab.mask in example.tokens.tolist()
         assert (write is small_writing.in_place) == (not name.endswith("next words")) == hides

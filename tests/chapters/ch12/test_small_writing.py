@@ -10,6 +10,7 @@ from plmlab import world
 from plmlab.chapters.ch12 import shares, small_writing
 from plmlab.example import IGNORE, Batch
 from plmlab.world.datasets.passages import passages
+from studies.ch12 import translating
 
 VOCAB = small_writing.spelling().vocab
 SOURCE, TARGET = [40, 41, 42], [50, 51, 52, 53]
@@ -94,8 +95,8 @@ def test_what_is_right_is_right_to_the_last_word() -> None:
 
 
 def test_a_table_of_sentences_is_right_where_it_has_all_of_a_passage() -> None:
-    few, many = (small_writing.looked_up(updates, 0) for updates in (1, 100))
+    few, many = (translating.looked_up(updates, 0) for updates in (1, 100))
     assert 0 < few < many < 1
     english, chinese = small_writing.rows("train", Random(3), 1)[0]
-    assert sum(map(len, small_writing.sentences(english))) == len(english)
-    assert len(small_writing.sentences(english)) == len(small_writing.sentences(chinese)) > 1
+    assert sum(map(len, translating.sentences(english))) == len(english)
+    assert len(translating.sentences(english)) == len(translating.sentences(chinese)) > 1

@@ -6,7 +6,6 @@ import pytest
 import torch
 
 from plmlab import transfer
-from plmlab.chapters.ch12 import pretrained, tuned
 from plmlab.chapters.ch12.pretrained import NOTHING
 from plmlab.models.bert import BERT
 from plmlab.models.gpt import GPT2, GPTConfig
@@ -14,6 +13,7 @@ from plmlab.recipes import Parts
 from plmlab.train import Diverged, History
 from plmlab.transfer import TASKS, development, exam, labelled
 from plmlab.world.datasets.tokenizer import bilingual_spelling, spelling
+from studies.ch12 import pretrained, tuned
 
 VOCAB = spelling().vocab
 

@@ -1,17 +1,21 @@
 """GLM against a BERT that is told lengths or guesses: who is chosen, what is judged, and the verdict's own words."""
 
+from dataclasses import replace
+from math import inf
 from typing import Any
 
 import pytest
 import torch
 
-from plmlab.chapters.ch12 import blank_arms, blank_exam, guessing, unknown_length
-from plmlab.chapters.ch12.blank_arms import PAPER
+from plmlab.chapters.ch12 import blank_arms, blank_exam
+from plmlab.chapters.ch12.blank_arms import ARMS, PAPER
 from plmlab.chapters.ch12.blank_exam import Row
 from plmlab.decode import greedy
 from plmlab.models.filling import Filler
 from plmlab.recipes import Parts, spread
+from plmlab.recipes.study import Run
 from plmlab.world.datasets.tokenizer import small_spelling
+from studies.ch12 import blank_fillers, blank_infilling, guessing, unknown_length
 
 SLEEP = ("the", "boys", "sleep", ".")
 ROW = Row(SLEEP, ((1, 3),), (0,))
@@ -22,10 +26,17 @@ TWO = Row(("the", "cup", "near", "the", "chairs", "is", "new", "."), ((1, 2), (4
 def small_scale(forgotten: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Seeds and updates that are counted on one hand, and little networks."""
     for module, name, value in (
-            (blank_exam, "COUNTED", 20), (blank_arms, "BUDGETS", (1, 2)), (unknown_length, "BUDGETS", (1, 2)),
-            (blank_arms, "SEEDS", (0, 1)), (unknown_length, "SEEDS", (0, 1)), (blank_arms, "JUDGED", 1),
-            (blank_arms, "BATCH", 8), (blank_arms, "WIDTH", 16), (blank_arms, "LAYERS", 1)):
+            (blank_fillers, "COUNTED", 20), (unknown_length, "BUDGETS", (1, 2)), (unknown_length, "SEEDS", (0, 1)),
+            (blank_infilling, "JUDGED", 1), (blank_infilling, "BATCH", 8), (blank_arms, "WIDTH", 16),
+            (blank_arms, "LAYERS", 1)):
         monkeypatch.setattr(module, name, value)
+    monkeypatch.setattr(blank_infilling, "STUDY", replace(
+        blank_infilling.STUDY, updates={(name,): (1, 2) if name == PAPER else (2,) for name in ARMS}, seeds=(0, 1),
+        pilots=(9,), development=best_at_3e_3, nothing=-inf))
+
+
+def best_at_3e_3(run: Run) -> float:
+    return -abs(run.lr - 3e-3)
 
 
 def test_the_verdict_is_that_of_the_rules() -> None:
@@ -72,8 +83,7 @@ def test_glm_says_words_for_every_blank(monkeypatch: pytest.MonkeyPatch) -> None
 def test_both_are_put_to_the_exam(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = {"development": (ROW,), "exam": (ROW, TWO), "unread": (TWO,)}
     for module, name, value in (
-            (blank_exam, "rows", rows.__getitem__), (unknown_length, "LONGEST", 8), (blank_arms, "LONGEST", 4),
-            (blank_arms, "rate_score", lambda name, budget, lr, seed: -abs(lr - 3e-3))):
+            (blank_exam, "rows", rows.__getitem__), (unknown_length, "LONGEST", 8), (blank_arms, "LONGEST", 4)):
         monkeypatch.setattr(module, name, value)
     told = unknown_length.measure(parts)
     assert set(told["arms"]) == {PAPER, "BERT", "BERT, whole spans"}

@@ -2,7 +2,8 @@
 
 GLM is the checkpoint, whose rate, 0.002, was chosen by single shorter runs (its README). BERT hides as many words, one
 by one, and is asked whether one segment follows another; its rate is the best of a grid by the loss of short runs on
-other texts, as those of `plmlab.chapters.ch12.pretrained`.
+other texts, as those of `pretrained`. It is no `Study`: its updates are counted, and those who put a new layer on it
+draw that layer behind its network, with the seed of their own run, which a study's own seed would end.
 """
 
 from collections.abc import Callable
@@ -13,17 +14,18 @@ from typing import Any
 
 import torch
 
-from plmlab.chapters.ch12.pretrained import EVERY, JUDGED, OTHERS, PILOT, PILOTS, RATES, WARMUP, bert
 from plmlab.checkpoints import load
 from plmlab.models.bert import BERTPretraining
 from plmlab.models.glm import GLMPretraining
 from plmlab.objectives import masked, next_sentence
 from plmlab.objectives.blanks import blank_infilling, blanks_of_pair
 from plmlab.pretraining.material import world_texts
-from plmlab.recipes import Parts, best_rates
+from plmlab.recipes import Parts, best_rates, none_if_diverged
 from plmlab.recipes.kept import keep, with_kept
-from plmlab.train import Diverged, fit
+from plmlab.recipes.study import rates
+from plmlab.train import fit
 from plmlab.world.datasets.tokenizer import spelling
+from studies.ch12.pretrained import EVERY, JUDGED, OTHERS, PILOT, PILOTS, RATES, WARMUP, bert
 
 CHECKPOINT = "glm-world"
 UPDATES, BATCH, ACCUMULATE, TIME, RATE, SEED = 4000, 32, 4, 192, 0.3, 0
@@ -68,12 +70,10 @@ def loss(model: BERTPretraining) -> float:
     return fmean(float(model.loss(batches(step))) for step in range(JUDGED * ACCUMULATE))
 
 
+@none_if_diverged
 def rate_score(lr: float, seed: int) -> float:
     """How good a rate is: minus the loss after `PILOT` updates."""
-    try:
-        return -loss(learn(lr, PILOT, seed))
-    except Diverged:
-        return -1e9
+    return -loss(learn(lr, PILOT, seed))
 
 
 def kept(folder: str) -> Path:
@@ -104,5 +104,5 @@ def measure(parts: Parts) -> dict[str, Any]:
     updates = round(read / parts(tokens_an_update, [("BERT",)])["BERT",])
     lr, scores = best_rates(parts, rate_score, PILOTS, {(): RATES})[()]
     task = (str(parts.folder), lr, updates)
-    return {"lr": lr, "rates": [(rate, -score) for rate, score in scores.items()], "updates": updates,
+    return {"lr": lr, "rates": [(rate, score and -score) for rate, score in rates(scores)], "updates": updates,
             "loss": parts(train, [task])[task], "million": read / 1e6}

@@ -1,4 +1,4 @@
-"""How each model of `pretrained` learns to write, and writes: as its own paper has it.
+"""How each pretrained model learns to write, and writes: as its own paper has it.
 
 UniLM hides words of the target and says them in place; BERT, whose paper has no way to write, is given UniLM's: its
 weights, under the same mask, with the same words hidden. GPT reads the source, [SEP] and the target, and says every

@@ -31,11 +31,13 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
-from plmlab.chapters.ch12 import blank_arms, blank_exam, guessing
-from plmlab.chapters.ch12.blank_arms import ARMS, BATCH, BUDGETS, LONGEST, PAPER, SEEDS, fillings, prepared, trained
+from plmlab.chapters.ch12 import blank_exam
+from plmlab.chapters.ch12.blank_arms import ARMS, LONGEST, PAPER, fillings
 from plmlab.chapters.ch12.blank_exam import encoded, in_words, judged
 from plmlab.recipes import Parts, apart, spreads
 from plmlab.world.datasets.tokenizer import small_spelling
+from studies.ch12 import blank_fillers, guessing
+from studies.ch12.blank_infilling import BATCH, BUDGETS, SEEDS, prepared, steps, trained
 
 BERTS = ("BERT", "BERT, whole spans")
 ASKED = ("development", "exam", "unread")
@@ -64,7 +66,7 @@ def bert_told(folder: str, name: str, seed: int) -> dict[str, dict[str, dict[str
     vocab, found = small_spelling().vocab, {}
     mask = vocab.need("mask")
     says = guessing.bert_says(trained(folder, name, BUDGETS[-1], seed), vocab)
-    in_sight = blank_exam.lengths_in_sight()
+    in_sight = blank_fillers.lengths_in_sight()
     for rows in ASKED:
         asked = blank_exam.rows(rows)
         texts = [encoded(row.text) for row in asked]
@@ -128,16 +130,16 @@ def measure(parts: Parts) -> dict[str, Any]:
         for kind, (name, way) in chosen.items():
             filled[rows][f"BERT, {kind}"] = {
                 "by": [name, way], **spreads({seed: berts[name, seed][rows][way] for seed in SEEDS})}
-    sentences = BATCH * blank_arms.updates(PAPER, BUDGETS[-1])
+    sentences = BATCH * steps(PAPER, BUDGETS[-1])
     baselines = {rows: told for (rows, _), told in parts(
-        blank_exam.baselines, [("exam", sentences), ("unread", sentences)]).items()}
+        blank_fillers.baselines, [("exam", sentences), ("unread", sentences)]).items()}
     exam = filled["exam"]
     guessers = [exam["BERT, guessed"], exam["BERT, with lengths of training"]]
     return {
         "arms": arms, "filled": filled,
         "ways": {name: {way: fmean(berts[name, seed]["exam"][way]["right"] for seed in SEEDS)
                         for way in berts[name, SEEDS[0]]["exam"]} for name in BERTS},
-        "exact": {rows: told for (rows,), told in parts(blank_exam.exact, [("exam",), ("unread",)]).items()},
+        "exact": {rows: told for (rows,), told in parts(blank_fillers.exact, [("exam",), ("unread",)]).items()},
         "baselines": baselines, "readings": readings(),
         "verdict": verdict(exam[f"GLM, {BUDGETS[-1]}"]["chance"], [told["chance"] for told in guessers]),
         "uses the length": all(apart(exam["BERT, told"]["right"], told["right"], MARGIN) for told in guessers)}

@@ -1,0 +1,119 @@
+"""Who fills the blanks of the exam without a network: the exact fillers, and those that count training text."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import islice
+from operator import itemgetter
+from statistics import fmean, mode
+from typing import Any
+
+from plmlab import world
+from plmlab.chapters.ch12 import blank_exam
+from plmlab.chapters.ch12.blank_exam import Fillings, Row, how_drawn, judged, likeliest_fillings, ways
+from plmlab.world.probability.automaton import END
+from plmlab.world.probability.blanks import BLANK, Blanks, DrawnBlanks, Filling
+
+COUNTED = 10_000
+"""Training sentences by which lengths and spans are counted."""
+
+
+@cache
+def counted() -> tuple[Row, ...]:
+    """Rows of training text by which lengths and spans are counted."""
+    return tuple(islice(blank_exam.drawn_rows(world.small().text("train", 80), 80), COUNTED))
+
+
+def greedy_fillings(reader: Blanks) -> Fillings:
+    """What comes of taking the likeliest word, or the end, each time, from left to right."""
+    found = []
+    for blank in range(reader.count):
+        said: list[str] = []
+        while (word := next(iter(reader.next_words(blank, said)))) != END:
+            said.append(word)
+        reader = reader.fill({blank: said})
+        found.append(tuple(said))
+    return tuple(found)
+
+
+def told_fillings(row: Row) -> tuple[Fillings, float]:
+    """The likeliest way to fill the blanks for who is told their lengths, and its probability."""
+    slots = [place for begin, stop in row.spans for place in range(begin, stop)]
+    beliefs = world.small().joint(row.words, slots, "test")
+    said = max(beliefs, key=beliefs.__getitem__)
+    left = iter(said)
+    return tuple(tuple(islice(left, stop - begin)) for begin, stop in row.spans), beliefs[said]
+
+
+def exact(name: str) -> dict[str, dict[str, float]]:
+    """Exact filler → what `judged` tells of it on these rows. "takes nothing from the drawing" knows the grammar alone;
+    "told the length" sees as many [MASK]s as words, and so ``expects`` more than its chance."""
+    automaton, asked = world.small().automaton("test"), blank_exam.rows(name)
+    counts = [DrawnBlanks(automaton, row.text, drawing=how_drawn(row)) for row in asked]
+    plain = [Blanks(automaton, row.text) for row in asked]
+
+    def best(readers: Sequence[Blanks]) -> list[tuple[Fillings, float]]:
+        return [likeliest_fillings(reader, range(reader.count)) for reader in readers]
+
+    found = {"likeliest": best(counts), "told the length": [told_fillings(row) for row in asked],
+             "takes nothing from the drawing": best(plain)}
+    told = {way: judged(asked, [fillings for fillings, _ in pairs]) for way, pairs in found.items()}
+    told["told the length"]["expects"] = fmean(chance for _, chance in found["told the length"])
+    told["greedy"] = judged(asked, [greedy_fillings(reader) for reader in counts])
+    lengths = [max(beliefs, key=beliefs.__getitem__) for beliefs in (reader.lengths(0) for reader in counts)]
+    told["likeliest length"] = {"first": fmean(length == len(row.fillings[0])
+                                               for length, row in zip(lengths, asked, strict=True))}
+    return told
+
+
+@cache
+def table(sentences: int, seed: int = 0) -> dict[tuple[str, ...], int]:
+    """So many training sentences → how often each was read, the most frequent first."""
+    return dict(Counter(map(tuple, islice(world.small().text("train", seed), sentences))).most_common())
+
+
+def looked_up(asked: Sequence[Row], sentences: int) -> list[Fillings]:
+    """How a table fills rows: by the most frequent of so many training sentences that fits; by nothing if none does."""
+    return [next((way for words in table(sentences) for way in ways(words, row.text)), ((),) * len(row.spans))
+            for row in asked]
+
+
+def neighbours(row: Row) -> list[tuple[str, str]]:
+    """The tokens before and behind each blank; "" at an edge of the text."""
+    text = ["", *row.text, ""]
+    return [(text[place - 1], text[place + 1]) for place, token in enumerate(text) if token == BLANK]
+
+
+def between_neighbours(asked: Sequence[Row]) -> list[Fillings]:
+    """Each blank filled with what is hidden most often in training between the same two tokens, or else anywhere."""
+    anywhere, between = Counter[Filling](), defaultdict[tuple[str, str], Counter[Filling]](Counter)
+    for row in counted():
+        anywhere.update(row.fillings)
+        for place, filling in zip(neighbours(row), row.fillings, strict=True):
+            between[place][filling] += 1
+    return [tuple(max(between.get(place, anywhere).items(), key=itemgetter(1))[0] for place in neighbours(row))
+            for row in asked]
+
+
+def lengths_in_sight() -> dict[int, list[int]]:
+    """Tokens in sight, each blank as one → the lengths of the blanks of training rows with so many."""
+    found = defaultdict[int, list[int]](list)
+    for row in counted():
+        found[len(row.text)] += map(len, row.fillings)
+    return dict(found)
+
+
+def first_length_in_sight(asked: Sequence[Row]) -> float:
+    """The share of rows whose first blank is as long as most blanks are among as many tokens in sight."""
+    common = {sight: mode(lengths) for sight, lengths in lengths_in_sight().items()}
+    return fmean(common.get(len(row.text)) == len(row.fillings[0]) for row in asked)
+
+
+def baselines(name: str, sentences: int) -> dict[str, Any]:
+    """Who needs no network → what `judged` tells; and the share of rows whose sentence is ``read`` in so much text."""
+    asked = blank_exam.rows(name)
+    fillers: dict[str, Callable[[], list[Fillings]]] = {
+        "table": lambda: looked_up(asked, sentences), "between neighbours": lambda: between_neighbours(asked)}
+    return {**{way: judged(asked, fill()) for way, fill in fillers.items()},
+            "length by tokens in sight": {"first": first_length_in_sight(asked)},
+            "read": fmean(row.words in table(sentences) for row in asked)}

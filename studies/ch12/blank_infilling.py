@@ -1,0 +1,112 @@
+"""The arms of `plmlab.chapters.ch12.blank_arms`, trained: on as many tokens, each at a rate of its own, the paper's arm
+at one for each of its two budgets. `steps` tells how many updates a budget takes.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from math import log
+from random import Random
+from statistics import fmean
+from typing import Any
+
+import torch
+from torch import nn
+
+from plmlab import world
+from plmlab.batches import ExampleBatches
+from plmlab.chapters.ch12.blank_arms import ARMS, PAPER
+from plmlab.example import Example
+from plmlab.recipes import Parts
+from plmlab.recipes.study import Run, Study, rates
+from plmlab.text.vocabulary import Vocabulary
+from plmlab.train import History, fit
+from plmlab.world.datasets.batches import sentence_batches
+from plmlab.world.datasets.tokenizer import small_spelling
+
+BATCH = 32
+BUDGETS = (1250, 2500)
+"""Updates of the paper's arm; the others have the second alone. What the second gains over the first tells whether
+there is a plateau; after it, an arm that reads blanks half of the time has read as many as the paper's after the first.
+"""
+SEEDS, OTHERS = (0, 1, 2), 77
+JUDGED = 8
+"""Batches of other training text by which rates are chosen."""
+
+
+def texts(name: str, seed: int) -> ExampleBatches:
+    """What an arm reads."""
+    arm = ARMS[name]
+
+    def made(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Example:
+        return arm.shown(arm.make(tokens, vocab=vocab, rng=rng), None)
+    return sentence_batches(world.small(), "train", small_spelling(), made, BATCH, seed)
+
+
+@cache
+def tokens(name: str) -> float:
+    """The tokens that an arm reads in an update, special ones among them, padding not: the mean of a few updates."""
+    batches = texts(name, OTHERS)
+    read = [len(example.tokens) for step in range(JUDGED) for example in batches.examples(step)
+            if isinstance(example, Example)]
+    return sum(read) / JUDGED
+
+
+def budgets(name: str) -> tuple[int, ...]:
+    """After how many of the paper's updates an arm is looked at."""
+    return BUDGETS if name == PAPER else BUDGETS[-1:]
+
+
+def steps(name: str, budget: int) -> int:
+    """The updates in which an arm reads as many tokens as the paper's in ``budget`` updates."""
+    return round(budget * tokens(PAPER) / tokens(name))
+
+
+def build(name: str, seed: int) -> nn.Module:
+    """An arm's network with random weights of this seed."""
+    torch.manual_seed(seed)
+    return ARMS[name].network()
+
+
+def train(model: nn.Module, name: str, updates: int, lr: float, seed: int, **options: Any) -> History:
+    """Train an arm for a budget, so many updates of the paper's arm; its history."""
+    own = steps(name, updates)
+    return fit(model, texts(name, seed), steps=own, lr=lr, warmup=min(100, own // 10), **options)
+
+
+@torch.no_grad()
+def loss(name: str, model: nn.Module) -> float:
+    """An arm's own loss on other training text, the mean over batches."""
+    batches = texts(name, OTHERS)
+    return fmean([float(model.eval().loss(batches(step))) for step in range(JUDGED)])  # type: ignore[operator]
+
+
+def development(run: Run) -> float:
+    """Minus an arm's own loss on other training text."""
+    return -loss(run.arm[0], run.model)
+
+
+def test(run: Run) -> dict[str, float]:
+    """The same ``loss``: what is claimed of an arm, those who have it fill blanks tell."""
+    return {"loss": loss(run.arm[0], run.model)}
+
+
+STUDY = Study(name="blanks", arms={(name,): (1e-3, 3e-3, 1e-2) for name in ARMS}, build=build, train=train,
+              development=development, test=test, updates={(name,): budgets(name) for name in ARMS},
+              nothing=-log(len(small_spelling())), seeds=SEEDS, pilots=(8, 9),
+              unequal="the paper's arm is looked at half-way too")
+
+
+def trained(folder: str, name: str, budget: int, seed: int) -> nn.Module:
+    """An arm that was kept, in evaluation mode."""
+    return STUDY.trained(folder, name, updates=budget, seed=seed)
+
+
+def prepared(parts: Parts, names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Train and keep arms: arm → budget → ``lr``, the ``rates`` tried with their losses, the ``updates``, and the
+    arm's own ``loss`` with spread. What is done already is not done again."""
+    found = STUDY.at(parts, STUDY.best(parts, [(name, budget) for name in names for budget in STUDY.budgets((name,))]))
+    told: dict[str, dict[str, Any]] = {name: {} for name in names}
+    for (name, budget), one in found.items():
+        told[name][str(budget)] = one.told() | {
+            "rates": [(rate, score and -score) for rate, score in rates(one.scores)], "updates": steps(name, budget)}
+    return told

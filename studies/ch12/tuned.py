@@ -1,0 +1,93 @@
+"""The four tasks of chapter 08 for UniLM, BERT and GPT: what does one model for both cost a reader?
+
+UniLM reads as BERT does, under no mask, with segments A and B. GPT has an interface for classes only: a sentence, or
+two, and the class said at [END] (Radford et al. 2018, §3.2).
+
+Written before the runs. UniLM *reads as well as BERT* (Dong et al. 2019, table 11: 80.8 against 80.5 on GLUE) if there
+is no task in which each of BERT's seeds is above each of its own; *worse* if there are two or more; *better* if there
+are two or more the other way round, and none this way. 300 rows have a standard error of up to three points.
+
+Rates are the best of a growing grid by the mean of the development scores of all seeds. (By those of the first seed
+alone, "a pair" gave UniLM a rate with which the other two seeds learned next to nothing.) UniLM's network with random
+weights was added when the others had been run.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import torch
+
+from plmlab.chapters.ch12.pretrained import NOTHING
+from plmlab.chapters.ch12.tuned import CLASSES
+from plmlab.example import Example
+from plmlab.models.gpt import GPT2
+from plmlab.models.gpt_classifier import GPT2Classifier
+from plmlab.objectives import extracted
+from plmlab.recipes import Parts, apart, tuned_by_all_seeds
+from plmlab.train import Diverged
+from plmlab.transfer import MOST, TASKS, development, exam, fit_rows, labelled, majority, reached, share_right
+from plmlab.world.datasets.tokenizer import ids, spelling
+from studies.ch12.pretrained import pretrained
+
+SEEDS = (0, 1, 2)
+STEPS, PATIENCE = 600, 4
+"""Updates at most, and how many measurements without a better one end a run."""
+RATES = dict.fromkeys(TASKS, (3e-4, 1e-3, 3e-3)) | {"an answer": (1e-3, 3e-3, 1e-2)}
+ARMS = {"UniLM": tuple(TASKS), "BERT": tuple(TASKS), "GPT": CLASSES, NOTHING: tuple(TASKS)}
+"""Model → its tasks."""
+
+
+def read_by_gpt(task: str, row: Any) -> Example:
+    """What GPT reads of a row of a task with classes."""
+    if task == "one sentence":
+        return extracted(ids(row.words), int(row.right), vocab=spelling().vocab)
+    return extracted(ids(row.first), int(row.same), pair=ids(row.second), vocab=spelling().vocab)
+
+
+def gpt_score(model: GPT2Classifier, task: str, rows: Sequence[Any]) -> float:
+    """The share of rows that are given their class."""
+    return share_right(model, partial(read_by_gpt, task), rows)
+
+
+def gpt_reached(gpt: GPT2, task: str, lr: float, seed: int) -> dict[str, float | int]:
+    """What a GPT has reached, in the numbers of `plmlab.transfer.reached`."""
+    torch.manual_seed(seed)
+    model = GPT2Classifier.on(gpt, TASKS[task].labels)
+    try:
+        history = fit_rows(model, [read_by_gpt(task, row) for row in labelled(task, seed)], seed, lr=lr, steps=STEPS,
+                           score=lambda _: gpt_score(model, task, development(task, seed)), patience=PATIENCE,
+                           show=False)
+    except Diverged:
+        return {"score": 0.0, "development": 0.0, "updates": 0}
+    assert history.best is not None
+    updates, best = history.best
+    return {"score": gpt_score(model.eval(), task, exam(task)), "development": best, "updates": updates}
+
+
+def run(folder: str, model: str, task: str, lr: float, seed: int) -> dict[str, float | int]:
+    """What a run with all labels has reached."""
+    whole: Any = pretrained(folder, model)
+    if isinstance(whole, GPT2):
+        return gpt_reached(whole, task, lr, seed)
+    return reached(whole.encoder, task, MOST, seed, lr=lr, steps=STEPS, patience=PATIENCE)
+
+
+def above(tasks: dict[str, dict[str, Any]], one: str, other: str) -> list[str]:
+    """The tasks in which each seed of one model is above each of the other's."""
+    return [task for task, told in tasks.items()
+            if {one, other} <= set(told) and apart(told[one]["score"], told[other]["score"])]
+
+
+def measure(parts: Parts) -> dict[str, Any]:
+    """``tasks``: task → model → ``lr``, the ``rates`` tried with their development scores, and what `run` tells,
+    with spread; ``majority``: what one class gives; ``above``: "UniLM above BERT" and so on → the tasks."""
+    folder = str(parts.folder)
+    runs = tuned_by_all_seeds(parts, run, {(folder, model, task): RATES[task] for model, of in ARMS.items()
+                                           for task in of}, SEEDS)
+    tasks = {task: {model: runs[folder, model, task] for model, of in ARMS.items() if task in of} for task in TASKS}
+    return {"tasks": tasks, "majority": {name: majority(name) for name in CLASSES},
+            "above": {f"{one} above {other}": above(tasks, one, other)
+                      for one, other in (("UniLM", "BERT"), ("BERT", "UniLM"), ("UniLM", "GPT"), ("GPT", "UniLM"),
+                                         ("UniLM", NOTHING))},
+            "labels": MOST, "steps": STEPS, "patience": PATIENCE}
