@@ -6,8 +6,8 @@ What would hold, and what would fail, the modules of the experiments say.
 
 from typing import Any
 
-from plmlab.chapters.ch14 import compared, on_wikipedia
 from plmlab.recipes import Parts
+from studies.ch14 import compared, on_wikipedia
 
 
 def main(parts: Parts) -> dict[str, Any]:

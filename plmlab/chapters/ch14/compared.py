@@ -1,107 +1,17 @@
-"""CogQA against its rivals and without its parts, by how many hops a question takes.
+"""What is told of CogQA and its rivals: names of arms, the groups of questions that take hops, and what comparisons
+compare. The study itself, and what was written before its runs, is `studies.ch14.compared`."""
 
-Ding et al. (2019) report a joint F1 of 34.9 for 23.6 of the best reader before them on HotpotQA, and (fig. 4)
-that the gain grows with the hops. All arms here begin at one BERT and learn from the same questions in the same order;
-the readers' rate is chosen on development questions, by the reader of gold pages, from a grid that grows; CogQA's was
-tried beforehand (half of it learns comparisons more slowly, twice no better).
+from collections.abc import Iterator
 
-Written before the runs. All shares are over the exam's three splits together.
-
-- *Graphs help as hops grow*: holds if CogQA's joint F1 is above that of the reader of top pages in each seed at 3 hops,
-  and what it is ahead by grows by more than `MARGIN`, in the mean, from one hop to 2 and from 2 to 3. Fails if the
-  reader is ahead in each seed at 3 hops; else it does not show, or in part.
-- *System 2 adds to System 1*: holds for a group if both systems are right more often than System 1's surest answer, by
-  more than `MARGIN` in each seed (the graphs are the same). Fails if less often in each.
-- *Clues*, and the authors' *adjacency*, are worth something where each seed with them is right more often than each
-  without, by more than `MARGIN`.
-- The reader of gold pages is no rival: it is given what CogQA has to find.
-
-New compositions and *deaf* were added at a reader's wish, after the results.
-
-*Surer* is younger than the first runs, which followed too many edges (`surer`): hops below some chance are left out, by
-the smallest chance of `LEAST` that is best for the joint F1 of development bridges, in the mean of all seeds.
-"""
-
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from functools import partial
-from statistics import fmean
-from typing import Any
-
-from plmlab.chapters.ch14.answering import GrownOutcome, Outcome, answered, outcome
-from plmlab.chapters.ch14.arms import BOTH, COGQA, GOLD, READERS, SEEDS, answer, kept, learned
-from plmlab.chapters.ch14.deaf import Deaf
-from plmlab.chapters.ch14.exam import SPLITS, by_group, new_compositions, questions, told
-from plmlab.chapters.ch14.gold_graphs import gold_graph
-from plmlab.chapters.ch14.one_pass import search
-from plmlab.chapters.ch14.oracles import Led
-from plmlab.chapters.ch14.surer import Surer
-from plmlab.chapters.ch14.training import RATE, pages
-from plmlab.chapters.ch14.training import development as shown_to_choose
-from plmlab.models.cogqa import CogQA
-from plmlab.recipes import Parts, best_rate, spreads
+from plmlab.chapters.ch14.exam import SPLITS, new_compositions, questions
 from plmlab.world.questions.bank import Question
 
+__all__ = ["BOTH", "GOLD", "HOPPING", "MARGIN", "TOP", "compared_questions", "measured_by", "new_compositions"]
+
+BOTH, GOLD, TOP = "both systems", "one pass over gold pages", "one pass over top pages"
 MARGIN = 0.02
 """A share by which one must be above the other."""
-RATES = (1e-3, 3e-3, 1e-2)
-"""The learning rates that a reader's is first chosen from."""
 HOPPING = ("one hop", "2 hops", "3 hops")
-ALL = 9
-"""More hops than any question takes."""
-LED = (1, ALL)
-"""So many first hops are given."""
-LEAST = (0.0, 0.01, 0.03, 0.1, 0.3, 0.6)
-
-Numbers = dict[str, dict[str, float]]
-
-
-def arm(folder: str, name: str, lr: float, seed: int) -> Numbers:
-    """Group → how an arm answers it (`exam.told`)."""
-    return by_group(answer(name, kept(folder, name, lr, seed)))
-
-
-def led(folder: str, lr: float, seed: int, hops: int) -> Numbers:
-    """Group → how both systems answer special questions whose first hops are given."""
-    model = kept(folder, BOTH, lr, seed)
-    assert isinstance(model, CogQA)
-    return by_group(lambda question, split: led_outcome(model, question, split, hops), HOPPING)
-
-
-def deaf(folder: str, lr: float, seed: int) -> Numbers:
-    """Group → how both systems answer special questions if System 2 passes no messages."""
-    return by_group(answer(BOTH, kept(folder, BOTH, lr, seed), Deaf), HOPPING)
-
-
-def on_new_compositions(folder: str, name: str, lr: float, seed: int) -> Numbers:
-    """2 and 3 hops → how an arm answers questions whose relations training never put together."""
-    asked = answer(name, kept(folder, name, lr, seed))
-    return {group: told([asked(one, "combinations") for one in some]) for group, some in new_compositions().items()}
-
-
-def led_outcome(model: CogQA, question: Question, split: str, hops: int) -> GrownOutcome:
-    """A question answered with its first hops given."""
-    told = pages(split)
-    return answered(model, told, question, Led, gold=gold_graph(question, told), led=hops)
-
-
-def surer(folder: str, lr: float, seed: int, least: float) -> Numbers:
-    """Group → how both systems answer special questions if they follow sure hops alone."""
-    return by_group(answer(BOTH, kept(folder, BOTH, lr, seed), Surer, least=least), HOPPING)
-
-
-def surer_on_development(folder: str, lr: float, seed: int, least: float) -> float:
-    """Their joint F1 on the development bridges."""
-    asked = answer(BOTH, kept(folder, BOTH, lr, seed), Surer, least=least)
-    return fmean(asked(question, "train").joint.f1 for question in shown_to_choose("bridge"))
-
-
-def comparisons(folder: str, lr: float, seed: int) -> dict[str, float]:
-    """What is compared (`measured_by`) → the share of the exam's comparisons that both systems answer."""
-    asked, found = answer(BOTH, kept(folder, BOTH, lr, seed)), defaultdict[str, list[float]](list)
-    for split, question in compared_questions():
-        found[measured_by(question)].append(asked(question, split).answer.exact)
-    return {what: fmean(some) for what, some in sorted(found.items())}
 
 
 def compared_questions() -> Iterator[tuple[str, Question]]:
@@ -113,55 +23,3 @@ def compared_questions() -> Iterator[tuple[str, Question]]:
 def measured_by(question: Question) -> str:
     """What two are compared by: whether they have the ``same``, or else the relation that tells the number."""
     return "the same?" if question.shape.startswith("same_") else question.facts[-1].relation
-
-
-def ranked() -> Numbers:
-    """Group → how retrieval alone answers it."""
-    return by_group(ranked_outcome)
-
-
-def ranked_outcome(question: Question, split: str) -> Outcome:
-    """A question answered by the ranking of sentences alone, which is told how many it needs."""
-    found = search(split)
-    told = found.sentences(question, len(question.evidence))
-    return outcome(question, pages(split), found.answer(question), told, len({clue.title for clue in told}))
-
-
-def measure(parts: Parts) -> dict[str, Any]:
-    """``arms``: arm → its ``lr``, the ``device`` that it was trained on, and group → the spread of what `exam.told`
-    tells; ``rates``: what the reader of gold pages reached with each on development questions. ``led``: hops given →
-    group → the same of both systems. ``surer``: the ``least`` chance of a hop, what each reached on ``development``
-    questions, and group → the same. ``deaf``: group → the same where System 2 passes no messages. ``new
-    compositions``: arm → hops → the same. ``comparisons``: what is compared → the share that is right. ``ranked``:
-    group → what `exam.told` tells of retrieval alone, without spread."""
-    folder = str(parts.folder)
-    rate, tried = best_rate(partial(_tried, parts), RATES)
-    arms = {}
-    for name, lr in {**dict.fromkeys(COGQA, RATE), **dict.fromkeys(READERS, rate)}.items():
-        trained = parts(learned, [(folder, name, lr, seed) for seed in SEEDS])
-        runs = parts(arm, [(folder, name, lr, seed) for seed in SEEDS])
-        arms[name] = {"lr": lr, "device": sorted({told["device"] for told in trained.values()}),
-                      "groups": spreads({seed: runs[folder, name, lr, seed] for seed in SEEDS})}
-    given = parts(led, [(folder, RATE, seed, hops) for hops in LED for seed in SEEDS])
-    chosen = parts(surer_on_development, [(folder, RATE, seed, least) for least in LEAST for seed in SEEDS])
-    scores = {least: fmean(chosen[folder, RATE, seed, least] for seed in SEEDS) for least in LEAST}
-    least = max(LEAST, key=scores.__getitem__)
-    sure = parts(surer, [(folder, RATE, seed, least) for seed in SEEDS])
-    silent = parts(deaf, [(folder, RATE, seed) for seed in SEEDS])
-    new = {name: parts(on_new_compositions, [(folder, name, lr, seed) for seed in SEEDS])
-           for name, lr in ((BOTH, RATE), (GOLD, rate))}
-    by_number = parts(comparisons, [(folder, RATE, seed) for seed in SEEDS])
-    return {"arms": arms, "rates": list(tried.items()), "ranked": parts(ranked, [()])[()],
-            "surer": {"least": least, "development": list(scores.items()),
-                      "groups": spreads({seed: sure[folder, RATE, seed, least] for seed in SEEDS})},
-            "deaf": spreads({seed: silent[folder, RATE, seed] for seed in SEEDS}),
-            "new compositions": {name: spreads({task[-1]: told for task, told in runs.items()})
-                                 for name, runs in new.items()},
-            "comparisons": spreads({seed: by_number[folder, RATE, seed] for seed in SEEDS}),
-            "led": {hops: spreads({seed: given[folder, RATE, seed, hops] for seed in SEEDS}) for hops in LED}}
-
-
-def _tried(parts: Parts, rates: Sequence[float]) -> dict[float, float]:
-    """Rate → the share of the development questions that the reader of gold pages answers, with the first seed."""
-    found = parts(learned, [(str(parts.folder), GOLD, lr, SEEDS[0]) for lr in rates])
-    return {lr: found[str(parts.folder), GOLD, lr, SEEDS[0]]["development"] for lr in rates}

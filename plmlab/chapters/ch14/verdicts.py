@@ -1,11 +1,10 @@
-"""What was written before the runs of chapter 14 (`compared`), as rules that a record is judged by."""
+"""What was written before the runs of chapter 14 (`studies.ch14.compared`), as rules that a record is judged by."""
 
 from collections.abc import Mapping
 from statistics import fmean
 from typing import Any
 
-from plmlab.chapters.ch14.arms import BOTH, TOP
-from plmlab.chapters.ch14.compared import HOPPING, MARGIN
+from plmlab.chapters.ch14.compared import BOTH, HOPPING, MARGIN, TOP
 from plmlab.recipes import apart
 
 Numbers = Mapping[str, Any]
@@ -58,7 +57,7 @@ def losses(numbers: Numbers, group: str) -> dict[str, float]:
 
 
 def on_wikipedia(rows: list[Mapping[str, Any]]) -> str:
-    """Whether hops carry over to Wikipedia (`plmlab.chapters.ch14.on_wikipedia`)."""
+    """Whether hops carry over to Wikipedia (`studies.ch14.on_wikipedia`)."""
     right = {form: [one["answer"]["exact"] for one in rows if one["form"] == form] for form in ("one-hop", "bridge")}
     if fmean(right["one-hop"]) >= 1 / 2 and fmean(right["bridge"]) >= 1 / 3:
         return "holds"

@@ -6,21 +6,22 @@ from typing import Any
 import pytest
 import torch
 
-from plmlab.chapters.ch14 import arms, bundled, training
+from plmlab.chapters.ch14.compared import BOTH
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.cogqa import CogQA
 from plmlab.world.datasets.tokenizer import spelling
+from studies.ch14 import arms, bundled, learning
 
 
 @pytest.mark.usefixtures("one_thread")
 def test_it_goes_on_after_a_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[tuple[CogQA, float]] = []
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(training, "pretrained", lambda: BERT(BERTConfig(len(spelling()), 192, 2, 16, 2, 32)))
-    monkeypatch.setattr(training, "BATCH", 2)
+    monkeypatch.setattr(learning, "pretrained", lambda: BERT(BERTConfig(len(spelling()), 192, 2, 16, 2, 32)))
+    monkeypatch.setattr(learning, "BATCH", 2)
     monkeypatch.setattr(arms, "UPDATES", 3)
     monkeypatch.setattr(bundled, "bundle", lambda model, device, seconds: made.append((model, seconds)))
-    whole, _ = arms.train(arms.BOTH, training.RATE, bundled.SEED)
+    whole, _ = arms.train(BOTH, learning.RATE, bundled.SEED)
     learn = arms.learn
 
     def stopped(model: CogQA, *options: Any, **choices: Any) -> None:

@@ -9,14 +9,15 @@ from typing import Any
 import pytest
 import torch
 
-from plmlab.chapters.ch14 import arms, compared, exam, on_wikipedia, surer, training
+from plmlab.chapters.ch14 import exam, training
 from plmlab.chapters.ch14.answering import answered, growth
-from plmlab.chapters.ch14.deaf import Deaf
+from plmlab.chapters.ch14.compared import BOTH, GOLD, compared_questions, measured_by
 from plmlab.checkpoints import load
 from plmlab.models.cogqa import CogQA, SelfLoopCogQA
 from plmlab.models.one_pass_reader import OnePassReader
 from plmlab.recipes import Parts
-from studies.ch14 import recipe
+from studies.ch14 import arms, compared, learning, on_wikipedia, recipe, surer
+from studies.ch14.deaf import Deaf
 
 GROUPS = ("one hop", "2 hops")
 
@@ -68,14 +69,14 @@ def test_the_recipe_puts_its_experiments_together() -> None:
     told = numbers["compared"]
     assert told["rates"] == [(1e-3, 0.5), (3e-3, 0.7), (1e-2, 0.8), (3e-2, 0.6)], "the grid grew past its edge"
     assert {name: one["lr"] for name, one in told["arms"].items()} == {
-        **dict.fromkeys(arms.COGQA, training.RATE), **dict.fromkeys(arms.READERS, 1e-2)}
+        **dict.fromkeys(arms.COGQA, learning.RATE), **dict.fromkeys(arms.READERS, 1e-2)}
     for name, one in told["arms"].items():
         assert one["groups"]["2 hops"]["exact"]["values"] == [len(name) + one["lr"] + seed for seed in arms.SEEDS]
         assert one["device"] == ["device of 0", "device of 1"]
     assert told["led"][compared.ALL]["one hop"]["exact"]["mean"] == 901
     assert told["surer"]["least"] == 0.1 and told["surer"]["groups"]["one hop"]["exact"]["low"] == pytest.approx(0.1)
     assert told["deaf"]["one hop"]["exact"]["values"] == [0.9, 0.91, 0.92]
-    for name, lr in ((arms.BOTH, training.RATE), (arms.GOLD, 1e-2)):
+    for name, lr in ((BOTH, learning.RATE), (GOLD, 1e-2)):
         new = told["new compositions"][name]["2 hops"]["exact"]
         assert new["values"] == [len(name) + lr + seed for seed in arms.SEEDS]
     assert told["comparisons"]["the same?"]["values"] == [0.5, 0.6, 0.7]
@@ -85,7 +86,7 @@ def test_the_recipe_puts_its_experiments_together() -> None:
 @pytest.mark.parametrize("name", [*arms.COGQA, *arms.READERS])
 def test_an_arm_is_trained_kept_and_asked(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arms, "UPDATES", 1)
-    monkeypatch.setattr(training, "BATCH", 2)
+    monkeypatch.setattr(learning, "BATCH", 2)
     monkeypatch.setattr(arms, "development", lambda kind: training.development(kind)[:1])
     told = arms.learned(str(tmp_path), name, 1e-3, 3)
     assert 0 <= told["development"] <= 1 and told["device"]
@@ -117,11 +118,11 @@ def test_sure_hops_are_a_part_of_those_that_the_threshold_lets_through() -> None
 
 
 def test_comparisons_are_told_by_what_is_compared() -> None:
-    kinds = Counter(compared.measured_by(question) for _, question in compared.compared_questions())
+    kinds = Counter(measured_by(question) for _, question in compared_questions())
     assert sum(kinds.values()) == 600 and set(kinds) == {
         "the same?", "birth_year", "population", "film_year", "published_in", "founded_in"}
-    for _, question in compared.compared_questions():
-        if (what := compared.measured_by(question)) != "the same?":
+    for _, question in compared_questions():
+        if (what := measured_by(question)) != "the same?":
             sign = next(edge.relation for edge in question.graph.edges if edge.clue is None)
             assert sign in "<>" and what in {fact.relation for fact in question.facts}
 

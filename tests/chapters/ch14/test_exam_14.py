@@ -8,6 +8,7 @@ from plmlab.chapters.ch14 import exam, training
 from plmlab.chapters.ch14.answering import Outcome, outcome, supporting
 from plmlab.chapters.ch14.gold_graphs import gold_graph
 from plmlab.models.cognitive_growth import Clue
+from studies.ch14 import outcomes
 
 
 @pytest.mark.parametrize("split", exam.SPLITS)
@@ -39,7 +40,7 @@ def test_means_by_hand() -> None:
     nothing = outcome(question, told, None, set(), 0)
     assert (perfect.joint.exact, perfect.joint.f1, nothing.joint.f1) == (1, 1, 0)
     assert half.supporting.precision == 1 and half.supporting.recall == 0.5 and half.joint.exact == 0
-    numbers = exam.told([perfect, half, nothing])
+    numbers = outcomes.told([perfect, half, nothing])
     assert numbers == pytest.approx({
         "exact": 2 / 3, "f1": 2 / 3, "read": 1, "supporting exact": 1 / 3, "supporting f1": fmean([1, 2 / 3, 0]),
         "joint exact": 1 / 3, "joint f1": fmean([1, 2 / 3, 0])})
@@ -51,6 +52,6 @@ def test_splits_are_pooled_question_by_question() -> None:
         said = " ".join(question.answer) if split == "test" else None
         return outcome(question, told, said, set(), 1)
 
-    found = exam.by_group(answer, ["3 hops"])["3 hops"]
+    found = outcomes.by_group(answer, ["3 hops"])["3 hops"]
     assert (found["in test"], found["in facts"], found["in entities"]) == (1, 0, 0)
     assert found["exact"] == pytest.approx(60 / 240)

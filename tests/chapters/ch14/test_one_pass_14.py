@@ -10,20 +10,21 @@ from plmlab.chapters.ch14.training import pages
 from plmlab.example import IGNORE
 from plmlab.models.cognitive_growth import Clue
 from plmlab.world.questions.bank import Question
+from studies.ch14 import readers
 
 TIME = 192
 ASKED = [question for group in exam.SIZES for question in exam.questions("test")[group][:40]]
 
 
 def words(question: Question, text: one_pass.Text) -> list[str]:
-    example = one_pass.example(question, pages("test"), text)
+    example = readers.example(question, pages("test"), text)
     return pages("test").tokenizer.tokens(example.tokens.tolist())
 
 
-@pytest.mark.parametrize("kind", one_pass.GIVEN)
-def test_texts_fit_and_begin_with_the_question_and_yes_and_no(kind: one_pass.Given) -> None:
+@pytest.mark.parametrize("kind", readers.GIVEN)
+def test_texts_fit_and_begin_with_the_question_and_yes_and_no(kind: readers.Given) -> None:
     for question in ASKED:
-        text = one_pass.given(kind, question, "test", TIME, Random(0))
+        text = readers.given(kind, question, "test", TIME, Random(0))
         read = words(question, text)
         assert len(read) <= TIME and len(set(text)) == len(text) > 0
         asked = [*question.words]
@@ -33,12 +34,12 @@ def test_texts_fit_and_begin_with_the_question_and_yes_and_no(kind: one_pass.Giv
 def test_gold_texts_hold_what_is_needed_and_nothing_of_other_pages() -> None:
     cut = 0
     for question in ASKED:
-        text, told = one_pass.gold_text(question, "test", TIME, Random(1)), pages("test")
+        text, told = readers.gold_text(question, "test", TIME, Random(1)), pages("test")
         titles = {told.title(key) for key in question.needed}
         assert supporting(question, told) <= set(text) and {clue.title for clue in text} == titles
         whole = [Clue(title, number) for title in titles for number in range(len(told.sentences(title)))]
         cut += len(text) < len(whole)
-        example = one_pass.example(question, told, text)
+        example = readers.example(question, told, text)
         assert sum(value == 1 for value in example.labels["supporting"].tolist()) == len(question.evidence)
         start, end = int(example.labels["start"]), int(example.labels["end"])
         answer = words(question, text)[start:end + 1]
@@ -52,14 +53,14 @@ def test_top_pages_begin_with_those_that_the_question_names() -> None:
         text, told = one_pass.top_text(question, "test", TIME), pages("test")
         named = dict.fromkeys(told.named(told.ids(question.words)))
         assert list(dict.fromkeys(clue.title for clue in text))[:len(named)] == [*named]
-        without += int(one_pass.example(question, told, text).labels["start"]) == IGNORE
+        without += int(readers.example(question, told, text).labels["start"]) == IGNORE
     assert 0 < without < len(ASKED) * 0.7, "some do not hold the answer"
 
 
 def test_the_answer_is_where_it_is_told_though_its_words_stand_elsewhere_too() -> None:
     told, found = pages("test"), 0
     for question in exam.questions("test")["2 hops"]:
-        text = one_pass.gold_text(question, "test", TIME, Random(0))
+        text = readers.gold_text(question, "test", TIME, Random(0))
         sentence, _, _ = one_pass.place(question, told, text)
         last = question.evidence[-1]
         assert text[sentence - 1] == Clue(told.title(last.article), last.sentence)

@@ -7,11 +7,11 @@ import torch
 from plmlab.chapters.ch14 import exam
 from plmlab.chapters.ch14.answering import growth
 from plmlab.chapters.ch14.gold_graphs import gold_graph
-from plmlab.chapters.ch14.oracles import Led
 from plmlab.chapters.ch14.training import pages
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.cogqa import CogQA
 from plmlab.world.datasets.tokenizer import spelling
+from studies.ch14.oracles import Led
 
 ASKED = exam.questions("test")["3 hops"][:4] + exam.questions("test")["2 hops"][:4]
 

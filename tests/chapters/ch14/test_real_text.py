@@ -3,12 +3,13 @@
 import pytest
 import torch
 
-from plmlab.chapters.ch14 import real_text, training
-from plmlab.chapters.ch14.real_text import learned, on_minilm, pieces
+from plmlab.chapters.ch14.wikipedia_exam import pieces
 from plmlab.hf import minilm
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.cogqa import CogQA, SelfLoopCogQA
 from plmlab.world.datasets.tokenizer import spelling
+from studies.ch14 import learning, real_text
+from studies.ch14.real_text import learned, on_minilm
 
 
 def test_it_stands_on_minilm() -> None:
@@ -22,7 +23,7 @@ def test_it_stands_on_minilm() -> None:
 
 def test_the_same_questions_in_other_tokens() -> None:
     """Read back as text, the batches are the same but for case and accents."""
-    words, others = training.batches(3, 512)(7), training.batches(3, 512, pieces())(7)
+    words, others = learning.batches(3, 512)(7), learning.batches(3, 512, pieces())(7)
     assert torch.equal(words.edges, others.edges) and torch.equal(words.answers, others.answers)
     vocab = pieces().vocab
     assert {vocab.need("cls")} == set(others.reading.tokens[:, 0].tolist())
@@ -41,10 +42,10 @@ def test_it_learns(monkeypatch: pytest.MonkeyPatch) -> None:
     torch.manual_seed(0)
     encoder = BERT(BERTConfig(len(pieces()), 512, 2, 16, 2, 32))
     monkeypatch.setattr(real_text, "minilm", lambda: (encoder, pieces()))
-    monkeypatch.setattr(training, "BATCH", 2)
+    monkeypatch.setattr(learning, "BATCH", 2)
     one, other = (learned(seed, 10, 1e-2, show=False) for seed in (0, 1))
     assert not torch.equal(one.output.weight, other.output.weight)
     assert not torch.equal(one.bert.layers[0].attention.q.weight, encoder.layers[0].attention.q.weight)
-    batch = training.batches(5, 512, pieces())(0)
+    batch = learning.batches(5, 512, pieces())(0)
     with torch.no_grad():
         assert float(one.loss(batch)) < 0.9 * float(on_minilm().loss(batch))

@@ -1,10 +1,11 @@
 """What the ranking by shared words answers."""
 
 from plmlab.chapters.ch14 import exam
-from plmlab.chapters.ch14.retrieved import Search, spelled
+from plmlab.chapters.ch14.retrieved import spelled
 from plmlab.chapters.ch14.training import pages
+from studies.ch14.ranking import Ranking
 
-SEARCH = Search(pages("test"))
+SEARCH = Ranking(pages("test"))
 
 
 def test_words_are_compared_without_case_articles_and_punctuation() -> None:

@@ -10,6 +10,7 @@ from plmlab.chapters.ch14.answering import answered
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.cogqa import CogQA
 from plmlab.world.datasets.tokenizer import spelling
+from studies.ch14 import learning
 
 
 @pytest.mark.parametrize("kind", sorted(set(training.KINDS)))
@@ -22,13 +23,13 @@ def test_no_question_to_choose_by_is_learned_from(kind: str) -> None:
 
 
 def test_a_step_has_always_the_same_batch() -> None:
-    drawn, again = [training.batches(3, 192)(step) for step in (7, 8, 9)], training.batches(3, 192)(7)
+    drawn, again = [learning.batches(3, 192)(step) for step in (7, 8, 9)], learning.batches(3, 192)(7)
     assert torch.equal(drawn[0].reading.tokens, again.reading.tokens) and torch.equal(drawn[0].edges, again.edges)
     assert not torch.equal(drawn[0].reading.tokens[:2, :9], drawn[1].reading.tokens[:2, :9])
     kinds = {"special": 0, "either": 0, "yes": 0}
     for batch in drawn:
         found = len(batch.answers), len(batch.either_or), len(batch.yes_no)
-        assert sum(found) == training.BATCH == int(batch.question[-1]) + 1
+        assert sum(found) == learning.BATCH == int(batch.question[-1]) + 1
         for kind, count in zip(kinds, found, strict=True):
             kinds[kind] += count
         assert bool((batch.edges.sum(0)[batch.answers] > 0).all()), "an answer was found somewhere"
@@ -36,7 +37,7 @@ def test_a_step_has_always_the_same_batch() -> None:
 
 
 def test_without_clues_the_same_questions_are_read_without_them() -> None:
-    told, bare = training.batches(3, 192)(0), training.batches(3, 192, clues=False)(0)
+    told, bare = learning.batches(3, 192)(0), learning.batches(3, 192, clues=False)(0)
     assert torch.equal(told.edges, bare.edges) and torch.equal(told.question, bare.question)
     sep = spelling().vocab.need("sep")
     assert bool((bare.reading.tokens == sep).sum(1).le(2).all())
@@ -49,11 +50,11 @@ def test_without_clues_the_same_questions_are_read_without_them() -> None:
 def test_both_systems_learn_a_few_questions(monkeypatch: pytest.MonkeyPatch) -> None:
     """By heart, end to end: the graph that grows by what was learned gives their answers and their sentences."""
     few = {kind: training.labelled(kind)[:count] for kind, count in (("bridge", 1), ("one-hop", 1), ("comparison", 2))}
-    monkeypatch.setattr(training, "labelled", few.__getitem__)
-    monkeypatch.setattr(training, "BATCH", 4)
+    monkeypatch.setattr(learning, "labelled", few.__getitem__)
+    monkeypatch.setattr(learning, "BATCH", 4)
     torch.manual_seed(0)
     model = CogQA.on(BERT(BERTConfig(len(spelling()), 192, 1, 32, 2, 64, dropout=0.0, attention_dropout=0.0)))
-    training.learn(model, 60, 1e-2, 0, show=False)
+    learning.learn(model, 60, 1e-2, 0, show=False)
     told = training.pages("train")
     found = [answered(model, told, one) for some in few.values() for one in some]
     assert fmean(one.answer.exact for one in found) > 0.8 and fmean(one.supporting.f1 for one in found) > 0.8

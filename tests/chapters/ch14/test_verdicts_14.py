@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from plmlab.chapters.ch14 import verdicts
-from plmlab.chapters.ch14.arms import BOTH, TOP
+from plmlab.chapters.ch14.compared import BOTH, TOP
 from plmlab.recipes import spread
 
 

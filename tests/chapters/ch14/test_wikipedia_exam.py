@@ -8,19 +8,14 @@ import torch
 from torch import Tensor
 
 from plmlab.chapters.ch14.gold_graphs import KINDS
-from plmlab.chapters.ch14.real_text import pieces
-from plmlab.chapters.ch14.wikipedia_exam import (
-    answered_wikipedia,
-    gold,
-    pages,
-    place,
-)
+from plmlab.chapters.ch14.wikipedia_exam import pages, pieces
 from plmlab.example import Batch
 from plmlab.models.cogqa import CogQA, CogQAConfig, SelfLoopCogQA
 from plmlab.objectives.hops import fitted
 from plmlab.retrieval.wikipedia_questions import RealQuestion, Step, questions
 from plmlab.text import articles
 from plmlab.text.wikipedia_links import link_graph
+from studies.ch14.wikipedia import answered_wikipedia, gold, place
 
 EACH = pytest.mark.parametrize("question", questions(), ids=lambda question: question.text)
 POSITIONS = 512

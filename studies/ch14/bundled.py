@@ -1,15 +1,16 @@
-"""The CogQA that comes with the course, by ``python -m plmlab.chapters.ch14.bundled``, which goes on after a stop."""
+"""The CogQA that comes with the course, by ``python -m studies.ch14.bundled``, which goes on after a stop."""
 
 from pathlib import Path
 
-from plmlab.chapters.ch14.arms import BOTH, answer, train
-from plmlab.chapters.ch14.exam import by_group
-from plmlab.chapters.ch14.training import BATCH, RATE, UPDATES
+from plmlab.chapters.ch14.compared import BOTH
 from plmlab.checkpoints import enter, home, save
 from plmlab.models.cogqa import CogQA
 from plmlab.world.datasets.tokenizer import spelling
+from studies.ch14.arms import answer, train
+from studies.ch14.learning import BATCH, RATE, UPDATES
+from studies.ch14.outcomes import by_group
 
-COMMAND = "python -m plmlab.chapters.ch14.bundled"
+COMMAND = "python -m studies.ch14.bundled"
 NAME, SEED = "cogqa-world", 1
 """Of the recipe's three runs with both systems the best on development questions."""
 

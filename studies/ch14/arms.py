@@ -11,7 +11,8 @@ import torch
 
 from plmlab.chapters.ch14 import one_pass
 from plmlab.chapters.ch14.answering import Outcome, answered
-from plmlab.chapters.ch14.training import KINDS, UPDATES, development, learn, on_pretrained, pages, pretrained
+from plmlab.chapters.ch14.compared import BOTH, GOLD, TOP
+from plmlab.chapters.ch14.training import KINDS, development, pages, pretrained
 from plmlab.models.cognitive_growth import Growth
 from plmlab.models.cogqa import CogQA, SelfLoopCogQA
 from plmlab.models.one_pass_reader import OnePassReader
@@ -19,8 +20,9 @@ from plmlab.recipes import device
 from plmlab.recipes.kept import keep, with_kept
 from plmlab.train import History, fit
 from plmlab.world.questions.bank import Question
+from studies.ch14 import readers
+from studies.ch14.learning import UPDATES, learn, on_pretrained
 
-BOTH = "both systems"
 SEEDS = (0, 1, 2)
 
 
@@ -36,8 +38,7 @@ COGQA: Mapping[str, Arm] = {
     "the paper's adjacency": Arm(CogQA),
     "no clues": Arm(SelfLoopCogQA, clues=False),
 }
-GOLD, TOP = "one pass over gold pages", "one pass over top pages"
-READERS: Mapping[str, one_pass.Given] = {GOLD: "gold pages", TOP: "top pages"}
+READERS: Mapping[str, readers.Given] = {GOLD: "gold pages", TOP: "top pages"}
 
 
 def begun(name: str) -> CogQA | OnePassReader:
@@ -52,7 +53,7 @@ def train(name: str, lr: float, seed: int, **options: Any) -> tuple[CogQA | OneP
     options = {"precision": "float32", "show": False, **options}
     if isinstance(model, CogQA):
         return model, learn(model, UPDATES, lr, seed, clues=COGQA[name].clues, **options)
-    texts = one_pass.batches(READERS[name], seed, model.config.time)
+    texts = readers.batches(READERS[name], seed, model.config.time)
     return model, fit(model, texts, steps=UPDATES, lr=lr, warmup=UPDATES // 10, compile=False, **options)
 
 
@@ -78,7 +79,7 @@ def answer(name: str, model: CogQA | OnePassReader, kind: type[Growth] = Growth,
         return lambda question, split: answered(model, pages(split), question, kind, clues=clues, **choices)
     time = model.config.time
     return lambda question, split: one_pass.answered(
-        model, question, split, one_pass.given(READERS[name], question, split, time, Random(question.text)))
+        model, question, split, readers.given(READERS[name], question, split, time, Random(question.text)))
 
 
 def file(folder: str, name: str, lr: float, seed: int) -> Path:

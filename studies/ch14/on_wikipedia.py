@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from plmlab.chapters.ch14.answering import answered
-from plmlab.chapters.ch14.exam import SIZES, questions, told
-from plmlab.chapters.ch14.real_text import learned, on_minilm, pieces
+from plmlab.chapters.ch14.exam import SIZES, questions
 from plmlab.chapters.ch14.training import pages
-from plmlab.chapters.ch14.wikipedia_exam import answered_wikipedia
+from plmlab.chapters.ch14.wikipedia_exam import pieces
 from plmlab.recipes import Parts, device
 from plmlab.recipes.kept import keep, with_kept
+from studies.ch14.outcomes import told
+from studies.ch14.real_text import learned, on_minilm
+from studies.ch14.wikipedia import answered_wikipedia
 
 UPDATES, RATE, SEED = 500, 2e-4, 0
 ASKED = 40
@@ -34,7 +36,7 @@ def tuned(folder: str) -> dict[str, Any]:
 
 
 def asked(folder: str) -> dict[str, Any]:
-    """``world``: group → `exam.told` of its first questions; ``wikipedia``: what `answered_wikipedia` gives."""
+    """``world``: group → `told` of its first questions; ``wikipedia``: what `answered_wikipedia` gives."""
     model, read = with_kept(on_minilm(), file(folder)), pages("test", pieces())
     return {"world": {name: told([answered(model, read, one) for one in questions("test")[name][:ASKED]])
                       for name in SIZES},

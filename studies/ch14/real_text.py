@@ -1,22 +1,15 @@
 """CogQA on a real BERT: MiniLM learns to hop and to answer from the Small World's questions, in pieces of words, and is
 then asked about real text."""
 
-from functools import cache
 from typing import Any, cast
 
 import torch
 
-from plmlab.chapters.ch14.training import ALPHA, learn
+from plmlab.chapters.ch14.wikipedia_exam import pieces
 from plmlab.hf import minilm
 from plmlab.models.bert import BERT
 from plmlab.models.cogqa import CogQA, SelfLoopCogQA
-from plmlab.text import Tokenizer
-
-
-@cache
-def pieces() -> Tokenizer:
-    """MiniLM's pieces of words."""
-    return minilm()[1]
+from studies.ch14.learning import ALPHA, learn
 
 
 def on_minilm(kind: type[CogQA] = SelfLoopCogQA) -> CogQA:

@@ -1,0 +1,39 @@
+"""The outcomes of the exam as numbers: means by group of question."""
+
+from collections.abc import Callable, Iterable, Sequence
+from statistics import fmean
+
+from plmlab.chapters.ch14.answering import GrownOutcome, Outcome
+from plmlab.chapters.ch14.exam import SIZES, SPLITS, questions
+from plmlab.world.questions.bank import Question
+
+
+def by_group(answer: Callable[[Question, str], Outcome], groups: Iterable[str] = tuple(SIZES),
+             ) -> dict[str, dict[str, float]]:
+    """Group → `told` of all its questions, the splits pooled, and the share ``in`` each split that is right;
+    ``answer`` gives the outcome of a question of a split."""
+    found = {}
+    for name in groups:
+        parts = {split: [answer(question, split) for question in questions(split)[name]] for split in SPLITS}
+        found[name] = told([one for part in parts.values() for one in part]) | {
+            f"in {split}": fmean(one.answer.exact for one in part) for split, part in parts.items()}
+    return found
+
+
+def told(outcomes: Sequence[Outcome]) -> dict[str, float]:
+    """Means over questions: of whether the answer, the supporting sentences, and both are right, and of their F1; of
+    the pages that were ``read``; where graphs were grown, of the precision and recall of nodes and edges, of whether
+    System 1 ``alone`` is right, and whether the right answer is ``among`` the nodes that it points at as answers."""
+    found = {"exact": fmean(one.answer.exact for one in outcomes), "f1": fmean(one.answer.f1 for one in outcomes),
+             "read": fmean(one.read for one in outcomes)}
+    for name in ("supporting", "joint"):
+        some = [getattr(one, name) for one in outcomes]
+        found |= {f"{name} exact": fmean(one.exact for one in some), f"{name} f1": fmean(one.f1 for one in some)}
+    grown = [one for one in outcomes if isinstance(one, GrownOutcome)]
+    if grown:
+        found |= {"alone": fmean(one.alone.exact for one in grown), "among": fmean(one.among for one in grown)}
+    for name in ("nodes", "edges") if grown else ():
+        some = [getattr(one, name) for one in grown]
+        found |= {f"precision of {name}": fmean(one.precision for one in some),
+                  f"recall of {name}": fmean(one.recall for one in some)}
+    return found

@@ -1,0 +1,61 @@
+"""What the ranking of sentences alone would answer: a rival that learns nothing."""
+
+from functools import cache, cached_property
+
+from plmlab.chapters.ch14.answering import Outcome, outcome
+from plmlab.chapters.ch14.gold_graphs import KINDS
+from plmlab.chapters.ch14.one_pass import every_sentence
+from plmlab.chapters.ch14.retrieved import Search, spelled
+from plmlab.chapters.ch14.training import pages
+from plmlab.models.cognitive_growth import Clue
+from plmlab.retrieval import BM25
+from plmlab.world.questions.bank import Question
+from plmlab.world.questions.cloze import salient
+
+LOOKED_AT = 4
+"""So many sentences are looked through for an answer."""
+
+
+class Ranking(Search):
+    """BM25 over pages, and over single sentences, each with the title of its page before it."""
+
+    @cached_property
+    def _clues(self) -> list[Clue]:
+        return every_sentence(self.pages, self.pages.keys)
+
+    @cached_property
+    def _by_sentence(self) -> BM25:
+        return BM25([spelled(title.split()) + words for title in self.pages.keys for words in self.words(title)])
+
+    def sentences(self, question: Question, most: int) -> list[Clue]:
+        """The sentences that share most with a question, the best first."""
+        return [self._clues[ranked.text] for ranked in self._by_sentence.best(spelled(question.words), most)]
+
+    def answer(self, question: Question) -> str:
+        """What the ranking alone says: the first name, year or number of the best sentence that the question does not
+        have; of two, the one whose page is above the other's; and yes."""
+        if KINDS[question.form] == "yes-no":
+            return "yes"
+        if KINDS[question.form] == "either-or":
+            named = self.pages.named(self.pages.ids(question.words))
+            return next(title for title in self.titles(question, len(self.pages.keys)) if title in named)
+        for clue in self.sentences(question, LOOKED_AT):
+            sentence = self.pages.article(self.pages.keys[clue.title]).sentences[clue.sentence]
+            for (start, end), _ in salient(sentence, self.pages.world.facts):
+                words = sentence.words[start:end]
+                if not set(spelled(words)) <= set(spelled(question.words)):
+                    return " ".join(words)
+        return ""
+
+
+@cache
+def ranking(split: str) -> Ranking:
+    """The articles in which the questions of a split are answered, and their sentences, to be ranked."""
+    return Ranking(pages(split))
+
+
+def ranked_outcome(question: Question, split: str) -> Outcome:
+    """A question answered by the ranking of sentences alone, which is told how many it needs."""
+    found = ranking(split)
+    told = found.sentences(question, len(question.evidence))
+    return outcome(question, pages(split), found.answer(question), told, len({clue.title for clue in told}))

@@ -1,0 +1,54 @@
+"""An exam about real text: questions about the articles of the Wikipedia sample, written by hand, most of them over a
+link from one article to another."""
+
+from typing import Any
+
+from plmlab.chapters.ch14.answering import graded
+from plmlab.chapters.ch14.gold_graphs import KINDS, GoldGraph, GoldNode
+from plmlab.chapters.ch14.wikipedia_exam import pages, pieces
+from plmlab.models.cognitive_growth import Growth
+from plmlab.models.cogqa import CogQA
+from plmlab.retrieval.wikipedia_questions import RealQuestion, Step, questions
+from plmlab.text.pages import TitledPages
+
+MEASURES = ("answer", "supporting", "joint", "nodes", "edges")
+
+
+def place(step: Step, told: TitledPages) -> int:
+    """The number of the first sentence of the page that says it; ValueError where none does."""
+    for number, sentence in enumerate(told.texts.get(step.page, ())):
+        if step.sentence in sentence and step.found in sentence:
+            return number
+    raise ValueError(f"no sentence of the page {step.page!r} has {step.sentence!r} and {step.found!r} in it; copy both "
+                     "from plmlab.text.wikipedia_pages.sentences()")
+
+
+def gold(question: RealQuestion, told: TitledPages) -> GoldGraph:
+    """The gold graph; what is found is named as a model names it, by a title or as its ids are spelled."""
+    graph = GoldGraph()
+    for step in question.steps:
+        graph.add(GoldNode(step.page))
+        ids = told.ids(step.found.split())
+        graph.add(GoldNode(told.find(ids) or told.spelled(ids), ((step.page, place(step, told)),)))
+    return graph
+
+
+def growth(model: CogQA, question: RealQuestion, **choices: Any) -> Growth:
+    """A question, to be answered from the `pages`; ``choices`` are those of `Growth`."""
+    return Growth(model, pages(), pieces().vocab, pages().ids(question.text.split()), KINDS[question.form], **choices)
+
+
+def answered_wikipedia(model: CogQA, **choices: Any) -> list[dict[str, Any]]:
+    """Each question answered by a CogQA on MiniLM, as what JSON can hold: the question with its ``form`` and number of
+    ``hops``, what is ``right`` and what was ``given``, the edges of the ``graph``, how many pages were ``read``, and
+    for each measure ``exact`` and ``f1``. ``choices`` are those of `Growth`."""
+    found = []
+    for question in questions():
+        asked = growth(model, question, **choices)
+        state = asked.finished()
+        outcome = graded(gold(question, pages()), question.answer, asked, state)
+        found.append({
+            "form": question.form, "hops": len(question.steps), "question": question.text, "right": question.answer,
+            "given": asked.answer(state), "graph": [list(edge) for edge in state.graph.edges], "read": outcome.read,
+            **{measure: {"exact": (match := getattr(outcome, measure)).exact, "f1": match.f1} for measure in MEASURES}})
+    return found
