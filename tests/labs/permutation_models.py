@@ -81,7 +81,7 @@ def perfect(text: str = TEXT, **more: Any) -> PermutationLab:
 
 
 @patch("plmlab.labs.permutation.tally.SENTENCES", FEW)
-def lab(text: str = TEXT, **more: Any) -> PermutationLab:
+def lab(text: str | None = TEXT, **more: Any) -> PermutationLab:
     """A lab of the random model, and of another one that leaks."""
     order = MIXED if text == TEXT else None
     return PermutationLab(random_model(), WORDS, text,

@@ -10,7 +10,6 @@ import torch
 from blank_models import ORDER, SMALL, SPANS, TEXT, WORDS, lab, random_model
 from small_models import WORDS as OTHERS
 from small_models import bert
-from standin import HOSTILE
 
 from plmlab.example import Batch
 from plmlab.labs import BlankLab
@@ -194,6 +193,9 @@ def test_spans_stay_with_their_words() -> None:
     assert (made.spans, made.order, made.stale) == ([[2, 3], [5, 7]], [1, 0], False)
     made.text = "the old cups near the door are lost ."
     assert (made.spans, made.order) == ([[2, 3]], [0])
+    made.spans = [[1]]
+    made.text = "the cups are lost ."
+    assert (made.spans, made.stale) == ([[1, 2]], False), "the spans that were drawn go along"
     made.text = "sing"
     assert (made.spans, made.state["slots"]) == ([[0, 1]], ["[MASK]", "[START]", "sing"])
     made.set_state({"spans": [], "order": []})
@@ -203,7 +205,7 @@ def test_spans_stay_with_their_words() -> None:
 
 
 @pytest.mark.parametrize("traits, told", [
-    ({"text": ""}, "The sentence is empty"), ({"text": "the [MASK] lost"}, r"[MASK] stands in the text"),
+    ({"text": "the [MASK] lost"}, r"[MASK] stands in the text"),
     ({"spans": [[1, 3], [2, 4]], "order": [0, 1]}, "none over another"), ({"spans": [[7, 9]], "order": [0]}, "has 8"),
     ({"spans": [[1]], "order": [0]}, "give a pair"), ({"order": [0, 0]}, "give the number of each once"),
     ({"chosen": ["zebra"]}, "“zebra” is no token"), ({"chosen": ["[PAD]"]}, "“[PAD]” is no token"),
@@ -215,13 +217,6 @@ def test_what_cannot_be_read_leaves_what_stood(traits: dict[str, Any], told: str
     assert told in made.message and made.stale and made.state == before
     made.set_state({"text": TEXT, "spans": SPANS, "order": ORDER, "chosen": []})
     assert not made.stale and made.state == before
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-def test_any_sentence_is_drawn(name: str) -> None:
-    made = lab()
-    made.text = HOSTILE[name]
-    assert not made.stale and made.html().count("</script>") == 2
 
 
 def test_a_long_text_is_cut_and_kept() -> None:

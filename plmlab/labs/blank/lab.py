@@ -9,8 +9,8 @@ import traitlets
 from torch import nn
 
 from plmlab.example import IGNORE
-from plmlab.interpret.readable import AnyTokenizer, as_ours, readable
-from plmlab.labs.base import Change, Computed, Lab
+from plmlab.interpret.readable import AnyTokenizer, as_ours
+from plmlab.labs.base import Change, Computed
 from plmlab.labs.blank.asking import QUESTION, answer
 from plmlab.labs.blank.beside import three_inputs
 from plmlab.labs.blank.filling import ExactFilling, check_fills, drawn_lengths
@@ -18,9 +18,7 @@ from plmlab.labs.blank.presets import some_spans, things_to_try
 from plmlab.labs.blank.rows import Layout, exercise, part_a_slips
 from plmlab.labs.blank.steps import Names, Walk
 from plmlab.labs.shared.masks import mask_state
-from plmlab.labs.shared.notes import empty, joined, left_out, unknown
-from plmlab.labs.shared.probabilities import spelled
-from plmlab.labs.shared.tokens import carried
+from plmlab.labs.shared.sentence import SentenceLab, beginning
 from plmlab.models.architectures import BlankFiller
 from plmlab.models.registry import architecture_of
 from plmlab.objectives.blanks import blank_infilling
@@ -32,11 +30,10 @@ from plmlab.world.probability.infilling import part_a
 if TYPE_CHECKING:
     from plmlab.world import World
 
-RIVER = "The bank of the river was covered with reeds."
 Spans = list[list[int]]
 
 
-class BlankLab(Lab):
+class BlankLab(SentenceLab):
     """Spans of a sentence, marked by the reader, become blanks as GLM has them: Part A and Part B, both positions, what
     is to be said, and who may look at whom, and why. The blanks are filled word by word, by the model and beside it by
     the exact posterior; the reader may say another word than the model.
@@ -64,13 +61,13 @@ class BlankLab(Lab):
     module = "blank/lab.js"
     styles = ("blank/lab.css",)
     inputs: ClassVar = ("text", "spans", "order", "chosen", "max_tokens")
+    advice: ClassVar = "type words, and mark those that are to be hidden"
 
     spans: traitlets.List = traitlets.List(None, allow_none=True).tag(sync=True)
     order: traitlets.List = traitlets.List(None, allow_none=True).tag(sync=True)
     chosen: traitlets.List = traitlets.List().tag(sync=True)
     step = traitlets.Int(0).tag(sync=True)
     fill_in = traitlets.Bool(False).tag(sync=True)
-    menu = traitlets.Dict().tag(sync=True)
 
     def __init__(self, model: nn.Module | None = None, tokenizer: "AnyTokenizer | None" = None, text: str | None = None,
                  world: "World | None" = None, *, split: str = "train", spans: Sequence[Sequence[int]] | None = None,
@@ -87,17 +84,13 @@ class BlankLab(Lab):
         if self.world is not None:
             BestReader(self.world, split, self.tokenizer, size)
         self._many_drawn = lru_cache(64)(self._lengths_drawn)
-        self._ids: list[int] = []
         tries = [] if self.world is None else [one.traits() for one in things_to_try(self.world, split)]
-        begin: dict[str, Any] = {"text": RIVER if text is None else text, "spans": None, "order": None}
-        if tries and text is None:
-            begin = {name: value for name, value in tries[0].items() if name != "title"}
+        begin = beginning(text, tries, spans=None, order=None)
         if spans is not None:
             begin |= {"spans": [list(span) for span in spans], "order": None}
         if order is not None:
             begin["order"] = list(order)
-        menu = {"presets": tries, "draws": draws, "world": self.world is not None}
-        super().__init__(**begin | traits, menu=menu, max_tokens=max_tokens)
+        super().__init__(begin | traits, tries, {"draws": draws}, max_tokens)
         if self.stale:
             raise ValueError(self.message)
 
@@ -111,7 +104,7 @@ class BlankLab(Lab):
     def compute(self, change: Change) -> Computed:
         """The Example of the text with these spans, and a way through its blanks. Where the text was edited, spans stay
         on the words that are still there."""
-        ids, note = self._read()
+        ids, note = self.read(self.text, self.max_tokens)
         spans, order = self._blanks(ids, change)
         anew = bool(change.drawn & {"text", "spans", "order", "max_tokens"}) and bool(self._drawn)
         chosen = [] if anew and "chosen" not in change.tried else list(self.chosen)
@@ -122,29 +115,15 @@ class BlankLab(Lab):
         return Computed({"spans": spans, "order": order, "chosen": chosen, "step": step, "state": state,
                          "message": note}, {"_ids": ids})
 
-    def _read(self) -> tuple[list[int], str]:
-        """The words that are read, and what is to be said of them."""
-        vocab = self.tokenizer.vocab
-        typed = self.tokenizer.encode(self.text if self.world is None else spelled(self.text, self.world))
-        if not typed:
-            raise empty()
-        own = [id for id in typed if id in vocab.special and id != vocab.unk]
-        if own:
-            raise ValueError(f"{self.names.all[own[0]]} stands in the text, and is set by the lab: type words, and "
-                             "mark those that are to be hidden. What is drawn is from before.")
-        positions = None if self.model is None else readable(self.model).positions
-        room = self.max_tokens if positions is None else min(self.max_tokens, positions - 1)
-        if room < 1:
-            raise ValueError(f"max_tokens is {self.max_tokens}: a sentence needs 1 word or more")
-        ids = list(typed[:room])
-        return ids, joined(left_out(len(typed) - len(ids), room, "word"),
-                           unknown(sum(id == vocab.unk for id in ids)))
+    def room(self, ids: Sequence[int], max_tokens: int) -> int:
+        """As many as the model has positions for, which count from 1."""
+        return super().room(ids, max_tokens + 1) - 1
 
     def _blanks(self, ids: Sequence[int], change: Change) -> tuple[Spans, list[int]]:
         """The spans and their order: as the reader set them, or as they stand in the edited text."""
         if self.spans is None:
             spans, order = some_spans(len(ids)), self.order
-        elif self._ids and "spans" not in change.tried and list(ids) != self._ids:
+        elif self._drawn and "spans" not in change.tried and ids != self._ids:
             return self._carried(ids)
         else:
             spans, order = [list(span) for span in self.spans], self.order
@@ -159,15 +138,15 @@ class BlankLab(Lab):
         """The spans whose words all stand side by side in the edited text, in the order of filling that they had; some
         others where none is left."""
         kept = dict[int, list[int]]()
-        for number, (begin, stop) in enumerate(self.spans or ()):
-            places = carried(self._ids, ids, range(begin, stop))
+        for number, (begin, stop) in enumerate(self._drawn["spans"]):
+            places = self.carried(ids, range(begin, stop))
             if places and len(places) == stop - begin == places[-1] + 1 - places[0]:
                 kept[number] = [places[0], places[-1] + 1]
         if not kept:
-            spans = some_spans(len(ids)) if self.spans else []
+            spans = some_spans(len(ids)) if self._drawn["spans"] else []
             return spans, list(range(len(spans)))[::-1]
         numbers = sorted(kept)
-        return [kept[number] for number in numbers], [numbers.index(one) for one in self.order or () if one in kept]
+        return [kept[number] for number in numbers], [numbers.index(one) for one in self._drawn["order"] if one in kept]
 
     def _state(self, ids: Sequence[int], spans: Spans, order: Sequence[int], chosen: Sequence[str]) -> dict[str, Any]:
         """What is drawn."""

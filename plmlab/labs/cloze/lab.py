@@ -7,14 +7,14 @@ import traitlets
 from torch import nn
 
 from plmlab.interpret.readable import AnyTokenizer, as_ours, readable
-from plmlab.labs.base import Change, Computed, Lab
+from plmlab.labs.base import Change, Computed
 from plmlab.labs.cloze.pairs import Joint, chained_pair, likeliest, world_pair
 from plmlab.labs.cloze.presets import pair_question, presets, telling_word
 from plmlab.labs.cloze.readers import LeftReader, MaskedSentence, believed
 from plmlab.labs.shared.beliefs import belief_state
-from plmlab.labs.shared.notes import empty, joined, left_out, unknown
-from plmlab.labs.shared.probabilities import spelled
-from plmlab.labs.shared.tokens import carried, checked_vocabulary, labels
+from plmlab.labs.shared.notes import joined
+from plmlab.labs.shared.sentence import SentenceLab, beginning, fitting
+from plmlab.labs.shared.tokens import checked_vocabulary
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.world.datasets.best_reader import BestReader, Distribution
 from plmlab.world.probability.posterior import NotInGrammar
@@ -25,10 +25,9 @@ if TYPE_CHECKING:
     from plmlab.world import World
 
 MOST_HIDDEN = 4
-RIVER = "The bank of the river was covered with reeds."
 
 
-class ClozeLab(Lab):
+class ClozeLab(SentenceLab):
     """Click a word to hide it, and see what a model that reads both sides believes stands there; beside it one who
     reads only what stands before, and, in a Small World, the best possible reader of either kind. Two gaps are
     believed independently: their product beside the true joint probability.
@@ -50,31 +49,33 @@ class ClozeLab(Lab):
     module = "cloze/lab.js"
     styles = ("cloze/lab.css",)
     inputs: ClassVar = ("text", "hidden", "pair", "tried", "max_tokens")
+    unit: ClassVar = "token"
+    typed: ClassVar = ("mask", "sep")
+    advice: ClassVar = "type words, [MASK] for a gap, and [SEP] before a second sentence"
 
     hidden: traitlets.List = traitlets.List().tag(sync=True)
     pair: traitlets.List = traitlets.List().tag(sync=True)
     tried = traitlets.Int(0).tag(sync=True)
-    menu = traitlets.Dict().tag(sync=True)
+
+    model: nn.Module
 
     def __init__(self, model: "nn.Module | PreTrainedModel", tokenizer: AnyTokenizer, text: str | None = None,
                  world: "World | None" = None, *, split: str = "train", left_only: nn.Module | None = None,
                  hide: Sequence[str] = (), max_tokens: int = 64) -> None:
         self.model, self.world = model, world
-        self.words = as_ours(tokenizer)
-        self.size = checked_size(model, self.words)
+        self.tokenizer = as_ours(tokenizer)
+        self.size = checked_size(model, self.tokenizer)
         if left_only is not None and readable(left_only).vocab != self.size:
             raise ValueError(f"left_only has a vocabulary of {readable(left_only).vocab:,} tokens and the model one of "
                              f"{self.size:,}; give a GPT of the same tokenizer")
         self.left = LeftReader(model, left_only)
-        self.best = None if world is None else BestReader(world, split, self.words, self.size)
-        self._gapped: MaskedSentence | None = None
+        self.best = None if world is None else BestReader(world, split, self.tokenizer, self.size)
         tries = [] if world is None else presets(world)
-        begin: dict[str, Any] = {"text": RIVER if text is None else text, "hidden": []}
-        begin = tries[0] if tries and text is None else begin
-        menu = {"presets": tries, "most": MOST_HIDDEN, "left": "a GPT" if left_only else "the same model",
-                "cut": left_only is None, "world": world is not None}
-        hidden = self._slots_of(hide, begin["text"], max_tokens) if hide else begin["hidden"]
-        super().__init__(menu=menu, text=begin["text"], hidden=hidden, max_tokens=max_tokens)
+        begin = beginning(text, tries)
+        if hide:
+            begin["hidden"] = [self.place_of(word, begin["text"], max_tokens) + 1 for word in hide]
+        menu = {"most": MOST_HIDDEN, "left": "a GPT" if left_only else "the same model", "cut": left_only is None}
+        super().__init__(begin, tries, menu, max_tokens)
 
     def summary(self) -> str:
         """The sentence with its gaps, and the likeliest word of each with its probability."""
@@ -86,47 +87,27 @@ class ClozeLab(Lab):
                          for gap in self.state["gaps"])
         return f"{said}{': ' if best else ''}{best}"
 
-    def _slots_of(self, hide: Sequence[str], text: str, max_tokens: int) -> list[int]:
-        gapped, _ = self._read(text, max_tokens)
-        tokens = self._labels(gapped.ids)
-        for word in hide:
-            if word not in tokens:
-                raise ValueError(f"{word!r:.60} is to be hidden, and is no token of the sentence: {' '.join(tokens)}")
-        return [tokens.index(word) for word in hide]
-
-    def _labels(self, ids: Sequence[int]) -> list[str]:
-        return labels(self.words, ids)
-
     def compute(self, change: Change) -> Computed:
         """What is believed at each gap. Where no word was pressed since, and the text edited, the hidden words stay
         hidden wherever they stand now."""
         pressed = change.tried & {"hidden", "tried"}
-        gapped, missing = self._read(self.text, self.max_tokens)
-        slots, before = self.hidden, self._gapped
-        if before is not None and not pressed:
-            slots = carried(before.ids, gapped.ids, before.hidden)
+        ids, note = self.read(self.text, self.max_tokens)
+        gapped = MaskedSentence.of(ids, self.tokenizer.vocab)
+        slots = self.carried(gapped.ids, self._drawn["hidden"]) if self._drawn and not pressed else self.hidden
         gapped = gapped.hiding(checked_slots(slots, gapped))
         if len(gapped.hidden) > MOST_HIDDEN:
             raise ValueError(f"{len(gapped.hidden)} words are to be hidden, and at most {MOST_HIDDEN} can be at "
                              "once; what is drawn is from before. Click one that is hidden, to show it again")
         state, notes = self._state(gapped)
-        message = joined(*self._notes(gapped, missing), *notes)
+        message = joined(self._how_many(gapped), note, *notes)
         pair = [] if state["pair"] is None else state["pair"]["slots"]
         return Computed({"hidden": list(gapped.hidden), "pair": pair, "state": state, "message": message},
-                        {"_gapped": gapped})
+                        {"_ids": gapped.ids})
 
-    def _read(self, typed: str, max_tokens: int) -> tuple[MaskedSentence, int]:
-        """The typed sentence, as much of it as fits, and how many tokens do not."""
-        ids = self.words.encode(typed if self.world is None else spelled(typed, self.world))
-        if not ids:
-            raise empty()
-        readers = [readable(model) for model in (self.model, self.left.left_only) if model is not None]
-        room = min([max_tokens, *(reader.positions for reader in readers if reader.positions is not None)])
-        gapped = MaskedSentence.of(ids, self.words.vocab)
-        over = max(0, len(gapped.ids) - room)
-        if over >= len(ids):
-            raise ValueError(f"{room} tokens are too few to draw anything; give max_tokens of at least 8")
-        return (MaskedSentence.of(ids[:len(ids) - over], self.words.vocab) if over else gapped), over
+    def room(self, ids: Sequence[int], max_tokens: int) -> int:
+        """As many as stand in the model's and the left reader's slots beside [CLS] and each [SEP] that is not typed."""
+        added = len(MaskedSentence.of(ids, self.tokenizer.vocab).ids) - len(ids)
+        return fitting(max_tokens, self.model, self.left.left_only) - added
 
     def _state(self, gapped: MaskedSentence) -> tuple[dict[str, Any], list[str]]:
         """What is drawn, and what is to be said of it."""
@@ -151,7 +132,7 @@ class ClozeLab(Lab):
             question, answer = telling_word(self.model, gapped, self._labels)
         may = set(gapped.may_hide)
         kinds = ["special" if slot not in may else "typed" if gapped.true(slot) is None
-                 else "unknown" if id == self.words.vocab.unk else "word" for slot, id in enumerate(gapped.ids)]
+                 else "unknown" if id == self.tokenizer.vocab.unk else "word" for slot, id in enumerate(gapped.ids)]
         return {"tokens": tokens, "kinds": kinds, "second": len(gapped.first) + 2 if gapped.second else None,
                 "hidden": list(gapped.hidden), "gaps": gaps, "pair": pair, "question": question,
                 "answer": answer}, notes
@@ -192,15 +173,13 @@ class ClozeLab(Lab):
                    believed(self.model, [gapped.filled(slots[0], word) for word in firsts])]
         return {"slots": slots, **chained_pair(one, other, firsts, seconds, self._labels)}
 
-    def _notes(self, gapped: MaskedSentence, missing: int) -> list[str]:
-        """What is to be said of the sentence itself, of which ``missing`` tokens are left out."""
-        hidden = ""
+    def _how_many(self, gapped: MaskedSentence) -> str:
+        """What is to be said where no word is hidden, or all are."""
         if not gapped.hidden:
-            hidden = "Nothing is hidden. Click a word to hide it, or go to it with Tab and the arrow keys, and " \
-                     "press Enter."
-        elif len(gapped.hidden) == len(gapped.may_hide):
-            hidden = "Everything is hidden: all that is left to go by is how long the sentence is."
-        return [hidden, left_out(missing, len(gapped.ids)), unknown(gapped.ids.count(self.words.vocab.unk or -1))]
+            return "Nothing is hidden. Click a word to hide it, or go to it with Tab and the arrow keys, and press " \
+                   "Enter."
+        return "" if len(gapped.hidden) < len(gapped.may_hide) else \
+            "Everything is hidden: all that is left to go by is how long the sentence is."
 
 
 def checked_size(model: nn.Module, words: Tokenizer) -> int:

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import traitlets
 from torch import nn
 
-from plmlab.interpret.readable import AnyTokenizer, as_ours, readable
-from plmlab.labs.base import Change, Computed, Lab
+from plmlab.interpret.readable import AnyTokenizer, as_ours
+from plmlab.labs.base import Change, Computed
 from plmlab.labs.four_masks.asking import QUESTION, answer
 from plmlab.labs.four_masks.presets import things_to_try
 from plmlab.labs.four_masks.reading import BEGIN, CUT, END, Reading, checked_size, readings, said
 from plmlab.labs.shared.beliefs import belief_state
 from plmlab.labs.shared.masks import mask_state
-from plmlab.labs.shared.notes import empty, joined, left_out, unknown
-from plmlab.labs.shared.probabilities import spelled
-from plmlab.labs.shared.tokens import carried, labels
+from plmlab.labs.shared.notes import joined
+from plmlab.labs.shared.sentence import SentenceLab, beginning
 from plmlab.world.datasets.best_reader import BestReader, Distribution
 
 if TYPE_CHECKING:
@@ -24,10 +23,9 @@ if TYPE_CHECKING:
 
 ADDED = 3
 """[CLS] and two [SEP] stand beside the words, at most."""
-RIVER = "The bank of the river was covered with reeds."
 
 
-class FourMasksLab(Lab):
+class FourMasksLab(SentenceLab):
     """One sentence with one hidden word under all four of UniLM's masks, side by side: what the word's slot may look
     at, and why; and what the same weights say of the word, beside the best possible reader under the same mask.
 
@@ -50,11 +48,14 @@ class FourMasksLab(Lab):
     module = "four_masks/lab.js"
     styles = ("four_masks/lab.css",)
     inputs: ClassVar = ("text", "hidden", "cut", "tried", "max_tokens")
+    typed: ClassVar = ("mask",)
+    advice: ClassVar = "type words, and at most one [MASK]"
 
     hidden = traitlets.Int(None, allow_none=True).tag(sync=True)
     cut = traitlets.Int(None, allow_none=True).tag(sync=True)
     tried = traitlets.Int(0).tag(sync=True)
-    menu = traitlets.Dict().tag(sync=True)
+
+    model: nn.Module
 
     def __init__(self, model: nn.Module, tokenizer: AnyTokenizer, text: str | None = None,
                  world: "World | None" = None, *, split: str = "train", hide: str | None = None,
@@ -63,15 +64,13 @@ class FourMasksLab(Lab):
         size = checked_size(model, self.tokenizer)
         self.best = None if world is None else BestReader(world, split, self.tokenizer, size)
         self._exact = lru_cache(32)(self._under_masks)
-        self._ids: list[int] = []
         tries = [] if world is None else [one.traits() for one in things_to_try(world, split)]
-        begin: dict[str, Any] = {"text": text, "hidden": None} if text is not None else \
-            {"text": RIVER} if not tries else {name: tries[0][name] for name in ("text", "hidden", "cut")}
+        begin = beginning(text, tries)
         if hide is not None:
-            begin["hidden"] = self._place_of(hide, begin["text"], max_tokens)
+            begin["hidden"] = self.place_of(hide, begin["text"], max_tokens)
         if cut is not None:
             begin["cut"] = cut
-        super().__init__(**begin, menu={"presets": tries, "world": world is not None}, max_tokens=max_tokens)
+        super().__init__(begin, tries, {}, max_tokens)
 
     def summary(self) -> str:
         """The sentence with its gap, and the likeliest word under each mask with its probability."""
@@ -86,37 +85,18 @@ class FourMasksLab(Lab):
     def compute(self, change: Change) -> Computed:
         """The sentence read under each mask. Where the text was edited and no word pressed since, the hidden word stays
         hidden wherever it stands now."""
-        ids, note = self._read(self.text, self.max_tokens)
+        ids, note = self.read(self.text, self.max_tokens)
+        if (masks := ids.count(self.tokenizer.vocab.need("mask"))) > 1:
+            raise ValueError(f"{masks} [MASK] stand in the text, and one word can be hidden at once; what is drawn is "
+                             "from before.")
         gap = self._gap(ids, change)
         cut = self._source(ids, gap, change)
         state, missing = self._state(ids, gap, cut)
         return Computed({"hidden": gap, "cut": cut, "state": state, "message": joined(note, missing)}, {"_ids": ids})
 
-    def _place_of(self, word: str, text: str, max_tokens: int) -> int:
-        tokens = self._labels(self._read(text, max_tokens)[0])
-        if word not in tokens:
-            raise ValueError(f"{word!r:.60} is to be hidden, and is no token of the sentence: {' '.join(tokens)}")
-        return tokens.index(word)
-
-    def _read(self, text: str, max_tokens: int) -> tuple[list[int], str]:
-        """The words that are read, and what is to be said of them."""
-        vocab = self.tokenizer.vocab
-        typed = self.tokenizer.encode(text if self.world is None else spelled(text, self.world))
-        if not typed:
-            raise empty()
-        own = [id for id in typed if id in vocab.special and id not in (vocab.mask, vocab.unk)]
-        if own:
-            raise ValueError(f"{self._labels(own)[0]} stands in the text, and is set by the masks themselves: type "
-                             "words, and at most one [MASK]. What is drawn is from before.")
-        positions = readable(self.model).positions
-        room = max_tokens if positions is None else min(max_tokens, positions)
-        if room <= ADDED:
-            raise ValueError(f"{room} tokens are too few to draw anything; give max_tokens of at least 8")
-        ids = list(typed[:room - ADDED])
-        if ids.count(vocab.need("mask")) > 1:
-            raise ValueError(f"{ids.count(vocab.need('mask'))} [MASK] stand in the text, and one word can be hidden at "
-                             "once; what is drawn is from before.")
-        return ids, joined(left_out(len(typed) - len(ids), len(ids), "word"), unknown(ids.count(vocab.unk or -1)))
+    def room(self, ids: Sequence[int], max_tokens: int) -> int:
+        """As many as the model has slots for, `ADDED` of them left free."""
+        return super().room(ids, max_tokens) - ADDED
 
     def _gap(self, ids: Sequence[int], change: Change) -> int:
         """The place of the hidden word: a [MASK] that was typed, or what the reader pressed, or where that stands now;
@@ -129,8 +109,9 @@ class FourMasksLab(Lab):
             return ids.index(mask)
         if self.hidden is None:
             return len(ids) // 2
-        if self._ids and not pressed:
-            return next(iter(carried(self._ids, ids, [self.hidden])), min(self.hidden, len(ids) - 1))
+        if self._drawn and not pressed:
+            drawn = self._drawn["hidden"]
+            return next(iter(self.carried(ids, [drawn])), min(drawn, len(ids) - 1))
         return checked("hidden", self.hidden, ids)
 
     def _source(self, ids: Sequence[int], gap: int, change: Change) -> int:
@@ -179,9 +160,6 @@ class FourMasksLab(Lab):
     def _under_masks(self, words: tuple[str, ...], gap: int, cut: int) -> Mapping[str, Distribution | None]:
         assert self.best is not None
         return self.best.under_masks(words, gap, cut)
-
-    def _labels(self, ids: Sequence[int]) -> list[str]:
-        return labels(self.tokenizer, ids)
 
 
 def named(tokens: Sequence[str], place: int) -> str:

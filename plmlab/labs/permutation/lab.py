@@ -11,7 +11,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from plmlab.interpret.readable import AnyTokenizer, as_ours, readable
-from plmlab.labs.base import Change, Computed, Lab
+from plmlab.labs.base import Change, Computed
 from plmlab.labs.permutation import exact, orders
 from plmlab.labs.permutation.asking import QUESTION, answer, own_chances, some
 from plmlab.labs.permutation.presets import PermutationPreset, things_to_try
@@ -19,9 +19,8 @@ from plmlab.labs.permutation.reading import check_two_streams, example, in_order
 from plmlab.labs.permutation.tally import tally
 from plmlab.labs.shared.beliefs import belief_state
 from plmlab.labs.shared.masks import mask_state
-from plmlab.labs.shared.notes import empty, joined, left_out, unknown
-from plmlab.labs.shared.probabilities import spelled
-from plmlab.labs.shared.tokens import labels, names_of
+from plmlab.labs.shared.sentence import SentenceLab, beginning
+from plmlab.labs.shared.tokens import names_of
 from plmlab.world.datasets.best_reader import BestReader
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ STREAMS = ("content stream", "query stream")
 Words = tuple[int, ...]
 
 
-class PermutationLab(Lab):
+class PermutationLab(SentenceLab):
     """A model of two streams (an XLNet) says the words of a sentence in an order that the reader makes; [SEP] and [CLS]
     come first in it, so that the length is known.
 
@@ -42,7 +41,7 @@ class PermutationLab(Lab):
     Args:
         model: a model of two streams, such as an XLNetPretraining.
         tokenizer: its own.
-        text: the sentence to begin with; the first preset if "".
+        text: the sentence to begin with; the first preset if None.
         world: a Small World, whose exact posteriors stand beside the model's; the tokenizer must have a token for each
             of its words.
         split: which text of the world.
@@ -68,11 +67,13 @@ class PermutationLab(Lab):
     leak = traitlets.Bool(False).tag(sync=True)
     step = traitlets.Int(None, allow_none=True).tag(sync=True)
     by_order = traitlets.Bool(False).tag(sync=True)
-    menu = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, model: nn.Module, tokenizer: AnyTokenizer, text: str = "", *, world: "World | None" = None,
-                 split: str = "train", order: Sequence[int] | None = None, leaking: nn.Module | None = None,
-                 presets: Sequence[PermutationPreset] | None = None, max_tokens: int = 12, **traits: Any) -> None:
+    model: nn.Module
+
+    def __init__(self, model: nn.Module, tokenizer: AnyTokenizer, text: str | None = None, *,
+                 world: "World | None" = None, split: str = "train", order: Sequence[int] | None = None,
+                 leaking: nn.Module | None = None, presets: Sequence[PermutationPreset] | None = None,
+                 max_tokens: int = 12, **traits: Any) -> None:
         self.model, self.leaking, self.world, self.split = model, leaking, world, split
         self.tokenizer = as_ours(tokenizer)
         check_two_streams(model, self.tokenizer)
@@ -83,15 +84,12 @@ class PermutationLab(Lab):
                 raise ValueError("leaking has a vocabulary of another size; give a model of the same tokenizer")
         self.best = None if world is None else BestReader(world, split, self.tokenizer, size)
         self._paid = lru_cache(8)(self._in_all_orders)
-        tries = list(presets or ()) if world is None or presets is not None else things_to_try(world, split)
-        menu: dict[str, Any] = {
-            "presets": [{"title": one.title} | one.traits() for one in tries], "leaking": leaking is not None,
-            "world": world is not None,
-            "tally": None if world is None else tally(world, split, self.tokenizer, model, leaking)}
-        begin = {"text": text, "order": None if order is None else list(order)}
-        if tries and not text:
-            begin = tries[0].traits() | ({} if order is None else {"order": list(order)})
-        super().__init__(**begin | traits, menu=menu, max_tokens=max_tokens)
+        offered = list(presets or ()) if world is None or presets is not None else things_to_try(world, split)
+        tries = [{"title": one.title} | one.traits() for one in offered]
+        menu = {"leaking": leaking is not None,
+                "tally": None if world is None else tally(world, split, self.tokenizer, model, leaking)}
+        given = {} if order is None else {"order": list(order)}
+        super().__init__(beginning(text, tries, order=None) | given | traits, tries, menu, max_tokens)
 
     def summary(self) -> str:
         """The words in their order, and what they cost the model and the best possible reader."""
@@ -103,7 +101,7 @@ class PermutationLab(Lab):
 
     def compute(self, change: Change) -> Computed:
         """The sentence read in the order, and in many others."""
-        ids, note = self._ids()
+        ids, note = self.read(self.text, self.max_tokens)
         new_text = bool({"text", "max_tokens"} & change.drawn)
         order = self._order(len(ids), change, new_text)
         if self.leak and self.leaking is None:
@@ -114,17 +112,6 @@ class PermutationLab(Lab):
             raise ValueError(f"step is {step}; this sentence is said in {len(order)} steps, from 1 on")
         state = self._state(tuple(ids), order)
         return Computed({"order": order, "step": step, "state": state, "message": note})
-
-    def _ids(self) -> tuple[list[int], str]:
-        """The words that are read, and what is to be said of them; a ValueError for a sentence without any."""
-        if self.max_tokens < 1:
-            raise ValueError(f"max_tokens is {self.max_tokens}: a sentence needs 1 word or more")
-        typed = self.tokenizer.encode(self.text if self.world is None else spelled(self.text, self.world))
-        if not typed:
-            raise empty()
-        ids = list(typed[:self.max_tokens])
-        strange = sum(id == self.tokenizer.vocab.unk for id in ids)
-        return ids, joined(left_out(len(typed) - len(ids), self.max_tokens, "word"), unknown(strange))
 
     def _order(self, count: int, change: Change, new_text: bool) -> list[int]:
         """The order that the reader made, or one that is drawn: another one where the reader asks for it, and where the
@@ -137,7 +124,7 @@ class PermutationLab(Lab):
 
     def _state(self, ids: Words, order: list[int]) -> dict[str, Any]:
         vocab, model = self.tokenizer.vocab, self.leaking if self.leak and self.leaking is not None else self.model
-        tokens = labels(self.tokenizer, [*ids, vocab.need("sep"), vocab.need("cls")])
+        tokens = self._labels([*ids, vocab.need("sep"), vocab.need("cls")])
         words = tokens[:len(ids)]
         made = example(ids, order, vocab, leak=self.leak)
         assert made.query_visible is not None
@@ -170,9 +157,6 @@ class PermutationLab(Lab):
             found.append({"slot": step.place, "left": step.left, "right": step.right, "belief": belief, "costs": costs,
                           "sums": (paid, least)})
         return found
-
-    def _labels(self, ids: Sequence[int]) -> list[str]:
-        return labels(self.tokenizer, ids)
 
     def _why_not(self, words: Sequence[str], nats: float | None) -> str:
         """Why there is no exact value of the whole sentence; "" where there is one."""
