@@ -1,20 +1,20 @@
 """The question that the Alignment Lab asks before one looks: what is written when a word is shut off?"""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from jaxtyping import Float
 from torch import Tensor
 
 from plmlab.labs.alignment.compared import side_by_side
 from plmlab.labs.alignment.reading import ENDS
+from plmlab.labs.alignment.state import Asked
 
 TOLD = 3
 """So many changed words are told."""
 
 
 def shutting(words: Sequence[str], tokens: Sequence[str], weights: Float[Tensor, "time key"],
-             partners: Sequence[Sequence[int]], without: Callable[[int], list[str]]) -> dict[str, Any]:
+             partners: Sequence[Sequence[int]], without: Callable[[int], list[str]]) -> Asked:
     """The question, its answer, and the ``slot`` that it shuts off: of the ``partners``, (step, slot), the one that
     stands farthest off, or without any the word that has most weight at some step. ``without(slot)`` gives what is
     written then."""

@@ -14,6 +14,7 @@ from plmlab.labs.alignment.compared import side_by_side
 from plmlab.labs.alignment.hands import LONGEST, checked, written
 from plmlab.labs.alignment.presets import AlignmentPreset, offered
 from plmlab.labs.alignment.reading import Source, read
+from plmlab.labs.alignment.state import Asked, Hand, State, Told
 from plmlab.labs.alignment.tallying import tally as tallied
 from plmlab.labs.alignment.telling import told
 from plmlab.labs.base import Change, Computed, Lab
@@ -83,8 +84,8 @@ class AlignmentLab(Lab):
         self.after: Translation | None = None
         self._text: tuple[Any, ...] | None = None
         self._written: dict[str, Translation] = {}
-        self._told: dict[str, dict[str, Any]] = {}
-        self._asked: dict[str, dict[str, Any]] = {}
+        self._told: dict[str, Told] = {}
+        self._asked: dict[str, Asked] = {}
         self._counted = {name: dict(tally) for name in self.looking} if isinstance(tally, Mapping) else {}
         begin = tried[0].traits() if text is None else {"text": text}
         super().__init__(**begin | {"drawn": self.looking[0]} | traits, menu={
@@ -134,18 +135,18 @@ class AlignmentLab(Lab):
         before = after = texts[self.drawn]
         if holds or shut:
             after = written(self.models[self.drawn], source.ids, self.tokenizer.vocab, holds, shut)
-        hand = {"held": [asdict(hold) for hold in holds], "shut": list(shut)}
+        hand: Hand = {"held": [asdict(hold) for hold in holds], "shut": list(shut)}
         asked = dict(self._asked) if known else {}
         if self.drawn not in asked:
             asked[self.drawn] = self._question(source, before, said[self.drawn])
         now = said[self.drawn] if after is before else told(after, self.tokenizer, source.gold)
         return Computed(
-            {"state": self._state(source, said, now) | hand | {"drawn": self.drawn, "asked": asked[self.drawn]},
+            {"state": self._state(source, said, now, hand, asked[self.drawn]),
              "message": self._note(source, before), "counted": self._counted.get(self.drawn, {}), **hand},
             {"source": source, "before": before, "after": after, "_text": key, "_written": texts, "_told": said,
              "_asked": asked})
 
-    def _state(self, source: Source, texts: Mapping[str, dict[str, Any]], now: dict[str, Any]) -> dict[str, Any]:
+    def _state(self, source: Source, texts: Mapping[str, Told], now: Told, hand: Hand, asked: Asked) -> State:
         """What JavaScript draws: ``before`` and ``now`` are translations as `told`, ``changes`` their steps in pairs,
         ``others`` what the other models write, ``gold`` the words of the reference."""
         before = texts[self.drawn]
@@ -155,17 +156,19 @@ class AlignmentLab(Lab):
             "unknown": list(source.unknown), "before": before, "now": now,
             "gold": None if source.gold is None else list(source.gold.chinese),
             "changes": [list(pair) for pair in side_by_side(before["tokens"], now["tokens"])],
-            "others": [{"name": name} | other for name, other in texts.items() if name != self.drawn],
+            "others": [{"name": name, **other} for name, other in texts.items() if name != self.drawn],
+            **hand, "drawn": self.drawn, "asked": asked,
         }
 
-    def _question(self, source: Source, before: Translation, then: Mapping[str, Any]) -> dict[str, Any]:
+    def _question(self, source: Source, before: Translation, then: Told) -> Asked:
         """What is asked before one looks, about a word that is shut off."""
         def without(slot: int) -> list[str]:
             said = written(self.models[self.drawn], source.ids, self.tokenizer.vocab, shut=[slot])
             return labels(self.tokenizer, said.tokens)
 
         assert before.weights is not None
-        right = [pair for pair in then["partners"] if then["slots"][pair[0]] is not None]
+        slots = then["slots"] or []
+        right = [pair for pair in then["partners"] if slots[pair[0]] is not None]
         return shutting(source.words, then["tokens"], before.weights, right, without)
 
     def _note(self, source: Source, before: Translation) -> str:

@@ -1,32 +1,30 @@
 """A translation as the Alignment Lab tells it to JavaScript, with what is right in it where that is known."""
 
 from math import exp
-from typing import Any
 
 from plmlab.interpret.alignments import Translation
 from plmlab.labs.alignment.compared import beside_reference, on_partner
+from plmlab.labs.alignment.state import Known, Told
 from plmlab.labs.shared.tokens import labels
 from plmlab.text.spacing import readable
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.world.datasets.passages import Passage
 
 
-def told(said: Translation, tokenizer: Tokenizer, gold: Passage | None) -> dict[str, Any]:
+def told(said: Translation, tokenizer: Tokenizer, gold: Passage | None) -> Told:
     """A translation as a dict for JavaScript.
 
-    Its ``tokens`` with their probabilities ``p`` and ``weights`` (32-bit floats, row by row; None without attention),
-    and whether it ``ended``. With gold, ``slots`` has the reference's slot of each right word, None at a wrong one;
-    ``right`` is their number; ``partners`` are the gold as (step, slot of the source), of which ``hits`` bear the
-    heaviest weight.
+    Its ``tokens`` with their probabilities ``p`` and ``weights`` (32-bit floats, row by row; None without attention).
+    With gold, ``slots`` has the reference's slot of each right word, None at a wrong one; ``right`` is their number;
+    ``partners`` are the gold as (step, slot of the source), of which ``hits`` bear the heaviest weight.
     """
     tokens = labels(tokenizer, said.tokens)
     words = tokens[:-1] if said.tokens[-1] == tokenizer.vocab.end else tokens
-    known: dict[str, Any] = {"slots": None, "right": None, "exact": None, "partners": [], "hits": None}
+    known: Known = {"slots": None, "right": None, "exact": None, "partners": [], "hits": None}
     if gold is not None:
         slots, partners = beside_reference(words, gold.chinese, gold.partners)
         known = {"slots": slots, "right": len(words) - slots.count(None), "exact": tuple(words) == gold.chinese,
                  "partners": [list(pair) for pair in partners],
                  "hits": None if said.weights is None else on_partner(said.weights, partners)}
-    return {"tokens": tokens, "text": readable(words), "ended": len(words) < len(tokens),
-            "p": [exp(logprob) for logprob in said.logprobs],
+    return {"tokens": tokens, "text": readable(words), "p": [exp(logprob) for logprob in said.logprobs],
             "weights": None if said.weights is None else said.weights.float().numpy().astype("<f4").tobytes(), **known}

@@ -15,6 +15,7 @@ from plmlab.interpret.ablation import Ablation
 from plmlab.interpret.distances import distance, divergence
 from plmlab.interpret.forward_pass import ForwardPass, forward_pass
 from plmlab.interpret.readable import Words, readable
+from plmlab.labs.attention.state import Effect, State
 from plmlab.labs.base import Change, Computed, Lab
 from plmlab.labs.shared.masks import mask_state
 from plmlab.labs.shared.notes import unknown
@@ -195,7 +196,7 @@ class AttentionLab(Lab):
         return run.maps[self.shown].name
 
     def _describe(self, before: ForwardPass, after: ForwardPass, name: str, closed: Sequence[Any],
-                  ) -> dict[str, Any]:
+                  ) -> State:
         found, visible = after.map(name), before.visible(name)
         for at, q, k in closed:
             visible = visible.edited(q, k, False) if at == name else visible
@@ -248,7 +249,7 @@ def detail_of(run: ForwardPass, name: str, layer: int, head: int) -> dict[str, A
             "formula": found.formula, "count": list(found.scores.shape), "numbers": numbers}
 
 
-def change_of(before: ForwardPass, after: ForwardPass, words: Words) -> dict[str, Any]:
+def change_of(before: ForwardPass, after: ForwardPass, words: Words) -> Effect:
     """What an ablation does to the output, as a dict for JavaScript: ``slots``, how far each moves, and ``whole``.
 
     Of an encoder, 1 − cosine between the vectors of each token, and between their means. Of a model with logits,

@@ -11,6 +11,7 @@ from plmlab.labs.base import Change, Computed, Lab
 from plmlab.labs.beam.beside import Begun, Beside
 from plmlab.labs.beam.pins import WIDEST, Likeliest, likeliest, pinned, widths
 from plmlab.labs.beam.presets import Preset, offered
+from plmlab.labs.beam.state import State
 from plmlab.labs.beam.tree import Search, branch, columns, greedily, lane, told
 from plmlab.labs.beam.writers import ModelWriter, TableWriter, Writer
 from plmlab.text.printable import printable
@@ -140,7 +141,7 @@ class BeamLab(Lab):
         same = self.search is not None and (self.search.writer, self.search.ids, self.search.length) == (
             writer, search.ids, self.length)
         greedy = self.greedy if same else greedily(writer, ids, self.length)
-        state = {
+        state: State = {
             "text": printable(self.text.strip()), "source": writer.name, "width": self.width, "alpha": self.alpha,
             "length": self.length, "read": len(ids) - (ids[0] == writer.vocab.start), "world": begun is not None,
             "left": begun.left if begun else "", "columns": columns(search, grown, greedy[-1]),

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp
-from typing import Any
 
 from plmlab.decode import Hypothesis, length_penalty
 from plmlab.decode.growth import Step, growth
 from plmlab.labs.beam.beside import Begun
+from plmlab.labs.beam.state import Branch, Grown, Lane, Whole
 from plmlab.labs.beam.writers import Writer, prompt_of
 
 
@@ -44,7 +44,7 @@ def greedily(writer: Writer, ids: Sequence[int], length: int) -> list[Hypothesis
     return [step.weighed[0][1] for step in Search(writer, tuple(ids), None, length, 1, 0.0).steps()]
 
 
-def columns(search: Search, steps: Sequence[Step], greedy: Hypothesis) -> list[list[dict[str, Any]]]:
+def columns(search: Search, steps: Sequence[Step], greedy: Hypothesis) -> list[list[Branch]]:
     """A list a step of its branches, those of one text together and the likeliest of them first.
 
     A branch has its ``token``, that token's probability under the model (``p``) and the world (``world``: None where it
@@ -54,12 +54,12 @@ def columns(search: Search, steps: Sequence[Step], greedy: Hypothesis) -> list[l
     told of a finished text.
     """
     best = steps[-1].finished[0].tokens if steps[-1].finished else ()
-    columns: list[list[dict[str, Any]]] = []
+    columns: list[list[Branch]] = []
     places: dict[tuple[int, ...], int] = {(): -1}
     before = [Hypothesis()]
     for step in steps:
         ranked = sorted(enumerate(step.weighed), key=lambda item: (places[item[1][1].tokens[:-1]], item[0]))
-        column = []
+        column = list[Branch]()
         for rank, (row, text) in ranked:
             fate, reason = fate_of(search, step, rank, text)
             column.append({
@@ -104,7 +104,7 @@ def chance(search: Search, text: Hypothesis) -> float | None:
     return search.begun.chance(text.tokens) if search.begun else None
 
 
-def told(search: Search, text: Hypothesis) -> dict[str, Any]:
+def told(search: Search, text: Hypothesis) -> Whole:
     """A whole text with its figures: the world's log-probability of it is None where it leaves the grammar."""
     writer = search.writer
     return {
@@ -114,10 +114,10 @@ def told(search: Search, text: Hypothesis) -> dict[str, Any]:
     }
 
 
-def lane(search: Search, path: Sequence[Hypothesis], before: Hypothesis) -> dict[str, Any]:
+def lane(search: Search, path: Sequence[Hypothesis], before: Hypothesis) -> Lane:
     """A text that grows apart from the beam, token by token from ``before`` on, as it is drawn beneath the tree."""
     whole = path[-1] if path else before
-    tokens, last = [], before
+    tokens, last = list[Grown](), before
     for text in path:
         tokens.append({"token": search.writer.labels(text.tokens[-1:])[0], "p": exp(text.logprob - last.logprob),
                        "world": chance(search, text), "total": text.logprob, "score": search.score(text)})

@@ -1,8 +1,8 @@
 """The same spans as BERT, T5 and GLM read them: who is told how long a blank is?"""
 
-from typing import Any
 
 from plmlab.labs.blank.rows import Layout, with_masks
+from plmlab.labs.blank.state import Beside
 
 TOLD = (
     "The reader counts the [MASK]s: the length is told. Each [MASK] says its own word, all at once, and none sees what "
@@ -14,7 +14,7 @@ TOLD = (
 )
 
 
-def three_inputs(made: Layout) -> list[dict[str, Any]]:
+def three_inputs(made: Layout) -> list[Beside]:
     """Who reads (``name``), what is read (``reads``), what is said (``says``), and whether the length is ``told``."""
     bert = with_masks(made.words, made.spans, lambda number, length: ["[MASK]"] * length)
     t5 = with_masks(made.words, made.spans, lambda number, length: [f"[X{number}]"])

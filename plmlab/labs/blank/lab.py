@@ -16,6 +16,7 @@ from plmlab.labs.blank.beside import three_inputs
 from plmlab.labs.blank.filling import ExactFilling, check_fills, drawn_lengths
 from plmlab.labs.blank.presets import some_spans, things_to_try
 from plmlab.labs.blank.rows import Layout, exercise, part_a_slips
+from plmlab.labs.blank.state import State
 from plmlab.labs.blank.steps import Names, Walk
 from plmlab.labs.shared.masks import mask_state
 from plmlab.labs.shared.sentence import SentenceLab, beginning
@@ -148,7 +149,7 @@ class BlankLab(SentenceLab):
         numbers = sorted(kept)
         return [kept[number] for number in numbers], [numbers.index(one) for one in self._drawn["order"] if one in kept]
 
-    def _state(self, ids: Sequence[int], spans: Spans, order: Sequence[int], chosen: Sequence[str]) -> dict[str, Any]:
+    def _state(self, ids: Sequence[int], spans: Spans, order: Sequence[int], chosen: Sequence[str]) -> State:
         """What is drawn."""
         self.names.check(chosen)
         names, vocab = self.names.all, self.tokenizer.vocab

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, TypeAlias
 
+from plmlab.labs.blank.state import Exercise, PartASlip, Slip
+
 Cell: TypeAlias = int | str | None
 Span: TypeAlias = Sequence[int]
 
@@ -78,7 +80,7 @@ def with_masks(words: Sequence[str], spans: Sequence[Span],
     return [*found, *words[behind:]]
 
 
-def exercise(made: Layout) -> list[dict[str, Any]]:
+def exercise(made: Layout) -> list[Exercise]:
     """The rows to be filled in, for JavaScript: the ``name`` of each, what is ``right``, and ``slips``, what people
     write in one ``part`` ("A" or "B") of it, with what is ``said`` of that. A slip that comes to what is right here, or
     to one before it, is left out."""
@@ -168,7 +170,7 @@ def targets(made: Layout) -> Row:
     )
 
 
-def part_a_slips(made: Layout) -> list[dict[str, str]]:
+def part_a_slips(made: Layout) -> list[PartASlip]:
     """What people write for Part A, and what is said of it; the right text is none of them."""
     joined = {"One [MASK] a word is BERT, and tells how long each blank is. GLM has one [MASK] a span.":
               with_masks(made.words, made.spans, lambda number, length: ["[MASK]"] * length),
@@ -181,7 +183,7 @@ def part_a_slips(made: Layout) -> list[dict[str, str]]:
             for slip in _distinct("A", made.part_a, list(joined.items()))]
 
 
-def _distinct(part: str, right: list[Any], slips: Slips) -> Iterator[dict[str, Any]]:
+def _distinct(part: str, right: list[Any], slips: Slips) -> Iterator[Slip]:
     seen = [right]
     for said, values in slips:
         if values not in seen:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from plmlab.interpret.readable import inference
 from plmlab.labs.blank.filling import (
@@ -17,6 +17,8 @@ from plmlab.labs.blank.filling import (
     slots_read,
     stand_of,
 )
+from plmlab.labs.blank.state import Length, Paid, Step
+from plmlab.labs.shared.beliefs import Row
 from plmlab.labs.shared.tokens import labels
 from plmlab.models.architectures import BlankFiller
 from plmlab.text.tokenizers import Tokenizer
@@ -73,12 +75,12 @@ class Walk:
     drawn: Drawn | None = None
     exact: ExactFilling | None = None
 
-    def steps(self, chosen: Sequence[str]) -> list[dict[str, Any]]:
+    def steps(self, chosen: Sequence[str]) -> list[Step]:
         """The way that begins with what the reader chose and goes on with what the model, or else the exact reader,
         thinks likeliest: a step for each word and END, for JavaScript. The last step has nothing ``said`` where nobody
         knows how to go on."""
         model = None if self.filler is None else ModelFilling(self.filler)
-        path, found = list[str](), list[dict[str, Any]]()
+        path, found = list[str](), list[Step]()
         while (stand := stand_of(path, self.order)).blank is not None:
             distribution = None if model is None else model.belief()
             belief, why = ({}, NOBODY) if self.exact is None else self.exact.belief(stand)
@@ -94,11 +96,11 @@ class Walk:
                 model.say(self.names.ids[said])
         return found
 
-    def lengths(self, steps: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    def lengths(self, steps: Sequence[Step]) -> list[Length]:
         """For each blank on the way, given what is said there in those before: how long it may be to either reader,
         [[words, p], …], and how many words stood there."""
         path = [step["said"] for step in steps if step["said"] is not None]
-        found = []
+        found = list[Length]()
         for turn, blank in enumerate(dict.fromkeys(step["blank"] for step in steps)):
             stand = Stand(stand_of(path, self.order[:turn]).finished, blank, ())
             exact = {} if self.exact is None else self.exact.lengths(stand)
@@ -115,7 +117,7 @@ class Walk:
         stand = Stand({blank: self.hidden[blank] for blank in before}, last, ())
         return {} if self.exact is None else self.exact.lengths(stand)
 
-    def paid(self) -> dict[str, float | None]:
+    def paid(self) -> Paid:
         """−log p of what stood there, in nats, by the model and by the exact reader; None where there is none, or where
         it can't be."""
         model = None
@@ -147,13 +149,13 @@ class Walk:
         words = (*self.hidden[stand.blank], END)
         return words[len(stand.written)] if words[:len(stand.written)] == stand.written else None
 
-    def _rows(self, distribution: Distribution | None, belief: Belief, true: str | None) -> list[dict[str, Any]]:
+    def _rows(self, distribution: Distribution | None, belief: Belief, true: str | None) -> list[Row]:
         """END, the likeliest words of either reader, and what stood there: the likeliest for the model first."""
         p: dict[str, float] = {}
         if distribution is not None:
             by_name = {name: float(distribution[id]) for name, id in self.names.ids.items() if id < len(distribution)}
             p = dict(sorted(by_name.items(), key=lambda item: -item[1]))
         words = dict.fromkeys((END, *list(p)[:TOP], *list(belief)[:TOP], *([] if true is None else [true])))
-        rows = [{"word": word, "p": p.get(word, 0.0) if p else None, "best": belief.get(word, 0.0) if belief else None,
-                 "own": word == true} for word in words]
+        rows: list[Row] = [{"word": word, "p": p.get(word, 0.0) if p else None,
+                            "best": belief.get(word, 0.0) if belief else None, "own": word == true} for word in words]
         return sorted(rows, key=lambda row: (row["word"] != END, -(row["p"] or 0.0), -(row["best"] or 0.0)))

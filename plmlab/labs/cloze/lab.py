@@ -11,6 +11,7 @@ from plmlab.labs.base import Change, Computed
 from plmlab.labs.cloze.pairs import Joint, chained_pair, likeliest, world_pair
 from plmlab.labs.cloze.presets import pair_question, presets, telling_word
 from plmlab.labs.cloze.readers import LeftReader, MaskedSentence, believed
+from plmlab.labs.cloze.state import Gap, Pair, State
 from plmlab.labs.shared.beliefs import belief_state
 from plmlab.labs.shared.notes import joined
 from plmlab.labs.shared.sentence import SentenceLab, beginning, fitting
@@ -109,13 +110,13 @@ class ClozeLab(SentenceLab):
         added = len(MaskedSentence.of(ids, self.tokenizer.vocab).ids) - len(ids)
         return fitting(max_tokens, self.model, self.left.left_only) - added
 
-    def _state(self, gapped: MaskedSentence) -> tuple[dict[str, Any], list[str]]:
+    def _state(self, gapped: MaskedSentence) -> tuple[State, list[str]]:
         """What is drawn, and what is to be said of it."""
         tokens = self._labels(gapped.ids)
         [both] = believed(self.model, [gapped])
         left = self.left.beliefs(gapped)
         exact, joint, notes = self._exact(gapped, tokens)
-        gaps = []
+        gaps = list[Gap]()
         for slot, belief in both.items():
             true, before = gapped.true(slot), gapped.before(slot)
             by_left = None
@@ -160,7 +161,7 @@ class ClozeLab(SentenceLab):
         return asked if len(asked) == 2 else list(gapped.hidden[:2]) if len(gapped.hidden) > 1 else []
 
     def _pair(self, gapped: MaskedSentence, both: dict[int, Distribution], joint: Joint | None,
-              ) -> dict[str, Any] | None:
+              ) -> Pair | None:
         """The two gaps crossed: beside the product what is true in the world, or the model asked one by one."""
         slots = self._chosen(gapped)
         if not slots:

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from math import fsum, log
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import torch
 from torch import Tensor
 
+from plmlab.labs.cloze.state import Crossed, Worst
 from plmlab.labs.shared.beliefs import TOP, Labels
 from plmlab.world.datasets.best_reader import Distribution
 
@@ -24,7 +25,7 @@ Joint: TypeAlias = Mapping[tuple[int, int], float]
 """Two tokens together → their probability; what is not in it is impossible."""
 
 
-def world_pair(one: Distribution, other: Distribution, joint: Joint, labels: Labels) -> dict[str, Any]:
+def world_pair(one: Distribution, other: Distribution, joint: Joint, labels: Labels) -> Crossed:
     """What believing two words independently costs, against the joint probability of an exact reader.
 
     ``impossible`` is the probability that the model's product gives to pairs which no sentence has; ``unavoidable``
@@ -50,7 +51,7 @@ def world_pair(one: Distribution, other: Distribution, joint: Joint, labels: Lab
     }
 
 
-def _impossible_pair(one: Distribution, other: Distribution, joint: Joint, labels: Labels) -> dict[str, Any]:
+def _impossible_pair(one: Distribution, other: Distribution, joint: Joint, labels: Labels) -> Worst:
     """The pair that the product believes in most and no sentence has, of the likeliest words of both."""
     rows, columns = (list(zip(*map(Tensor.tolist, belief.topk(min(SEARCHED, len(belief)))), strict=True))
                      for belief in (one, other))
@@ -59,7 +60,7 @@ def _impossible_pair(one: Distribution, other: Distribution, joint: Joint, label
 
 
 def chained_pair(one: Distribution, other: Distribution, firsts: Sequence[int], seconds: Sequence[Distribution],
-                 labels: Labels) -> dict[str, Any]:
+                 labels: Labels) -> Crossed:
     """What believing two words independently costs, against the model asked one after the other: p(a) · p(b | a).
 
     ``seconds`` are its distributions of b, once each of the words ``firsts`` stands in the first gap. The dict has the

@@ -7,6 +7,7 @@ from typing import Any
 from torch import nn
 
 from plmlab.labs.cloze.readers import MaskedSentence, believed
+from plmlab.labs.cloze.state import Crossed
 from plmlab.labs.shared.beliefs import Labels, share
 from plmlab.world import World
 from plmlab.world.grammar.sentence import Sentence
@@ -80,16 +81,17 @@ def telling_word(model: nn.Module, gapped: MaskedSentence, labels: Labels) -> tu
                       f"{share(left[most])} instead of {share(whole)}.{needed} Hide it, and look.")
 
 
-def pair_question(pair: dict[str, Any]) -> tuple[str, str]:
+def pair_question(pair: Crossed) -> tuple[str, str]:
     """A question and its answer, for two gaps: how often will guesses made apart not fit together?"""
     question = "The model fills both gaps at once, neither knowing of the other. How often will they not fit together?"
     worst = pair["worst"]
     if worst is None:
         return question, "Hardly ever: these two gaps can be filled apart. Try a subject and its verb."
     one, other = worst["words"]
-    if pair["kind"] == "chained":
+    impossible, unavoidable = pair["impossible"], pair["unavoidable"]
+    if impossible is None or unavoidable is None:
         return question, (f"Look at “{one} … {other}”: the product gives it {share(worst['product'])}. Once “{one}” "
                           f"stands there, the same model gives the pair {share(worst['together'])}.")
-    return question, (f"In {share(pair['impossible'])} of all cases the pair is one that no sentence has. Training "
+    return question, (f"In {share(impossible)} of all cases the pair is one that no sentence has. Training "
                       "longer would not help: the best possible reader, if it had to answer in this way, would write "
-                      f"such pairs in {share(pair['unavoidable'])}. Fill one gap first, and the other will know of it.")
+                      f"such pairs in {share(unavoidable)}. Fill one gap first, and the other will know of it.")

@@ -10,6 +10,7 @@ from plmlab.interpret.readable import AnyTokenizer, as_ours
 from plmlab.labs.base import Change, Computed, Lab
 from plmlab.labs.cognitive_graph.growing import Grow, Run
 from plmlab.labs.cognitive_graph.presets import CognitiveGraphPreset
+from plmlab.labs.cognitive_graph.state import State
 from plmlab.labs.cognitive_graph.steps import Drawing
 from plmlab.labs.cognitive_graph.told import Thing, changed, names_nothing, too_few
 from plmlab.labs.shared.notes import empty, joined, left_out, unknown
@@ -87,9 +88,10 @@ class CognitiveGraphLab(Lab):
                        if (one.question, one.kind) == (self.text, self.kind)), None)
         known = CognitiveGraphPreset("", "") if preset is None else self.presets[preset]
         drawing = Drawing(run, known.gold, special=self.kind == "special")
-        state = {"text": self.text.strip(), "kind": self.kind, "named": list(run.growing.named), "preset": preset,
-                 "right": known.answer, "note": known.note, "without": forbidden,
-                 "changed": changed(whole, run, without), **drawing.state()}
+        state: State = {
+            "text": self.text.strip(), "kind": self.kind, "named": list(run.growing.named), "preset": preset,
+            "right": known.answer, "note": known.note, "without": forbidden, "changed": changed(whole, run, without),
+            **drawing.state()}
         step = 1 if anew else self.step
         return Computed({"state": state, "forbidden": forbidden, "step": max(0, min(step, len(run.states) - 1)),
                          "message": joined(note, too_few(self.kind, len(whole.growing.named)))})

@@ -9,6 +9,7 @@ from plmlab.interpret.graph_messages import message_effects
 from plmlab.labs.cognitive_graph.columns import places
 from plmlab.labs.cognitive_graph.growing import GrownState, Run
 from plmlab.labs.cognitive_graph.presets import Gold
+from plmlab.labs.cognitive_graph.state import Choice, Edge, Effect, Graph, Node, Span, Step, Visit
 from plmlab.objectives.cognitive_graphs import adjacency
 
 
@@ -25,15 +26,15 @@ class Drawing:
         self.run, self.gold, self.special, self.pages = run, gold, special, run.growing.pages
         self.places = places(run.last.graph, run.growing.named, gold)
         self.number = {place.name: number for number, place in enumerate(self.places)}
-        self._visits: list[tuple[Any, dict[str, Any]]] = []
+        self._visits: list[tuple[Any, Visit]] = []
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> Graph:
         """All of it, for JSON."""
         steps = [self._step(state) for state in self.run.states]
         return {"nodes": self._nodes(), "edges": self._edges(), "visits": [drawn for _, drawn in self._visits],
                 "steps": steps, "gold": self.gold is not None}
 
-    def _nodes(self) -> list[dict[str, Any]]:
+    def _nodes(self) -> list[Node]:
         gold = set(self.gold.nodes) if self.gold else set()
         return [{"name": place.name, "column": place.column, "row": place.row, "missed": place.missed,
                  "gold": place.name in gold, "start": place.name in self.run.growing.named,
@@ -41,23 +42,24 @@ class Drawing:
                  "sentences": [[self.pages.spelled([id]) for id in sentence]
                                for sentence in self.pages.sentences(place.name)]} for place in self.places]
 
-    def _edges(self) -> list[dict[str, Any]]:
+    def _edges(self) -> list[Edge]:
         wanted = self.gold.edges if self.gold else {}
-        found = [{"source": self.number[source], "target": self.number[target], "gold": (source, target) in wanted,
-                  "since": self.run.since[source, target], "sentence": told["clue"][1],
-                  "span": self._found_by(source, target)}
-                 for source, target, told in self.run.last.graph.edges(data=True)]
-        missed = [{"source": self.number[source], "target": self.number[target], "gold": True, "since": None,
-                   "sentence": sentence, "span": None} for (source, target), sentence in wanted.items()
-                  if (source, target) not in self.run.last.graph.edges]
+        found: list[Edge] = [
+            {"source": self.number[source], "target": self.number[target], "gold": (source, target) in wanted,
+             "since": self.run.since[source, target], "sentence": told["clue"][1],
+             "span": self._found_by(source, target)} for source, target, told in self.run.last.graph.edges(data=True)]
+        missed: list[Edge] = [
+            {"source": self.number[source], "target": self.number[target], "gold": True, "since": None,
+             "sentence": sentence, "span": None} for (source, target), sentence in wanted.items()
+            if (source, target) not in self.run.last.graph.edges]
         return found + missed
 
-    def _found_by(self, source: str, target: str) -> dict[str, Any]:
+    def _found_by(self, source: str, target: str) -> Span:
         """The span by which an edge was found first."""
         visit = self.run.states[self.run.since[source, target]].visits[source]
         return next(span for span in self._spans(source, visit) if span["leads"] == self.number[target])
 
-    def _spans(self, name: str, visit: Any) -> list[dict[str, Any]]:
+    def _spans(self, name: str, visit: Any) -> list[Span]:
         """What System 1 pointed at in a page, the surest first; and the likeliest answer below [CLS], if it was taken.
         """
         spans = [self._span(visit, as_what, span) for as_what, spans in (("hop", visit.hops), ("answer", visit.answers))
@@ -68,7 +70,7 @@ class Drawing:
                 spans.append(self._span(visit, "below", visit.likeliest))
         return spans
 
-    def _span(self, visit: Any, as_what: str, span: Any) -> dict[str, Any]:
+    def _span(self, visit: Any, as_what: str, span: Any) -> Span:
         first = visit.read.bounds[span.sentence][0]
         words = visit.read.words(span.start, span.end)
         name = self.pages.find(words) if as_what == "hop" else self.run.name(words)
@@ -90,7 +92,7 @@ class Drawing:
     def _numbers(self, names: Sequence[str]) -> list[int]:
         return [self.number[name] for name in names]
 
-    def _step(self, state: GrownState) -> dict[str, Any]:
+    def _step(self, state: GrownState) -> Step:
         """What is known at a step."""
         growing, nodes = self.run.growing, state.graph.nodes
         answer = growing.answer(state)
@@ -99,15 +101,14 @@ class Drawing:
                 "answers": self._numbers([name for name in nodes if nodes[name]["answer"]]),
                 "visits": {self.number[name]: self._visit(name, visit) for name, visit in state.visits.items()},
                 "answer": answer, "likeliest": growing.likeliest(state), "chance": growing.chance(state),
-                "compared": self._numbers(growing.compared(state)), "chances": {}, "effects": [],
-                **(self._choice(state, answer) if self.special else {})}
+                "compared": self._numbers(growing.compared(state)), **self._choice(state, answer)}
 
-    def _choice(self, state: GrownState, answer: str | None) -> dict[str, Any]:
+    def _choice(self, state: GrownState, answer: str | None) -> Choice:
         """System 2 on the nodes that were read: the ``chances`` of each of being the answer, [without edges, with
         them]; and ``effects`` of each edge, by how much its message raises the logits of [its target, the answer]."""
         read = [name for name in state.graph if name in state.visits]
-        if not read:
-            return {}
+        if not read or not self.special:
+            return {"chances": {}, "effects": []}
         edges = [(read.index(source), read.index(target)) for source, target in state.graph.edges
                  if source in read and target in read]
         model = self.run.growing.model
@@ -116,7 +117,7 @@ class Drawing:
                                 adjacency(edges, len(read)).to(device))
         chosen = read.index(answer) if answer in read else None
 
-        def effect(source: int, target: int) -> dict[str, Any]:
+        def effect(source: int, target: int) -> Effect:
             moved = found.effects[source, target]
             return {"source": self.number[read[source]], "target": self.number[read[target]],
                     "on_target": short(float(moved[target])),

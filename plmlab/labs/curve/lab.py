@@ -2,9 +2,9 @@
 
 import math
 import time
-from typing import Any
 
 from plmlab.labs.base import Lab
+from plmlab.labs.curve.state import Fixed, Now, State
 
 PAUSE = 0.1
 """Seconds between two messages to the browser, at least."""
@@ -55,9 +55,9 @@ class Curve(Lab):
                  floor_name: str = "floor", unit: str = "nats a token") -> None:
         super().__init__()
         self.title = title
-        self._fixed = {"title": title, "floor": floor, "floor_name": floor_name, "steps": steps, "unit": unit}
+        self._fixed: Fixed = {"floor": floor, "floor_name": floor_name, "steps": steps, "unit": unit}
         self._training, self._validation = Thinned(), Thinned()
-        self._now: dict[str, Any] = {"step": 0, "loss": None, "held_out": None, "note": "", "done": False}
+        self._now: Now = {"step": 0, "loss": None, "held_out": None, "note": "", "done": False}
         self._sent = 0.0
         self._show()
 
@@ -70,7 +70,7 @@ class Curve(Lab):
             self.message, self.stale = f"the loss is {loss} at step {step}: training has broken down", False
             return
         self._training.add(step, loss)
-        self._now.update(step=step, loss=loss)
+        self._now["step"], self._now["loss"] = step, loss
         if note:
             self._now["note"] = note
         if validation is not None and math.isfinite(validation):
@@ -81,7 +81,7 @@ class Curve(Lab):
 
     def finish(self, note: str = "") -> None:
         """Show that the run is over, with a closing ``note``; what has not been sent yet is sent."""
-        self._now.update(done=True, note=note or self._now["note"])
+        self._now["done"], self._now["note"] = True, note or self._now["note"]
         self._show()
 
     def summary(self) -> str:
@@ -90,8 +90,9 @@ class Curve(Lab):
 
     def _show(self) -> None:
         self._sent = time.monotonic()
-        self.state = {
-            **self._fixed, **self._now, "together": self._training.together,
+        state: State = {
+            "title": self.title, **self._fixed, **self._now, "together": self._training.together,
             "training": [(step, round(loss, 4)) for step, loss in self._training.points()],
             "validation": [(step, round(loss, 4)) for step, loss in self._validation.points()],
         }
+        self.state = dict(state)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import traitlets
 from torch import nn
@@ -12,6 +12,7 @@ from plmlab.labs.base import Change, Computed
 from plmlab.labs.four_masks.asking import QUESTION, answer
 from plmlab.labs.four_masks.presets import things_to_try
 from plmlab.labs.four_masks.reading import BEGIN, CUT, END, Reading, checked_size, readings, said
+from plmlab.labs.four_masks.state import Panel, State
 from plmlab.labs.shared.beliefs import belief_state
 from plmlab.labs.shared.masks import mask_state
 from plmlab.labs.shared.notes import joined
@@ -122,7 +123,7 @@ class FourMasksLab(SentenceLab):
             return min(self.cut, len(ids) - 1)
         return checked("cut", self.cut, ids)
 
-    def _state(self, ids: Sequence[int], gap: int, cut: int) -> tuple[dict[str, Any], str]:
+    def _state(self, ids: Sequence[int], gap: int, cut: int) -> tuple[State, str]:
         """What is drawn, and what is to be said of exact probabilities that are missing."""
         vocab, tokens = self.tokenizer.vocab, self._labels(ids)
         true = None if ids[gap] == vocab.need("mask") else ids[gap]
@@ -133,7 +134,7 @@ class FourMasksLab(SentenceLab):
         panels = [self._panel(name, reading, tokens, beliefs[name], best[name], true)
                   for name, reading in asked.items()]
         word = None if true is None else tokens[gap]
-        state = {
+        state: State = {
             "tokens": tokens, "hidden": gap, "cut": cut, "word": word, "panels": panels,
             "kinds": ["typed" if id == vocab.mask else "unknown" if id == vocab.unk else "word" for id in ids],
             "question": QUESTION, "answer": answer(beliefs, best, true, word),
@@ -145,7 +146,7 @@ class FourMasksLab(SentenceLab):
         return state, missing
 
     def _panel(self, name: str, reading: Reading, tokens: Sequence[str], belief: Distribution,
-               best: Distribution | None, true: int | None) -> dict[str, Any]:
+               best: Distribution | None, true: int | None) -> Panel:
         """One mask: what stands in its slots, who may look at whom, and what is believed of the gap."""
         shown = self._labels(reading.example.tokens.tolist())
         special = {BEGIN: shown[0], CUT: f"{shown[-1]} (of the source)", END: shown[-1]}

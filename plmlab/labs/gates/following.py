@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from plmlab.labs.gates.state import Next
 from plmlab.labs.shared.tokens import labels
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.world.datasets.best_reader import BestReader
@@ -30,7 +30,7 @@ class Following:
         self._expects = lru_cache(512)(lambda words: best.expects(words)[0])
 
     def describe(self, before: Float[Tensor, "time vocab"], after: Float[Tensor, "time vocab"],
-                 words: Sequence[str]) -> list[dict[str, Any]]:
+                 words: Sequence[str]) -> list[Next]:
         """For each slot: ``rows``, a word each as [word, before, after, in the world]; ``groups``, the mass of each as
         [before, after, in the world]; ``moved``, the total variation among the verbs and among the control words. The
         world's share is None where the text has left its grammar."""
@@ -50,7 +50,7 @@ class Following:
         return (one if number == "singular" else other) / (one + other)
 
     def _slot(self, row: tuple[list[int], list[float], list[float]], sums: Sequence[Sequence[float]],
-              expected: Mapping[int, float]) -> dict[str, Any]:
+              expected: Mapping[int, float]) -> Next:
         def shares(before: float, after: float, world: float) -> list[float | None]:
             return [before, after, round(world, 9) if expected else None]
 

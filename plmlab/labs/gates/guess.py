@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
 
 from plmlab.interpret.gates import Hold
 from plmlab.labs.gates.gold import Gold
+from plmlab.labs.gates.state import Guess
 
 TITLES = {"sg": "singular", "pl": "plural"}
 SURE = 0.6
@@ -32,7 +32,7 @@ def overwriting(known: Gold, slots: int, layer: int, unit: int, rises: bool) -> 
     return Hold("memory", layer, unit, WRITTEN if rises != plural else -WRITTEN, slots - 1)
 
 
-def question(forget: Hold, write: Hold, known: Gold, names: Sequence[str], shares: Sequence[float]) -> dict[str, Any]:
+def question(forget: Hold, write: Hold, known: Gold, names: Sequence[str], shares: Sequence[float]) -> Guess:
     """The question of a text that stops before a verb, and its answer. ``shares``: what verbs of the subject's number
     have of the mass on all verbs, as the model reads, when it forgets, and when the other number is written."""
     last = len(names) - 1

@@ -14,6 +14,7 @@ from plmlab.labs.base import Change, Computed, Lab
 from plmlab.labs.gates.following import Following
 from plmlab.labs.gates.gold import GatePreset, Gold, gold, texts_to_try
 from plmlab.labs.gates.guess import TITLES, forgetting, overwriting, question
+from plmlab.labs.gates.state import Guess, Read, State
 from plmlab.labs.gates.tracking import LABELS, Tracking, tracking
 from plmlab.labs.shared.notes import empty, joined, left_out, unknown
 from plmlab.labs.shared.probabilities import spelled
@@ -82,7 +83,7 @@ class GateLab(Lab):
         self.held: GatedPass | None = None
         self.known: Gold | None = None
         self._tokens: list[str] = []
-        self._guess: dict[str, Any] | None = None
+        self._guess: Guess | None = None
         tried = texts_to_try(world, split) if presets is None else list(presets)
         begin = tried[0].text if tried and text is None else text or ""
         super().__init__(text=begin, holds=[asdict(hold) for hold in holds], menu={
@@ -127,8 +128,8 @@ class GateLab(Lab):
             kept = {"read": read, "known": known, "_guess": guess, "_tokens": tokens}
         held = gated_pass(self.model, ids, holds) if holds else read
         orders = self._orders(read)
-        traits: dict[str, Any] = {"message": note, "state": self._describe(read, held, tokens, words, known, orders,
-                                                                          holds) | {"guess": guess}}
+        state: State = {**self._describe(read, held, tokens, words, known, orders, holds), "guess": guess}
+        traits: dict[str, Any] = {"message": note, "state": state}
         if "text" in change.drawn:
             traits["slot"] = guess["hold"]["start"] if guess else len(ids) - 1
         if not self.unit:
@@ -150,7 +151,7 @@ class GateLab(Lab):
             unknown(len(foreign)), left_out(len(own) - room, room, "word"))
 
     def _asked(self, read: GatedPass, known: Gold | None, ids: Sequence[int], names: Sequence[str],
-               ) -> dict[str, Any] | None:
+               ) -> Guess | None:
         """The question of this text, where a verb waits for its subject."""
         layer, unit = self.tracked["number"].order[0]
         forget = forgetting(known, len(ids), layer, unit)
@@ -173,7 +174,7 @@ class GateLab(Lab):
 
     def _describe(self, read: GatedPass, held: GatedPass, tokens: list[str], words: Sequence[str], known: Gold | None,
                   orders: Mapping[str, Mapping[int, Sequence[tuple[int, int]]]], holds: Sequence[Hold],
-                  ) -> dict[str, Any]:
+                  ) -> Read:
         sent = sorted({unit for by in orders.values() for order in by.values() for unit in order}
                       | {(hold.layer, hold.unit) for hold in holds})
         place = {unit: i for i, unit in enumerate(sent)}
@@ -185,9 +186,9 @@ class GateLab(Lab):
                        for name, by in orders.items()},
             "values": {point: _sent(held.values[point], sent) for point in POINTS},
             "before": _sent(read.values["memory"], sent) if holds else None,
-            "gold": known and {"number": known.tracks.number[:count], "inside": known.tracks.inside[:count],
-                               "left": known.tracks.left[:count] if known.finished else None,
-                               "said": " ".join(known.tracks.words)},
+            "gold": None if known is None else {
+                "number": known.tracks.number[:count], "inside": known.tracks.inside[:count],
+                "left": known.tracks.left[:count] if known.finished else None, "said": " ".join(known.tracks.words)},
             "next": self.following.describe(read.logits, held.logits, words),
             "held": bool(holds),
         }

@@ -14,6 +14,7 @@ from plmlab.labs.layer.mixing import SCORES, scored
 from plmlab.labs.layer.presets import OFFERED, SECOND, SPELLED, SPELLINGS, TEXT, LayerPreset
 from plmlab.labs.layer.reading import LAYERS, Reader, words_of
 from plmlab.labs.layer.spelling import Spellings
+from plmlab.labs.layer.state import State, Told
 from plmlab.labs.layer.store import DIRECTIONS, Sentences, Store, directions, packed
 from plmlab.labs.shared.notes import joined, left_out
 from plmlab.text.printable import printable
@@ -129,12 +130,12 @@ class LayerLab(Lab):
                                  f"{len(words[0])} and {len(words[1])} words")
             places, moved = self._common(words), False
         vectors = tuple(self.reader.sentence(some).float().cpu() for some in words)
-        told = [{"words": list(map(printable, some)), "senses": senses, "pattern": pattern,
+        told: list[Told] = [{"words": list(map(printable, some)), "senses": senses, "pattern": pattern,
                  "unknown": [i for i, word in enumerate(some) if word not in self._known],
                  "vectors": packed(self.stored.scaled(found))} for some, found in zip(words, vectors, strict=True)
                 for senses, pattern in [self.stored.sentences.parsed(some)]]
         note = joined(*(left_out(left, self.max_tokens, "word") for _, left in read if left))
-        state = {"sentences": told, "read": [self.text, self.second]}
+        state: State = {"sentences": told, "read": [self.text, self.second]}
         kept: dict[str, Any] = {"vectors": vectors, "_compared": places}
         kept |= {"_wanted": words[0][places[0]]} if moved else {}
         return {"state": state, "places": list(places), "message": note}, kept

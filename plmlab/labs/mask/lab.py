@@ -14,6 +14,7 @@ from plmlab.labs.base import Change, Computed, Lab
 from plmlab.labs.mask.kinds import Drawn, drawn
 from plmlab.labs.mask.marks import marks_of
 from plmlab.labs.mask.networks import NETWORKS, Network
+from plmlab.labs.mask.state import State
 from plmlab.labs.shared.masks import mask_state
 from plmlab.labs.shared.notes import empty, joined, left_out, unknown
 from plmlab.objectives import OBJECTIVES, Objective
@@ -159,7 +160,7 @@ class MaskLab(Lab):
         raise ValueError(f"max_tokens is {self.max_tokens}: too few to draw anything; give at least 8")
 
     def _describe(self, objective: Objective, network: Network, made: Drawn[Any],
-                  texts: list[list[int]]) -> dict[str, Any]:
+                  texts: list[list[int]]) -> State:
         question, answer = network.asks.get(type(made), (objective.question, objective.answer))
         example = made.row()
         vocab, tokens = self.tokenizer.vocab, [printable(t) for t in self.tokenizer.tokens(example.tokens.tolist())]

@@ -1,9 +1,9 @@
 """Which slot of a text is asked, where its answer was read last, and the question put to the reader before looking."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from plmlab.labs.memory.reading import Sight
+from plmlab.labs.memory.state import Guess
 
 QUESTION_MARKS = ("?", "？", "؟")
 ENDS = (*QUESTION_MARKS, ".", "!", "。", "！")
@@ -51,7 +51,7 @@ def other_memory(fact: int | None, at: Sight) -> int:
 
 
 def question(word: str, fact: int | None, at: Sight, memory: int, other: int, now: float, then: float,
-             likeliest: str) -> dict[str, Any]:
+             likeliest: str) -> Guess:
     """What to guess, and the answer: ``now`` and ``then`` are the probabilities of ``word`` with the memory as it is
     and with the ``other`` length, where ``likeliest`` comes first."""
     def slots(count: int) -> str:

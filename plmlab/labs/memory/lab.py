@@ -25,6 +25,7 @@ from plmlab.labs.memory.reading import (
     read_again,
     remembering_model,
 )
+from plmlab.labs.memory.state import Effects, Guess, Said, Sent, State
 from plmlab.labs.shared.notes import empty, joined, left_out, unknown
 from plmlab.labs.shared.tokens import labels, names_of
 from plmlab.visibility import Visibility
@@ -152,7 +153,7 @@ class MemoryLab(Lab):
         return visible, visible.dense(), visible.causes()
 
     def _state(self, ids: tuple[int, ...], tokens: list[str], slot: int, segment: int, memory: int,
-               cuts: list[tuple[int, int]]) -> dict[str, Any]:
+               cuts: list[tuple[int, int]]) -> State:
         model, at = self._remembering(segment, memory), Sight.before(slot, segment, memory)
         whole = self._read(ids, segment, memory, WAYS)
         visible, looks, causes = self._rules(ids, segment, memory)
@@ -183,7 +184,7 @@ class MemoryLab(Lab):
             **_sent(looked),
         }
 
-    def _said(self, logits: Float[Tensor, "vocab"], word: int) -> dict[str, Any]:
+    def _said(self, logits: Float[Tensor, "vocab"], word: int) -> Said:
         """The probability of the word, its rank from 1 on, and the likeliest words with theirs."""
         chances = logits.double().softmax(-1)
         top = chances.topk(min(LIKELIEST, len(chances)))
@@ -192,7 +193,7 @@ class MemoryLab(Lab):
                                                         top.values.tolist(), strict=True)]}
 
     def _effects(self, model: RememberingModel, ids: tuple[int, ...], at: Sight,
-                 inputs: Float[Tensor, "layer 1 time model"], word: int) -> dict[str, Any]:
+                 inputs: Float[Tensor, "layer 1 time model"], word: int) -> Effects:
         """The word's probability with some slots cut out, as [first slot, end, probability]: ``slots``, one by one or
         some neighbours together, and ``segments``, those before the asked slot's."""
         length = at.slot + 1 - at.begin
@@ -211,7 +212,7 @@ class MemoryLab(Lab):
         return {"slots": told[:len(slots)], "segments": told[len(slots):]}
 
     def _guess(self, ids: tuple[int, ...], at: Sight, segment: int, memory: int, word: int, name: str,
-               fact: int | None, now: float) -> dict[str, Any] | None:
+               fact: int | None, now: float) -> Guess | None:
         other = other_memory(fact, at)
         if other == memory or at.begin == 0 or getattr(self.model.config, "same_length", False):
             return None
@@ -238,9 +239,12 @@ def _zone(key: int, seen: bool, at: Sight) -> str:
     return "forgotten" if not seen else "segment" if key >= at.begin else "memory"
 
 
-def _sent(looked: Looked) -> dict[str, bytes]:
+def _sent(looked: Looked) -> Sent:
     """Where the slot looked, as bytes for JavaScript: [way layer head key], and [way layer head key term]."""
     weights = looked.weights.transpose(0, 1)
     terms = looked.terms.permute(2, 1, 3, 4, 0)
-    return {name: tensor.float().contiguous().cpu().numpy().astype("<f4").tobytes()
-            for name, tensor in (("weights", weights), ("terms", terms))}
+    return {"weights": _packed(weights), "terms": _packed(terms)}
+
+
+def _packed(tensor: Tensor) -> bytes:
+    return tensor.float().contiguous().cpu().numpy().astype("<f4").tobytes()

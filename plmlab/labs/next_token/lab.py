@@ -14,6 +14,7 @@ from plmlab.interpret.distances import kl_divergence
 from plmlab.interpret.logit_lens import Column, Lens, ResidualStream, language_model, residual_stream
 from plmlab.labs.base import Change, Computed, Lab
 from plmlab.labs.next_token.draft import Draft, Script
+from plmlab.labs.next_token.state import Beside, Cell, LensState, State
 from plmlab.labs.next_token.world import beginnings, entropy
 from plmlab.labs.shared.notes import unread
 from plmlab.labs.shared.probabilities import spelled
@@ -167,7 +168,7 @@ class NextTokenLab(Lab):
         assert self.stream is not None
         return self.stream.logits.argsort(descending=True, stable=True).tolist()
 
-    def _describe(self, draft: Draft, stream: ResidualStream) -> dict[str, Any]:
+    def _describe(self, draft: Draft, stream: ResidualStream) -> State:
         logits, ids = stream.logits.sort(descending=True, stable=True)
         order = ids.tolist()
         beside = self._beside(draft, order)
@@ -186,7 +187,7 @@ class NextTokenLab(Lab):
             "undo": draft.before is not None, "ended": self._ended(draft.ids),
         }
 
-    def _beside(self, draft: Draft, order: Sequence[int]) -> dict[str, Any] | None:
+    def _beside(self, draft: Draft, order: Sequence[int]) -> Beside | None:
         """The world's words that can come next, by their places in the model's order; or where the text left it."""
         if self.best is None:
             return None
@@ -200,7 +201,7 @@ class NextTokenLab(Lab):
         return {"p": list(expected.values()), "places": [place[id] for id in expected],
                 "entropy": entropy(expected.values()), "said": said}
 
-    def _lens_state(self, stream: ResidualStream) -> dict[str, Any]:
+    def _lens_state(self, stream: ResidualStream) -> LensState:
         """The lens of the last slots, and what stands behind each of them in the text."""
         columns = self._lens.columns(stream, self.max_tokens)
         tokens = labels(self.tokenizer, stream.ids)
@@ -211,7 +212,7 @@ class NextTokenLab(Lab):
             "columns": [self._column(column) for column in columns],
         }
 
-    def _column(self, column: Column) -> list[dict[str, Any]]:
+    def _column(self, column: Column) -> list[Cell]:
         return [{"likeliest": [[token, round(p, 6)] for token, (_, p)
                                in zip(labels(self.tokenizer, [id for id, _ in cell.likeliest]), cell.likeliest,
                                       strict=True)],

@@ -16,6 +16,7 @@ from plmlab.labs.permutation import exact, orders
 from plmlab.labs.permutation.asking import QUESTION, answer, own_chances, some
 from plmlab.labs.permutation.presets import PermutationPreset, things_to_try
 from plmlab.labs.permutation.reading import check_two_streams, example, in_orders, logits_of, surprisals
+from plmlab.labs.permutation.state import Orders, Proof, State, Step
 from plmlab.labs.permutation.tally import tally
 from plmlab.labs.shared.beliefs import belief_state
 from plmlab.labs.shared.masks import mask_state
@@ -122,7 +123,7 @@ class PermutationLab(SentenceLab):
             return orders.drawn(count, Random(self.draws))
         return orders.checked(self.order, count)
 
-    def _state(self, ids: Words, order: list[int]) -> dict[str, Any]:
+    def _state(self, ids: Words, order: list[int]) -> State:
         vocab, model = self.tokenizer.vocab, self.leaking if self.leak and self.leaking is not None else self.model
         tokens = self._labels([*ids, vocab.need("sep"), vocab.need("cls")])
         words = tokens[:len(ids)]
@@ -142,17 +143,19 @@ class PermutationLab(SentenceLab):
         }
 
     def _steps(self, ids: Words, words: Sequence[str], order: Sequence[int], logits: Float[Tensor, "time vocab"],
-               ) -> list[dict[str, Any]]:
+               ) -> list[Step]:
         """Step by step the slot that is said, those said before on its left and right, what is believed there, and what
         the word and all up to it cost: by the model, and by the best possible reader (None for an impossible word, or
         where there is no such reader)."""
         best = [None] * len(ids) if self.best is None else exact.beliefs(self.best, words, order)
-        found: list[dict[str, Any]] = []
+        found = list[Step]()
         paid, least = 0.0, None if self.best is None else 0.0
         for step, known in zip(orders.steps(order), best, strict=True):
             chances = logits[step.place].double().softmax(-1)
             belief = belief_state(chances, known, ids[step.place], self._labels)
-            costs = belief["own"]["nats"], _nats(belief["own"]["best"])
+            own = belief["own"]
+            assert own is not None
+            costs = own["nats"], _nats(own["best"])
             paid, least = paid + costs[0], None if least is None or costs[1] is None else least + costs[1]
             found.append({"slot": step.place, "left": step.left, "right": step.right, "belief": belief, "costs": costs,
                           "sums": (paid, least)})
@@ -164,7 +167,7 @@ class PermutationLab(SentenceLab):
             return "No world was given, so nobody knows the exact probabilities of this sentence."
         return "" if nats is not None else self.world.explain(words, self.split).message
 
-    def _many(self, ids: Words, order: list[int], paid: float) -> dict[str, Any]:
+    def _many(self, ids: Words, order: list[int], paid: float) -> Orders:
         """What the sentence costs in many orders, by the model and, with the leak, by the one that leaks; ``here`` is
         the number of the reader's order among them. ``paid`` is what that one costs."""
         listed, complete = orders.many(len(ids), Random(0))
@@ -184,7 +187,7 @@ class PermutationLab(SentenceLab):
         model = self.leaking if leak and self.leaking is not None else self.model
         return surprisals(model, in_orders(ids, listed, self.tokenizer.vocab, leak=leak)).sum(1).tolist()
 
-    def _proof(self, ids: Words, order: list[int]) -> dict[str, Any]:
+    def _proof(self, ids: Words, order: list[int]) -> Proof:
         """Other words put in turn where the first word of the order stands: the sum of what either model gives each of
         them when it stands there."""
         leaking = self.model if self.leaking is None else self.leaking

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 
+from plmlab.labs.position.state import Compared, ComparedWay
 from plmlab.labs.position.ways import ROWS, WAYS, RandomHead, Scores, Way
 from plmlab.labs.shared.notes import unknown
 
@@ -54,7 +54,7 @@ class Comparison:
     """What the lab draws: ``state`` for JSON, and ``scores``, float32, [query key] each: of every way before the move,
     of every way after it, and Transformer-XL's four terms."""
 
-    state: dict[str, Any]
+    state: Compared
     scores: bytes
 
     @classmethod
@@ -66,10 +66,11 @@ class Comparison:
         before, after = ([missing if scores is None else scores for scores in side]
                          for side in zip(*((one.before, one.after) for one in told), strict=True))
         terms = head.terms(head.vectors([*range(moved), *ids]))[:, moved:, moved:]
-        ways = [{"name": way.name, "source": way.source, "how": way.how, "why": way.why, "learned": way.learned,
-                 "numbers": way.numbers, "beyond": way.beyond, "largest": one.largest, "error": one.error,
-                 "drawn": [one.before is not None, one.after is not None]} for way, one in zip(WAYS, told, strict=True)]
-        state = {"tokens": list(tokens), "moved": moved, "ways": ways,
+        ways: list[ComparedWay] = [
+            {"name": way.name, "source": way.source, "how": way.how, "why": way.why, "learned": way.learned,
+             "numbers": way.numbers, "beyond": way.beyond, "largest": one.largest, "error": one.error,
+             "drawn": [one.before is not None, one.after is not None]} for way, one in zip(WAYS, told, strict=True)]
+        state: Compared = {"tokens": list(tokens), "moved": moved, "ways": ways,
                  "limit": LIMIT, "rounded": CHANGED, "finding": finding(told, moved),
                  "question": f"Which ways change their scores when the sentence is moved by {places(moved)}?",
                  "answer": answer(told, moved), "note": unknown(sum(id == unk for id in ids))}

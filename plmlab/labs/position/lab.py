@@ -1,9 +1,9 @@
 """The Position Lab: how a Transformer is told where a word stands, and what it does when nobody tells it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import torch
 import traitlets
@@ -15,6 +15,7 @@ from plmlab.interpret.attention_maps import attention_maps, looking
 from plmlab.interpret.readable import as_ours, readable
 from plmlab.labs.base import Change, Computed, Lab
 from plmlab.labs.position.comparison import Comparison
+from plmlab.labs.position.state import Finder, State, Variant
 from plmlab.labs.position.ways import RandomHead
 from plmlab.labs.shared.notes import empty, left_out
 from plmlab.labs.shared.tokens import names_of
@@ -187,7 +188,7 @@ class PositionLab(Lab):
     def compute(self, change: Change) -> Computed:
         """The sentence read in all variants, and the maps of the layer and head in sight; and all ways compared. Where
         the sentence is only moved, the model reads nothing anew."""
-        variants, state, note = self.variants, self.state, self._note
+        variants, state, note = self.variants, cast("State", self.state), self._note
         if change.drawn - {"moved"}:
             variants, tokens, note = self._variants()
             state = self._describe(variants, tokens)
@@ -239,7 +240,7 @@ class PositionLab(Lab):
             self._read[key] = torch.stack(found.weights).float().cpu(), found.queries
         return self._read[key]
 
-    def _describe(self, variants: tuple[PositionVariant, ...], tokens: list[str]) -> dict[str, Any]:
+    def _describe(self, variants: tuple[PositionVariant, ...], tokens: list[str]) -> State:
         """The state: three maps of the layer and head in sight, with their measures."""
         own = variants[0]
         layers, heads = own.weights.shape[:2]
@@ -258,7 +259,7 @@ class PositionLab(Lab):
             return maps[layer].mean(0) if head is None else maps[layer, head]
 
         maps = [seen(reading.weights) for reading in variants]
-        drawn = [{
+        drawn: list[Variant] = [{
             "title": reading.title,
             "positions": reading.positions.tolist(),
             "weights": [round(weight, 4) for weight in map.flatten().tolist()],
@@ -302,12 +303,12 @@ def _number(value: Tensor) -> float | None:
     return None if value.isnan() else round(value.item(), 4)
 
 
-def _place(title: str, index: Tensor, heads: int) -> dict[str, Any]:
+def _place(title: str, index: Tensor, heads: int) -> Finder:
     layer, head = divmod(int(index), heads)
     return {"title": title, "layer": layer, "head": head}
 
 
-def _finding(layer: int, head: int | None, drawn: Sequence[dict[str, Any]]) -> str:
+def _finding(layer: int, head: int | None, drawn: Sequence[Mapping[str, Any]]) -> str:
     """The title over the three maps: what this head does, and what is left of it."""
     who = f"Layer {layer}, " + ("the mean of its heads" if head is None else f"head {head}")
     own, mixed, same = drawn

@@ -17,6 +17,7 @@ from plmlab.labs.retrieval.looking import Looked, Looking
 from plmlab.labs.retrieval.plane import Plane
 from plmlab.labs.retrieval.presets import RetrievalPreset
 from plmlab.labs.retrieval.sight import Sight, drawing
+from plmlab.labs.retrieval.state import Points, State
 from plmlab.labs.shared.notes import empty, joined, left_out, unknown
 from plmlab.objectives.retrievals import Ids, Query
 from plmlab.objectives.retrieved import queried
@@ -104,9 +105,10 @@ class RetrievalLab(Lab):
         right = tuple(self.tokenizer.encode(known.answer, plain=True))
         asked, strange = self._asked(len(query.hidden), right)
         now, before = self._both(query, edits, excluded, tuple(known.excluded), asked)
-        state = drawing(Sight(lookup, now), Sight(self.lookup, before) if before else None, asked, right)
+        drawn = drawing(Sight(lookup, now), Sight(self.lookup, before) if before else None, asked, right)
         left = len(lookup.documents) - len(excluded)
-        state |= {"gaps": len(query.hidden), "preset": preset, "plane": self._points(query, edits, lookup)}
+        state: State = {**drawn, "gaps": len(query.hidden), "preset": preset,
+                        "plane": self._points(query, edits, lookup)}
         none = "" if left else "No document is left: the reader has only what it learned into its weights."
         return Computed({"state": state, "message": joined(note, strange, self._unknown(edits), none)})
 
@@ -200,7 +202,7 @@ class RetrievalLab(Lab):
         known = self.lookup.index.vectors([*self.lookup.documents])
         return Plane.fitted(known, torch.cat([known[:0], *vectors]))
 
-    def _points(self, query: Query, edits: Edits, lookup: Looking) -> dict[str, Any]:
+    def _points(self, query: Query, edits: Edits, lookup: Looking) -> Points:
         """Where the statement lies, and what was written; and all documents, the highest inner product first."""
         numbers = [number for number in (*range(self.lookup.index.next_number, lookup.index.next_number),
                                          *(one for one, _ in edits.replaced)) if number in lookup.documents]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from plmlab.labs.retrieval.looking import Looked, Looking
+from plmlab.labs.retrieval.state import Column, Document, Sights
 from plmlab.objectives.retrievals import NULL, Ids
 from plmlab.text.tokenizers import Tokenizer
 
@@ -19,7 +20,7 @@ class Sight:
     lookup: Looking
     reading: Looked
 
-    def column(self, number: int, answers: Sequence[Ids]) -> dict[str, Any]:
+    def column(self, number: int, answers: Sequence[Ids]) -> Column:
         """A document: its score, p(z|x), and of each answer p(y|z,x) and the pull r(z)."""
         place = self.reading.numbers.index(number)
         rows = [self.reading.answers.index(answer) for answer in answers]
@@ -68,11 +69,12 @@ def _pieces(tokenizer: Tokenizer, text: str, answers: Sequence[Ids]) -> Iterator
     yield text[told:], -1
 
 
-def drawing(now: Sight, before: Sight | None, asked: Sequence[Ids], right: Ids) -> dict[str, Any]:
+def drawing(now: Sight, before: Sight | None, asked: Sequence[Ids], right: Ids) -> Sights:
     """The columns now and, where something was edited, before; ``asked`` are answers that are shown in any case, the
     ``right`` one among them where it is known."""
     answers = shown(now.reading, before.reading if before else None, asked)
-    columns = [now.column(number, answers) | {"pieces": _told(now, number, answers)} for number in now.reading.numbers]
+    columns: list[Document] = [{**now.column(number, answers), "pieces": _told(now, number, answers)}
+                               for number in now.reading.numbers]
     old = None if before is None else [before.column(number, answers) for number in before.reading.numbers]
     return {"answers": [{"text": now.lookup.tokenizer.decode(answer), "p": now.chance(answer), "right": answer == right,
                          "before": None if before is None else before.chance(answer)} for answer in answers],
@@ -85,7 +87,7 @@ def _told(sight: Sight, number: int, answers: Sequence[Ids]) -> list[list[Any]]:
     return marked(sight.lookup.tokenizer, sight.lookup.documents[number].text, answers)
 
 
-def letters(*columns: Sequence[dict[str, Any]]) -> dict[str, str]:
+def letters(*columns: Sequence[Column]) -> dict[str, str]:
     """A letter for each document that is in sight, now or before; ∅ for the null document."""
     numbers = dict.fromkeys(column["number"] for some in columns for column in some if column["number"] != NULL)
     return {str(NULL): "∅"} | {str(number): chr(ord("A") + place) for place, number in enumerate(numbers)}

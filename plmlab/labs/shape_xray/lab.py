@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import torch
 import traitlets
@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from plmlab.interpret import intervene, watch
 from plmlab.labs.base import Change, Computed, Lab
+from plmlab.labs.shape_xray.state import State, Tensors
 from plmlab.labs.shared.notes import empty, left_out
 from plmlab.labs.shared.tokens import names_of
 from plmlab.layers.attention import MultiHeadAttention
@@ -218,7 +219,7 @@ class ShapeXray(Lab):
                              f"needs one vector of {width} numbers a token: {(len(tokens), width)}")
         return tokens, x.detach().float()
 
-    def _describe(self, tokens: list[str], x: Tensor, passes: dict[str, Pass]) -> dict[str, Any]:
+    def _describe(self, tokens: list[str], x: Tensor, passes: dict[str, Pass]) -> State:
         right, wrong = passes["right"], passes["wrong"]
         heads, time, width = right.queries.shape
         return {
@@ -239,6 +240,7 @@ def rounded(tensor: Tensor) -> list[Any]:
     return tensor.double().round(decimals=4).tolist()
 
 
-def numbers(passed: Pass) -> dict[str, Any]:
+def numbers(passed: Pass) -> Tensors:
     """Every tensor of a pass by name, as nested lists for JSON."""
-    return {name: tensor.tolist() if name == "sources" else rounded(tensor) for name, tensor in vars(passed).items()}
+    return cast("Tensors", {name: tensor.tolist() if name == "sources" else rounded(tensor)
+                            for name, tensor in vars(passed).items()})

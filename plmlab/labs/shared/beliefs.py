@@ -1,7 +1,7 @@
 """What two readers believe of one slot, a model and the best possible one, beside each other."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias, TypedDict
 
 import torch
 from torch import Tensor
@@ -15,6 +15,33 @@ LEAST = 1e-300
 """Below it a probability counts as this, so that its surprisal is a number."""
 
 Labels: TypeAlias = Callable[[Sequence[int]], list[str]]
+
+
+class Row(TypedDict):
+    """A word and its probability for either reader, None where there is none; whether it is the true one (``own``)."""
+
+    word: str
+    p: float | None
+    best: float | None
+    own: bool
+
+
+class Own(TypedDict):
+    """What the model believes of the true word: ``rank`` among how many (``of``), surprisal in ``nats``."""
+
+    p: float
+    rank: int
+    nats: float
+    of: int
+    best: float | None
+
+
+class BeliefState(TypedDict):
+    """One slot, as `belief_state` describes it."""
+
+    rows: list[Row]
+    own: Own | None
+    kl: float | None
 
 
 def surprisal(p: float | Tensor) -> Tensor:
@@ -32,7 +59,7 @@ def divergence(best: Distribution, model: Distribution) -> float:
     return float(kl_divergence(best, model.clamp_min(LEAST)))
 
 
-def belief_state(belief: Distribution, best: Distribution | None, true: int | None, labels: Labels) -> dict[str, Any]:
+def belief_state(belief: Distribution, best: Distribution | None, true: int | None, labels: Labels) -> BeliefState:
     """The likeliest words by either reader, the likelier for the model first, the true one among them; for JavaScript.
 
     Each of ``rows`` has the model's probability ``p`` and the ``best`` reader's. ``own`` tells of the true word: its
@@ -43,9 +70,9 @@ def belief_state(belief: Distribution, best: Distribution | None, true: int | No
     top = highest.topk(min(TOP, len(belief))).indices.tolist()
     top += [true] if true is not None and true not in top else []
     top.sort(key=lambda id: -float(belief[id]))
-    rows = [{"word": word, "p": float(belief[id]), "best": None if best is None else float(best[id]),
+    rows: list[Row] = [{"word": word, "p": float(belief[id]), "best": None if best is None else float(best[id]),
              "own": id == true} for word, id in zip(labels(top), top, strict=True)]
-    own = None
+    own: Own | None = None
     if true is not None:
         own = {"p": float(belief[true]), "rank": int((belief > belief[true]).sum()) + 1,
                "nats": float(surprisal(belief[true])), "of": len(belief),

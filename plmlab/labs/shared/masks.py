@@ -1,11 +1,20 @@
 """Masks for JavaScript: what decides each pair, and why."""
 
-from typing import Any
+from typing import TypedDict
 
 from plmlab.visibility import BY_HAND, Visibility
 
 
-def mask_state(title: str, visible: Visibility) -> dict[str, Any]:
+class MaskState(TypedDict):
+    """One mask, as `mask_state` describes it."""
+
+    title: str
+    rules: list[str]
+    causes: list[int]
+    sentences: dict[str, str]
+
+
+def mask_state(title: str, visible: Visibility) -> MaskState:
     """One mask for JavaScript: what decides each pair, row by row, and the sentence behind each cause.
 
     ``rules`` are their names; ``causes`` are those of `Visibility.causes`, one after the other; ``sentences`` has a

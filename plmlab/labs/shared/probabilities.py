@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from math import exp, isfinite, log
 from random import Random
-from typing import Any
+from typing import Any, TypedDict
 
 from plmlab.draws import shuffled
 from plmlab.text.printable import printable
@@ -14,6 +14,60 @@ from plmlab.world.probability.posterior import NotInGrammar
 
 SHOWN = 7
 MARKS = ".?!,"
+
+
+class Believed(TypedDict):
+    """One reader's distribution at one slot, as `belief` describes it."""
+
+    likeliest: list[list[Any]]
+    own: float
+    choices: int
+
+
+class Column(TypedDict):
+    """A word, its surprisal, and what two readers believe of its slot."""
+
+    word: str
+    nats: float | None
+    left: Believed | None
+    both: Believed | None
+
+
+class Gain(TypedDict):
+    """A word, and how much the right side helps with it."""
+
+    slot: int
+    word: str
+    nats: float
+    left: float
+    both: float
+
+
+class End(TypedDict):
+    """The end of a sentence."""
+
+    nats: float
+    p: float
+
+
+class Known(TypedDict):
+    """What is known of any sentence."""
+
+    words: list[Column]
+    valid: bool
+    prefix: int
+    said: str
+    expected: list[list[Any]]
+    choices: int
+
+
+class ProbabilityState(Known, total=False):
+    """A sentence word by word, as `probability_state` describes it."""
+
+    end: End
+    nats: float
+    perplexity: float
+    gain: Gain
 
 
 def words_of(text: str, world: World) -> list[str]:
@@ -39,13 +93,13 @@ def likeliest(beliefs: Mapping[str, float], count: int = SHOWN) -> list[list[Any
     return [[word, p] for word, p in ranked[:count]]
 
 
-def belief(beliefs: Mapping[str, float], word: str) -> dict[str, Any]:
+def belief(beliefs: Mapping[str, float], word: str) -> Believed:
     """One reader's distribution at one slot: the ``likeliest`` words, ``own``, the probability of ``word``, and
     ``choices``, how many words are possible."""
     return {"likeliest": likeliest(beliefs), "own": beliefs.get(word, 0.0), "choices": len(beliefs)}
 
 
-def probability_state(world: World, words: Sequence[str]) -> dict[str, Any]:
+def probability_state(world: World, words: Sequence[str]) -> ProbabilityState:
     """A sentence word by word, as a dict for JavaScript; surprisals in nats.
 
     Each word that still belongs to the grammar has its surprisal, and what a reader of what stands before it
@@ -55,19 +109,19 @@ def probability_state(world: World, words: Sequence[str]) -> dict[str, Any]:
     """
     explained = world.explain(words)
     columns = [_column(world, words, place, explained.prefix) for place in range(len(words))]
-    state: dict[str, Any] = {
+    state: ProbabilityState = {
         "words": columns, "valid": explained.valid, "prefix": explained.prefix, "said": explained.message,
         "expected": likeliest(explained.expected), "choices": len(explained.expected),
     }
     if explained.valid:
         end = explained.expected[END]
         nats = -world.logprob(words)
-        state |= {"end": {"nats": -log(end), "p": end}, "nats": nats, "perplexity": exp(nats / (len(words) + 1)),
-                  "gain": _gain(columns)}
+        state.update({"end": {"nats": -log(end), "p": end}, "nats": nats, "perplexity": exp(nats / (len(words) + 1)),
+                      "gain": _gain(columns)})
     return state
 
 
-def _column(world: World, words: Sequence[str], place: int, prefix: int) -> dict[str, Any]:
+def _column(world: World, words: Sequence[str], place: int, prefix: int) -> Column:
     word = words[place]
     left = world.next_words(words[:place]) if place <= prefix else {}
     try:
@@ -78,12 +132,13 @@ def _column(world: World, words: Sequence[str], place: int, prefix: int) -> dict
             "left": belief(left, word) if left else None, "both": belief(both, word) if both else None}
 
 
-def _gain(columns: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _gain(columns: Sequence[Column]) -> Gain:
     """The word that the right side helps most with."""
-    gains = [log(column["both"]["own"] / column["left"]["own"]) for column in columns]
+    shares = [(column["left"]["own"], column["both"]["own"]) for column in columns if column["left"] and column["both"]]
+    gains = [log(both / left) for left, both in shares]
     place = max(range(len(gains)), key=gains.__getitem__)
     return {"slot": place, "word": columns[place]["word"], "nats": gains[place],
-            "left": columns[place]["left"]["own"], "both": columns[place]["both"]["own"]}
+            "left": shares[place][0], "both": shares[place][1]}
 
 
 def presets(world: World) -> list[dict[str, str]]:

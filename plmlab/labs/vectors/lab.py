@@ -18,6 +18,7 @@ from plmlab.labs.vectors.checks import (
 )
 from plmlab.labs.vectors.numbers import nearest, packed, principal
 from plmlab.labs.vectors.own_text import LIMIT, Train, trained
+from plmlab.labs.vectors.state import Beside, State
 from plmlab.vectors import WordVectors
 
 MEASURES = ("cosine", "dot")
@@ -77,7 +78,7 @@ class VectorLab(Lab):
         self.train = train
         last = self.vectors
         rows = groups_of(groups or {}, last)
-        self._beside: dict[str, Any] = {
+        self._beside: Beside = {
             "groups": [{"name": name, "rows": found} for name, found in rows.items()],
             "counts": counts_of(counts, last),
             "twins": [nearest(twin, last.words) for twin in twins_of(twins, last)],
@@ -160,11 +161,11 @@ class VectorLab(Lab):
                              "yours.")
         return trained(self.train, str(self.request.get("text", "")), name)
 
-    def _showing(self, found: Snapshots, beside: Mapping[str, Any], *, note: str) -> Computed:
+    def _showing(self, found: Snapshots, beside: Beside, *, note: str) -> Computed:
         """What follows from vectors: what they have of the word, the analogy and the axes that stood, stays."""
         last = next(reversed(found.values()))
         fitted = principal(last.unit.detach())
-        state = {
+        state: State = {
             "words": list(last.words), "width": last.matrix.shape[1], "updates": list(found),
             **packed([one.matrix.detach() for one in found.values()]), **beside, "own": bool(note),
             "principal": {"mean": fitted.mean.tolist(), "axes": fitted.axes.tolist(), "shares": fitted.shares},

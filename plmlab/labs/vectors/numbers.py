@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from plmlab.labs.vectors.state import Packed
 from plmlab.vectors import WordVectors
 
 STEPS = 32_767
@@ -14,7 +15,7 @@ STEPS = 32_767
 NEIGHBOURS = 10
 
 
-def packed(matrices: Sequence[Float[Tensor, "word model"]]) -> dict[str, bytes]:
+def packed(matrices: Sequence[Float[Tensor, "word model"]]) -> Packed:
     """Vectors as int16 (``numbers``, [snapshot, word, model]) and a float32 step for each row (``steps``,
     [snapshot, word]), little-endian: a number is off by at most half a step, 1/65534 of the row's largest, and so a
     cosine of d-dimensional vectors by at most √d/32767, 0.0003 for 100 numbers, and in practice by a tenth of that."""

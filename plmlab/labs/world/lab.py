@@ -1,7 +1,7 @@
 """Meet the Small World: a universe that writes about itself, and knows the exact probability of all it says."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import traitlets
 
@@ -11,6 +11,7 @@ from plmlab.labs.shared.notes import empty, left_out
 from plmlab.labs.shared.probabilities import presets, probability_state, words_of
 from plmlab.labs.world.questions import bridge_questions, question_state
 from plmlab.labs.world.sentences import directory, entity_state, sentences_state
+from plmlab.labs.world.state import State
 from plmlab.world import World
 from plmlab.world.questions.bank import Question
 
@@ -75,10 +76,10 @@ class WorldLab(Lab):
         same = self.size == self._size
         questions, begin = (self._questions, {}) if same else entered(shown)
         given = {name: getattr(self, name) for name in self.inputs} | begin
-        state, message, stale = dict(self.state), "", False
+        state, message, stale = cast("State", dict(self.state)), "", False
         for view in [view for view, names in VIEWS.items() if {"size", *names} & (change.drawn | begin.keys())]:
             try:
-                state[view] = self._made(view, shown, given, questions)
+                state.update(self._made(view, shown, given, questions))
                 message = message or (self._note(given["text"]) if view == "probability" else "")
             except ValueError as error:
                 if view not in state:
@@ -91,18 +92,18 @@ class WorldLab(Lab):
                         {"_size": self.size, "_questions": questions})
 
     def _made(self, view: str, shown: World, given: Mapping[str, Any],
-              questions: Sequence[Question]) -> Any:
-        """One view's part of the state."""
+              questions: Sequence[Question]) -> State:
+        """One view's part of the state, alone."""
         if view == "sentences":
-            return sentences_state(shown, given["drawn"])
+            return {"sentences": sentences_state(shown, given["drawn"])}
         if view == "entity":
-            return entity_state(shown, given["entity"])
+            return {"entity": entity_state(shown, given["entity"])}
         if view == "question":
-            return question_state(shown, questions, given["asked"])
+            return {"question": question_state(shown, questions, given["asked"])}
         words = words_of(given["text"], shown)[:self.max_tokens]
         if not words:
             raise empty()
-        return probability_state(shown, words)
+        return {"probability": probability_state(shown, words)}
 
     def _note(self, text: str) -> str:
         return left_out(len(words_of(text, self.world)) - self.max_tokens, self.max_tokens, "word")

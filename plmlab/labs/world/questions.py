@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from itertools import islice
 from random import Random
-from typing import Any
 
 from plmlab.draws import sample, shuffled
 from plmlab.labs.world.sentences import fact_state, sentence_state
+from plmlab.labs.world.state import Hop
+from plmlab.labs.world.state import Question as QuestionState
 from plmlab.world import World
 from plmlab.world.facts.relations import Entity
 from plmlab.world.questions.bank import PLURAL, Question
@@ -36,11 +37,11 @@ def guesses(world: World, question: Question, number: int) -> list[str]:
     return [said(entity, world) for entity in shuffled(rng, [answer, *chosen])]
 
 
-def question_state(world: World, questions: Sequence[Question], number: int) -> dict[str, Any]:
+def question_state(world: World, questions: Sequence[Question], number: int) -> QuestionState:
     """A question for JavaScript: its words, its articles, its graph hop by hop, each with the sentence where the hop is
     read, and answers to guess from."""
     question = questions[number % len(questions)]
-    hops = []
+    hops = list[Hop]()
     for edge in question.graph.edges:
         assert edge.clue is not None, "every hop of a bridge question is read in a sentence"
         sentence = world.corpora.articles(question.split)[edge.clue.article].sentences[edge.clue.sentence]

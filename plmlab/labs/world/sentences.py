@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
 
+from plmlab.labs.world.state import End, Entity, Fact
+from plmlab.labs.world.state import Sentence as SentenceState
 from plmlab.world import World
 from plmlab.world.facts.relations import Triple
 from plmlab.world.grammar.sentence import Sentence
@@ -12,16 +13,16 @@ SENTENCES = 4
 LOOKED_AT = 400
 
 
-def fact_state(triple: Triple, world: World) -> dict[str, Any]:
+def fact_state(triple: Triple, world: World) -> Fact:
     """One fact as a dict for JavaScript: its relation's name and its two ends; ``named`` ends have an article."""
-    def end(key: str) -> dict[str, Any]:
+    def end(key: str) -> End:
         entity = world.facts[key]
         return {"key": key, "name": entity.name, "kind": entity.kind, "named": entity.named}
     return {"subject": end(triple.subject), "relation": world.facts.relation(triple.relation).english,
             "object": end(triple.object)}
 
 
-def sentence_state(sentence: Sentence, world: World) -> dict[str, Any]:
+def sentence_state(sentence: Sentence, world: World) -> SentenceState:
     """One sentence with all its gold labels, as a dict for JavaScript; ``nats`` is −log p of the sentence."""
     return {
         "words": list(sentence.words), "tags": list(sentence.tags),
@@ -55,7 +56,7 @@ def telling_sentences(world: World, drawn: int) -> list[Sentence]:
     return [found[place] for place in sorted(found)]
 
 
-def sentences_state(world: World, drawn: int) -> list[dict[str, Any]]:
+def sentences_state(world: World, drawn: int) -> list[SentenceState]:
     """The sentences of one draw, each as a dict for JavaScript."""
     return [sentence_state(sentence, world) for sentence in telling_sentences(world, drawn)]
 
@@ -66,7 +67,7 @@ def directory(world: World) -> list[dict[str, str]]:
             for entity in world.facts.entities.values() if entity.named]
 
 
-def entity_state(world: World, key: str) -> dict[str, Any]:
+def entity_state(world: World, key: str) -> Entity:
     """An entity for JavaScript: its article, and the facts that have it at either end.
 
     Raises:

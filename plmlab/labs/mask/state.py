@@ -1,0 +1,30 @@
+"""The state of the Mask Lab, as JavaScript reads it."""
+
+from collections.abc import Sequence
+from typing import Any, TypedDict
+
+from plmlab.labs.shared.masks import MaskState
+
+
+class State(TypedDict):
+    """What is drawn of an Example: its slots one after the other, and a mask for each stream."""
+
+    objective: str
+    choices: list[dict[str, Any]]
+    texts: int
+    second: str
+    verbs: Sequence[str]
+    axes: Any
+    by_hand: bool
+    tokens: list[str]
+    split: Any
+    headings: list[str]
+    never: list[list[int]]
+    names: list[str]
+    marks: list[str]
+    positions: list[list[int]]
+    segments: list[int]
+    targets: list[str | None]
+    masks: list[MaskState]
+    question: str
+    answer: str
