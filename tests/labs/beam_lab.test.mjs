@@ -141,7 +141,6 @@ test("numbers are written as a reader likes them", () => {
   assert.equal(told.probability(Math.log(0.45)), "0.45");
   assert.equal(told.probability(-19.35), "3.9 · 10⁻⁹");
   assert.equal(told.probability(0), "1");
-  assert.equal(told.nats(-0.001), "0.00");
   assert.equal(told.times(Math.log(3.75)), "3.8");
   assert.equal(told.times(Math.log(1234.4)), "1,234");
   assert.equal(ending("the paintings"), "the paintings");

@@ -50,9 +50,9 @@ test("nats and probabilities are not pretended to be nothing", () => {
 test("what the right side is worth", () => {
   const gap = (left, both) => ({ word: "bat", left, both });
   const none = { known: undefined, cut: false };
-  assert.equal(c.gainText(gap(own(0.1, 3, null), own(0.5, 1, null)), none), "The right side makes “bat” 5.0 times as likely.");
+  assert.equal(c.gainText(gap(own(0.1, 3, null), own(0.5, 1, null)), none), "The right side makes “bat” 5 times as likely.");
   assert.equal(c.gainText(gap(own(0.1, 3, 0.25), own(0.5, 1, 1)), none),
-    "To the best possible reader, the right side makes “bat” 4.0 times as likely.");
+    "To the best possible reader, the right side makes “bat” 4 times as likely.");
   assert.match(c.gainText(gap(own(0.5, 3, null), own(0.5, 1, null)), none), /adds nothing/);
   assert.match(c.gainText(gap(own(0.5, 3, null), own(0.2, 1, null)), none), /speaks against/);
   assert.equal(c.gainText(gap(own(0.1, 3, null), own(0.5, 1, null)), { cut: true }), "", "a cut reader is no fair rival");

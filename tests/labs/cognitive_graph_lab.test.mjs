@@ -8,10 +8,10 @@ import { pairSaid, tagsOf, widthOf } from "../../plmlab/labs/cognitive_graph/gra
 import { carried, withOne } from "../../plmlab/labs/cognitive_graph/lab.js";
 import { HIGH, drawn, layoutOf, lineOf, nodeAfter } from "../../plmlab/labs/cognitive_graph/layout.js";
 import {
-  answerSaid, comparedSaid, edgeSaid, effectSaid, goldCounts, goldSaid, guessOf, nodeSaid, share, signed, stepSaid,
+  answerSaid, comparedSaid, edgeSaid, effectSaid, goldCounts, goldSaid, guessOf, nodeSaid, stepSaid,
   verdictOf,
 } from "../../plmlab/labs/cognitive_graph/told.js";
-import { listed } from "../../plmlab/labs/shared/listing.js";
+import { shortPercent } from "../../plmlab/labs/shared/words.js";
 
 const cases = JSON.parse(readFileSync(new URL("cognitive_graph_fixtures.json", import.meta.url), "utf8"));
 const [film, owner, which, yes, cut] = cases.map(({ state }) => state);
@@ -118,7 +118,7 @@ test("a node tells how it was found, what was made of it, and what System 2 give
   const again = nodeSaid(film, 2, dusk);
   assert.match(again, /on the page of Roma and Eva\. It was read with 1 clue\. System 1 points at “Adam” as an answer \(.*%\)\. A new clue/);
   const [alone, together] = film.steps[2].chances[dusk];
-  assert.ok(again.endsWith(`System 2 gives it ${share(together)} of being the answer; without edges, ${share(alone)}.`));
+  assert.ok(again.endsWith(`System 2 gives it ${shortPercent(together)} of being the answer; without edges, ${shortPercent(alone)}.`));
   assert.match(nodeSaid(film, 3, dusk), /read with 2 clues\. System 1 points at “1974”/);
   assert.match(nodeSaid(film, 4, of(film, "1974")), /^1974 was found in step 3 on the page of Dusk, and has no page of its own\./);
   assert.match(nodeSaid(film, 1, of(film, "Roma")), /^Roma stands in the question\. It was read with no clue\. .*“Dusk” as a page to go on to/);
@@ -139,7 +139,7 @@ test("an edge tells its clue, and what its message does", () => {
   const edge = line(film, "Dusk", "Adam");
   const { span } = edge;
   assert.ok(edgeSaid(film, 2, edge).startsWith(
-    `Dusk → Adam: in sentence 2 of Dusk, System 1 points at “Adam” as an answer (${share(span.chance)}), its start +4.00 against [CLS].`));
+    `Dusk → Adam: in sentence 2 of Dusk, System 1 points at “Adam” as an answer (${shortPercent(span.chance)}), its start +4.00 against [CLS].`));
   assert.match(effectSaid(film, 2, edge), /Adam is not read yet/);
   const effect = film.steps[3].effects.find(({ source, target }) => source === edge.source && target === edge.target);
   const word = effect.on_target < 0 ? "lowers" : "raises";
@@ -154,14 +154,14 @@ test("an edge tells its clue, and what its message does", () => {
 test("the answer, the choice and the comparison", () => {
   assert.match(answerSaid(film, 1), /^No answer yet: no node that may be it has been read\. System 1 alone has pointed at no answer\.$/);
   const p = film.steps[4].chances[of(film, "1974")][1];
-  assert.ok(answerSaid(film, 4).startsWith(`CogQA answers 1974, ${share(p)} among 5 read nodes. System 1 alone would answer `));
+  assert.ok(answerSaid(film, 4).startsWith(`CogQA answers 1974, ${shortPercent(p)} among 5 read nodes. System 1 alone would answer `));
   assert.match(answerSaid({ ...film, steps: [{ ...film.steps[4], answer: null }] }, 0), /^CogQA has no answer/);
   assert.deepEqual(verdictOf(film), { good: false, text: "✗ the right answer is Adam" });
   assert.deepEqual(verdictOf({ ...film, right: "1974" }), { good: true, text: "✓ right: 1974" });
   assert.equal(verdictOf({ ...film, right: null }), null);
   const { chance, answer } = which.steps.at(-1);
   assert.equal(answer, chance > 0.5 ? "Dusk" : "Old Town");
-  assert.match(comparedSaid(which, 3), new RegExp(`at Old Town and at Adam\\. .* of the second, Dusk, is ${share(chance).replace(".", "\\.")}`));
+  assert.match(comparedSaid(which, 3), new RegExp(`at Old Town and at Adam\\. .* of the second, Dusk, is ${shortPercent(chance).replace(".", "\\.")}`));
   assert.match(comparedSaid(yes, 3), /chance of “yes” is/);
   assert.match(comparedSaid(which, 0), /no two nodes to compare yet/);
   assert.deepEqual(rowsOf(film, 4).map(({ n, candidate, answer: own }) => [film.nodes[n].name, candidate, own]),
@@ -205,9 +205,6 @@ test("what was opened stays open under its name", () => {
   assert.deepEqual(withOne(["Eva"], "Dusk"), ["Eva", "Dusk"]);
 });
 
-test("numbers and lists in words", () => {
-  assert.deepEqual([0, 1, 0.0004, 0.034, 0.5, 0.93, 0.9995].map(share).map(plain), ["0 %", "100 %", "< 0.1 %", "3.4 %", "50 %", "93.0 %", "> 99.9 %"]);
+test("a chance with and without edges, in words", () => {
   assert.deepEqual([[0.541, 0.53], [0.5301, 0.53]].map(pairSaid).map(plain), ["54 → 53 %", "53 %"]);
-  assert.deepEqual([signed(0.4), signed(-1.25)], ["+0.40", "−1.25"]);
-  assert.deepEqual([listed([]), listed(["a"]), listed(["a", "b", "c"])], ["", "a", "a, b and c"]);
 });

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { firstPair, widthsOf } from "../../plmlab/labs/four_masks/lab.js";
 import { squareOf } from "../../plmlab/labs/four_masks/panels.js";
 import {
-  inSight, listed, paidText, reason, sightOf, slotsOf, verdicts,
+  inSight, paidText, reason, sightOf, slotsOf, verdicts,
 } from "../../plmlab/labs/four_masks/told.js";
 import { buttonName } from "../../plmlab/labs/four_masks/words.js";
 import { placeAfter } from "../../plmlab/labs/shared/order.js";
@@ -37,7 +37,6 @@ test("why a pair is open or closed, and under which masks", () => {
   assert.equal(verdicts(panels, { q: 1, k: 1 }), "The same pair is open under every mask that has it.");
   assert.equal(verdicts(panels.slice(1, 3), { q: 0, k: 2 }), "The same pair is closed under every mask that has it.");
   assert.equal(verdicts(panels, { q: "cut", k: 0 }), "Only “two” has this pair.");
-  assert.equal(listed(["a", "b", "c"]), "“a”, “b” and “c”");
 });
 
 test("what the gap sees is counted", () => {

@@ -212,11 +212,7 @@ test("round numbers lie inside and are evenly spaced", () => {
   assert.deepEqual(js.roundNumbers(0, 511, 8), [0, 100, 200, 300, 400, 500]);
 });
 
-test("numbers are short and keep their minus", () => {
-  const written = [[0, "0"], [0.94731, "0.947"], [-0.009188, "−0.00919"], [10000, "10,000"], [-1, "−1"],
-    [23.93, "23.9"]];
-  for (const [value, text] of written) assert.equal(js.short(value), text);
-  assert.equal(js.short(10000, 6), "10000");
+test("numbers on an axis are short", () => {
   assert.deepEqual([5000, 150_000, -20_000, 0.5].map(js.tick), ["5,000", "150k", "−20k", "0.5"]);
 });
 
@@ -303,8 +299,7 @@ test("a slider holds the value that was set, and each kind has its own", () => {
   assert.equal(last("compared", "moved"), 50);
 });
 
-test("scores and changes are written as they are: 0 is nothing at all", () => {
-  assert.deepEqual([1.006, -0.25, -0.004, 0].map(js.fixed), ["1.01", "−0.25", "0.00", "0.00"]);
+test("changes are written as they are: 0 is nothing at all", () => {
   assert.deepEqual([0, 1e-7, 0.0123, 3.7578].map((value) => js.changeSaid(value, 1e-5)),
     ["0", "< 0.00001", "0.0123", "3.76"]);
 });

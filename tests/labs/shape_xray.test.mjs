@@ -6,8 +6,9 @@ import {
   SPLIT, cellOf, countOf, feedsOf, holder, linesOf, madeOf, marksOf, sharesOf, walk,
 } from "../../plmlab/labs/shape_xray/lines.js";
 import {
-  address, answer, cellSentence, countSentence, decimal, finding, question, splitFinding, whereabouts,
+  address, answer, cellSentence, countSentence, finding, question, splitFinding, whereabouts,
 } from "../../plmlab/labs/shape_xray/words.js";
+import { decimal } from "../../plmlab/labs/shared/words.js";
 
 const { state, ...expected } = JSON.parse(readFileSync(new URL("fixtures_xray.json", import.meta.url), "utf8"));
 const text = (pieces) => pieces.map((piece) => piece.text).join("");

@@ -9,13 +9,6 @@ import * as worldLab from "../../plmlab/labs/world/lab.js";
 
 const w = { ...probabilities, ...sentences, ...probability, ...entity, ...question, ...worldLab };
 
-test("a probability is never rounded to what it is not", () => {
-  for (const [p, said] of [[0, "0 %"], [1, "100 %"], [0.9999, "> 99.9 %"], [0.97, "97.0 %"], [0.5, "50 %"],
-    [0.0667, "6.7 %"], [0.0099, "0.99 %"], [0.00012, "0.012 %"], [1e-9, "< 0.00001 %"]]) {
-    assert.equal(w.percent(p), said);
-  }
-});
-
 test("a sentence of n nats comes up once in e^n", () => {
   assert.equal(w.rarity(Math.log(71)), "one in 71");
   assert.equal(w.rarity(Math.log(12345)), "one in 12,345");
@@ -47,7 +40,7 @@ test("bars are in proportion to their nats, and none stands for none", () => {
 const belief = (own, choices, likeliest = [["is", 1]]) => ({ own, choices, likeliest });
 
 test("the verdict on a hidden word", () => {
-  assert.match(w.verdict({ word: "bat", left: belief(0.1, 5), both: belief(0.5, 3) }), /10 %.*50 %.*5\.0 times as likely/);
+  assert.match(w.verdict({ word: "bat", left: belief(0.1, 5), both: belief(0.5, 3) }), /10 %.*50 %.*5 times as likely/);
   assert.match(w.verdict({ word: "bat", left: belief(0.001, 5), both: belief(0.5, 3) }), /500 times/);
   assert.match(w.verdict({ word: "the", left: belief(0.5, 5), both: belief(0.5, 3) }), /adds nothing/);
   assert.match(w.verdict({ word: "the", left: belief(0.5, 5), both: belief(0.2, 3) }), /speaks against/);

@@ -1,7 +1,7 @@
 // What stands beside the drawing: the texts before and after the hand, other models, the tally, and what marks mean.
 
-import { plural } from "./told.js";
 import { el } from "../shared/dom.js";
+import { plural } from "../shared/words.js";
 
 /** Words as text, each with its mark: `lost`, `wrong` or `missed`, told by a line, not by colour alone. */
 function textOf(words, marked, kind, title) {

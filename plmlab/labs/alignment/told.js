@@ -1,19 +1,15 @@
 // What the Alignment Lab says: the finding, what the pointer is on, and what the hand did.
 
 import { heaviest, holdAt } from "./numbers.js";
-import { listed } from "../shared/listing.js";
 import { chance } from "../shared/softmax.js";
+import { capital, listed, plural, quoted, share } from "../shared/words.js";
 
 const SEEN = 0.1;
 const MOVED = 0.005;
 
-export const plural = (count, one, many = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
-const share = (weight) => (weight > 0 && weight < 0.005 ? "< 1 %" : `${Math.round(100 * weight)} %`);
-const capital = (text) => text[0].toUpperCase() + text.slice(1);
-
 /** A word in quotes; one that stands in several places is told by its place, counted from 1. */
 export const called = (words, i) =>
-  `“${words[i]}”${words.indexOf(words[i]) === words.lastIndexOf(words[i]) ? "" : ` (word ${i + 1})`}`;
+  `${quoted(words[i])}${words.indexOf(words[i]) === words.lastIndexOf(words[i]) ? "" : ` (word ${i + 1})`}`;
 
 const steps = (partners, slot) => partners.filter((pair) => pair[1] === slot).map((pair) => pair[0]);
 const slots = (partners, step) => partners.filter((pair) => pair[0] === step).map((pair) => pair[1]);
@@ -117,6 +113,6 @@ export function labelSaid(labelled, tokens, { written, read, of }) {
   if (labelled === "written") return of ? `A row is the look with which its word was written: ${hit(written)}.` : "A row is the look with which its word was written.";
   const fall = of ? ` ${capital(hit(read))}; with rows named by what was written, ${written}.` : "";
   const row = Math.min(1, tokens.length - 1);
-  return `Now a row is named by the word that the decoder had just read: the row “${row ? tokens[0] : "[START]"}” is the look that wrote ` +
-    `“${tokens[row]}”.${fall} Nothing but the labels changed: so attention is drawn one off by mistake (tensor2tensor#898).`;
+  return `Now a row is named by the word that the decoder had just read: the row ${quoted(row ? tokens[0] : "[START]")} is the look that wrote ` +
+    `${quoted(tokens[row])}.${fall} Nothing but the labels changed: so attention is drawn one off by mistake (tensor2tensor#898).`;
 }

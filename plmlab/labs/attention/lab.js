@@ -8,6 +8,7 @@ import { overview, switched } from "./overview.js";
 import { clamp, el, resized, ruler, settled } from "../shared/dom.js";
 import { scaleBar, sequential } from "../shared/heat.js";
 import { guess, lab, observe, presetButtons, tell, textField, written } from "../shared/lab.js";
+import { plural } from "../shared/words.js";
 
 const OVERVIEW = 34 * 12 + 24;
 const NARROWEST = 236;
@@ -169,7 +170,7 @@ export default lab({
     all.mark(model.get("off").filter(([name]) => name === state.map));
     moved.replaceChildren(...changes(state.change, model.get("off").length, model.get("closed").length));
     const size = [[weights.layers, "layer"], [weights.heads, "head"]]
-      .map(([count, one]) => `${count} ${one}${count > 1 ? "s" : ""}`).join(" × ");
+      .map(([count, one]) => plural(count, one)).join(" × ");
     const placed = at.together ? "" : room >= 680 ? " stacked wide" : " stacked";
     parts.body.replaceChildren(
       el("div", { class: `levels${placed}`, style: `--left:${at.left}px` },

@@ -2,6 +2,7 @@
 
 import { bytesOf } from "../shared/bytes.js";
 import { fill } from "../shared/lab.js";
+import { decimal } from "../shared/words.js";
 
 /** All weights of a map, 65,535 for 1; those of a head follow each other row by row. */
 export function weightsOf(state) {
@@ -74,12 +75,8 @@ export function firstCell(weights, rows, columns) {
   return { q: best.q, k: best.k };
 }
 
-/** A number with as many digits, and a true minus. */
-export function fixed(value, digits = 3) {
-  if (!Number.isFinite(value)) return value < 0 ? "−∞" : "∞";
-  const text = Math.abs(value).toFixed(digits);
-  return value < 0 && Number(text) !== 0 ? `−${text}` : text;
-}
+/** A score or a weight, as this lab writes them. */
+export const fixed = (value, digits = 3) => decimal(value, digits);
 
 const PLACES = ["the most", "the second most", "the third most"];
 

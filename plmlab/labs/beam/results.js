@@ -1,8 +1,9 @@
 // Beneath the tree: the finished texts by score, greedy's, and pinned below them what could be had; each miss by name.
 
 import { finishedBy } from "./layout.js";
-import { missesSaid, nats, probability, risingSaid, scoreSaid } from "./told.js";
+import { missesSaid, probability, risingSaid, scoreSaid } from "./told.js";
 import { el } from "../shared/dom.js";
+import { decimal, number } from "../shared/words.js";
 
 const cell = (text, kind = "") => el("td", { class: kind }, text);
 
@@ -10,11 +11,11 @@ const cell = (text, kind = "") => el("td", { class: kind }, text);
 const textOf = ({ text, cut }) => el("td", { class: "said" }, text === "" ? el("em", {}, "(the empty text)") : el("bdi", {}, text),
   cut ? el("span", { class: "note" }, " cut") : "");
 
-const worldCell = (state, total) => (!state.world ? [] : [cell(total === null ? "✗ not in the grammar" : nats(total), "exact")]);
+const worldCell = (state, total) => (!state.world ? [] : [cell(total === null ? "✗ not in the grammar" : decimal(total), "exact")]);
 
 function row(state, name, one, kind) {
   return el("tr", { class: kind }, el("th", { scope: "row" }, ...name), textOf(one), cell(one.count), cell(probability(one.total), "model"),
-    cell(nats(one.total)), cell(nats(one.score)), ...worldCell(state, one.world));
+    cell(decimal(one.total)), cell(decimal(one.score)), ...worldCell(state, one.world));
 }
 
 /** The finished texts by a step. */
@@ -32,13 +33,13 @@ export function textsOf(state, pinned, shown) {
   const wait = el("tr", { class: "pin" }, el("th", { scope: "row" }, "exact"),
     el("td", { colspan: heads.length - 1, class: "note" }, "The exact search is under way …"));
   const exact = () => (pinned.model
-    ? row(state, ["the model’s likeliest", el("small", {}, `exact: ${pinned.read.toLocaleString("en")} prefixes read`)], pinned.model, "pin")
+    ? row(state, ["the model’s likeliest", el("small", {}, `exact: ${number(pinned.read)} prefixes read`)], pinned.model, "pin")
     : el("tr", { class: "pin" }, el("th", { scope: "row" }, "the model’s likeliest"), el("td", { colspan: heads.length - 1, class: "note" },
-      `Not found: more than ${pinned.limit.toLocaleString("en")} beginnings could still win at once. Ask for fewer tokens, or give a longer beginning.`)));
+      `Not found: more than ${number(pinned.limit)} beginnings could still win at once. Ask for fewer tokens, or give a longer beginning.`)));
   const world = () => (pinned.world ? [el("tr", { class: "pin" }, el("th", { scope: "row" }, "the world’s likeliest"),
-    textOf({ ...pinned.world, cut: false }), cell(pinned.world.count), cell(""), cell(""), cell(""), cell(nats(pinned.world.total), "exact"))] : []);
+    textOf({ ...pinned.world, cut: false }), cell(pinned.world.count), cell(""), cell(""), cell(""), cell(decimal(pinned.world.total), "exact"))] : []);
   const empty = found && pinned.empty !== null && pinned.model?.text !== ""
-    ? [el("p", { class: "note" }, `The empty text, [END] at once, has ${probability(pinned.empty)} (${nats(pinned.empty)} nats).`)] : [];
+    ? [el("p", { class: "note" }, `The empty text, [END] at once, has ${probability(pinned.empty)} (${decimal(pinned.empty)} nats).`)] : [];
   const rising = risingSaid(state, shown);
   return el("div", { class: "texts" },
     el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...heads.map((name) => el("th", { scope: "col" }, name)))),
@@ -62,10 +63,10 @@ export function widthsOf(state, pinned, { disabled, pick }) {
   const buttons = widths.map(({ width, text, total, score }) => {
     const worse = score < most - 1e-4;
     most = Math.max(most, score);
-    const said = `a beam of ${width} finds “${text}”: score ${nats(score)}, ${probability(total)}${worse ? ", worse than a narrower one" : ""}`;
+    const said = `a beam of ${width} finds “${text}”: score ${decimal(score)}, ${probability(total)}${worse ? ", worse than a narrower one" : ""}`;
     return el("button", { type: "button", class: worse ? "width worse" : "width", disabled, title: said, "aria-label": said,
       "aria-pressed": String(width === state.width), on: { click: () => pick(width) } },
-    el("b", {}, width), el("span", {}, nats(score)), el("span", { class: "down" }, worse ? "▼ worse" : ""));
+    el("b", {}, width), el("span", {}, decimal(score)), el("span", { class: "down" }, worse ? "▼ worse" : ""));
   });
   return el("div", { class: "widths" }, el("span", { class: "note" }, "the best score that each width finds"), ...buttons);
 }

@@ -2,39 +2,29 @@
 
 import { chance } from "../shared/softmax.js";
 import { finishedBy, pathTo } from "./layout.js";
+import { decimal, number, plural, powerOfTen, quoted, short } from "../shared/words.js";
 
 const NEAR = 1e-4; // nats: one text, read in batches of two sizes, differs by less
 
-export const quoted = (text) => (text === "" ? "the empty text" : `“${text}”`);
-
-/** A log-probability or a score, in two digits after the point. */
-export const nats = (value) => value.toFixed(2).replace("-", "−").replace(/^−0\.00$/, "0.00");
-
-const SMALL = ["⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"];
+const called = (text) => (text === "" ? "the empty text" : quoted(text));
 
 /** A probability from its logarithm; of a rare text as a power of ten. */
 export function probability(logprob) {
   const p = Math.exp(logprob);
   if (p >= 0.0001) return chance(Math.min(p, 1));
   const ten = Math.floor(logprob / Math.LN10);
-  const digits = String(-ten).split("").map((digit) => SMALL[digit]).join("");
-  return `${Math.exp(logprob - ten * Math.LN10).toFixed(1)} · 10⁻${digits}`;
+  return `${Math.exp(logprob - ten * Math.LN10).toFixed(1)} · ${powerOfTen(ten)}`;
 }
 
 /** How many times likelier: e to a difference in nats. */
-export function times(difference) {
-  const value = Math.exp(difference);
-  return value >= 99.5 ? Math.round(value).toLocaleString("en") : value.toPrecision(2).replace(/\.0$/, "");
-}
-
-const plural = (count, one, many = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+export const times = (difference) => short(Math.exp(difference), 2);
 
 /** The title: greedy's text beside the beam's. */
 export function finding({ width, finished, greedy, alpha }) {
   if (!finished.length) return `A beam of ${width} finished no text`;
   const [best] = finished;
-  const [mine, theirs] = [`${quoted(greedy.text)} (${probability(greedy.total)})`,
-    `${quoted(best.text)} (${probability(best.total)})`];
+  const [mine, theirs] = [`${called(greedy.text)} (${probability(greedy.total)})`,
+    `${called(best.text)} (${probability(best.total)})`];
   if (best.text === greedy.text && Math.abs(best.total - greedy.total) < NEAR) {
     return `Greedy and a beam of ${width} both find ${theirs}`;
   }
@@ -73,28 +63,28 @@ export function branchSaid(state, at, { asks = true } = {}) {
   const branch = path.at(-1);
   const before = path.at(-2);
   const after = path.slice(0, -1).map(({ token }) => token).join(" ");
-  const score = state.alpha > 0 ? `, score ${nats(branch.score)}` : ", which is its score too";
+  const score = state.alpha > 0 ? `, score ${decimal(branch.score)}` : ", which is its score too";
   const rose = before && state.alpha > 0 && branch.score > before.score + 1e-9
-    ? ` Its probability fell (${nats(before.total)} → ${nats(branch.total)} nats) and yet its score rose ` +
-      `(${nats(before.score)} → ${nats(branch.score)}): it is one token longer, and the length penalty divides by more.` : "";
+    ? ` Its probability fell (${decimal(before.total)} → ${decimal(branch.total)} nats) and yet its score rose ` +
+      `(${decimal(before.score)} → ${decimal(branch.score)}): it is one token longer, and the length penalty divides by more.` : "";
   const parts = branch.best && !branch.greedy && (before?.greedy ?? true) && state.greedy.tokens[at.step]
-    ? ` Here the way to the beam’s best text leaves greedy’s, which takes “${state.greedy.tokens[at.step].token}”.` : "";
+    ? ` Here the way to the beam’s best text leaves greedy’s, which takes ${quoted(state.greedy.tokens[at.step].token)}.` : "";
   const unfold = asks && branch.fate === "pruned" ? " Press Enter, or click, to see what it would have become." : "";
-  return `“${branch.token}” after ${quoted(after || state.text || "[START]")}: the model gives it ${chance(branch.p)}` +
-    `${worldSaid(state.world, branch)}. The whole has ${probability(branch.total)} (${nats(branch.total)} nats${score}). ` +
+  return `${quoted(branch.token)} after ${called(after || state.text || "[START]")}: the model gives it ` +
+    `${chance(branch.p)}${worldSaid(state.world, branch)}. The whole has ${probability(branch.total)} (${decimal(branch.total)} nats${score}). ` +
     `${fateSaid(state, branch)}${parts}${rose}${unfold}`;
 }
 
 /** What a pruned branch would have become, and whether that beats the beam's best. */
 export function unfoldedSaid(state, unfolded) {
   const [best] = state.finished;
-  const grown = `Gone on with greedily, it would have become ${quoted(unfolded.text)}${unfolded.cut ? " (cut)" : ""}: ` +
-    `${nats(unfolded.total)} nats, score ${nats(unfolded.score)}.`;
+  const grown = `Gone on with greedily, it would have become ${called(unfolded.text)}${unfolded.cut ? " (cut)" : ""}: ` +
+    `${decimal(unfolded.total)} nats, score ${decimal(unfolded.score)}.`;
   if (!best) return grown;
   const gain = unfolded.score - best.score;
   if (Math.abs(gain) < NEAR) return `${grown} That is as good as the beam’s best.`;
-  return gain > 0 ? `${grown} It would have beaten the beam’s ${quoted(best.text)} (${nats(best.score)}): pruning lost it.`
-    : `${grown} The beam’s ${quoted(best.text)} (${nats(best.score)}) beats it: nothing was lost.`;
+  return gain > 0 ? `${grown} It would have beaten the beam’s ${called(best.text)} (${decimal(best.score)}): pruning lost it.`
+    : `${grown} The beam’s ${called(best.text)} (${decimal(best.score)}) beats it: nothing was lost.`;
 }
 
 /** Where the length penalty ranks a less likely text before a likelier one; "" where it does not. */
@@ -103,8 +93,8 @@ export function risingSaid({ columns, width, alpha }, shown) {
   for (let i = 1; i < found.length; i++) {
     const [first, second] = [found[i - 1], found[i]];
     if (first.total < second.total - NEAR) {
-      return `${quoted(first.text)} is less likely than ${quoted(second.text)} (${nats(first.total)} against ${nats(second.total)} nats), ` +
-        `and yet scores higher (${nats(first.score)} against ${nats(second.score)}): of ${first.count} tokens against ` +
+      return `${called(first.text)} is less likely than ${called(second.text)} (${decimal(first.total)} against ${decimal(second.total)} nats), ` +
+        `and yet scores higher (${decimal(first.score)} against ${decimal(second.score)}): of ${first.count} tokens against ` +
         `${second.count}, its log-probability is divided by more (α = ${alpha}).`;
     }
   }
@@ -123,9 +113,9 @@ export function missesSaid(state, pinned) {
   const { model, world } = pinned;
   const [best] = state.finished;
   const search = pinned.search_error === null
-    ? { kind: "unknown", said: model ? "the beam has finished no text" : `not told: the exact search would have to keep more than ${pinned.limit.toLocaleString("en")} prefixes open` }
+    ? { kind: "unknown", said: model ? "the beam has finished no text" : `not told: the exact search would have to keep more than ${number(pinned.limit)} prefixes open` }
     : pinned.search_error
-      ? { kind: "miss", said: `the model holds a better text than the beam found: ${quoted(model.text)}, ${times(model.total - best.total)} times as likely` }
+      ? { kind: "miss", said: `the model holds a better text than the beam found: ${called(model.text)}, ${times(model.total - best.total)} times as likely` }
       : { kind: "none", said: pinned.preferred
         ? "the model’s likeliest text scores no higher than the beam’s: the length penalty prefers the latter"
         : "the beam found the model’s likeliest text" };
@@ -139,7 +129,7 @@ export function missesSaid(state, pinned) {
       : pinned.model_error
         ? { kind: "miss", said: model.world === null
           ? "the model’s own best is no sentence of the world"
-          : `the model’s own best is not the world’s: there ${quoted(world.text)} is ${times(world.total - model.world)} times as likely` }
+          : `the model’s own best is not the world’s: there ${called(world.text)} is ${times(world.total - model.world)} times as likely` }
         : { kind: "none", said: "the world knows no likelier sentence than the model’s best" };
     found.push({ name: "Model error", ...error, said: `${error.said}${world.long ? " (too long for this lab to write)" : ""}.` });
   }
@@ -154,6 +144,6 @@ export function widerSaid(pinned) {
   const fall = widths.findIndex((one, i) => i > 0 && one.score < widths[i - 1].score - NEAR);
   if (fall < 0) return `${general} Here it does not happen at any width from 1 to 10.`;
   const [narrow, wide] = [widths[fall - 1], widths[fall]];
-  return `${general} Here a beam of ${narrow.width} finds ${quoted(narrow.text)} (score ${nats(narrow.score)}), and one ` +
-    `of ${wide.width} only ${quoted(wide.text)} (${nats(wide.score)}).`;
+  return `${general} Here a beam of ${narrow.width} finds ${called(narrow.text)} (score ${decimal(narrow.score)}), and one ` +
+    `of ${wide.width} only ${called(wide.text)} (${decimal(wide.score)}).`;
 }

@@ -2,9 +2,10 @@
 // grow apart from it.
 
 import { GAP, ROOT, WIDE, formOf, lastOf, layoutOf, linkOf, stepTo } from "./layout.js";
-import { branchSaid, nats } from "./told.js";
+import { branchSaid } from "./told.js";
 import { el, svg } from "../shared/dom.js";
 import { chance } from "../shared/softmax.js";
+import { decimal } from "../shared/words.js";
 
 const LANE = 30; // px
 const ROOM = 13;
@@ -26,8 +27,8 @@ function contents(state, branch, wide) {
   const first = [...markOf(branch), el("bdi", { class: "token" }, branch.token),
     el("span", { class: "model" }, chance(branch.p)), ...(wide ? [] : worldOf(state.world, branch))];
   if (!wide) return first;
-  const second = [el("span", { class: "total" }, `Σ ${nats(branch.total)}`),
-    ...(state.alpha > 0 ? [el("span", { class: "score" }, `s ${nats(branch.score)}`)] : []),
+  const second = [el("span", { class: "total" }, `Σ ${decimal(branch.total)}`),
+    ...(state.alpha > 0 ? [el("span", { class: "score" }, `s ${decimal(branch.score)}`)] : []),
     ...worldOf(state.world, branch)];
   return [el("span", { class: "line" }, ...first), el("span", { class: "line small" }, ...second)];
 }

@@ -1,8 +1,9 @@
 // The text as words, spans of which are hidden with mouse or keys; and the blanks in the order in which they are filled.
 
-import { acted, ordinal, range, spanAt } from "./spans.js";
+import { acted, range, spanAt } from "./spans.js";
 import { el } from "../shared/dom.js";
 import { DRAGGED, moved, placeAfter } from "../shared/order.js";
+import { ordinal } from "../shared/words.js";
 
 /** What a word's button is called by a screen reader. */
 export function buttonName(token, kind, turn) {

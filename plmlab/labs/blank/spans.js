@@ -32,9 +32,3 @@ export function acted(blanks, anchor, place) {
   const number = spanAt(blanks.spans, place);
   return anchor === place && number >= 0 ? unmarked(blanks, number) : marked(blanks, range(anchor, place));
 }
-
-/** 1st, 2nd, 3rd, 4th, … */
-export function ordinal(number) {
-  const tens = number % 100 > 10 && number % 100 < 14;
-  return `${number}${(!tens && { 1: "st", 2: "nd", 3: "rd" }[number % 10]) || "th"}`;
-}

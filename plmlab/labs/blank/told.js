@@ -1,10 +1,8 @@
 // What the Blank Lab says in words: of a slot, of a step, of what was filled in, of how long a blank may be.
 
-import { ordinal } from "./spans.js";
-import { percent } from "../shared/probabilities.js";
+import { decimal, ordinal, percent, plural, quoted } from "../shared/words.js";
 
 export const VERBS = ["may look at", "may not look at"];
-const plural = (count, what) => `${count} ${what}${count === 1 ? "" : "s"}`;
 
 /** The turn, from 0, of the blank that a slot of Part B belongs to; −1 in Part A. */
 export function turnOf({ read, sizes }, slot) {
@@ -30,7 +28,7 @@ export function slotSaid(state, slot) {
   }
   const turn = turnOf(state, slot);
   const says = state.targets[slot] === "[END]" ? "It must say [END]: the blank is over." :
-    `It must say “${state.targets[slot]}”, the next word of its blank.`;
+    `It must say ${quoted(state.targets[slot])}, the next word of its blank.`;
   return `Position 1 of ${name} is ${place}: the place of its [MASK], the same in all of the blank that is filled ` +
     `${ordinal(turn + 1)}. Position 2 is ${inside}: its place in the blank, [START] being 1. ${says}`;
 }
@@ -59,7 +57,7 @@ export function stepSaid(state, step) {
   if (step === steps.length) return "All blanks are filled.";
   const { blank, written, rows, model, exact } = steps[step];
   const turn = order.indexOf(blank);
-  const begun = written.length ? `“${written.join(" ")}” is written` : "nothing is written yet";
+  const begun = written.length ? `${quoted(written.join(" "))} is written` : "nothing is written yet";
   const end = rows.find(({ word }) => word === "[END]");
   const beliefs = [...(model ? [`the model gives ${percent(end.p)}`] : []), ...(exact ? [`the exact reader ${percent(end.best)}`] : [])];
   return `The blank that is filled ${ordinal(turn + 1)}: ${begun}. That it ends here` +
@@ -77,8 +75,8 @@ export function restOf({ rows, model, exact }) {
 
 /** What stood in the blanks costs; "" where nobody can tell. */
 export function paidSaid({ paid, steps }) {
-  const parts = [...(paid.model === null ? [] : [`the model ${paid.model.toFixed(2)} nats`]),
-    ...(paid.exact === null ? [] : [`the exact reader ${Math.max(0, paid.exact).toFixed(2)} nats`])];
+  const parts = [...(paid.model === null ? [] : [`the model ${decimal(paid.model)} nats`]),
+    ...(paid.exact === null ? [] : [`the exact reader ${decimal(Math.max(0, paid.exact))} nats`])];
   return parts.length && steps.length ? `To say what really stood in the blanks, [END]s counted, costs ${parts.join(", ")}.` : "";
 }
 

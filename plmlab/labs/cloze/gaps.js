@@ -2,6 +2,7 @@
 
 import { reader } from "../shared/beliefs.js";
 import { el } from "../shared/dom.js";
+import { short } from "../shared/words.js";
 
 /**
  * What the right side is worth for the true word, by the best possible readers where there are such, else by the
@@ -13,11 +14,10 @@ export function gainText({ word, both, left }, { known, cut }) {
   if (known) return `Who reads from the left has read “${known}” by now; who sees both sides finds [MASK] there.`;
   const exact = left.own.best && both.own.best;
   if (!exact && cut) return "";
-  const times = exact ? both.own.best / left.own.best : both.own.p / left.own.p;
-  const often = times < 10 ? times.toFixed(1) : Math.round(times).toLocaleString("en");
+  const gain = exact ? both.own.best / left.own.best : both.own.p / left.own.p;
   const who = exact ? "To the best possible reader, the right side" : "The right side";
-  if (times > 1.05) return `${who} makes “${word}” ${often} times as likely.`;
-  return times < 0.95 ? `${who} speaks against “${word}”.` : `${who} adds nothing to “${word}”.`;
+  if (gain > 1.05) return `${who} makes “${word}” ${short(gain, 2)} times as likely.`;
+  return gain < 0.95 ? `${who} speaks against “${word}”.` : `${who} adds nothing to “${word}”.`;
 }
 
 /** One gap, the one at `place` among `gaps`: both readers side by side. */

@@ -3,7 +3,7 @@
 import { nats } from "../shared/beliefs.js";
 import { clamp, el, svg } from "../shared/dom.js";
 import { heatMap, pixels, ramp, scaleBar, sequential } from "../shared/heat.js";
-import { percent } from "../shared/probabilities.js";
+import { percent } from "../shared/words.js";
 
 const CELL = { low: 34, high: 72, tall: 26 };
 const MAP_GAP = 36;

@@ -1,7 +1,8 @@
 // What System 2 makes of a step: the chance of each node that was read, or the two that are compared.
 
-import { comparedSaid, share } from "./told.js";
+import { comparedSaid } from "./told.js";
 import { el } from "../shared/dom.js";
+import { shortPercent } from "../shared/words.js";
 
 /** The rows of the choice: [{ n, alone, together, candidate, answer }], in the order in which the nodes were found. */
 export function rowsOf(state, step) {
@@ -29,5 +30,5 @@ export function choiceOf(state, step, open) {
       el("tr", { class: answer ? "own" : candidate ? "" : "out" },
         el("th", { scope: "row" }, name(n), answer ? " ✓" : ""),
         el("td", { class: "bars" }, bar("alone", alone), bar("together", together)),
-        ...[alone, together].map((p) => el("td", { class: "amount" }, share(p))))))));
+        ...[alone, together].map((p) => el("td", { class: "amount" }, shortPercent(p))))))));
 }

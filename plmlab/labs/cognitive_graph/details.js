@@ -1,8 +1,9 @@
 // What a node or an edge opens: a page with what System 1 points at, the clues that came along, what a message does.
 
-import { clueText, edgeOf, edgeSaid, edgesAt, effectSaid, names, nodeSaid, share, signed, spanText } from "./told.js";
+import { clueText, edgeOf, edgeSaid, edgesAt, effectSaid, names, nodeSaid, spanText } from "./told.js";
 import { el } from "../shared/dom.js";
 import { pieces } from "../shared/probabilities.js";
+import { quoted, shortPercent, signed } from "../shared/words.js";
 
 const AS = { hop: "next hop", answer: "answer", below: "answer, below [CLS]" };
 
@@ -25,8 +26,8 @@ function sentenceOf(words, spans, number) {
   return pieces(words, marksOf(spans, number)).flatMap(({ text, mention, space }) => [
     space ? " " : "",
     mention ? el("mark", { class: mention.kinds.join(" "), title: mention.spans.map(({ as, chance, margin }) =>
-      `${AS[as]}: ${share(chance)}, ${signed(margin)} against [CLS]`).join("; ") }, text,
-    el("small", {}, ` ${mention.spans.map(({ chance }) => share(chance)).join(" · ")}`)) : text,
+      `${AS[as]}: ${shortPercent(chance)}, ${signed(margin)} against [CLS]`).join("; ") }, text,
+    el("small", {}, ` ${mention.spans.map(({ chance }) => shortPercent(chance)).join(" · ")}`)) : text,
   ]);
 }
 
@@ -70,7 +71,7 @@ function spansOf(state, step, n, { open, gold }) {
     el("tbody", {}, ...visit.spans.map((span) => el("tr", {},
       el("th", { scope: "row" }, el("bdi", {}, spanText(state, n, span))),
       el("td", { class: "as" }, el("i", { class: span.as, "aria-hidden": "true" }), AS[span.as]),
-      ...[share(span.chance), signed(span.margin)].map((said) => el("td", { class: "amount" }, said)),
+      ...[shortPercent(span.chance), signed(span.margin)].map((said) => el("td", { class: "amount" }, said)),
       el("td", {}, leads(span))))));
 }
 
@@ -89,7 +90,7 @@ function cluesOf(state, step, n, { open, gold }) {
   return el("div", { class: "clues" },
     el("p", { class: "head" }, visit ? "Clues that came with it" : "Clues that come with it"),
     el("ul", {}, ...into.map((edge) =>
-      el("li", {}, edgeButton(state, edge, open), ` “${clueText(state, edge)}”${note(edge)}`))));
+      el("li", {}, edgeButton(state, edge, open), ` ${quoted(clueText(state, edge))}${note(edge)}`))));
 }
 
 /** What a node is: its page, its spans, its clues, and a button that forbids it. */
@@ -111,7 +112,8 @@ function edgeDetails({ state, step, edge, disabled, forbid }) {
   const [from, to] = [edge.source, edge.target].map((n) => state.nodes[n].name);
   const { span } = edge;
   const words = state.nodes[edge.source].sentences[edge.sentence] ?? [];
-  const numbers = span && [["as", AS[span.as]], ["p(start)", share(span.chance)], ["over [CLS]", signed(span.margin)]];
+  const numbers = span && [["as", AS[span.as]], ["p(start)", shortPercent(span.chance)],
+    ["over [CLS]", signed(span.margin)]];
   return [
     el("div", { class: "bar" }, el("h4", {}, el("bdi", {}, from), " → ", el("bdi", {}, to)),
       edge.since === null ? "" : act("Cut this edge", disabled, () => forbid([from, to]))),

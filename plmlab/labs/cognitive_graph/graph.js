@@ -1,8 +1,9 @@
 // The graph as it is drawn: nodes in columns by how far they are from the question, lines between them.
 
 import { HEAD, HIGH, drawn, layoutOf, lineOf, nodeAfter } from "./layout.js";
-import { edgeSaid, effectOf, nodeSaid, share } from "./told.js";
+import { edgeSaid, effectOf, nodeSaid } from "./told.js";
 import { el, svg } from "../shared/dom.js";
+import { plural, shortPercent } from "../shared/words.js";
 
 const THIN = 1.4; // px, a line; and how much more for a logit that its message moves
 const WIDER = 0.7;
@@ -31,7 +32,7 @@ export function widthOf(state, step, edge) {
 
 /** Two chances, without edges and with them, 54 → 53 %; one where both read alike. */
 export function pairSaid(pair) {
-  const [alone, together] = pair.map(share);
+  const [alone, together] = pair.map(shortPercent);
   return alone === together ? together : `${alone.replace("\u00a0%", "")} → ${together}`;
 }
 
@@ -80,7 +81,7 @@ export function graphOf({ state, step, gold, room, opened, at, point, open, ente
   }));
   const heads = Array.from({ length: layout.columns }, (_, column) => el("span", { class: "column-name",
     style: `left:${layout.x(column)}px;width:${layout.across}px` },
-  column ? `${column} ${column === 1 ? "hop" : "hops"} on` : "in the question"));
+  column ? `${plural(column, "hop")} on` : "in the question"));
   const canvas = el("div", { class: "graph", role: "group",
     "aria-label": "the graph: the arrow keys lead from node to node, Enter opens one",
     style: `width:${layout.width}px;height:${Math.max(layout.height, HEAD)}px` }, ...heads,

@@ -1,21 +1,9 @@
 // What the Cognitive Graph Lab says: of a step, a node, an edge, the choice, and the gold graph.
 
 import { drawn } from "./layout.js";
-import { listed } from "../shared/listing.js";
 import { pieces } from "../shared/probabilities.js";
+import { decimal, listed, plural, quoted, shortPercent, signed } from "../shared/words.js";
 
-const plural = (count, one) => `${count} ${one}${count === 1 ? "" : "s"}`;
-
-/** A chance in so many digits as a glance takes in; never 0 % or 100 % for what is not quite. */
-export function share(p) {
-  if (p === 0 || p === 1) return `${100 * p}\u00a0%`;
-  if (p < 0.001) return "<\u00a00.1\u00a0%";
-  if (p > 0.999) return ">\u00a099.9\u00a0%";
-  return `${(100 * p).toFixed(p < 0.0995 || p >= 0.9 ? 1 : 0)}\u00a0%`;
-}
-
-/** A number with its sign: +0.42, −1.30. */
-export const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
 /** Words as prose. */
 export const prose = (words) => pieces(words, []).map(({ text, space }) => (space ? " " : "") + text).join("");
 
@@ -49,7 +37,7 @@ const AS = { hop: "as a page to go on to", answer: "as an answer",
   below: "as its likeliest answer, though no surer than [CLS]" };
 
 /** How a span was pointed at. */
-const pointed = (state, n, span) => `“${spanText(state, n, span)}” ${AS[span.as]} (${share(span.chance)})`;
+const pointed = (state, n, span) => `${quoted(spanText(state, n, span))} ${AS[span.as]} (${shortPercent(span.chance)})`;
 
 /** Why an edge of the gold graph was not found. */
 function notFound(state, step, { source, target }) {
@@ -88,7 +76,7 @@ export function nodeSaid(state, step, n) {
   if (visit && state.kind === "special") {
     const [alone, together] = chances[n];
     said.push(Object.keys(chances).length > 1
-      ? `System 2 gives it ${share(together)} of being the answer; without edges, ${share(alone)}.`
+      ? `System 2 gives it ${shortPercent(together)} of being the answer; without edges, ${shortPercent(alone)}.`
       : "No other node is read yet for System 2 to weigh it against.");
   }
   return said.join(" ");
@@ -102,7 +90,7 @@ export function effectSaid(state, step, edge) {
   const effect = effectOf(state, step, edge);
   const target = state.nodes[edge.target].name;
   if (!effect) return `${target} is not read yet, so no message has passed.`;
-  const moves = (value, whose) => `${value < 0 ? "lowers" : "raises"} ${whose} by ${Math.abs(value).toFixed(2)}`;
+  const moves = (value, whose) => `${value < 0 ? "lowers" : "raises"} ${whose} by ${decimal(Math.abs(value))}`;
   const moved = [moves(effect.on_target, `the logit of ${target}`),
     ...(answer === null || answer === target ? [] : [moves(effect.on_answer, `that of the answer, ${answer},`)])];
   return `Against the same graph without this edge, its message in System 2 ${moved.join(", and ")}.`;
@@ -113,7 +101,7 @@ export function edgeSaid(state, step, edge) {
   const [from, to] = [state.nodes[edge.source].name, state.nodes[edge.target].name];
   const where = `sentence ${edge.sentence + 1} of ${from}`;
   if (edge.since === null) {
-    return `${from} → ${to} is missed: in the gold graph, ${where} leads there: “${clueText(state, edge)}” ` +
+    return `${from} → ${to} is missed: in the gold graph, ${where} leads there: ${quoted(clueText(state, edge))} ` +
       notFound(state, step, edge);
   }
   const { span } = edge;
@@ -149,9 +137,10 @@ export function answerSaid(state, step) {
   }
   if (state.kind === "special") {
     const p = chances[state.nodes.findIndex(({ name }) => name === answer)][1];
-    return `CogQA answers ${answer}, ${share(p)} among ${plural(Object.keys(chances).length, "read node")}. ${alone}`;
+    const read = plural(Object.keys(chances).length, "read node");
+    return `CogQA answers ${answer}, ${shortPercent(p)} among ${read}. ${alone}`;
   }
-  const sure = share(Math.max(chance, 1 - chance));
+  const sure = shortPercent(Math.max(chance, 1 - chance));
   return `CogQA answers ${answer}, ${sure}. ${state.kind === "either-or" ? alone : ""}`.trim();
 }
 
@@ -162,7 +151,7 @@ export function comparedSaid(state, step) {
   const [one, other] = names(state, compared);
   const outcome = state.kind === "yes-no" ? "of “yes”" : `of the second, ${state.named[1]},`;
   return `Compared are what was read at ${one} and at ${other}. System 2 sees the difference of the two vectors: the ` +
-    `chance ${outcome} is ${share(chance)}. The graph takes no part in this; its edges have only led here.`;
+    `chance ${outcome} is ${shortPercent(chance)}. The graph takes no part in this; its edges have only led here.`;
 }
 
 /** What is to be guessed, and the answer, once all is read. */
@@ -175,7 +164,7 @@ export function guessOf(state) {
   const n = state.nodes.findIndex(({ name }) => name === answer);
   const edge = state.edges.find(({ target, since }) => target === n && since !== null);
   const found = edge && state.kind === "special"
-    ? ` It is found on the page of ${state.nodes[edge.source].name}: “${clueText(state, edge)}”` : "";
+    ? ` It is found on the page of ${state.nodes[edge.source].name}: ${quoted(clueText(state, edge))}` : "";
   return [question, `${answer}.${found}`];
 }
 

@@ -2,6 +2,7 @@
 
 import { clamp, eachFrame, el, resized, svg } from "../shared/dom.js";
 import { lab, observe } from "../shared/lab.js";
+import { number } from "../shared/words.js";
 
 const MARGIN = { left: 46, right: 24, top: 24, bottom: 36 };
 const HEIGHT = 262;
@@ -88,7 +89,7 @@ function plot(state, width, cursor) {
       svg("text", { x: MARGIN.left - 8, y: y(value) + 4, "text-anchor": "end" }, String(value)));
   }
   for (const value of ticks(0, end, clamp(width / 110, 2, 8))) {
-    parts.push(svg("text", { x: x(value), y: bottom + 16, "text-anchor": "middle" }, value.toLocaleString("en")));
+    parts.push(svg("text", { x: x(value), y: bottom + 16, "text-anchor": "middle" }, number(value)));
   }
   parts.push(svg("text", { x: (MARGIN.left + right) / 2, y: HEIGHT - 3, "text-anchor": "middle" }, "step"),
     svg("text", { x: 0, y: 11 }, `loss, ${state.unit}${logarithmic ? " (log scale)" : ""}`),

@@ -1,14 +1,9 @@
 // What the Four-mask Lab says in words: of a pair under four masks, of what the gap sees, and of what the word costs.
 
-import { listed as inARow } from "../shared/listing.js";
 import { sentence } from "../shared/masks.js";
+import { decimal, listedInQuotes } from "../shared/words.js";
 
 export const VERBS = ["may look at", "may not look at"];
-
-const quoted = (name) => `“${name}”`;
-
-/** Names in a row: “a”, “b” and “c”. */
-export const listed = (names) => inARow(names.map(quoted));
 
 /** The slots { q, k } of a pair of places under one mask; null where one of them does not stand there. */
 export function slotsOf({ places }, pair) {
@@ -33,10 +28,10 @@ export function verdicts(panels, pair) {
   const there = panels.map((panel) => [panel, slotsOf(panel, pair)]).filter(([, slots]) => slots);
   const named = (open) => there.filter(([panel, slots]) => (causeOf(panel, slots) > 0) === open).map(([{ name }]) => name);
   const [open, closed] = [named(true), named(false)];
-  if (there.length < 2) return `Only ${listed(there.map(([{ name }]) => name))} has this pair.`;
+  if (there.length < 2) return `Only ${listedInQuotes(there.map(([{ name }]) => name))} has this pair.`;
   if (!closed.length) return "The same pair is open under every mask that has it.";
   if (!open.length) return "The same pair is closed under every mask that has it.";
-  return `The same pair is open under ${listed(open)}, and closed under ${listed(closed)}.`;
+  return `The same pair is open under ${listedInQuotes(open)}, and closed under ${listedInQuotes(closed)}.`;
 }
 
 /** What the gap's slot sees, counted: it is the word `gap` of `count`. */
@@ -50,7 +45,7 @@ export function sightOf(panel, gap, count) {
   return `The gap sees ${parts.join("")}${parts.length ? "and " : ""}${sees[panel.places.indexOf("end")] ? "" : "not "}the end.`;
 }
 
-const nats = (value) => (value === Infinity ? "∞" : Math.max(0, value).toFixed(2));
+const nats = (value) => decimal(Math.max(0, value));
 
 /** What the hidden word costs: the model, and the best possible reader where there is one. */
 export function paidText({ own }) {

@@ -1,8 +1,9 @@
 // The map of the Gate Lab: a row a unit, a column a slot; the words above, the scores beside, the gold labels beneath.
 
-import { DRAWN, scored, signed } from "./told.js";
+import { DRAWN, scored } from "./told.js";
 import { clamp, el, ruler } from "../shared/dom.js";
 import { diverging, heatMap, pixels, ramp, scaleBar, sequential } from "../shared/heat.js";
+import { decimal } from "../shared/words.js";
 
 const LABEL = 168;
 const ROW = 22;
@@ -34,7 +35,7 @@ export function stretches(labels) {
 
 /** The score of a unit as it is written beside its row. */
 export function scoreText({ scores }, sort, range) {
-  if (sort === "moving") return signed(range);
+  if (sort === "moving") return decimal(range);
   const [score, rises] = scores[sort];
   return `${scored(score)} ${rises ? "↑" : "↓"}`;
 }

@@ -1,9 +1,10 @@
 // What stands beneath the map of the Gate Lab: how a unit is held, what is held, and the words that come next.
 
-import { groupTitle, holdText, nextSaid, signed } from "./told.js";
+import { groupTitle, holdText, nextSaid } from "./told.js";
 import { el } from "../shared/dom.js";
 import { slider } from "../shared/lab.js";
 import { chance } from "../shared/softmax.js";
+import { decimal } from "../shared/words.js";
 
 const GATES = ["input", "forget", "output"];
 const GROUPS = ["singular", "plural", "control"];
@@ -39,7 +40,7 @@ export function holdPanel({ holds, names, view, disabled, hold, release, release
   const follow = () => {
     title.textContent = `Hold layer ${now.unit.layer}, unit ${now.unit.unit}`;
     from.textContent = view.throughout ? "throughout the text" : `from “${names[now.slot]}” on`;
-    write.textContent = `write ${signed(view.value)} after “${names[now.slot]}”`;
+    write.textContent = `write ${decimal(view.value)} after “${names[now.slot]}”`;
   };
   const list = holds.map((one, i) => el("li", {}, el("span", {}, holdText(one, names)),
     el("button", { type: "button", class: "preset", disabled, "data-at": `release-${i}`,

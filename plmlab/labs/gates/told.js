@@ -1,6 +1,7 @@
 // What the Gate Lab says in words: of a cell of the map, of a label's scores, of what is held, of the next word.
 
 import { chance } from "../shared/softmax.js";
+import { capital, decimal, share } from "../shared/words.js";
 
 export const SORTS = { number: "the number of the subject", inside: "being inside a name",
   left: "the distance to the end", moving: "how far the memory moves" };
@@ -13,21 +14,13 @@ export const groupTitle = (name) => GROUPS[name];
 const MOVED = 0.01;
 const MARGIN = 0.05;
 
-/** A number with two decimals and a true minus. */
-export const signed = (value) => {
-  const text = Math.abs(value).toFixed(2);
-  return value < 0 && Number(text) !== 0 ? `−${text}` : text;
-};
-
 /** A score with two decimals, or as many as keep it from looking perfect. */
 export const scored = (score) =>
-  (score >= 0.995 && score < 1 ? (Math.floor(1000 * score) / 1000).toFixed(3) : signed(score));
+  (score >= 0.995 && score < 1 ? decimal(Math.floor(1000 * score) / 1000, 3) : decimal(score));
 
-const percent = (share) => `${Math.round(100 * share)} %`;
 const plain = (text) => ({ text, role: "" });
 const word = (text) => ({ text, role: "word" });
 const unitName = ({ layer, unit }) => `layer ${layer}, unit ${unit}`;
-const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
 /** Whether a hold acts at a slot. */
 export const covers = ({ point, start }, slot) => (point === "memory" ? slot === start : slot >= start);
@@ -40,21 +33,21 @@ export const covers = ({ point, start }, slot) => (point === "memory" ? slot ===
 export function cellSaid({ unit, slot, name, drawn, at, holds }) {
   const here = holds.filter((hold) => covers(hold, slot));
   const isHeld = (point) => here.some((hold) => hold.point === point);
-  const gate = (point) => `${point} gate ${signed(at[point])}${isHeld(point) ? ", held" : ""}`;
+  const gate = (point) => `${point} gate ${decimal(at[point])}${isHeld(point) ? ", held" : ""}`;
   const what = drawn === "memory" ? "memory" : drawn === "candidate" ? "candidate" : `${drawn} gate`;
-  const pieces = [plain(`${capital(unitName(unit))}: its ${what} is ${signed(at[drawn])}${
+  const pieces = [plain(`${capital(unitName(unit))}: its ${what} is ${decimal(at[drawn])}${
     isHeld(drawn) ? " (held)" : ""} after “`), word(name), plain("”. ")];
   if (isHeld("memory")) pieces.push(plain("This memory was written; the gates did not make it. "));
   else {
-    const kept = slot ? `It keeps ${percent(at.forget)} of the ${signed(at.before)} that it held (${gate("forget")})`
+    const kept = slot ? `It keeps ${share(at.forget)} of the ${decimal(at.before)} that it held (${gate("forget")})`
       : "It held nothing yet";
-    const made = drawn === "memory" ? "" : `, which makes a memory of ${signed(at.memory)}`;
-    pieces.push(plain(`${kept} and takes in ${percent(at.input)} of ${signed(at.candidate)} (${gate("input")}), that ` +
-      `is ${signed(at.input * at.candidate)}${made}. `));
+    const made = drawn === "memory" ? "" : `, which makes a memory of ${decimal(at.memory)}`;
+    pieces.push(plain(`${kept} and takes in ${share(at.input)} of ${decimal(at.candidate)} (${gate("input")}), that ` +
+      `is ${decimal(at.input * at.candidate)}${made}. `));
   }
-  pieces.push(plain(`It shows ${percent(at.output)} of tanh c (${gate("output")}).`));
+  pieces.push(plain(`It shows ${share(at.output)} of tanh c (${gate("output")}).`));
   if (at.was !== undefined && Math.abs(at.was - at.memory) >= 0.005) {
-    pieces.push(plain(` With nothing held, its memory would be ${signed(at.was)}.`));
+    pieces.push(plain(` With nothing held, its memory would be ${decimal(at.was)}.`));
   }
   return pieces;
 }
@@ -91,8 +84,8 @@ export function yardsticks(sort, figures) {
 export function holdText({ point, layer, unit, value, start }, names) {
   const whose = unitName({ layer, unit });
   const at = names[start] === undefined ? `slot ${start}` : `“${names[start]}”`;
-  if (point === "memory") return `${whose}: memory set to ${signed(value)} after ${at}`;
-  const how = value === 0 ? "shut" : value === 1 ? "open" : `at ${signed(value)}`;
+  if (point === "memory") return `${whose}: memory set to ${decimal(value)} after ${at}`;
+  const how = value === 0 ? "shut" : value === 1 ? "open" : `at ${decimal(value)}`;
   return `${whose}: ${point} gate ${how} ${start === 0 ? "throughout" : `from ${at} on`}`;
 }
 

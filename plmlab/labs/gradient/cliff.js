@@ -6,7 +6,7 @@ import { descended } from "./told.js";
 import { el, svg } from "../shared/dom.js";
 import { heatMap, pixels, ramp, scaleBar, sequential } from "../shared/heat.js";
 import { guess } from "../shared/lab.js";
-import { short } from "../shared/plot.js";
+import { short } from "../shared/words.js";
 
 const DESCENT = 60;
 const HIGHEST = 0.49;

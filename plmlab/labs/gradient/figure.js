@@ -1,7 +1,8 @@
 // What both views of the Gradient Lab draw with: axes round a heat map, and keys.
 
 import { el, svg } from "../shared/dom.js";
-import { linear, roundNumbers, short } from "../shared/plot.js";
+import { linear, roundNumbers } from "../shared/plot.js";
+import { short } from "../shared/words.js";
 
 const MARGIN = { left: 46, right: 14, top: 22, bottom: 36 };
 

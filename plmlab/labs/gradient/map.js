@@ -2,11 +2,12 @@
 
 import { framed, halves, lineKey, sideIn } from "./figure.js";
 import { CELLS } from "./maths.js";
-import { dropped, powerOfTen, pushed, verdict } from "./told.js";
+import { dropped, pushed, verdict } from "./told.js";
 import { el, svg } from "../shared/dom.js";
 import { diverging, heatMap, pixels, ramp, rgb } from "../shared/heat.js";
 import { guess } from "../shared/lab.js";
 import { lineThrough, plot } from "../shared/plot.js";
+import { powerOfTen } from "../shared/words.js";
 
 const [LOW, HIGH] = [-6, 2];
 const PLOT_HEIGHT = 200;

@@ -1,14 +1,9 @@
 // What the Gradient Lab says of its pictures.
 
 import { longestStep } from "./descent.js";
-import { short } from "../shared/plot.js";
+import { plural, powerOfTen, short } from "../shared/words.js";
 
-const RAISED = [..."⁰¹²³⁴⁵⁶⁷⁸⁹"];
 const FRACTIONS = [[1 / 2, "half"], [1 / 3, "a third"], [1 / 4, "a quarter"], [1 / 5, "a fifth"], [1 / 10, "a tenth"]];
-
-/** 10 to a whole power. */
-export const powerOfTen = (power) =>
-  `10${power < 0 ? "⁻" : ""}${[...String(Math.abs(power))].map((digit) => RAISED[digit]).join("")}`;
 
 /** A size in two digits; what is very small or very large as a multiple of a power of ten. */
 export function amount(size) {
@@ -34,15 +29,14 @@ export function left(size) {
   return size > 1e6 ? "it is more than a million times as large" : `it is ${short(size, 2)} times as large`;
 }
 
-const count = (steps) => (steps === 1 ? "1 step" : `${steps} steps`);
-
 /** What a push at step s does at step t; `memory`: it is the memory that is pushed, and that is moved. */
 export function pushed(size, s, t, { push, memory }) {
   if (t < s) return `Step ${t} comes before step ${s}: a push cannot move what came earlier.`;
   const [what, of] = !memory ? ["", ""] : push === "memory" ? [" of the memory c", " the memory at"]
     : [" of the state h", " the state at"];
   if (t === s) return `A push${what} at step ${s} has size 1 at step ${s} itself: it has not travelled yet.`;
-  return `A push${what} at step ${s} moves${of} step ${t} by ${amount(size)}: after ${count(t - s)}, ${left(size)}.`;
+  return `A push${what} at step ${s} moves${of} step ${t} by ${amount(size)}: after ` +
+    `${plural(t - s, "step")}, ${left(size)}.`;
 }
 
 /** The step after s, up to t, at which most is lost; `sizes[i]` is the size at step i. */
@@ -66,7 +60,7 @@ export function dropped(sizes, s, t) {
 /** The finding of a map: what the first step still moves at the last. */
 export function verdict(size, steps) {
   const what = size < 0.5 ? "It vanishes" : size > 2 ? "It explodes" : "It is carried";
-  return `${what}: after ${count(steps - 1)}, ${left(size).replace("it is", "a push is").replace("of it", "of a push")}`;
+  return `${what}: after ${plural(steps - 1, "step")}, ${left(size).replace("it is", "a push is").replace("of it", "of a push")}`;
 }
 
 const place = ({ w, b }) => `w = ${short(w)}, b = ${short(b)}`;

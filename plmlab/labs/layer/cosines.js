@@ -1,9 +1,10 @@
 // How near a word's two vectors are: three layers, each read from the left, from the right and both together.
 
 import { DIRECTIONS, LAYERS } from "./maths.js";
-import { SIDES, cosineSaid, scored } from "./told.js";
+import { SIDES, cosineSaid } from "./told.js";
 import { clamp, el } from "../shared/dom.js";
 import { walk } from "../shared/heat.js";
+import { decimal } from "../shared/words.js";
 
 const width = (value) => `${100 * clamp(value, 0, 1)}%`;
 
@@ -14,7 +15,7 @@ export function cosinesOf({ one, other, found, strangers, say }) {
     const value = found[layer][side];
     const said = cosineSaid(one, other, layer, side, value, strangers[layer][side]);
     return { said, node: el("td", { tabindex: "-1", "aria-label": said },
-      el("span", { class: "number" }, scored(value)),
+      el("span", { class: "number" }, decimal(value)),
       el("span", { class: "track" }, el("i", { class: "near", style: `width:${width(value)}` }),
         el("i", { class: "strangers", style: `width:${width(strangers[layer][side])}` }))) };
   }));

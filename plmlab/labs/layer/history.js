@@ -1,7 +1,8 @@
 // What was asked before, so that two states can be compared.
 
-import { pairNamed, scored } from "./told.js";
+import { pairNamed } from "./told.js";
 import { el } from "../shared/dom.js";
+import { decimal } from "../shared/words.js";
 
 const MOST = 5;
 
@@ -19,7 +20,7 @@ export function historyOf({ history, onBack, may }) {
     const pair = pairNamed(...state.words);
     return el("tr", { class: i ? "" : "present" }, el("th", { scope: "row" }, pair),
       el("td", { class: "texts-of" }, ...state.texts.flatMap((text, n) => [n ? el("br") : "", el("bdi", {}, text)])),
-      ...[...state.found].reverse().map((cosines) => el("td", {}, scored(cosines[2]))),
+      ...[...state.found].reverse().map((cosines) => el("td", {}, decimal(cosines[2]))),
       el("td", {}, i ? el("button", {
         type: "button", class: "preset", disabled: !may(state), "data-at": `back-${i}`, "aria-label": `back to ${pair}`,
         on: { click: () => onBack(state) },

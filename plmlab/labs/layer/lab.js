@@ -8,11 +8,12 @@ import { bySense, cosines, mixed, nearestKinds, nearness, pairsOf, questionsOf, 
 import { neighboursOf, scoresOf } from "./neighbours.js";
 import { sentencesOf } from "./sentences.js";
 import { spellingOf } from "./spelling.js";
-import { MIX_QUESTION, codesSaid, contextFinding, mixAnswer, mixFinding, mixRest, mixSaid, quoted, restSaid, senseAnswer,
+import { MIX_QUESTION, codesSaid, contextFinding, mixAnswer, mixFinding, mixRest, mixSaid, restSaid, senseAnswer,
   senseQuestion, spellingFinding } from "./told.js";
 import { scale, triangleOf } from "./triangle.js";
 import { eachFrame, el } from "../shared/dom.js";
 import { guess, lab, observe, presetButtons, setter, tell, textField } from "../shared/lab.js";
+import { quoted } from "../shared/words.js";
 
 const KINDS = 9;
 const SLICE = 4;

@@ -1,8 +1,9 @@
 // The nearest stored uses of a word, each with its sentence; and what the nearest one tells, over many that are asked.
 
 import { SCORES } from "./maths.js";
-import { NAMED, WHAT, chanceSaid, neighbourSaid, percent, scored, senseName } from "./told.js";
+import { NAMED, WHAT, chanceSaid, neighbourSaid, senseName } from "./told.js";
 import { clamp, el } from "../shared/dom.js";
+import { decimal, share } from "../shared/words.js";
 
 const HEADS = ["cosine", "word", "sense", "the nearest stored sentence of each kind"];
 const sign = (yes) => (yes === null ? "?" : yes ? "✓" : "✗");
@@ -17,7 +18,7 @@ export function neighboursOf({ store, asked, near, strangers, say }) {
     const [form, meaning] = [word === asked.word, asked.sense === null ? null : name === asked.sense];
     const pieces = words.flatMap((one, at) => [at ? " " : "", at === place ? el("mark", {}, one) : one]);
     return { told, node: el("tr", { tabindex: i ? -1 : 0, "aria-label": neighbourSaid(told, asked) },
-      el("td", { class: "cosine" }, scored(score)),
+      el("td", { class: "cosine" }, decimal(score)),
       el("td", { class: form ? "yes" : "no" }, sign(form)),
       el("td", { class: meaning ? "yes" : "no" }, sign(meaning), el("small", {}, ` ${senseName(name)}`)),
       el("td", { class: "said-by" }, el("bdi", {}, ...pieces), more ? el("small", {}, ` and ${more} more`) : "")) };
@@ -55,7 +56,7 @@ export function scoresOf({ chance, counted, onScore }) {
     return { name, input, bar, number, node: el("label", {
       class: name.endsWith("elsewhere") ? "score elsewhere" : "score", title: `chance: ${chanceSaid(name)}`,
     }, input, el("span", { class: "what" }, WHAT[name]), el("span", { class: "track" }, bar, tick), number,
-    el("span", { class: "note" }, `of ${counted[name]}; chance ${percent(chance[name])}`)) };
+    el("span", { class: "note" }, `of ${counted[name]}; chance ${share(chance[name])}`)) };
   });
   const node = el("div", {
     class: "scores", role: "radiogroup", "aria-label": "what the nearest stored neighbour tells",
@@ -63,7 +64,7 @@ export function scoresOf({ chance, counted, onScore }) {
   const show = (scores, chosen) => rows.forEach(({ name, input, bar, number }) => {
     input.checked = name === chosen;
     bar.style.width = scores ? `${100 * scores[name]}%` : "0";
-    number.textContent = scores ? percent(scores[name]) : "…";
+    number.textContent = scores ? share(scores[name]) : "…";
   });
   return { node, show };
 }

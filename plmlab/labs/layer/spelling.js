@@ -1,7 +1,8 @@
 // A word's characters, what the strongest filters read of them, and the words near which it lands.
 
-import { filterSaid, scored } from "./told.js";
+import { filterSaid } from "./told.js";
 import { clamp, el } from "../shared/dom.js";
+import { decimal } from "../shared/words.js";
 
 const [BEGIN, END, FILLER] = ["‹", "›", "·"];
 const [LEAST, MOST, ROOM] = [11, 21, 400];
@@ -60,12 +61,12 @@ export function spellingOf(told, say) {
   const near = el("ol", { class: "lands" }, ...told.near.map(([word, cosine]) => el("li", {}, el("bdi", {}, word),
     el("span", { class: "track" }, el("i", { class: "near", style: `width:${100 * clamp(cosine, 0, 1)}%` }),
       el("i", { class: "strangers", style: `width:${100 * clamp(told.chance, 0, 1)}%` })),
-    el("span", { class: "number" }, scored(cosine)))));
+    el("span", { class: "number" }, decimal(cosine)))));
   return el("div", { class: "spelling", style: `--codes:${codes};--pitch:${pitch}px` },
     el("div", { class: "scroll" },
       el("div", { class: "filter heads" }, el("span", { class: "codes" }, ...signs), note("codes"),
         note("found (mean)"), note("where the filter finds most in the vocabulary")),
       list),
     el("div", {}, el("h5", {}, "Nearest words, by layer 0"), near,
-      el("p", { class: "note" }, `Hatched: two words of the vocabulary, ${scored(told.chance)} in the mean.`)));
+      el("p", { class: "note" }, `Hatched: two words of the vocabulary, ${decimal(told.chance)} in the mean.`)));
 }

@@ -1,15 +1,7 @@
 // What the Layer Lab says of its pictures.
 
 import { DIRECTIONS, LAYERS } from "./maths.js";
-import { listed } from "../shared/listing.js";
-
-export const quoted = (word) => `“${word}”`;
-export const percent = (share) => `${Math.round(100 * share)} %`;
-
-/** A cosine in two digits after the point. */
-export const scored = (score) => score.toFixed(2).replace("-", "−").replace(/^−0\.00$/, "0.00");
-
-const plural = (count, one, many = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+import { decimal, listed, plural, quoted, share } from "../shared/words.js";
 
 export const SIDES = { left: "from the left", right: "from the right", both: "both together" };
 export const WHAT = {
@@ -38,15 +30,16 @@ const same = (value) => value > 0.9995;
 /** The title over the cosines. */
 export function contextFinding(one, other, found) {
   const pair = pairNamed(one, other);
-  const below = `At layer 0 ${pair} ${one === other ? "are one vector" : `have the cosine ${scored(found[0][2])}`}`;
+  const below = `At layer 0 ${pair} ${one === other ? "are one vector" : `have the cosine ${decimal(found[0][2])}`}`;
   const [left, right] = [0, 1].map((side) => LAYERS.slice(1).every((layer) => same(found[layer][side])));
   if (one === other && left !== right) {
     const [still, moves] = left ? ["left", 1] : ["right", 0];
     return `${below}, and read from the ${still} they stay one; read from the ${moves ? "right" : "left"} they part, ` +
-      `to ${scored(found[2][moves])} at layer 2`;
+      `to ${decimal(found[2][moves])} at layer 2`;
   }
   if (one === other && left && right) return `${below}, and they stay one: the sentences are the same`;
-  return `${below}; both directions together, ${scored(found[1][2])} at layer 1 and ${scored(found[2][2])} at layer 2`;
+  return `${below}; both directions together, ${decimal(found[1][2])} at layer 1 and ` +
+    `${decimal(found[2][2])} at layer 2`;
 }
 
 /** Of one cosine: what it is, and what it is to be held against. */
@@ -56,9 +49,9 @@ export function cosineSaid(one, other, layer, side, value, strangers) {
   const why = one === other && same(value)
     ? (layer ? "nothing that this direction has read is different" : "the sentence has no part in it")
     : value >= 1 - 0.005 ? "they are all but the same"
-      : `the way from the same (1) to strangers is gone by ${percent(far)}`;
-  return `At ${where}, ${pairNamed(one, other)} have the cosine ${scored(value)}; two different words have ` +
-    `${scored(strangers)} there in the mean: ${why}.`;
+      : `the way from the same (1) to strangers is gone by ${share(far)}`;
+  return `At ${where}, ${pairNamed(one, other)} have the cosine ${decimal(value)}; two different words have ` +
+    `${decimal(strangers)} there in the mean: ${why}.`;
 }
 
 /** Of a word of a sentence. */
@@ -77,7 +70,7 @@ export function restSaid(one, other, found, strangers) {
   if (most.far < 0.005) return `Nothing sets ${pairNamed(one, other)} apart.`;
   const side = most.layer ? `, ${SIDES[DIRECTIONS[most.side]]}` : "";
   return `Held against two different words (the hatched part), ${pairNamed(one, other)} are farthest apart at layer ` +
-    `${most.layer}${side}: ${percent(most.far)} of the way to strangers.`;
+    `${most.layer}${side}: ${share(most.far)} of the way to strangers.`;
 }
 
 export const senseQuestion = (word, sense) => "Is it the sense that sets them apart? Take the stored " +
@@ -86,21 +79,21 @@ export const senseQuestion = (word, sense) => "Is it the sense that sets them ap
 
 /** What is behind the question. */
 export function senseAnswer({ same: alike, another }, strangers) {
-  const of = ({ cosines }) => listed(LAYERS.slice(1).map((layer) => `${scored(cosines[layer])} at layer ${layer}`));
+  const of = ({ cosines }) => listed(LAYERS.slice(1).map((layer) => `${decimal(cosines[layer])} at layer ${layer}`));
   const nearer = alike.cosines[2] - another.cosines[2];
   const verdict = nearer > 0.02 ? "Those of the same sense stand nearer" : nearer < -0.02
     ? "Those of another sense stand nearer: what a layer tells is the whole sentence, of which the sense is one part"
     : "Neither: what a layer tells is the whole sentence, of which the sense is one part";
   return `${verdict}. The same sense, ${plural(alike.count, "use")} in other kinds of sentences: ${of(alike)} in the ` +
     `mean. Another sense, ${plural(another.count, "use")}: ${of(another)}. Two different words: ` +
-    `${listed(LAYERS.slice(1).map((layer) => `${scored(strangers[layer][2])} at layer ${layer}`))}.`;
+    `${listed(LAYERS.slice(1).map((layer) => `${decimal(strangers[layer][2])} at layer ${layer}`))}.`;
 }
 
 /** A mix in words. */
 export function mixSaid(shares) {
   const whole = LAYERS.find((layer) => shares[layer] > 0.9995);
   if (whole !== undefined) return `layer ${whole} alone`;
-  return listed(LAYERS.map((layer) => `${percent(shares[layer])} layer ${layer}`));
+  return listed(LAYERS.map((layer) => `${share(shares[layer])} layer ${layer}`));
 }
 
 /** The title over the triangle; `scores` are null while they are being counted. */
@@ -108,7 +101,7 @@ export function mixFinding(shares, scores, chance) {
   const mean = shares.every((share) => Math.abs(share - 1 / 3) < 0.0005);
   const mix = mean ? "the mean of the layers" : mixSaid(shares);
   if (!scores) return `With ${mix}: counting …`;
-  const among = (name) => `${percent(scores[name])} (chance ${percent(chance[name])})`;
+  const among = (name) => `${share(scores[name])} (chance ${share(chance[name])})`;
   return `With ${mix}, the nearest use has the right sense in ${among("sense")}; in another kind of sentence, in ` +
     among("sense elsewhere");
 }
@@ -125,14 +118,14 @@ export function mixRest(scores, chance) {
 export const chanceSaid = (name) => CHANCE[name];
 
 /** Of a dot in the triangle. */
-export const pointSaid = (point, score) => `With ${mixSaid(point.shares)}: ${percent(point[score])}. ${NAMED[score]}.`;
+export const pointSaid = (point, score) => `With ${mixSaid(point.shares)}: ${share(point[score])}. ${NAMED[score]}.`;
 
 export const MIX_QUESTION = "Give layer 0 nearly all, 98 %, and layer 1 the rest. Layer 0 alone knows nothing of the " +
   "sense: is it lost?";
 
 /** What two per cent of layer 1 do. */
 export const mixAnswer = (alone, little, chance) =>
-  `${percent(alone.sense)} with layer 0 alone (chance ${percent(chance.sense)}), ${percent(little.sense)} with 2 % ` +
+  `${share(alone.sense)} with layer 0 alone (chance ${share(chance.sense)}), ${share(little.sense)} with 2 % ` +
   "of layer 1. All uses of a form have one vector at layer 0, so that whatever little is added decides among them. That " +
   "a weight is small does not mean that its layer does not count: look at what it decides.";
 
@@ -143,7 +136,7 @@ export function neighbourSaid({ word, sense, score, rank, more, strangers }, ask
     ? `the same sense (${senseName(sense)})` : `another sense (${senseName(sense)})`;
   const others = `${plural(more, "more stored sentence")} of this kind ${more === 1 ? "stands" : "stand"} behind it.`;
   const behind = more ? ` ${others}` : "";
-  return `Neighbour ${rank}, cosine ${scored(score)} under this mix (two different words: ${scored(strangers)}): ` +
+  return `Neighbour ${rank}, cosine ${decimal(score)} under this mix (two different words: ${decimal(strangers)}): ` +
     `${form}, ${meaning}.${behind}`;
 }
 

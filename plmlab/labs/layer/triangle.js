@@ -1,9 +1,10 @@
 // The triangle of mixes: a point in it has a share of each layer, and mouse and keyboard move it alike.
 
 import { kept } from "./maths.js";
-import { mixSaid, percent, pointSaid } from "./told.js";
+import { mixSaid, pointSaid } from "./told.js";
 import { clamp, el, svg } from "../shared/dom.js";
 import { ramp, scaleBar, sequential } from "../shared/heat.js";
+import { share } from "../shared/words.js";
 
 const SIDE = 272;
 const [LEFT, TOP] = [44, 30];
@@ -100,7 +101,7 @@ export function triangleOf({ points, tasks, onMix, say }) {
     handle.style.left = `${(100 * x) / WIDTH}%`;
     handle.style.top = `${(100 * y) / TALL}%`;
     handle.setAttribute("aria-valuenow", Math.round(100 * shares[0]));
-    handle.setAttribute("aria-valuetext", NAMES.map((layer, i) => `${layer} ${percent(shares[i])}`).join(", "));
+    handle.setAttribute("aria-valuetext", NAMES.map((layer, i) => `${layer} ${share(shares[i])}`).join(", "));
   };
   const paint = (name) => {
     score = name;

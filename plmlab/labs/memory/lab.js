@@ -9,6 +9,7 @@ import {
 } from "./told.js";
 import { eachFrame, el, resized } from "../shared/dom.js";
 import { guess, lab, observe, presetButtons, setter, slider, tell, textField, written } from "../shared/lab.js";
+import { plural } from "../shared/words.js";
 
 const SIDE_BY_SIDE = 860;
 const FARTHEST = 200;
@@ -167,7 +168,7 @@ export default lab({
     const ask = state.guess ? [guess(view, state.guess.question, [state.guess.answer, el("span", { class: "tries" },
       el("button", { type: "button", class: "preset", disabled, "data-at": "try",
         on: { click: () => tell(model, { memory: state.guess.memory }) } },
-      `remember ${state.guess.memory} ${state.guess.memory === 1 ? "slot" : "slots"}`))])] : [];
+      `remember ${plural(state.guess.memory, "slot")}`))])] : [];
     const all = tallySaid(tally);
     keepingFocus(() => parts.body.replaceChildren(
       el("h4", { class: "finding", role: "status", "aria-live": "polite" }, answerSaid(state)), why,

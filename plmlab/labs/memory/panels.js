@@ -5,9 +5,9 @@ import { WAYS, isChanged } from "./told.js";
 import { clamp, el, svg } from "../shared/dom.js";
 import { chance } from "../shared/softmax.js";
 import { TERMS } from "../shared/terms.js";
+import { number, signed } from "../shared/words.js";
 
 const wide = (p) => `${(100 * p).toFixed(2)}%`;
-const signed = (value) => `${value <= -0.005 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
 
 /** One answer: the word that is asked for, and the likeliest words. */
 function answer(title, { p, rank, likeliest }, word, role) {
@@ -19,7 +19,7 @@ function answer(title, { p, rank, likeliest }, word, role) {
     el("bdi", { class: "token" }, said),
     el("span", { class: "track" }, el("i", { style: `width:${wide(share)}` })),
     el("span", { class: "amount" }, chance(share)),
-    el("span", { class: "rank" }, own && i >= 5 ? `no. ${rank.toLocaleString("en")}` : ""))));
+    el("span", { class: "rank" }, own && i >= 5 ? `no. ${number(rank)}` : ""))));
 }
 
 /** The answer before and after, side by side. `undo` takes all changes back; `idle`: what is cut is not looked at. */

@@ -3,6 +3,7 @@
 import { fill } from "../shared/lab.js";
 import { chance } from "../shared/softmax.js";
 import { TERMS } from "../shared/terms.js";
+import { plural } from "../shared/words.js";
 
 export const ZONES = { forgotten: "forgotten", memory: "in the memory", segment: "own segment", later: "later" };
 export const WAYS = {
@@ -18,7 +19,6 @@ const KNOWS = 0.5;
 
 const plain = (text) => ({ text, role: "" });
 const quoted = (text, role) => [plain("“"), { text, role }, plain("”")];
-const count = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
 
 /** Whether anything is cut or away. */
 export const isChanged = (state) => state.without !== "" || state.cut.some(Boolean);
@@ -44,7 +44,7 @@ export function reachSaid(state, layer, key) {
   if (level < 0 || level > layer + 1) {
     const from = level < 0 ? "" : `; layer ${level - 1} is the first that can`;
     return [plain(`Layer ${layer} of `), ...query, plain(" cannot have heard of "), ...other, plain(
-      `: in ${count(layer + 1, "layer")} no way leads from there${from}.`)];
+      `: in ${plural(layer + 1, "layer")} no way leads from there${from}.`)];
   }
   const stops = way(state, key).reverse();
   const steps = stops.slice(1).flatMap((stop, i) => {
@@ -71,7 +71,7 @@ export function reasonSaid(state, key) {
   const names = { query: `“${state.names[state.slot]}”`, key: `“${state.names[key]}”`,
     steps: Math.abs(state.slot - key) };
   const pieces = fill(state.sentences[state.causes[key]], names);
-  const distance = key < state.slot ? [plain(` It stands ${count(state.slot - key, "slot")} before.`)] : [];
+  const distance = key < state.slot ? [plain(` It stands ${plural(state.slot - key, "slot")} before.`)] : [];
   const cut = isCut(state, key)
     ? [plain(" You cut it out: when this segment is read, nobody looks at it.")] : [];
   return [...pieces, ...distance, ...cut];

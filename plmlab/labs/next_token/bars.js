@@ -2,8 +2,8 @@
 
 import { distribution, divergence, logitsOf, scaleEnd, stepSaid } from "./maths.js";
 import { clamp, el } from "../shared/dom.js";
-import { short } from "../shared/plot.js";
 import { chance, choices, entropyOf } from "../shared/softmax.js";
+import { number, short } from "../shared/words.js";
 
 const NEUTRAL = { temperature: 1, topK: null, topP: 1 };
 
@@ -58,7 +58,7 @@ export function barsOf({ state, disabled, onTake }) {
   const rest = { model: line("model"), exact: line("exact"), amount: el("span", { class: "amount" }) };
   const worldRest = paired ? Math.max(0, 1 - rows.reduce((found, row) => found + row.world, 0)) : 0;
   const restRow = el("div", { class: "choice rest" },
-    el("span", { class: "token" }, `${others.toLocaleString("en")} others`),
+    el("span", { class: "token" }, `${number(others)} others`),
     el("span", { class: "track" }, rest.model, ...(paired ? [rest.exact] : [])), rest.amount,
     ...(paired ? [el("span", { class: "amount exact" }, worldRest < 1e-9 ? "–" : chance(worldRest))] : []));
   const end = el("span", { class: "end" });
@@ -95,9 +95,9 @@ export function barsOf({ state, disabled, onTake }) {
     rest.exact.style.width = wide(worldRest);
     rest.amount.textContent = left.cut ? "cut" : chance(left.p);
     restRow.classList.toggle("cut", left.cut);
-    const count = logits.length.toLocaleString("en");
+    const count = number(logits.length);
     const beside = paired && { nats: world.entropy, apart: apartText(divergence(world, now.chances)) };
-    const keptText = now.kept === logits.length ? `all ${count}` : `${now.kept.toLocaleString("en")} of ${count}`;
+    const keptText = now.kept === logits.length ? `all ${count}` : `${number(now.kept)} of ${count}`;
     numbers.replaceChildren(figures({ nats: entropyOf(now.chances), kept: keptText }, beside));
     said.textContent = stepSaid(now, rows[0].token, logits.length);
   };

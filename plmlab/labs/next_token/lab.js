@@ -6,6 +6,7 @@ import { distribution, logitsOf, temperatures } from "./maths.js";
 import { eachFrame, el, resized } from "../shared/dom.js";
 import { guess, lab, observe, presetButtons, setter, tell, textField } from "../shared/lab.js";
 import { chance, choices, entropyOf } from "../shared/softmax.js";
+import { plural } from "../shared/words.js";
 
 const TEMPERATURES = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.75, 2, 2.5, 3, 4, 5];
 const KEEP = [1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 40, 50, 100, 200, 500, 1000, 5000, 10_000];
@@ -42,7 +43,7 @@ function history(written) {
   return [el("ol", { class: "written" }, ...written.map(([token, p]) =>
     el("li", {}, el("bdi", { class: "chip" }, token), el("span", {}, chance(p))))),
   el("p", { class: "note" }, written.length
-    ? `Written: ${written.length === 1 ? "1 token" : `${written.length} tokens`}, with ${nats.toFixed(2)} nats in ` +
+    ? `Written: ${plural(written.length, "token")}, with ${nats.toFixed(2)} nats in ` +
       "all; these are the model's own chances, whatever was drawn from."
     : "Press a bar to write its token, or let the model write.")];
 }

@@ -4,6 +4,7 @@ import { clamp, el } from "../shared/dom.js";
 import { ramp, scaleBar, sequential, walk } from "../shared/heat.js";
 import { written } from "../shared/lab.js";
 import { chance } from "../shared/softmax.js";
+import { number } from "../shared/words.js";
 
 const LABEL = 84; // px, for the names of the layers
 const GUTTER = 2; // px, between columns
@@ -50,7 +51,7 @@ export function lensSaid({ columns, names, layers, tokens }, { row, column: slot
       : " Layers above change their mind, and come back to it."));
   } else {
     pieces.push(plain(" What the model says in the end, "), said(final), plain(` with ${chance(sure)}, has rank ` +
-      `${here.rank.toLocaleString("en")} here${before ? `, after ${before.rank.toLocaleString("en")} below` : ""}, ` +
+      `${number(here.rank)} here${before ? `, after ${number(before.rank)} below` : ""}, ` +
       `with ${chance(here.p)}.`));
   }
   return pieces;
@@ -79,7 +80,7 @@ export function lensOf({ lens, room, start }) {
     const { paper, ink } = shadeOf(p, colours);
     return el("div", { class: rank === 1 ? "cell first" : "cell", role: "gridcell", tabindex: "-1",
       "data-row": row, "data-column": column, "aria-colindex": column + 1, style: `background:${paper};color:${ink}` },
-    el("bdi", {}, token), ...(rank === 1 ? [] : [el("small", {}, `#${rank.toLocaleString("en")}`)]));
+    el("bdi", {}, token), ...(rank === 1 ? [] : [el("small", {}, `#${number(rank)}`)]));
   };
   const heads = tokens.map((token, i) => el("bdi", { class: "chip", "data-column": i }, token));
   const marks = layers.map((name) => el("span", { class: "layer", role: "rowheader" }, name));

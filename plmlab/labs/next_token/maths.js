@@ -2,6 +2,7 @@
 
 import { bytesOf } from "../shared/bytes.js";
 import { chance, choices, entropyOf, softmax, total } from "../shared/softmax.js";
+import { number, plural } from "../shared/words.js";
 
 /** Logits as Python sends them, from the highest to the lowest. */
 export const logitsOf = (sent) => new Float32Array(bytesOf(sent));
@@ -51,6 +52,6 @@ export function stepSaid({ kept, mass, chances }, favourite, count) {
     : "The model leaves it open: ";
   const told = `${sure}“${favourite}” has ${chance(chances[0])}, and the step is worth ${choices(nats)} equal choices.`;
   if (kept === count) return told;
-  const tokens = kept === 1 ? "1 token" : `${kept.toLocaleString("en")} tokens`;
-  return `${told} Kept: ${tokens} of ${count.toLocaleString("en")}, with ${chance(mass)} of the mass, scaled up to 1.`;
+  return `${told} Kept: ${plural(kept, "token")} of ${number(count)}, with ${chance(mass)} of the mass, ` +
+    "scaled up to 1.";
 }

@@ -3,10 +3,11 @@
 import { orderPanel } from "./chips.js";
 import { squares } from "./squares.js";
 import { strip } from "./strip.js";
-import { leakSaid, listed, ordersSaid, stepSaid, tallySaid, tellingStep } from "./told.js";
+import { leakSaid, ordersSaid, stepSaid, tallySaid, tellingStep } from "./told.js";
 import { reader } from "../shared/beliefs.js";
 import { clamp, eachFrame, el, resized } from "../shared/dom.js";
 import { guess, lab, observe, presetButtons, setter, slider, tell, textField } from "../shared/lab.js";
+import { listedInQuotes } from "../shared/words.js";
 
 const BESIDE = 780;
 const GAP = 40;
@@ -67,7 +68,7 @@ function stepper(model, choose) {
 function beliefOf(state, step) {
   const { slot, left, right, belief } = state.steps[step - 1];
   const seen = [...left, ...right].sort((a, b) => a - b).map((one) => state.names[one]);
-  const given = `${seen.length ? `${listed(seen)}, each at its place, ` : ""}${seen.length ? "and " : ""}the length`;
+  const given = `${seen.length ? `${listedInQuotes(seen)}, each at its place, and ` : ""}the length`;
   return el("div", {},
     el("h4", {}, `What is to be said, given ${given}${state.leak ? ", and itself" : ""}?`),
     el("p", { class: "legend-line" }, el("span", {}, el("i", { class: "model" }), state.leak ? "the leaking model" : "the model"),

@@ -3,7 +3,8 @@
 import { orderSaid, spreadOf } from "./told.js";
 import { nats } from "../shared/beliefs.js";
 import { clamp, el, svg } from "../shared/dom.js";
-import { linear, roundNumbers, short } from "../shared/plot.js";
+import { linear, roundNumbers } from "../shared/plot.js";
+import { short } from "../shared/words.js";
 
 const [TOP, TALL, FOOT] = [34, 118, 42];
 const RADIUS = 3.4;

@@ -1,13 +1,9 @@
 // What the Permutation Lab says in words: of a step, of an order, of all orders, and of a leak.
 
 import { nats } from "../shared/beliefs.js";
-import { listed as inARow } from "../shared/listing.js";
+import { listedInQuotes, plural, quoted } from "../shared/words.js";
 
-const count = (n, what) => `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;
 const FLAT = 0.005; // nats: what differs less is the same
-
-/** Names in a row: “the”, “is” and “.”. */
-export const listed = (names) => inARow(names.map((name) => `“${name}”`));
 
 /** The number of the first step whose word finds words said on both of its sides; where there is none, of the last. */
 export function tellingStep(steps) {
@@ -19,10 +15,10 @@ export function tellingStep(steps) {
 export function stepSaid({ steps, names, leak }, t) {
   const { slot, left, right } = steps[t - 1];
   const sides = [[left, "left"], [right, "right"]].filter(([slots]) => slots.length)
-    .map(([slots, side]) => `${listed(slots.map((one) => names[one]))} on its ${side}`);
+    .map(([slots, side]) => `${listedInQuotes(slots.map((one) => names[one]))} on its ${side}`);
   const uses = sides.length ? `It may use ${sides.join(", and ")}.`
     : "It may use no word yet: only [SEP] and [CLS], which tell where the sentence ends.";
-  return `Step ${t} of ${steps.length}: “${names[slot]}” is to be said. ${uses}` +
+  return `Step ${t} of ${steps.length}: ${quoted(names[slot])} is to be said. ${uses}` +
     `${leak ? " And, with the switch on, it sees itself." : ""}`;
 }
 
@@ -57,13 +53,13 @@ export function ordersSaid({ orders, tokens, exact, why_not: whyNot, leak }) {
 /** Why what the leaking model pays is no knowledge. */
 export function leakSaid({ steps, names, exact, proof }) {
   const [paid] = steps.at(-1).sums;
-  const name = `“${names[steps[0].slot]}”`;
+  const name = quoted(names[steps[0].slot]);
   const below = exact !== null && paid < exact - FLAT;
   const first = exact === null ? `The leaking model pays ${nats(paid)} for this sentence.`
     : `The leaking model pays ${nats(paid)} for this sentence, the best possible reader ${nats(exact)}` +
       `${below ? ": it falls below the floor." : "."}`;
   return [first, `It does not know this, it reads it off. Put another word where ${name} stands, which is said first, and ` +
-    `it says that one: to ${count(proof.tried, "word")}, put there in turn, it gives ${proof.leaking.toFixed(2)} in sum, ` +
+    `it says that one: to ${plural(proof.tried, "word")}, put there in turn, it gives ${proof.leaking.toFixed(2)} in sum, ` +
     `each when it stands there itself. Who does not see the word believes the same whichever stands there, so that all ` +
     `words together get 1 at most; the model without the leak gives these ${proof.model.toFixed(2)}. A loss below the ` +
     "floor is how such a leak is found."];

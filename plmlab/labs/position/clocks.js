@@ -3,7 +3,7 @@
 import { turnOf, wavelength } from "./maths.js";
 import { lineKey } from "./views.js";
 import { el, svg } from "../shared/dom.js";
-import { short } from "../shared/plot.js";
+import { capital, number, short } from "../shared/words.js";
 
 const MOST = 6;
 const [FACE, HAND, ARC, OUTER_ARC] = [47, 40, 21, 43]; // radii, where a face is 100 wide
@@ -13,9 +13,7 @@ const TURN = 2 * Math.PI;
 const WORDS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 
 /** A number in words, up to twelve; digits beyond. */
-export const inWords = (count) => WORDS[count] ?? count.toLocaleString("en");
-/** With a capital letter. */
-export const capital = (text) => text[0].toUpperCase() + text.slice(1);
+export const inWords = (count) => WORDS[count] ?? number(count);
 const degrees = (angle) => (angle * 360) / TURN;
 const inDegrees = (angle) => (degrees(angle) < 1e-6 && angle > 0 ? "under 0.000001°" : `${short(degrees(angle))}°`);
 

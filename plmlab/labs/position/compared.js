@@ -1,12 +1,12 @@
 // All ways of telling places side by side: one random head's scores, before the sentence is moved and after.
 
-import { capital } from "./clocks.js";
 import { tokenMap } from "./token_map.js";
 import { clamp, el, ruler, svg } from "../shared/dom.js";
 import { pixels, ramp, scaleBar } from "../shared/heat.js";
 import { fill, guess, written } from "../shared/lab.js";
-import { linear, short } from "../shared/plot.js";
+import { linear } from "../shared/plot.js";
 import { TERMS } from "../shared/terms.js";
+import { capital, decimal, number, short } from "../shared/words.js";
 
 const GAP = 18;
 const LEAST = 120;
@@ -20,7 +20,6 @@ const FACTS = ["way of telling places", "what is learned of n places, h heads, d
   "numbers at BERT-base’s size", "beyond what training saw"];
 
 /** A score in two digits, with a true minus. */
-export const fixed = (value) => (Math.abs(value) < 0.005 ? "0.00" : value.toFixed(2).replace("-", "−"));
 
 /** The largest change of a map: 0 only where nothing changes at all; below `rounded` it is a matter of rounding. */
 export const changeSaid = (largest, rounded) =>
@@ -112,8 +111,8 @@ function termsOf(terms, count, width) {
       ...(x(to) - x(from) < 11 ? [] : [svg("text", { class: "letter", x: x((from + to) / 2), y: BAR.top + 15,
         "text-anchor": "middle" }, TERMS[i].letter)])]),
     svg("path", { class: "sum", d: `M${x(total)} ${BAR.top - 5}V${BAR.top + BAR.thick + 5}` }));
-    cells.forEach((cell, i) => { cell.textContent = fixed(values[i]); });
-    sum.textContent = fixed(total);
+    cells.forEach((cell, i) => { cell.textContent = decimal(values[i]); });
+    sum.textContent = decimal(total);
   };
   const node = el("section", { class: "way" }, el("h5", {}, "Four terms of this pair"),
     el("p", { class: "source" }, "Transformer-XL, stacked from 0"), drawing, table);
@@ -137,7 +136,7 @@ function cardOf(way, found, { tokens, limit, rounded, colours, ...figure }) {
   const why = el("p", { class: "because" }, way.error ? `It fails: ${way.error}.` : way.why);
   const node = el("section", { class: "way" }, el("h5", {}, capital(way.name)),
     el("p", { class: "source" }, way.source), drawing, pair, most, el("p", { class: "how" }, way.how), why);
-  const score = (values, drawn, at) => (drawn ? fixed(values[at.row * count + at.column]) : "–");
+  const score = (values, drawn, at) => (drawn ? decimal(values[at.row * count + at.column]) : "–");
   let shown = null;
   const point = (at, { revealed, after }, said) => {
     if (shown !== after) {
@@ -160,7 +159,7 @@ function cardOf(way, found, { tokens, limit, rounded, colours, ...figure }) {
 /** What each way has to learn, and where it ends. */
 function factsOf(ways) {
   const row = ({ name, learned, numbers, beyond }) => el("tr", {}, el("th", { scope: "row" }, capital(name)),
-    ...[learned, numbers.toLocaleString("en"), beyond].map((text) => el("td", {}, text)));
+    ...[learned, number(numbers), beyond].map((text) => el("td", {}, text)));
   return el("table", { class: "facts-of-ways" },
     el("thead", {}, el("tr", {}, ...FACTS.map((text) => el("th", { scope: "col" }, text)))),
     el("tbody", {}, ...ways.map(row)));

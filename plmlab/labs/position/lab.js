@@ -1,6 +1,6 @@
 // The Position Lab: the switch between its kinds, their sliders, and what is drawn anew when one of them moves.
 
-import { capital, clocksView, inWords } from "./clocks.js";
+import { clocksView, inWords } from "./clocks.js";
 import { comparedView } from "./compared.js";
 import { allDots, bulk, unpacked } from "./maths.js";
 import { sentenceControls, sentenceView } from "./sentence.js";
@@ -9,6 +9,7 @@ import { bytesOf } from "../shared/bytes.js";
 import { eachFrame, el, resized } from "../shared/dom.js";
 import { diverging } from "../shared/heat.js";
 import { lab, observe, setter, tell, textField } from "../shared/lab.js";
+import { capital } from "../shared/words.js";
 
 const KIND_NAMES = {
   sinusoidal: "sinusoidal", learned: "learned", relative: "relative", sentence: "in a real sentence",

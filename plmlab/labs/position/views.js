@@ -4,14 +4,14 @@ import { byDistance, distanceRow, pairsOfRows, sinusoid, sinusoidDot, sinusoids,
 import { clamp, el, svg } from "../shared/dom.js";
 import { heatMap, pixels, ramp, scaleBar } from "../shared/heat.js";
 import { guess } from "../shared/lab.js";
-import { between, lineThrough, plot, roundNumbers, short } from "../shared/plot.js";
+import { between, lineThrough, plot, roundNumbers } from "../shared/plot.js";
+import { number, plural, short } from "../shared/words.js";
 
 const SIDE = 300;
 const FIELD = { left: 46, right: 12, top: 22, bottom: 34 };
 
 const finding = (text) => el("h4", { class: "finding" }, text);
 const signed = (value) => (value > 0 ? `+${value}` : short(value));
-const whole = (value) => value.toLocaleString("en");
 const power = (base, text) => [short(base, 6), el("sup", {}, text)];
 
 /** Two pairs of positions equally far apart, inside the length. */
@@ -216,7 +216,7 @@ export function relativeView({ length, window }, { room, stops, choose, view }) 
     const takes = Math.abs(apart) > window ? `clipped to ${signed(row - window)}, so it takes` : "it takes";
     why.replaceChildren("Query ", el("b", { class: "query" }, String(query)), " looks at key ",
       el("b", { class: "key" }, String(k)), `: distance ${signed(apart)}, ${takes} `, el("b", {}, `row ${row}`),
-      ` of 0 … ${2 * window}, shared by ${whole(counts[row])} ${counts[row] === 1 ? "pair" : "pairs"}`);
+      ` of 0 … ${2 * window}, shared by ${plural(counts[row], "pair")}`);
     map.point({ row: query, column: k }, why.textContent);
     const y = { low: 0, high: Math.max(...counts) * 1.06, title: "pairs" };
     bars.replaceChildren(plot({ width: aside, height: 180, y, label: "pairs served by each row",
@@ -228,7 +228,7 @@ export function relativeView({ length, window }, { room, stops, choose, view }) 
   };
   const bar = scaleBar(stops, [`≤ −${window}`, "0", `≥ +${window}`], "distance j − i (tokens)");
   const node = join(el("div", { class: "top" }, why, bar),
-    [finding(`${rows} vectors serve all ${whole(length * length)} pairs: beyond ${window} tokens, far is far`),
+    [finding(`${rows} vectors serve all ${number(length * length)} pairs: beyond ${window} tokens, far is far`),
       mapFigure({ map, ...size, xTitle: "key j (position)", yTitle: "query i (position) ↓" })],
     [finding(clipped ? `The two ends serve ${ends} % of the pairs` : "No pair is clipped"),
       bars, guess(view, `The window is ${window}. Can the model tell a token ${window + 1} places ahead from one ` +

@@ -1,8 +1,9 @@
 // The mosaic: a column for each document, as wide as p(z|x), filled as high as p(y|z,x); below it heads of equal widths.
 
 import { REACH, along, areasOf, arrowOf, bandsOf, cellsOf, columnsOf, scaleOf } from "./layout.js";
-import { NULL, moved, pull, rankedOf, share, was } from "./told.js";
+import { NULL, moved, rankedOf, was } from "./told.js";
 import { el, svg, walked } from "../shared/dom.js";
+import { quoted, shortPercent, signed } from "../shared/words.js";
 
 const [FIELD, FALL] = [1000, 26]; // units, the bands are stretched to the room there is
 const NAMED = { width: 0.1, height: 0.11 }; // a cell with room for its word
@@ -24,7 +25,7 @@ function columns(documents, { answers, letters }, a, letter) {
 /** The whole as a picture: its columns, and beside them the sum of each answer's area. */
 function picture(documents, state, a, { title, kind, letter = false }) {
   const sums = areasOf(documents);
-  const said = sums.map((p, answer) => `${state.answers[answer].text} ${share(p)}`).join(", ");
+  const said = sums.map((p, answer) => `${state.answers[answer].text} ${shortPercent(p)}`).join(", ");
   const bar = cellsOf({ likelihoods: sums }).map((place, answer) => cell(answer, place, { answers: state.answers, a, wide: 1 }));
   return [
     el("div", { class: `mosaic ${kind}`, role: "img", "aria-label": `${title}: ${documents.length} columns; ${said}` },
@@ -38,18 +39,18 @@ function head(state, document, a, { old, full, open, point }) {
   const { number, title, prior, likelihoods, pulls } = document;
   const nothing = number === NULL;
   const pairs = [[old?.prior ?? null, prior], [old?.likelihoods[a] ?? null, likelihoods[a]]];
-  const amount = ([then, now]) => el("span", { class: "number" }, share(now), el("small", {}, was(then, now)));
-  const [wide, high] = pairs.map(([then, now]) => `${share(now)} ${was(then, now)}`.trim());
+  const amount = ([then, now]) => el("span", { class: "number" }, shortPercent(now), el("small", {}, was(then, now)));
+  const [wide, high] = pairs.map(([then, now]) => `${shortPercent(now)} ${was(then, now)}`.trim());
   return el("button", { type: "button", class: `head${old === null ? " new" : ""}`, "data-doc": number, "data-at": `head ${number}`,
     "aria-label": `${nothing ? "the null document" : `${state.letters[number]}, ${title}`}: p(z|x) ${wide}, p(y|z,x) ${high}, ` +
-      `r ${pull(pulls[a])}`,
+      `r ${signed(pulls[a])}`,
     on: { click: () => open(number), focus: () => point(number), blur: () => point(null) } },
   el("span", { class: "title" }, el("b", { class: "badge" }, state.letters[number]), " ",
     el("bdi", {}, nothing ? "nothing" : title)),
   ...pairs.map(amount),
   svg("svg", { class: `arrow ${pulls[a] < 0 ? "down" : "up"}`, width: 40, height: ROOM, "aria-hidden": "true" },
     svg("path", { class: "level", d: `M2 ${ROOM / 2}H38` }), svg("path", { class: "tip", d: arrowOf(pulls[a], full, 20, ROOM / 2) })),
-  el("b", { class: "number" }, pull(pulls[a])));
+  el("b", { class: "number" }, signed(pulls[a])));
 }
 
 /** The answers, the likeliest first: a press chooses one. */
@@ -59,8 +60,8 @@ function list(state, a, { choose, gone }) {
       type: "button", class: "answer", "aria-pressed": String(answer === a), "data-at": `answer ${text}`,
       on: { click: () => choose(text) } },
     el("i", { class: `swatch fill-${answer}` }), el("bdi", {}, text), right ? el("small", { title: "this is true", "aria-label": "true" }, "✓") : "",
-    el("span", { class: "amount" }, before === null ? share(p) : moved(before, p))))),
-    el("li", { class: "rest" }, el("i", { class: "swatch" }), "any other words ", el("span", { class: "amount" }, share(gone))));
+    el("span", { class: "amount" }, before === null ? shortPercent(p) : moved(before, p))))),
+    el("li", { class: "rest" }, el("i", { class: "swatch" }), "any other words ", el("span", { class: "amount" }, shortPercent(gone))));
 }
 
 const RULES = ["100\u00a0%", "50\u00a0%", "0"];
@@ -77,7 +78,7 @@ export function mosaicOf(state, a, { open, point, choose, own, signal }) {
     style: `grid-template-columns:repeat(${documents.length}, minmax(0, 1fr))` },
   ...documents.map((one) => head(state, one, a, { old: oldOf(one), full, open, point })));
   walked(heads, along, signal);
-  const answer = el("bdi", {}, `“${state.answers[a].text}”`);
+  const answer = el("bdi", {}, quoted(state.answers[a].text));
   const label = (...words) => el("span", {}, ...words);
   const gone = Math.max(0, 1 - state.answers.reduce((sum, { p }) => sum + p, 0));
   const node = el("div", { class: `board${before ? " edited" : ""}`, style: `--columns:${documents.length}` },
@@ -86,7 +87,7 @@ export function mosaicOf(state, a, { open, point, choose, own, signal }) {
     ...picture(documents, state, a, { title: "now", kind: "now" }), bands,
     side("names", label("document z"), label("width p(z|x)"), label("height p(y|z,x)"),
       el("span", { class: "arrows", style: `height:${ROOM}px` }, "pull on its score, if told ", answer,
-        ...[full, -full].map((r, i) => el("small", { style: i ? "bottom:2px" : "top:3px" }, pull(r)))),
+        ...[full, -full].map((r, i) => el("small", { style: i ? "bottom:2px" : "top:3px" }, signed(r)))),
       label("r(z)")), heads,
     el("div", { class: "beside" }, el("p", { class: "over" }, "p(y|x), the areas summed"), list(state, a, { choose, gone }), own));
   node.addEventListener("pointerover", (event) => {

@@ -1,28 +1,16 @@
 // What the Retrieval Lab says: of the answer, a document, the pull on its score, and what an edit changed.
 
-import { listed } from "../shared/listing.js";
-import { short } from "../shared/plot.js";
-import { percent } from "../shared/probabilities.js";
-
-/** A chance as a glance takes it in. */
-export const share = (p) => {
-  if (p > 0 && p < 0.001) return "<\u00a00.1\u00a0%";
-  return percent(p).replaceAll(" ", "\u00a0");
-};
-
-/** A pull, with its sign. */
-export const pull = (r) => (Math.abs(r) < 0.005 ? "0.00" : `${r < 0 ? "−" : "+"}${Math.abs(r).toFixed(2)}`);
+import { capital, listed, quoted, short, shortPercent, signed } from "../shared/words.js";
 
 /** What a chance was, where it reads otherwise now; "" where it does not, or where nothing was before. */
-export const was = (before, now) => (before === null || share(before) === share(now) ? "" : `was\u00a0${share(before)}`);
+export const was = (before, now) => (before === null || shortPercent(before) === shortPercent(now) ? "" : `was\u00a0${shortPercent(before)}`);
 
 /** Two chances, before and now; one where both read alike. */
 export function moved(before, now) {
-  const [then, said] = [before, now].map(share);
+  const [then, said] = [before, now].map(shortPercent);
   return then === said ? said : `${then.replace("\u00a0%", "")}\u00a0→\u00a0${said}`;
 }
 
-const quoted = ({ text }) => `“${text}”`;
 export const NULL = -1;
 
 /** A document as it is called: its letter and its title. */
@@ -48,8 +36,8 @@ export function answerSaid(state, a) {
   const most = state.documents[parts.indexOf(Math.max(...parts))];
   const part = Math.max(...parts) / p;
   const from = state.documents.length > 1 && p >= 0.0005
-    ? ` ${part > 0.995 ? "Nearly all" : share(part)} of that comes from ${called(state, most)}.` : "";
-  return `${quoted(state.answers[a])} stands in the gap with p(y|x)\u00a0=\u00a0${share(p)}.${from}`;
+    ? ` ${part > 0.995 ? "Nearly all" : shortPercent(part)} of that comes from ${called(state, most)}.` : "";
+  return `${quoted(state.answers[a].text)} stands in the gap with p(y|x)\u00a0=\u00a0${shortPercent(p)}.${from}`;
 }
 
 /** How many times as likely as all documents together a document makes an answer, in words. */
@@ -67,11 +55,11 @@ export function documentSaid(state, document, a) {
   const sight = number === NULL ? "with nothing in sight" : "with it in sight";
   const whither = pulls[a] > 0 ? "raised: pulled nearer" : "lowered: pushed away";
   const then = Math.abs(pulls[a]) < 0.005
-    ? `so little hangs on it that training would hardly move its score (r\u00a0=\u00a0${pull(pulls[a])})`
-    : `if training were told ${quoted(state.answers[a])}, its score would be ${whither} (r\u00a0=\u00a0${pull(pulls[a])})`;
-  return `${name[0].toUpperCase()}${name.slice(1)}: p(z|x)\u00a0=\u00a0${share(prior)}; ${sight} the reader says ` +
-    `${quoted(state.answers[a])} with ${share(likelihoods[a])}. That is ${timesSaid(ratio)} all documents together ` +
-    `make it; ${then}.`;
+    ? `so little hangs on it that training would hardly move its score (r\u00a0=\u00a0${signed(pulls[a])})`
+    : `if training were told ${quoted(state.answers[a].text)}, its score would be ${whither} (r\u00a0=\u00a0${signed(pulls[a])})`;
+  return `${capital(name)}: p(z|x)\u00a0=\u00a0${shortPercent(prior)}; ${sight} the reader says ` +
+    `${quoted(state.answers[a].text)} with ${shortPercent(likelihoods[a])}. That is ${timesSaid(ratio)} all ` +
+    `documents together make it; ${then}.`;
 }
 
 /** The document whose columns moved most, of those in sight both before and now: [then, now], or null. */
@@ -99,8 +87,9 @@ export function changedSaid(state, a) {
   if (!state.before) return "";
   const then = state.answers.reduce((best, one) => (one.before > best.before ? one : best));
   const now = state.answers[rankedOf(state)[0]];
-  const answer = then === now ? `${quoted(now)}: ${moved(now.before, now.p)}.`
-    : `It was ${quoted(then)} (${share(then.before)}); now it is ${quoted(now)} (${share(now.p)}).`;
+  const answer = then === now ? `${quoted(now.text)}: ${moved(now.before, now.p)}.`
+    : `It was ${quoted(then.text)} (${shortPercent(then.before)}); now it is ${quoted(now.text)} ` +
+      `(${shortPercent(now.p)}).`;
   const names = (from, to) => from.filter(({ number }) => number !== NULL && !to.some((one) => one.number === number))
     .map((one) => called(state, one));
   const [gone, come] = [names(state.before, state.documents), names(state.documents, state.before)];
@@ -110,7 +99,7 @@ export function changedSaid(state, a) {
   const [old, one] = pair;
   const moves = [Math.abs(old.prior - one.prior), Math.abs(old.likelihoods[a] - one.likelihoods[a])];
   return [answer, `In ${called(state, one)}, p(z|x) is ${moved(old.prior, one.prior)}, and p(y|z,x) of ` +
-    `${quoted(state.answers[a])} is ${moved(old.likelihoods[a], one.likelihoods[a])}: ${verdict(...moves)}.`,
+    `${quoted(state.answers[a].text)} is ${moved(old.likelihoods[a], one.likelihoods[a])}: ${verdict(...moves)}.`,
   ...lists].join(" ");
 }
 
@@ -121,14 +110,14 @@ export function guessOf(state) {
   const best = nothing.likelihoods.indexOf(Math.max(...nothing.likelihoods));
   const first = rankedOf(state)[0];
   const [alone, all] = [state.answers[best], state.answers[first]];
-  const learned = `With nothing to read it says ${quoted(alone)}, with ${share(nothing.likelihoods[best])}: that is what it ` +
+  const learned = `With nothing to read it says ${quoted(alone.text)}, with ${shortPercent(nothing.likelihoods[best])}: that is what it ` +
     "has learned by heart.";
   return ["The null document ∅ is empty. What does the reader say with it, and how surely?", best === first
-    ? `${learned} With the documents it is the same word, with ${share(all.p)}.`
-    : `${learned} The documents make it ${quoted(all)}, with ${share(all.p)}.`];
+    ? `${learned} With the documents it is the same word, with ${shortPercent(all.p)}.`
+    : `${learned} The documents make it ${quoted(all.text)}, with ${shortPercent(all.p)}.`];
 }
 
 /** What the map cannot tell. */
-export const mapSaid = (held) => `The two directions in which the documents’ vectors differ most hold ${share(held)} of their ` +
+export const mapSaid = (held) => `The two directions in which the documents’ vectors differ most hold ${shortPercent(held)} of their ` +
   "variance; they were fitted once, and no edit moves them. What is looked up is decided by inner products in all " +
   "directions, not by distances in this picture.";

@@ -1,11 +1,9 @@
 // What the Shape X-ray says: of one cell, its address, its value and where it comes from; of one token, where it is.
 
 import { holder, madeOf, sharesOf, sourceOf } from "./lines.js";
-import { listed } from "../shared/listing.js";
+import { decimal, listed, share } from "../shared/words.js";
 
-/** A number as it is written here. */
-export const decimal = (value) => value.toFixed(2).replace(/^-(?=0\.00$)/, "").replace("-", "−");
-const percent = (share) => `${share > 0 && share < 0.01 ? "under 1" : Math.round(100 * share)}\u00a0%`;
+const percents = (part) => share(part).replaceAll(" ", "\u00a0");
 const rowsOf = (rows) => `${rows.length > 1 ? "rows" : "row"} ${listed(rows)}`;
 
 /** Pieces with commas and an "and" between them. */
@@ -43,9 +41,9 @@ export function cellSentence(state, pass, lines, { line: at, slab: which, row, c
     return ofOutput();
   };
   const mixture = (of) => {
-    const shares = sharesOf(state, pass, of, row).map((share, slot) => [share, slot]);
-    return joinedUp(shares.filter(([share]) => share > 0.005).sort(([a], [b]) => b - a).map(([share, slot]) =>
-      [`${percent(share)} `, who(slot, slot === followed ? "value" : "who")]));
+    const shares = sharesOf(state, pass, of, row).map((part, slot) => [part, slot]);
+    return joinedUp(shares.filter(([part]) => part > 0.005).sort(([a], [b]) => b - a).map(([part, slot]) =>
+      [`${percents(part)} `, who(slot, slot === followed ? "value" : "who")]));
   };
   const ofSplit = () => {
     const source = sourceOf(state, pass, head, row, column);
@@ -73,7 +71,7 @@ export function cellSentence(state, pass, lines, { line: at, slab: which, row, c
     const wrong = held > row && state.causal
       ? [` But row ${column} holds `, who(held, "key"), ", which comes later: the mask closes rows, not words."]
       : held === column ? [] : [` But row ${column} holds `, who(held, "key"), "."];
-    return ["in head ", String(head), ", ", who(row, "query"), ` takes ${percent(value)} of what it takes from `,
+    return ["in head ", String(head), ", ", who(row, "query"), ` takes ${percents(value)} of what it takes from `,
       who(column, "key"), ".", ...wrong];
   };
   const ofOutput = () => {
@@ -135,7 +133,7 @@ export function finding(state, wrong, followed) {
     "later: the mask closes rows, not words." : "";
   return pieces(wordOf(state, followed), "’s row of the output is made of ", ...wronglyMade(state, followed),
     ". No error is raised, since every shape is as before; the output is off by " +
-    `${percent(state.apart)} of its length.${leak}`);
+    `${percents(state.apart)} of its length.${leak}`);
 }
 
 /** The guess that the first picture leaves open, in pieces: whose numbers the wrong split leads into a word's row. */

@@ -1,11 +1,11 @@
 // What two readers believe of one slot: the model's bars beside those of the best possible reader.
 
 import { el } from "./dom.js";
-import { percent } from "./probabilities.js";
+import { decimal, number, percent, quoted } from "./words.js";
 
 /** A number of nats as it is written everywhere, and with the sign that leads to it. */
 export const nats = (value) => (value > 0 && value < 0.005 ? "<\u00a00.01\u00a0nats"
-  : `${value.toFixed(2)}\u00a0nats`);
+  : `${decimal(value)}\u00a0nats`);
 const isNats = (value) => (value > 0 && value < 0.005 ? nats(value) : `= ${nats(value)}`);
 
 /** A probability in a column of the table. */
@@ -14,11 +14,11 @@ export const amount = (p) => (p > 0 && p < 0.0001 ? "< 0.01 %" : percent(p));
 /** What a belief says of the word that stands there. */
 export function ownText({ own }, word) {
   if (!own) return "You typed [MASK] here: nobody knows a true word.";
-  const [rank, of] = [own.rank, own.of].map((n) => n.toLocaleString("en"));
+  const [rank, of] = [own.rank, own.of].map(number);
   const place = own.rank === 1 ? "the first guess" : `guess ${rank} of ${of}`;
   const best = own.best === null ? "" : own.best === 0
     ? " For the best possible reader it cannot stand here." : ` The best possible reader: ${percent(own.best)}.`;
-  return `“${word}” is ${place}: ${percent(own.p)}, surprisal ${nats(own.nats)}.${best}`;
+  return `${quoted(word)} is ${place}: ${percent(own.p)}, surprisal ${nats(own.nats)}.${best}`;
 }
 
 /** What the model loses here, in words. */

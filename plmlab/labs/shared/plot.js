@@ -1,6 +1,7 @@
-// Lines against axes with units, and how numbers are written.
+// Lines against axes with units.
 
 import { clamp, svg } from "./dom.js";
+import { short } from "./words.js";
 
 const MARGIN = { left: 46, right: 12, top: 22, bottom: 34 };
 
@@ -16,13 +17,6 @@ export function roundNumbers(low, high, about) {
 
 /** From a value to a place in px. */
 export const linear = (low, high, from, to) => (value) => from + ((value - low) / (high - low || 1)) * (to - from);
-
-/** A number in as few digits as tell it, with a true minus. */
-export function short(value, digits = 3) {
-  const size = Math.abs(value);
-  const text = size >= 10 ** digits ? Math.round(size).toLocaleString("en") : String(Number(size.toPrecision(digits)));
-  return value < 0 && Number(text.replaceAll(",", "")) !== 0 ? `−${text}` : text;
-}
 
 /** A number on an axis: from ten thousand on in thousands. */
 export const tick = (value) => (Math.abs(value) >= 10_000 ? `${short(value / 1000)}k` : short(value));

@@ -1,6 +1,7 @@
 // Parts of the Small World's lab that its views share: sentences as prose, beliefs as bars.
 
-import { clamp, el } from "./dom.js";
+import { el } from "./dom.js";
+import { number, percent, plural } from "./words.js";
 
 export const KINDS = {
   person: "person", town: "town", country: "country", river: "river", film: "film", book: "book", cafe: "café",
@@ -9,18 +10,10 @@ export const KINDS = {
 
 const CLOSE = new Set([".", "?", "!", ","]);
 
-/** A probability as a reader likes it: 97 %, 3.1 %, 0.002 %; never 0 % or 100 % for what is not quite. */
-export function percent(p) {
-  if (p === 0 || p === 1) return `${100 * p} %`;
-  if (p > 0.9995) return "> 99.9 %";
-  const digits = p >= 0.0995 ? 0 : clamp(1 - Math.floor(Math.log10(100 * p)), 1, 6);
-  return p < 1e-7 ? "< 0.00001 %" : `${(100 * p).toFixed(p >= 0.9 ? 1 : digits)} %`;
-}
-
 /** How rarely a sentence of so many nats comes: "one in 1,200". */
 export function rarity(nats) {
   const times = Math.exp(nats);
-  if (times < 1e6) return `one in ${Math.round(times).toLocaleString("en")}`;
+  if (times < 1e6) return `one in ${number(Math.round(times))}`;
   const [unit, size] = times < 1e9 ? ["million", 1e6] : times < 1e12 ? ["billion", 1e9] : ["trillion", 1e12];
   return times < 1e15 ? `one in ${(times / size).toPrecision(2)} ${unit}` : `one in 10^${Math.round(nats / Math.LN10)}`;
 }
@@ -67,7 +60,7 @@ export function bars(title, belief, word, role) {
     el("td", { class: "amount" }, percent(p)));
   return el("table", { class: "beliefs" }, el("caption", {}, title), el("tbody", {}, ...rows.map(line)),
     rest > 0 ? el("tfoot", {}, el("tr", {}, el("td", { colspan: 3 },
-      `and ${rest.toLocaleString("en")} other ${rest === 1 ? "word" : "words"}`))) : "");
+      `and ${plural(rest, "other word")}`))) : "");
 }
 
 /** A fact in three parts, each end a link where it has an article. */

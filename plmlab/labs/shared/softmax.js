@@ -1,5 +1,7 @@
 // Scores become shares; what a distribution is worth; and how a share is written.
 
+import { number } from "./words.js";
+
 /** The sum of the first `count` values. */
 export function total(values, count = values.length) {
   let found = 0;
@@ -34,5 +36,5 @@ export function chance(p) {
 /** How many equally likely tokens an entropy is worth: its perplexity. */
 export function choices(nats) {
   const count = Math.exp(nats);
-  return count < 9.95 ? count.toFixed(2) : count < 99.5 ? count.toFixed(1) : Math.round(count).toLocaleString("en");
+  return count < 9.95 ? count.toFixed(2) : count < 99.5 ? count.toFixed(1) : number(Math.round(count));
 }

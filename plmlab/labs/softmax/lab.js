@@ -2,8 +2,8 @@
 
 import { el, resized } from "../shared/dom.js";
 import { guess, lab, observe, setter, slider } from "../shared/lab.js";
-import { short } from "../shared/plot.js";
 import { chance, choices, entropyOf, softmax } from "../shared/softmax.js";
+import { short } from "../shared/words.js";
 
 const QUESTION = "Add 1 to all scores: what happens to the shares? And as the temperature goes to 0?";
 const ANSWER = "Nothing: e¹ stands above and below the line, and cancels. So only differences of scores count. Towards " +

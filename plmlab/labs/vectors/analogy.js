@@ -1,10 +1,11 @@
 // The analogy: its four boxes, the answers with and without the question's own words, and the two baselines.
 
 import { added, apart, best, nearness, rankOf } from "./maths.js";
-import { analogyFinding, number, quoted, scored, winnerSaid } from "./told.js";
+import { analogyFinding, winnerSaid } from "./told.js";
 import { wordBox } from "./words.js";
 import { el } from "../shared/dom.js";
 import { guess } from "../shared/lab.js";
+import { decimal, number, quoted } from "../shared/words.js";
 
 const BOXES = [["a", "a: the word that is to b"], ["b", "b: as c is to the answer"], ["c", "c: the third word"],
   ["d", "the true answer, if you know one"]];
@@ -58,7 +59,7 @@ function answerList(words, answers) {
   return el("ol", { class: "answers" }, ...answers.map(({ word, score }) => {
     const role = words.slice(0, 3).indexOf(word);
     return el("li", { class: [role >= 0 ? "own" : "", word === words[3] ? "true" : ""].join(" ") },
-      el("bdi", {}, word), el("span", { class: "score" }, scored(score)),
+      el("bdi", {}, word), el("span", { class: "score" }, decimal(score)),
       el("span", { class: "note" }, role >= 0 ? `a word of the question (${"abc"[role]}): usually left out`
         : word === words[3] ? "the true answer" : ""));
   }));
@@ -90,7 +91,7 @@ export function analogyPanel({ space, at, words, rows, view, chart }) {
           el("div", {}, el("dt", {}, what), el("dd", {}, number(rank)))))] : []),
         el("p", { class: "note" }, "Without the question's own words: ",
           ...found.left.slice(0, 4).flatMap(({ word, score }, i) =>
-            [i ? ", " : "", el("bdi", { class: i ? "" : "first" }, word), ` ${scored(score)}`]), "."),
+            [i ? ", " : "", el("bdi", { class: i ? "" : "first" }, word), ` ${decimal(score)}`]), "."),
         guess(view, question, [winnerSaid(words, found.kept, found.left, found.steps),
           answerList(words, found.kept)], "winner")),
       charted ? chart(rows, words) : el("div", {})));

@@ -3,7 +3,8 @@
 import { placed } from "./labels.js";
 import { MARKS, trace } from "./marks.js";
 import { clamp } from "../shared/dom.js";
-import { roundNumbers, short } from "../shared/plot.js";
+import { roundNumbers } from "../shared/plot.js";
+import { short } from "../shared/words.js";
 
 const LINE = 16;
 const LETTERS = 26;

@@ -1,7 +1,7 @@
 // The reader's own text on its way to Python: read here, and refused here where it is no text.
 
-import { number } from "./told.js";
 import { el } from "../shared/dom.js";
+import { number } from "../shared/words.js";
 
 const mega = (bytes) => (bytes / 1e6).toLocaleString("en", { maximumFractionDigits: 1 });
 

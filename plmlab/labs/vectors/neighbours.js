@@ -1,7 +1,8 @@
 // The chosen word's neighbours: how near they are, in how many seeds, and which are new.
 
-import { changesSaid, MEASURES, number, scored } from "./told.js";
+import { changesSaid, MEASURES } from "./told.js";
 import { el } from "../shared/dom.js";
+import { decimal, number } from "../shared/words.js";
 
 let groups = 0;
 
@@ -41,7 +42,7 @@ export function neighbourPanel({ space, at, row, near, before, measure, onWord, 
         blur: () => onHover(-1) } }, el("bdi", {}, space.words[other])),
       el("span", { class: "bar-of", "aria-hidden": "true" },
         el("i", { class: score < 0 ? "minus" : "", style: `width:${(100 * Math.abs(score)) / whole}%` })),
-      el("span", { class: "score" }, scored(score)),
+      el("span", { class: "score" }, decimal(score)),
       el("span", { class: "seeds" }, seeds ? `${agree} of ${seeds}` : "", isNew ? el("em", {}, " new") : ""));
   });
   const told = change ? changesSaid(...[change.gained, change.lost].map((list) => list.map((one) => space.words[one])),

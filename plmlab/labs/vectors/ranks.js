@@ -1,8 +1,8 @@
 // The rank of the true answer along training: by 3CosAdd, and nearest to a word of the question alone.
 
-import { number, quoted } from "./told.js";
 import { el, svg } from "../shared/dom.js";
 import { linear, tick } from "../shared/plot.js";
+import { number, quoted } from "../shared/words.js";
 
 const MARGIN = { left: 44, right: 14, top: 24, bottom: 34 };
 const LINES = ["added", "c", "b"];

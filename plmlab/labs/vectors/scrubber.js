@@ -1,7 +1,7 @@
 // Time: a slider over the snapshots of training, and a button that plays them.
 
-import { number } from "./told.js";
 import { clamp, el } from "../shared/dom.js";
+import { number } from "../shared/words.js";
 
 const STEP = 450; // ms from a snapshot to the next when playing
 const GLIDE = 260; // ms for a move of the slider

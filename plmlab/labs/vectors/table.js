@@ -1,13 +1,13 @@
 // The chosen word and its neighbours as a table: the same numbers as in the picture, for whoever cannot see it.
 
-import { number, scored } from "./told.js";
 import { el } from "../shared/dom.js";
+import { decimal, number } from "../shared/words.js";
 
 /** The rows, [[word, cosine or dot, length, x, y, group]]; `near` are { row, score }. */
 export function tableRows({ space, at, xy, row, near }) {
   return [{ row, score: null }, ...near].map(({ row: one, score }) => [
-    space.words[one], score === null ? "–" : scored(score), space.length[at][one].toFixed(2),
-    scored(xy[2 * one]), scored(xy[2 * one + 1]), space.groups[space.groupOf[one]]?.name ?? "–"]);
+    space.words[one], score === null ? "–" : decimal(score), space.length[at][one].toFixed(2),
+    decimal(xy[2 * one]), decimal(xy[2 * one + 1]), space.groups[space.groupOf[one]]?.name ?? "–"]);
 }
 
 /** The table, folded; it is filled when it is opened. `rows()` gives what stands now. */

@@ -1,26 +1,8 @@
 // What the Vector Lab says of its pictures.
 
-import { listed as inARow } from "../shared/listing.js";
-
-export const quoted = (word) => `“${word}”`;
-const format = new Intl.NumberFormat("en");
-export const number = (count) => format.format(count);
-
-/** A cosine or a dot product, in two digits after the point. */
-export const scored = (score) => score.toFixed(2).replace("-", "−").replace(/^−0\.00$/, "0.00");
-
-/** 1st, 2nd, 3rd, 4th, … */
-export function ordinal(place) {
-  const ending = place % 100 > 10 && place % 100 < 14 ? "th" : { 1: "st", 2: "nd", 3: "rd" }[place % 10] ?? "th";
-  return `${number(place)}${ending}`;
-}
-
-/** “a”, “b” and “c”. */
-export const listed = (words) => inARow(words.map(quoted));
+import { decimal, listedInQuotes, number, ordinal, percent, quoted } from "../shared/words.js";
 
 export const MEASURES = { cosine: "cosine", dot: "dot product" };
-
-const percent = (share) => `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`;
 
 /** The finding of the picture: how many of the nearest words in the space are also the nearest in the picture. */
 export function pictureFinding(word, shared, count) {
@@ -33,8 +15,8 @@ export function pictureFinding(word, shared, count) {
 export function chosenSaid({ word, near, measure, count, width, size, read }) {
   const of = read === null ? "" : `, read ${number(read)} times`;
   return `${quoted(word)}${of}: of ${number(count - 1)} other words, compared in all ${width} numbers, the nearest by ` +
-    `${MEASURES[measure]} are ${near.map((one) => `${quoted(one.word)} (${scored(one.score)})`).join(", ")}. ` +
-    `Its vector has length ${size.toFixed(2)}.`;
+    `${MEASURES[measure]} are ${near.map((one) => `${quoted(one.word)} (${decimal(one.score)})`).join(", ")}. ` +
+    `Its vector has length ${decimal(size)}.`;
 }
 
 /** Of the word under the pointer: how near it is to the chosen one, and how near it looks. */
@@ -42,7 +24,7 @@ export function pointedSaid({ word, chosen, score, rank, seems, measure, group, 
   const facts = [group, read === null ? null : `read ${number(read)} times`].filter(Boolean).join(", ");
   const looks = seems === rank ? "so it is in the picture" : `in the picture it looks like the ${ordinal(seems)}`;
   return `${quoted(word)}${facts ? ` (${facts})` : ""}: its ${MEASURES[measure]} with ${quoted(chosen)} is ` +
-    `${scored(score)}, the ${ordinal(rank)} highest of all words; ${looks}.`;
+    `${decimal(score)}, the ${ordinal(rank)} highest of all words; ${looks}.`;
 }
 
 /** What the axes are, and what they hide. `pairs` are words; `shares` those of the principal axes. */
@@ -57,7 +39,7 @@ export function axesSaid({ pairs, shares, angle, snapshots, sized = false }) {
   }
   const [x, y] = pairs.map(([from, to]) => `from ${quoted(from)} to ${quoted(to)}`);
   const leaning = Math.abs(angle) < 0.1 ? "the two directions are all but independent" :
-    `the two directions are not independent (cosine ${scored(angle)}), so the cloud leans`;
+    `the two directions are not independent (cosine ${decimal(angle)}), so the cloud leans`;
   return `Across: the cosine of a word's vector with the direction ${x}; upwards: with that ${y}. What is at right angles ` +
     `to both is not in the picture; ${leaning}.${fixed}${size}`;
 }
@@ -65,7 +47,7 @@ export function axesSaid({ pairs, shares, angle, snapshots, sized = false }) {
 /** What has come and gone among the neighbours since the snapshot before. */
 export function changesSaid(gained, lost, before) {
   if (!gained.length && !lost.length) return `The same ten as at update ${number(before)}.`;
-  const said = [...(gained.length ? [`new: ${listed(gained)}`] : []), ...(lost.length ? [`gone: ${listed(lost)}`] : [])];
+  const said = [...(gained.length ? [`new: ${listedInQuotes(gained)}`] : []), ...(lost.length ? [`gone: ${listedInQuotes(lost)}`] : [])];
   return `Since update ${number(before)} ${said.join("; ")}.`;
 }
 
@@ -89,12 +71,12 @@ export function analogyFinding([, b, c, d], { added, b: nearB, c: nearC }) {
 export function winnerSaid(words, answers, left, steps) {
   const [first] = answers;
   const role = words.slice(0, 3).indexOf(first.word);
-  const named = ({ word, score }) => `${quoted(word)} (${scored(score)})`;
+  const named = ({ word, score }) => `${quoted(word)} (${decimal(score)})`;
   const best = left[0] ? ` Left out, as everyone does, the nearest is ${named(left[0])}.` : "";
   if (role < 0) return `${named(first)}, which is not a word of the question.${best}`;
-  const why = ["", `The sum is b and a step c − a, whose length is ${scored(steps.c)} where each word's is 1.`,
-    `The sum is c and a step b − a, whose length is ${scored(steps.b)} where each word's is 1.`][role];
-  return `${quoted(first.word)} itself (${scored(first.score)}), the question's own word ${"abc"[role]}.` +
+  const why = ["", `The sum is b and a step c − a, whose length is ${decimal(steps.c)} where each word's is 1.`,
+    `The sum is c and a step b − a, whose length is ${decimal(steps.b)} where each word's is 1.`][role];
+  return `${quoted(first.word)} itself (${decimal(first.score)}), the question's own word ${"abc"[role]}.` +
     `${why && ` ${why}`}${best}`;
 }
 

@@ -6,6 +6,7 @@ import { entityView } from "./entity.js";
 import { probabilityView } from "./probability.js";
 import { questionView } from "./question.js";
 import { sentencesView } from "./sentences.js";
+import { number } from "../shared/words.js";
 
 const VIEWS = [
   { name: "sentences", title: "Sentences", make: sentencesView },
@@ -60,8 +61,8 @@ function worldChoice(model, signal) {
   const follow = () => {
     const { name, words, entities, arcs } = model.get("state").world;
     choice.value = name;
-    note.textContent = `${words.toLocaleString("en")} words, ${entities} named things, ` +
-      `a grammar of ${arcs.toLocaleString("en")} arcs`;
+    note.textContent = `${number(words)} words, ${entities} named things, ` +
+      `a grammar of ${number(arcs)} arcs`;
   };
   observe(model, ["state"], follow, signal);
   follow();

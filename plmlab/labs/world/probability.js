@@ -2,7 +2,8 @@
 
 import { el } from "../shared/dom.js";
 import { guess, observe, presetButtons, textField } from "../shared/lab.js";
-import { bars, percent, rarity } from "../shared/probabilities.js";
+import { bars, rarity } from "../shared/probabilities.js";
+import { percent, short } from "../shared/words.js";
 
 const TALL = 84; // px, of the highest bar
 
@@ -17,7 +18,7 @@ export function verdict({ word, left, both }) {
   if (both.own === 0) return `'${word}' cannot stand here: given all other words, it must be ${
     both.choices === 1 ? `'${both.likeliest[0][0]}'` : `one of ${both.choices} others`}.`;
   const times = both.own / left.own;
-  const gain = times > 1.05 ? `the right side makes it ${times < 10 ? times.toFixed(1) : Math.round(times).toLocaleString("en")} times as likely`
+  const gain = times > 1.05 ? `the right side makes it ${short(times, 2)} times as likely`
     : times < 0.95 ? "the right side speaks against it" : "the right side adds nothing";
   return `${before}; who sees both sides, ${percent(both.own)}: ${gain}.`;
 }

@@ -3,6 +3,7 @@
 import { el, svg } from "../shared/dom.js";
 import { tell } from "../shared/lab.js";
 import { KINDS, facts, link } from "../shared/probabilities.js";
+import { plural } from "../shared/words.js";
 
 const TAGS = {
   NOUN: "noun", VERB: "verb", ADJ: "adjective", ADV: "adverb", PROPN: "proper noun", DET: "determiner",
@@ -17,8 +18,8 @@ const LAYERS = [
 /** What an agreement arc says: its ends, and what stands between them. */
 export function arcText({ subject, verb, number, attractors, distance }, words) {
   const form = number === "pl" ? "plural" : "singular";
-  const between = distance === 0 ? "side by side" : `${distance} ${distance === 1 ? "word" : "words"} between`;
-  const lure = attractors === 0 ? "" : `, ${attractors} ${attractors === 1 ? "noun" : "nouns"} of the other number`;
+  const between = distance === 0 ? "side by side" : `${plural(distance, "word")} between`;
+  const lure = attractors === 0 ? "" : `, ${plural(attractors, "noun")} of the other number`;
   return `${words[subject]} … ${words[verb]}: both ${form}; ${between}${lure}`;
 }
 
