@@ -138,10 +138,7 @@ test("text on a shade has a contrast of 4.5 or more", () => {
   }
 });
 
-test("a slider holds what is set, and says it", () => {
-  assert.deepEqual(n.stopsOf([1, 2, 5, null], 3), [1, 2, 3, 5, null]);
-  assert.deepEqual(n.stopsOf([0.5, 1], 1), [0.5, 1]);
-  assert.deepEqual(n.stopsOf([1, null], null), [1, null]);
+test("a slider says what is set", () => {
   assert.equal(n.settingText("top_k", null), "all");
   assert.equal(n.settingText("top_p", 1), "all");
   assert.equal(n.settingText("temperature", 1), "1");

@@ -1,13 +1,14 @@
 // The Alignment Lab: a translation, where it looked for each word, and what becomes of it when a look is moved.
 
 import { legendOf, modelsOf, tallyOf, textsOf } from "./beside.js";
-import { hand, labelSwitch, reading, shownOf } from "./controls.js";
+import { hand, labelSwitch, reading } from "./controls.js";
 import { linksOf } from "./links.js";
 import { matrixOf, scale } from "./matrix.js";
 import { arranged, changesOf, firstCell, heldWith, holdAt, looksOf, onPartner, switched } from "./numbers.js";
 import { cellSaid, columnSaid, finding, handSaid, labelSaid, rowSaid } from "./told.js";
 import { clamp, eachFrame, el, resized, ruler, settled } from "../shared/dom.js";
 import { guess, lab, observe, tell } from "../shared/lab.js";
+import { shownOf } from "../shared/steps.js";
 
 export default lab({
   title: "Where does a translation look?",
@@ -20,14 +21,14 @@ export default lab({
   const view = { at: null, open: null, tallied: false, about: null };
   let drawn = null;
 
-  const controls = reading(model, signal);
+  const controls = reading(model, parts.node, signal);
   parts.controls.prepend(...controls.bars);
   const title = el("h4");
   const why = el("p", { class: "why", role: "status", "aria-live": "polite" });
   const did = el("p", { class: "did", role: "status", "aria-live": "polite" });
   const names = el("p", { class: "note", role: "status", "aria-live": "polite" });
   const place = Object.fromEntries(["links", "texts", "matrix", "keys", "ask", "models", "tally"].map((name) => [name, el("div", { class: `${name}-place` })]));
-  const label = labelSwitch(model);
+  const label = labelSwitch(model, signal);
 
   const step = () => view.at?.row ?? 0;
   const partner = () => drawn?.state.now.partners.find(([row]) => row === step())?.[1];
@@ -51,7 +52,7 @@ export default lab({
     release: () => release(step()), reset: () => tell(model, { held: [], shut: [] }), spread,
   });
   const two = el("div", { class: "two" },
-    el("div", { class: "one" }, label.node, el("div", { class: "scroll" }, place.matrix), scale(), names),
+    el("div", { class: "one" }, label, el("div", { class: "scroll" }, place.matrix), scale(), names),
     el("div", {}, place.keys, place.ask, place.tally));
   parts.body.append(title, why, el("div", { class: "scroll" }, place.links), hands.node, did, place.texts, two,
     place.models);
@@ -81,7 +82,7 @@ export default lab({
   const show = () => {
     const { state, changes, touched } = drawn;
     const count = shownOf(get("steps"), state.now.tokens.length);
-    controls.follow(state.now.tokens.length);
+    controls.show(state.now.tokens.length);
     drawn.links.show(count);
     drawn.matrix.show(count);
     place.texts.replaceChildren(textsOf(state, changes, touched, count));
@@ -92,7 +93,6 @@ export default lab({
   const matrix = () => {
     const { state, looks } = drawn;
     const { partners } = state.now;
-    label.follow();
     drawn.matrix = matrixOf({ state, looks, labelled: get("labelled"),
       room: parts.body.clientWidth, page: parts.node, on });
     place.matrix.replaceChildren(drawn.matrix.node);
@@ -163,12 +163,5 @@ export default lab({
   observe(model, ["share"], eachFrame(() => drawn && offered()), signal);
   observe(model, ["counted", "stale"], eachFrame(tally), signal);
   resized(parts.body, draw, signal);
-  parts.node.addEventListener("keydown", (event) => {
-    const to = { "[": controls.back, "]": controls.forward }[event.key];
-    if (!to || event.target.matches("input[type=text]")) return;
-    to.click();
-    event.preventDefault();
-    event.stopPropagation();
-  });
   draw();
 });

@@ -5,9 +5,10 @@ import { changes } from "./change.js";
 import { headMap, pitchOf, turned } from "./head.js";
 import { carried, detailOf, firstCell, spoken, weightsOf } from "./numbers.js";
 import { overview, switched } from "./overview.js";
+import { checkbox, presetBar, select, textField } from "../shared/controls.js";
 import { clamp, el, resized, ruler, settled } from "../shared/dom.js";
 import { scaleBar, sequential } from "../shared/heat.js";
-import { guess, lab, observe, presetButtons, tell, textField, written } from "../shared/lab.js";
+import { guess, lab, observe, tell, written } from "../shared/lab.js";
 import { plural } from "../shared/words.js";
 
 const OVERVIEW = 34 * 12 + 24;
@@ -27,30 +28,27 @@ function controls(model, signal) {
   const disabled = model.get("alone");
   const second = textField(model, two ? "what the decoder reads" : "sentence B", signal,
     { trait: "second", kind: "second" });
-  const which = el("select", { "aria-label": "which attention", disabled });
-  which.addEventListener("change", () => tell(model, { shown: which.selectedIndex, layer: 0, head: 0 }));
-  const under = el("select", { "aria-label": "read under", disabled },
-    ...masks.map((name) => el("option", { value: name }, name)));
-  under.addEventListener("change", () => tell(model, { mask: under.value }));
-  const read = masks.length ? [el("label", { class: "read-by" }, "read under ", under)] : [];
+  const which = select({ label: "which attention", disabled }, (shown) => tell(model, { shown, layer: 0, head: 0 }));
+  const under = select({ label: "read under", lead: "read under ", disabled,
+    options: masks.map((name) => [name, name]) }, (mask) => tell(model, { mask }));
+  const read = masks.length ? [under.node] : [];
   const again = el("button", {
     type: "button", disabled, on: { click: () => tell(model, { off: [], closed: [] }) },
   }, "put all back");
   const follow = () => {
     const { maps = [] } = model.get("state");
-    which.replaceChildren(...maps.map(({ title }) => el("option", {}, title)));
-    which.selectedIndex = model.get("shown");
-    which.hidden = maps.length < 2;
+    which.offer(maps.map(({ title }, i) => [i, title]));
+    which.show(model.get("shown"));
+    which.node.hidden = maps.length < 2;
     second.hidden = !two && !model.get("second");
-    under.value = model.get("mask");
+    under.show(model.get("mask"));
     again.disabled = disabled || !(model.get("off").length + model.get("closed").length);
   };
   observe(model, ["state"], follow, signal);
   follow();
   return [
-    el("div", { class: "bar" }, textField(model, "your sentence", signal), second, ...read, which, again),
-    el("div", { class: "bar quiet" },
-      presetButtons(model, presets, (preset, i) => ({ ...preset, preset: i }))),
+    el("div", { class: "bar" }, textField(model, "your sentence", signal), second, ...read, which.node, again),
+    presetBar(model, presets, (preset, i) => ({ ...preset, preset: i })),
   ];
 }
 
@@ -67,8 +65,8 @@ export default lab({
   const title = el("h4", { class: "head-title" });
   const headButton = el("button", { type: "button", class: "preset", disabled, on: { click: () => turn(false) } });
   const layerButton = el("button", { type: "button", class: "preset", disabled, on: { click: () => turn(true) } });
-  const edit = el("input", { type: "checkbox", disabled });
-  edit.addEventListener("change", () => { view.editing = edit.checked; });
+  const edit = checkbox({ title: "edit the mask: a click closes a cell", kind: "edit", disabled },
+    (on) => { view.editing = on; });
   const sums = el("div", { class: "arithmetic" });
   const moved = el("div", { class: "changes" });
   let drawn = null;
@@ -176,8 +174,7 @@ export default lab({
       el("div", { class: `levels${placed}`, style: `--left:${at.left}px` },
         el("div", { class: "whole" }, el("h4", {}, model.get("menu").name, el("span", {}, size)), all.node, scale(),
           guess(view, state.question, state.answer)),
-        el("div", { class: "one" }, el("div", { class: "head-bar" }, title, headButton, layerButton,
-          el("label", { class: "edit" }, edit, "edit the mask: a click closes a cell")),
+        el("div", { class: "one" }, el("div", { class: "head-bar" }, title, headButton, layerButton, edit.node),
         why, el("div", { class: "scroll" }, map.node))),
       sums, moved);
     showHead();

@@ -4,24 +4,10 @@ import { partingOf } from "./layout.js";
 import { missesOf, textsOf, widthsOf } from "./results.js";
 import { branchSaid, finding, unfoldedSaid, widerSaid } from "./told.js";
 import { legendOf, treeOf } from "./tree.js";
-import { clamp, el, settled } from "../shared/dom.js";
-import { guess, lab, observe, presetButtons, slider, tell, textField } from "../shared/lab.js";
-
-/** A slider that shows what a trait is. */
-function knob(model, name, { disabled, ...of }, send) {
-  const node = slider({ ...of, value: model.get(name) ?? of.high, disabled }, send);
-  const [input, number] = [node.querySelector("input"), node.querySelector("output")];
-  const digits = (String(of.step).split(".")[1] ?? "").length;
-  return { node, follow(value, high = of.high, said = null) {
-    input.max = high;
-    input.value = value;
-    number.textContent = said ?? value.toFixed(digits);
-    input.setAttribute("aria-valuetext", number.textContent);
-  } };
-}
-
-/** How many of a tree's steps are shown; `steps` null is all. */
-export const shownOf = (steps, count) => (steps === null ? count : clamp(steps, 1, count));
+import { following, presetBar, select, slider, textField } from "../shared/controls.js";
+import { el, settled } from "../shared/dom.js";
+import { guess, lab, observe, tell } from "../shared/lab.js";
+import { shownOf, stepper } from "../shared/steps.js";
 
 export default lab({
   title: "What does a beam keep, and what does it lose?",
@@ -35,32 +21,23 @@ export default lab({
   let tree = null;
 
   const input = textField(model, "the beginning", signal);
-  const source = el("select", { "aria-label": "who writes", disabled }, ...sources.map((name) => el("option", { value: name }, name)));
-  source.addEventListener("change", () => {
-    const preset = presets.find((one) => one.source === source.value);
-    tell(model, { source: source.value, steps: null, ...(preset ? { text: preset.text, width: preset.width, alpha: preset.alpha } : {}) });
+  const who = select({ label: "who writes", lead: "written by ", disabled, options: sources.map((name) => [name, name]) }, (source) => {
+    const preset = presets.find((one) => one.source === source);
+    tell(model, { source, steps: null, ...(preset ? { text: preset.text, width: preset.width, alpha: preset.alpha } : {}) });
   });
-  const tries = presetButtons(model, presets, (preset) => {
+  const tries = presetBar(model, presets, (preset) => {
     input.text = preset.text;
     return { ...preset, steps: null };
   });
-  const send = (name) => (value) => tell(model, { [name]: value });
-  const width = knob(model, "width", { title: "width", low: 1, high: widest, step: 1, disabled }, send("width"));
-  const alpha = knob(model, "alpha", { title: "length penalty α", low: 0, high: steepest, step: 0.1, disabled }, send("alpha"));
-  const length = knob(model, "length", { title: "at most, tokens", low: 1, high: longest, step: 1, disabled }, send("length"));
-  const walk = (value) => tell(model, { steps: value });
-  const steps = knob(model, "steps", { title: "steps shown", low: 1, high: 1, step: 1 }, walk);
-  const count = () => model.get("state").columns?.length ?? 1;
-  const turn = (title, said, to) => el("button", { type: "button", class: "preset", title: said,
-    on: { click: () => walk(clamp(to(shownOf(model.get("steps"), count())), 1, count())) } }, title);
-  const back = turn("◂ back", "one step back", (now) => now - 1);
-  const forward = turn("forward ▸", "one step forward", (now) => now + 1);
-  const all = turn("all", "all steps", () => count());
+  const knob = (trait, title, low, high, step) => following(model, trait,
+    slider({ title, low, high, step, disabled }, (value) => tell(model, { [trait]: value })), signal);
+  const walk = stepper({ unit: "step", lab: parts.node }, (steps) => tell(model, { steps }));
   parts.controls.prepend(
-    el("div", { class: "bar" }, input, ...(sources.length > 1 ? [el("label", {}, "written by ", source)] : [])),
-    ...(presets.length ? [el("div", { class: "bar quiet" }, tries)] : []),
-    el("div", { class: "bar quiet knobs" }, width.node, alpha.node, length.node),
-    el("div", { class: "bar quiet knobs" }, steps.node, back, forward, all));
+    el("div", { class: "bar" }, input, ...(sources.length > 1 ? [who.node] : [])),
+    tries,
+    el("div", { class: "bar quiet knobs" }, knob("width", "width", 1, widest, 1),
+      knob("alpha", "length penalty α", 0, steepest, 0.1), knob("length", "at most, tokens", 1, longest, 1)),
+    walk.node);
 
   const title = el("h4");
   const why = el("p", { class: "why", role: "status", "aria-live": "polite" });
@@ -76,15 +53,10 @@ export default lab({
 
   const controls = () => {
     const state = model.get("state");
-    const shown = shownOf(model.get("steps"), count());
-    width.follow(model.get("width"));
-    alpha.follow(model.get("alpha"));
-    length.follow(model.get("length"));
-    steps.follow(shown, count(), `${shown} of ${count()}`);
-    source.value = model.get("source");
-    back.disabled = shown <= 1;
-    forward.disabled = all.disabled = shown >= count();
-    return { state, shown };
+    const count = state.columns?.length ?? 1;
+    walk.show(model.get("steps"), count);
+    who.show(model.get("source"));
+    return { state, shown: shownOf(model.get("steps"), count) };
   };
   const pins = () => {
     const { state, shown } = controls();
@@ -133,13 +105,6 @@ export default lab({
   observe(model, ["state", "unfolded"], draw, signal);
   observe(model, ["steps"], step, signal);
   observe(model, ["pinned"], pins, signal);
-  observe(model, ["width", "alpha", "length", "source"], controls, signal);
-  parts.node.addEventListener("keydown", (event) => {
-    const to = { "[": back, "]": forward }[event.key];
-    if (!to || event.target.matches("input[type=text]")) return;
-    to.click();
-    event.preventDefault();
-    event.stopPropagation();
-  });
+  observe(model, ["source"], controls, signal);
   draw();
 });

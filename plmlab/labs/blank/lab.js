@@ -4,23 +4,15 @@ import { orderRow, wordRow } from "./chips.js";
 import { exercise } from "./exercise.js";
 import { fillingPanel, lastStep, saidAt } from "./filling.js";
 import { square } from "./square.js";
+import { following, presetBar, radioGroup, textField } from "../shared/controls.js";
 import { clamp, eachFrame, el, resized } from "../shared/dom.js";
-import { guess, lab, observe, presetButtons, setter, tell, textField } from "../shared/lab.js";
-
-let groups = 0;
+import { guess, lab, observe, setter, tell } from "../shared/lab.js";
 
 /** The choice between looking at the example and filling it in. */
-function modes(model, choose, signal) {
-  const name = `plm-blank-${groups++}`;
-  const radios = [["look at it", false], ["fill it in yourself", true]].map(([text, value]) => {
-    const radio = el("input", { type: "radio", name, on: { change: () => choose({ fill_in: value }) } });
-    const follow = () => { radio.checked = model.get("fill_in") === value; };
-    observe(model, ["fill_in"], follow, signal);
-    follow();
-    return el("label", {}, radio, text);
-  });
-  return el("span", { class: "streams", role: "radiogroup", "aria-label": "Part A and Part B" }, "Part A and Part B: ", ...radios);
-}
+const modes = (model, choose, signal) => following(model, "fill_in", radioGroup({
+  label: "Part A and Part B", lead: "Part A and Part B: ",
+  options: [[false, "look at it"], [true, "fill it in yourself"]],
+}, (value) => choose({ fill_in: value })), signal);
 
 /** The three ways to write the same blanks. */
 function three(beside) {
@@ -49,9 +41,9 @@ export default lab({
   const order = orderRow({ disabled, onOrder: (made) => tell(model, { order: made, chosen: [], step: 0 }) });
   parts.controls.prepend(
     el("div", { class: "bar" }, textField(model, "your sentence", signal)),
-    el("div", { class: "bar quiet" }, presetButtons(model, presets)));
+    presetBar(model, presets));
   const [example, filling, beside] = ["example", "filling-place", "beside"].map((name) => el("div", { class: name }));
-  parts.body.append(words.node, order.node, el("div", { class: "bar quiet" }, modes(model, choose, signal)), example, filling, beside);
+  parts.body.append(words.node, order.node, modes(model, choose, signal), example, filling, beside);
 
   const keepingFocus = (box, draw) => {
     const at = box.contains(document.activeElement) ? document.activeElement.dataset.at : undefined;

@@ -2,8 +2,9 @@
 
 import { gapView } from "./gaps.js";
 import { pairView } from "./pairs.js";
+import { presetBar, textField } from "../shared/controls.js";
 import { clamp, el, resized, ruler, walked } from "../shared/dom.js";
-import { guess, lab, observe, presetButtons, tell, textField } from "../shared/lab.js";
+import { guess, lab, observe, tell } from "../shared/lab.js";
 
 /** The hidden slots after a click on one. */
 export const toggled = (hidden, slot) =>
@@ -45,8 +46,7 @@ function controls(model, signal) {
   const show = el("button", { type: "button", disabled, on: { click: none } }, "show all words");
   return [
     el("div", { class: "bar" }, textField(model, "your sentence", signal), show),
-    el("div", { class: "bar quiet" },
-      presetButtons(model, presets, ({ text, hidden }) => ({ text, hidden, tried: model.get("tried") + 1 }))),
+    presetBar(model, presets, ({ text, hidden }) => ({ text, hidden, tried: model.get("tried") + 1 })),
   ];
 }
 

@@ -1,6 +1,7 @@
 // The Cloze Lab: two gaps crossed. The product of two beliefs beside the probability of both words together.
 
 import { nats } from "../shared/beliefs.js";
+import { select } from "../shared/controls.js";
 import { clamp, el, svg } from "../shared/dom.js";
 import { heatMap, pixels, ramp, scaleBar, sequential } from "../shared/heat.js";
 import { percent } from "../shared/words.js";
@@ -97,17 +98,10 @@ function pairMap({ title, pair, table, size, top, impossible, hatched, onCell })
 
 function choice(gaps, pair, disabled, choose) {
   if (gaps.length < 3) return [];
-  const pick = (place) => {
-    const select = el("select", { "aria-label": place ? "the other gap" : "one gap", disabled },
-      ...gaps.map(({ slot, word }, i) => el("option", { value: slot, selected: slot === pair.slots[place],
-        disabled: slot === pair.slots[1 - place] }, `gap ${i + 1}: ${word ?? "[MASK]"}`)));
-    select.addEventListener("change", () => {
-      const slots = [...pair.slots];
-      slots[place] = Number(select.value);
-      choose(slots);
-    });
-    return select;
-  };
+  const pick = (place) => select({ label: place ? "the other gap" : "one gap", disabled,
+    options: gaps.map(({ slot, word }, i) => [slot, `gap ${i + 1}: ${word ?? "[MASK]"}`,
+      { selected: slot === pair.slots[place], disabled: slot === pair.slots[1 - place] }]) },
+  (slot) => choose(pair.slots.map((own, i) => (i === place ? slot : own)))).node;
   return [el("div", { class: "bar" }, "cross ", pick(0), " with ", pick(1))];
 }
 

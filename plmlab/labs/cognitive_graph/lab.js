@@ -5,8 +5,9 @@ import { detailsOf } from "./details.js";
 import { graphOf, legendOf } from "./graph.js";
 import { drawn } from "./layout.js";
 import { answerSaid, edgeOf, goldSaid, guessOf, lastStep, nodeSaid, stepSaid, verdictOf } from "./told.js";
+import { checkbox, select, textField } from "../shared/controls.js";
 import { clamp, eachFrame, el, resized } from "../shared/dom.js";
-import { guess, lab, observe, setter, tell, textField } from "../shared/lab.js";
+import { guess, lab, observe, setter, tell } from "../shared/lab.js";
 
 /** Whether what was opened is still drawn. */
 function there({ nodes, edges }, step, gold, opened) {
@@ -32,24 +33,22 @@ export const withOne = (forbidden, one) => [...withoutOne(forbidden, one), one];
 function choices(model, signal) {
   const { presets, kinds } = model.get("menu");
   const disabled = model.get("alone");
-  const preset = el("select", { "aria-label": "the question to try", disabled },
-    ...presets.map(({ title }, i) => el("option", { value: i }, title)),
-    el("option", { value: -1 }, "your own question"));
-  const kind = el("select", { "aria-label": "what is asked for", disabled },
-    ...Object.entries(kinds).map(([name, title]) => el("option", { value: name }, `asks for ${title}`)));
-  preset.addEventListener("change", () => {
-    const one = presets[preset.value];
+  const preset = select({ label: "the question to try", disabled,
+    options: [...presets.map(({ title }, i) => [i, title]), [-1, "your own question"]] }, (chosen) => {
+    const one = presets[chosen];
     if (one) tell(model, { text: one.text, kind: one.kind, forbidden: [], step: 1 });
   });
-  kind.addEventListener("change", () => tell(model, { kind: kind.value, forbidden: [], step: 1 }));
+  const kind = select({ label: "what is asked for", disabled,
+    options: Object.entries(kinds).map(([name, title]) => [name, `asks for ${title}`]) },
+  (asked) => tell(model, { kind: asked, forbidden: [], step: 1 }));
   const follow = () => {
     const [text, asked] = [model.get("text"), model.get("kind")];
-    preset.value = presets.findIndex((one) => one.text === text && one.kind === asked);
-    kind.value = asked;
+    preset.show(presets.findIndex((one) => one.text === text && one.kind === asked));
+    kind.show(asked);
   };
   observe(model, ["text", "kind"], follow, signal);
   follow();
-  return [preset, kind];
+  return [preset.node, kind.node];
 }
 
 export default lab({
@@ -71,12 +70,14 @@ export default lab({
   const back = button("◂ Back", () => go(step() - 1));
   const forward = button("Step ▸", () => go(step() + 1));
   const end = button("To the end ▸▸", () => go(Infinity));
-  const gold = el("input", { type: "checkbox", on: { change: () => { choose({ gold: gold.checked }); draw(); } } });
-  const goldLabel = el("label", {}, gold, "show the gold graph");
+  const gold = checkbox({ title: "show the gold graph" }, (on) => {
+    choose({ gold: on });
+    draw();
+  });
   parts.controls.prepend(
     el("div", { class: "bar" }, ...(model.get("menu").presets.length ? [preset] : []),
       textField(model, "your question", signal), kind),
-    el("div", { class: "bar" }, back, forward, end, goldLabel));
+    el("div", { class: "bar" }, back, forward, end, gold.node));
 
   const all = (tag, ...kinds) => kinds.map((name) => el(tag, { class: name }));
   const [said, changed, goldLine, note] = all("p", "step-said", "changed", "gold-said", "note");
@@ -121,8 +122,8 @@ export default lab({
     back.disabled = now === 0;
     forward.disabled = end.disabled = now === lastStep(state);
     if (focused?.disabled) (back.disabled ? forward : back).focus({ preventScroll: true });
-    gold.checked = model.get("gold");
-    goldLabel.hidden = !state.gold;
+    gold.show(model.get("gold"));
+    gold.node.hidden = !state.gold;
   };
   const draw = () => {
     const state = model.get("state");

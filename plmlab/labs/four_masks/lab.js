@@ -3,8 +3,9 @@
 import { panelOf } from "./panels.js";
 import { reason, verdicts } from "./told.js";
 import { cutSlider, wordRow } from "./words.js";
+import { presetBar, textField } from "../shared/controls.js";
 import { eachFrame, el, resized } from "../shared/dom.js";
-import { guess, lab, observe, presetButtons, setter, tell, textField, written } from "../shared/lab.js";
+import { guess, lab, observe, setter, tell, written } from "../shared/lab.js";
 
 const BESIDE = 800;
 const GAP = 34;
@@ -41,8 +42,7 @@ export default lab({
   const cut = cutSlider({ disabled, send: (value) => choose({ cut: value }) });
   parts.controls.prepend(
     el("div", { class: "bar" }, textField(model, "your sentence", signal)),
-    el("div", { class: "bar quiet" }, presetButtons(model, presets,
-      (preset) => ({ ...preset, tried: model.get("tried") + 1 }))));
+    presetBar(model, presets, (preset) => ({ ...preset, tried: model.get("tried") + 1 })));
   const why = el("div", { class: "why", role: "status", "aria-live": "polite" });
   const panels = el("div", { class: "panels" });
   const ask = el("div", {});
@@ -71,7 +71,7 @@ export default lab({
     const sentence = JSON.stringify([state.tokens, state.hidden]);
     if (view.sentence !== sentence) Object.assign(view, { sentence, pair: firstPair(state), panel: FIRST });
     row.draw(state);
-    cut.follow(state);
+    cut.show(state);
     const slots = Math.max(...state.panels.map(({ places }) => places.length));
     view.panels = state.panels.map((panel, index) => panelOf({ panel, state, side, slots, font: parts.node, index,
       onPoint: (pair) => point(pair, index) }));

@@ -1,7 +1,7 @@
 // The sentence as buttons, one of which is hidden, and the slider that cuts it into source and target.
 
+import { slider } from "../shared/controls.js";
 import { el, walked } from "../shared/dom.js";
-import { slider } from "../shared/lab.js";
 import { placeAfter } from "../shared/order.js";
 
 /** What a button is called by a screen reader. */
@@ -35,20 +35,10 @@ export function wordRow({ disabled, press }) {
 
 /** The slider of the cut, which stays while all else is drawn anew. `send(cut)` hears of a move. */
 export function cutSlider({ disabled, send }) {
-  const node = el("div", { class: "bar quiet" });
   const side = el("span", { class: "side" });
-  let [input, output, shown] = [null, null, -1];
-  const follow = (state) => {
-    const last = state.tokens.length - 1;
-    if (last !== shown) {
-      const made = slider({ title: "words in the source (sequence to sequence)", low: 0, high: last, step: 1,
-        value: state.cut, disabled }, send);
-      [input, output, shown] = [made.querySelector("input"), made.querySelector("output"), last];
-      node.replaceChildren(made, side);
-    }
-    input.value = state.cut;
-    output.textContent = String(state.cut);
+  const cut = slider({ title: "words in the source (sequence to sequence)", low: 0, high: 0, step: 1, disabled }, send);
+  return { node: el("div", { class: "bar quiet" }, cut.node, side), show(state) {
+    cut.show(state.cut, state.tokens.length - 1);
     side.textContent = `The hidden word is in the ${state.hidden < state.cut ? "source" : "target"}.`;
-  };
-  return { node, follow };
+  } };
 }

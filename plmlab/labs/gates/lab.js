@@ -4,8 +4,9 @@ import { mapOf } from "./map.js";
 import { holdPanel, nextPanel } from "./panels.js";
 import { DRAWN, SORTS, cellSaid, finding, holdsWith, scored, yardsticks } from "./told.js";
 import { bytesOf } from "../shared/bytes.js";
+import { following, presetBar, radioGroup, select, textField } from "../shared/controls.js";
 import { clamp, eachFrame, el, resized } from "../shared/dom.js";
-import { guess, lab, observe, presetButtons, setter, tell, textField, written } from "../shared/lab.js";
+import { guess, lab, observe, setter, tell, written } from "../shared/lab.js";
 
 const POINTS = Object.keys(DRAWN);
 const ASKED = { end: "at the end of the text", slot: "after the chosen word" };
@@ -28,25 +29,9 @@ export function readings(state) {
   };
 }
 
-/** A select over what a trait may be. */
-function select(model, trait, label, titles, choose, signal) {
-  const options = Object.entries(titles).map(([value, title]) => el("option", { value }, title));
-  const node = el("select", { "aria-label": label, on: { change: () => choose(node.value) } }, ...options);
-  const follow = () => { node.value = String(model.get(trait)); };
-  observe(model, [trait], follow, signal);
-  follow();
-  return el("label", {}, label, node);
-}
-
-let groups = 0;
-
-function askedSwitch(model, choose) {
-  const name = `plm-gates-${groups++}`;
-  return el("div", { class: "bar quiet", role: "radiogroup", "aria-label": "where the next word is asked for" },
-    ...Object.entries(ASKED).map(([value, title]) => el("label", {}, el("input", { type: "radio", name, value,
-      "data-at": `asked-${value}`, checked: model.get("asked") === value,
-      on: { change: () => choose({ asked: value }) } }), title)));
-}
+const askedSwitch = (value, choose) => radioGroup({ label: "where the next word is asked for", value,
+  options: Object.entries(ASKED).map(([asked, title]) => [asked, title, { "data-at": `asked-${asked}` }]) },
+(asked) => choose({ asked })).node;
 
 export default lab({
   title: "What does an LSTM keep in mind?",
@@ -59,14 +44,16 @@ export default lab({
   const choose = setter(model);
   const hold = (holds) => tell(model, { holds });
   const view = { throughout: false, value: 3, open: null };
-  const layerTitles = Object.fromEntries([[-1, "all"], ...Array.from({ length: layers }, (_, i) => [i, String(i)])]);
+  const layerTitles = [[-1, "all"], ...Array.from({ length: layers }, (_, i) => [i, String(i)])];
+  const menu = (trait, label, options, chosen) =>
+    following(model, trait, select({ label, lead: label, options }, chosen), signal);
   parts.controls.prepend(
     el("div", { class: "bar" }, textField(model, "the text", signal)),
-    ...(presets.length ? [el("div", { class: "bar quiet" }, presetButtons(model, presets))] : []),
+    presetBar(model, presets),
     el("div", { class: "bar quiet choices" },
-      select(model, "sort", "sorted by", SORTS, (sort) => choose({ sort, unit: [] }), signal),
-      select(model, "layer", "layer", layerTitles, (layer) => choose({ layer: Number(layer), unit: [] }), signal),
-      select(model, "drawn", "drawn", DRAWN, (drawn) => choose({ drawn }), signal)));
+      menu("sort", "sorted by", Object.entries(SORTS), (sort) => choose({ sort, unit: [] })),
+      menu("layer", "layer", layerTitles, (layer) => choose({ layer, unit: [] })),
+      menu("drawn", "drawn", Object.entries(DRAWN), (drawn) => choose({ drawn }))));
 
   let now = null;
   const chosen = () => {
@@ -88,7 +75,7 @@ export default lab({
   const nextDrawn = () => {
     const slot = asks();
     return nextPanel({ next: now.state.next[slot], name: now.state.names[slot], held: now.state.held,
-      switcher: askedSwitch(model, choose) });
+      switcher: askedSwitch(get("asked"), choose) });
   };
   const keepingFocus = (draw) => {
     const focused = parts.body.contains(document.activeElement) ? document.activeElement : null;

@@ -1,8 +1,8 @@
 // What stands beneath the map of the Gate Lab: how a unit is held, what is held, and the words that come next.
 
 import { groupTitle, holdText, nextSaid } from "./told.js";
+import { checkbox, slider } from "../shared/controls.js";
 import { el } from "../shared/dom.js";
-import { slider } from "../shared/lab.js";
 import { chance } from "../shared/softmax.js";
 import { decimal } from "../shared/words.js";
 
@@ -24,11 +24,11 @@ export function holdPanel({ holds, names, view, disabled, hold, release, release
     ...[["shut", 0], ["open", 1]].map(([how, value]) => el("button", { type: "button", disabled,
       "data-at": `${gate}-${how}`, "aria-label": `hold the ${gate} gate ${how}`,
       on: { click: () => ask(gate, value, start()) } }, `${how} (${value})`))));
-  const throughout = el("input", { type: "checkbox", checked: view.throughout, "data-at": "throughout", disabled,
-    on: { change: () => {
-      view.throughout = throughout.checked;
+  const throughout = checkbox({ title: "throughout", checked: view.throughout, "data-at": "throughout", disabled },
+    (on) => {
+      view.throughout = on;
       follow();
-    } } });
+    });
   const write = el("button", { type: "button", disabled, "data-at": "write",
     on: { click: () => ask("memory", view.value, now.slot) } });
   const range = { low: -REACH, high: REACH, step: 0.25 };
@@ -36,7 +36,7 @@ export function holdPanel({ holds, names, view, disabled, hold, release, release
     view.value = value;
     follow();
   });
-  amount.querySelector("input").dataset.at = "amount";
+  amount.input.dataset.at = "amount";
   const follow = () => {
     title.textContent = `Hold layer ${now.unit.layer}, unit ${now.unit.unit}`;
     from.textContent = view.throughout ? "throughout the text" : `from “${names[now.slot]}” on`;
@@ -46,8 +46,8 @@ export function holdPanel({ holds, names, view, disabled, hold, release, release
     el("button", { type: "button", class: "preset", disabled, "data-at": `release-${i}`,
       "aria-label": `release ${holdText(one, names)}`, on: { click: () => release(i) } }, "release")));
   const node = el("div", { class: "hold" }, title,
-    el("div", { class: "bar quiet" }, from, el("label", {}, throughout, "throughout")), ...gates,
-    el("div", { class: "bar write" }, amount, write),
+    el("div", { class: "bar quiet" }, from, throughout.node), ...gates,
+    el("div", { class: "bar write" }, amount.node, write),
     el("p", { class: "note" }, holds.length ? "Held now (dashed in the map):"
       : "Nothing is held. Choose a unit and a word in the map, then hold a gate or write a memory."),
     ...(holds.length ? [el("ul", { class: "held" }, ...list)] : []),

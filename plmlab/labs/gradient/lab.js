@@ -4,8 +4,9 @@ import { cliffView } from "./cliff.js";
 import { mapOf } from "./draws.js";
 import { mapView } from "./map.js";
 import { CELLS } from "./maths.js";
+import { following, radioGroup, slider } from "../shared/controls.js";
 import { clamp, eachFrame, el, resized } from "../shared/dom.js";
-import { lab, observe, setter, slider } from "../shared/lab.js";
+import { lab, observe, setter } from "../shared/lab.js";
 
 const VIEWS = { map: "the map", cliff: "the cliff" };
 const PUSHES = { memory: "push the memory c", state: "push the state h" };
@@ -21,23 +22,6 @@ export function dialsOf(view, cell) {
     ["steps", "steps"]];
 }
 
-let groups = 0;
-
-/** Radio buttons for a trait, by its values' titles. */
-function choice(model, trait, label, titles, choose, signal) {
-  const name = `plm-gradient-${groups++}`;
-  const radios = Object.entries(titles).map(([value, title]) => el("label", {},
-    el("input", { type: "radio", name, value, on: { change: () => choose({ [trait]: value }) } }), title));
-  const follow = () => {
-    for (const { firstChild: radio } of radios) radio.checked = radio.value === model.get(trait);
-  };
-  observe(model, [trait], follow, signal);
-  follow();
-  return el("div", { class: "bar choice", role: "radiogroup", "aria-label": label }, ...radios);
-}
-
-const titlesOf = (cells) => Object.fromEntries(Object.entries(cells).map(([name, { title }]) => [name, title]));
-
 export default lab({
   title: "What becomes of a gradient over many steps?",
   lead: "The map: a small change of the state at one step, and how much of it is left at a later one. The cliff: where it explodes, one step of descent leads far away.",
@@ -47,12 +31,14 @@ export default lab({
   const choose = setter(model);
   const settings = () => Object.fromEntries([...COMPUTED, ...CLIFF].map((name) => [name, get(name)]));
   const open = { map: {}, cliff: {} };
-  const cells = choice(model, "cell", "cell", titlesOf(CELLS), choose, signal);
-  const pushes = choice(model, "push", "what is pushed", PUSHES, choose, signal);
+  const choice = (trait, label, options) => following(model, trait,
+    radioGroup({ label, kind: "bar choice", options }, (value) => choose({ [trait]: value })), signal);
+  const cells = choice("cell", "cell", Object.entries(CELLS).map(([name, { title }]) => [name, title]));
+  const pushes = choice("push", "what is pushed", Object.entries(PUSHES));
   const again = el("button", { type: "button", class: "preset",
     on: { click: () => choose({ seed: (get("seed") + 1) % SEEDS }) } }, "draw again");
   const dials = el("div", { class: "bar quiet dials" });
-  parts.controls.prepend(choice(model, "view", "view", VIEWS, choose, signal), cells, pushes, dials);
+  parts.controls.prepend(choice("view", "view", Object.entries(VIEWS)), cells, pushes, dials);
 
   let now = {};
   const turn = () => {
@@ -63,7 +49,7 @@ export default lab({
     const held = document.activeElement === again;
     dials.replaceChildren(...dialsOf(get("view"), get("cell")).map(([trait, title]) => {
       const [low, high, step] = get("limits")[trait];
-      return slider({ title, low, high, step, value: get(trait) }, (value) => choose({ [trait]: value }));
+      return slider({ title, low, high, step, value: get(trait) }, (value) => choose({ [trait]: value })).node;
     }), ...(map ? [again] : []));
     if (held) again.focus();
   };

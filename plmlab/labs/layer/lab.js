@@ -11,8 +11,9 @@ import { spellingOf } from "./spelling.js";
 import { MIX_QUESTION, codesSaid, contextFinding, mixAnswer, mixFinding, mixRest, mixSaid, restSaid, senseAnswer,
   senseQuestion, spellingFinding } from "./told.js";
 import { scale, triangleOf } from "./triangle.js";
+import { presetBar, presetButtons, textField } from "../shared/controls.js";
 import { eachFrame, el } from "../shared/dom.js";
-import { guess, lab, observe, presetButtons, setter, tell, textField } from "../shared/lab.js";
+import { guess, lab, observe, setter, tell } from "../shared/lab.js";
 import { quoted } from "../shared/words.js";
 
 const KINDS = 9;
@@ -51,11 +52,11 @@ export default lab({
 
   const first = textField(model, "the first sentence", signal);
   const second = textField(model, "the second sentence", signal, { trait: "second" });
-  const tries = presetButtons(model, presets, (preset) => {
-    [first.value, second.value] = [preset.text, preset.second];
+  const tries = presetBar(model, presets, (preset) => {
+    [first.text, second.text] = [preset.text, preset.second];
     return preset;
   });
-  parts.controls.prepend(el("div", { class: "bar" }, first, second), el("div", { class: "bar quiet" }, tries));
+  parts.controls.prepend(el("div", { class: "bar" }, first, second), tries);
 
   const pairs = pairsOf(store);
   const questions = questionsOf(store);
@@ -97,7 +98,7 @@ export default lab({
     keepingFocus(place.history, historyOf({ history: view.history, may: (state) => here(state) || !get("alone"),
       onBack: ({ texts: [text, next], places: back }) => {
         if (here({ texts: [text, next] })) return ask(back);
-        [first.value, second.value] = [text, next];
+        [first.text, second.text] = [text, next];
         return tell(model, { text, second: next, places: back });
       } }));
     const sense = sentences[0].senses[places[0]];

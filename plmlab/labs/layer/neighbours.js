@@ -2,6 +2,7 @@
 
 import { SCORES } from "./maths.js";
 import { NAMED, WHAT, chanceSaid, neighbourSaid, senseName } from "./told.js";
+import { radioGroup } from "../shared/controls.js";
 import { clamp, el } from "../shared/dom.js";
 import { decimal, share } from "../shared/words.js";
 
@@ -42,29 +43,25 @@ export function neighboursOf({ store, asked, near, strangers, say }) {
     el("thead", {}, el("tr", {}, ...HEADS.map((name) => el("th", { scope: "col" }, name)))), body);
 }
 
-let groups = 0;
-
 /** The four shares with their chances. `onScore(name)` hears which one the triangle shows; `show(scores, name)` draws;
     scores that are being counted are null. */
 export function scoresOf({ chance, counted, onScore }) {
-  const group = `plm-layer-score-${groups++}`;
   const rows = SCORES.map((name) => {
-    const input = el("input", { type: "radio", name: group, "aria-label": `colour the triangle by: ${NAMED[name]}`,
-      on: { change: () => onScore(name) } });
     const [bar, number] = [el("i", { class: "hit" }), el("b")];
     const tick = el("i", { class: "chance", style: `left:${100 * chance[name]}%` });
-    return { name, input, bar, number, node: el("label", {
-      class: name.endsWith("elsewhere") ? "score elsewhere" : "score", title: `chance: ${chanceSaid(name)}`,
-    }, input, el("span", { class: "what" }, WHAT[name]), el("span", { class: "track" }, bar, tick), number,
-    el("span", { class: "note" }, `of ${counted[name]}; chance ${share(chance[name])}`)) };
+    return { name, bar, number, option: [name, [el("span", { class: "what" }, WHAT[name]),
+      el("span", { class: "track" }, bar, tick), number,
+      el("span", { class: "note" }, `of ${counted[name]}; chance ${share(chance[name])}`)],
+    { "aria-label": `colour the triangle by: ${NAMED[name]}` },
+    { class: name.endsWith("elsewhere") ? "score elsewhere" : "score", title: `chance: ${chanceSaid(name)}` }] };
   });
-  const node = el("div", {
-    class: "scores", role: "radiogroup", "aria-label": "what the nearest stored neighbour tells",
-  }, ...rows.map((row) => row.node));
-  const show = (scores, chosen) => rows.forEach(({ name, input, bar, number }) => {
-    input.checked = name === chosen;
-    bar.style.width = scores ? `${100 * scores[name]}%` : "0";
-    number.textContent = scores ? share(scores[name]) : "…";
-  });
-  return { node, show };
+  const group = radioGroup({ label: "what the nearest stored neighbour tells", kind: "scores",
+    options: rows.map(({ option }) => option) }, onScore);
+  return { node: group.node, show(scores, chosen) {
+    group.show(chosen);
+    for (const { name, bar, number } of rows) {
+      bar.style.width = scores ? `${100 * scores[name]}%` : "0";
+      number.textContent = scores ? share(scores[name]) : "…";
+    }
+  } };
 }

@@ -1,8 +1,9 @@
 // The Mask Lab: draws an Example, and says of any two slots whether the one may look at the other, and why.
 
+import { presetButtons, radioGroup, select, slider, textField } from "../shared/controls.js";
 import { clamp, el, resized, ruler } from "../shared/dom.js";
 import { labelled, layout, tableRow } from "../shared/grid.js";
-import { guess, lab, observe, presetButtons, slider, tell, textField, written } from "../shared/lab.js";
+import { guess, lab, observe, tell, written } from "../shared/lab.js";
 import { BY_HAND, fillOf, layersOf, sentence } from "../shared/masks.js";
 
 /** What decides each pair of one mask after the edits, [[which, query, key, look], …]; the last edit counts. */
@@ -33,8 +34,6 @@ export function settable({ q, k }, { by_hand: byHand, split, never }) {
   return byHand && !never.some(([row, column]) => row === part(q) && column === part(k));
 }
 
-let groups = 0;
-
 const MARKS = {
   mask: "hidden", changed: "another word put in its place", kept: "left in sight, and still to be said",
   unknown: "not in the vocabulary",
@@ -58,11 +57,11 @@ export function legendOf(mask, causes, marks) {
 function controls(model, view, signal) {
   const { objectives, networks, presets } = model.get("menu");
   const disabled = model.get("alone");
-  const options = (list) => list.map(({ name, title }) => el("option", { value: name }, title));
-  const select = el("select", { "aria-label": "objective", style: "max-width:100%", disabled }, ...options(objectives));
-  select.addEventListener("change", () => tell(model, { objective: select.value, choices: {} }));
-  const reader = el("select", { "aria-label": "who reads", disabled }, ...options(networks));
-  reader.addEventListener("change", () => tell(model, { network: reader.value }));
+  const options = (list) => list.map(({ name, title }) => [name, title]);
+  const chosen = select({ label: "objective", disabled, options: options(objectives) },
+    (objective) => tell(model, { objective, choices: {} }));
+  const reader = select({ label: "who reads", lead: "read by ", disabled, options: options(networks) },
+    (network) => tell(model, { network }));
   const second = textField(model, "the second text", signal, { trait: "second", kind: "second" });
   const pair = el("div", { class: "bar" }, second);
   const begin = () => tell(model, disabled ? { edits: [] } : { edits: [], choices: {}, draws: 0 });
@@ -71,8 +70,8 @@ function controls(model, view, signal) {
 
   let drawn = null;
   const follow = () => {
-    select.value = model.get("objective");
-    reader.value = model.get("network");
+    chosen.show(model.get("objective"));
+    reader.show(model.get("network"));
     const { objective, choices = [], texts, second: called } = model.get("state");
     pair.hidden = texts !== 2;
     second.placeholder = `${called}; empty: the same sentence`;
@@ -81,16 +80,16 @@ function controls(model, view, signal) {
     if (wanted === drawn || sliders.contains(document.activeElement)) return;
     drawn = wanted;
     sliders.replaceChildren(...choices.map((choice) => slider({ ...choice, disabled },
-      (value) => tell(model, { choices: { ...model.get("choices"), [choice.name]: value } }))));
+      (value) => tell(model, { choices: { ...model.get("choices"), [choice.name]: value } })).node));
   };
   observe(model, ["objective", "network", "state"], follow, signal);
   follow();
   return [
-    el("div", { class: "bar" }, textField(model, "your sentence", signal), select,
+    el("div", { class: "bar" }, textField(model, "your sentence", signal), chosen.node,
       el("button", { type: "button", disabled, on: { click: again } }, "draw again"),
       el("button", { type: "button", on: { click: begin } }, "reset")),
     pair,
-    el("div", { class: "bar quiet" }, el("label", { class: "read-by" }, "read by ", reader), sliders, view.streams,
+    el("div", { class: "bar quiet" }, reader.node, sliders, view.streams,
       presetButtons(model, presets, (preset) => ({ choices: {}, ...preset }))),
   ];
 }
@@ -122,7 +121,7 @@ export default lab({
   lead: "One sentence, one objective. Move over a cell or walk with the arrow keys; click, or press Enter, " +
   "to change it.",
 }, ({ model, signal, parts }) => {
-  const view = { which: 0, cell: null, open: null, streams: el("span", { class: "streams" }) };
+  const view = { which: 0, cell: null, open: null, streams: el("span") };
   parts.controls.prepend(...controls(model, view, signal));
   const why = el("p", { class: "why", role: "status", "aria-live": "polite" });
   const legend = el("ul", { class: "legend" });
@@ -132,12 +131,8 @@ export default lab({
     view.which = which;
     repaint();
   };
-  const streams = (state) => {
-    if (state.masks.length < 2) return [];
-    const name = `plm-stream-${groups++}`;
-    return state.masks.map(({ title }, i) => el("label", {},
-      el("input", { type: "radio", name, checked: i === view.which, on: { change: () => choose(i) } }), title));
-  };
+  const streams = ({ masks }) => (masks.length < 2 ? [] : [radioGroup({ label: "which mask is drawn", kind: "streams",
+    value: view.which, options: masks.map(({ title }, i) => [i, title]) }, choose).node]);
 
   const draw = () => {
     const state = model.get("state");

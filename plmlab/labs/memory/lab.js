@@ -7,47 +7,13 @@ import { ribbon } from "./ribbon.js";
 import {
   CLICKS, answerSaid, changeSaid, cutsWith, isChanged, reachSaid, reasonSaid, tallySaid, weightSaid,
 } from "./told.js";
+import { following, presetBar, radioGroup, select, slider, textField } from "../shared/controls.js";
 import { eachFrame, el, resized } from "../shared/dom.js";
-import { guess, lab, observe, presetButtons, setter, slider, tell, textField, written } from "../shared/lab.js";
+import { guess, lab, observe, setter, tell, written } from "../shared/lab.js";
 import { plural } from "../shared/words.js";
 
 const SIDE_BY_SIDE = 860;
 const FARTHEST = 200;
-
-/** A slider that follows its trait. */
-function lengthSlider(model, trait, title, low, choose, signal) {
-  const disabled = Boolean(model.get("alone"));
-  const node = slider({ title, low, high: FARTHEST, step: 1, value: model.get(trait), disabled },
-    (value) => choose({ [trait]: value }));
-  const [input, output] = [node.querySelector("input"), node.querySelector("output")];
-  observe(model, [trait], () => {
-    input.value = model.get(trait);
-    output.textContent = String(model.get(trait));
-  }, signal);
-  return node;
-}
-
-function select(model, trait, label, titles, choose, signal) {
-  const node = el("select", { "aria-label": label, on: { change: () => choose({ [trait]: Number(node.value) }) } },
-    ...titles.map(([value, title]) => el("option", { value }, title)));
-  const follow = () => { node.value = String(model.get(trait)); };
-  observe(model, [trait], follow, signal);
-  follow();
-  return el("label", {}, label, node);
-}
-
-let groups = 0;
-
-function clickSwitch(model, choose, signal) {
-  const name = `plm-memory-click-${groups++}`;
-  const inputs = Object.entries(CLICKS).map(([value, title]) => [el("input", { type: "radio", name, value,
-    disabled: Boolean(model.get("alone")), on: { change: () => choose({ click: value }) } }), title]);
-  const follow = () => inputs.forEach(([input]) => { input.checked = input.value === model.get("click"); });
-  observe(model, ["click"], follow, signal);
-  follow();
-  return el("div", { class: "bar quiet clicks", role: "radiogroup", "aria-label": "what a click does" },
-    "a click on a word, or Enter, ", ...inputs.map(([input, title]) => el("label", {}, input, title)));
-}
 
 export default lab({
   title: "What does a Transformer-XL remember?",
@@ -62,15 +28,18 @@ export default lab({
   const view = { open: null };
   const layerTitles = [[MOST, "the layer that looks most"],
     ...Array.from({ length: layers }, (_, i) => [i, `layer ${i}`])];
+  const length = (trait, title, low) => following(model, trait,
+    slider({ title, low, high: FARTHEST, step: 1, disabled }, (value) => choose({ [trait]: value })), signal);
   const headTitles = [[MEAN, "mean of all"], ...Array.from({ length: heads }, (_, i) => [i, String(i)])];
   parts.controls.prepend(
     el("div", { class: "bar" }, textField(model, "the text", signal)),
-    ...(presets.length ? [el("div", { class: "bar quiet" }, presetButtons(model, presets))] : []),
+    presetBar(model, presets),
     el("div", { class: "bar quiet choices" },
-      lengthSlider(model, "segment", "slots a segment", 1, choose, signal),
-      lengthSlider(model, "memory", "slots remembered", 0, choose, signal),
-      select(model, "head", "head", headTitles, choose, signal)),
-    clickSwitch(model, choose, signal));
+      length("segment", "slots a segment", 1), length("memory", "slots remembered", 0),
+      following(model, "head",
+        select({ label: "head", lead: "head", options: headTitles }, (head) => choose({ head })), signal)),
+    following(model, "click", radioGroup({ label: "what a click does", lead: "a click on a word, or Enter, ",
+      kind: "bar quiet clicks", options: Object.entries(CLICKS), disabled }, (click) => choose({ click })), signal));
 
   let now = null;
   let pointed = null;
@@ -153,13 +122,12 @@ export default lab({
     const look = looked(state, layers, heads);
     const why = el("p", { class: "why", role: "status", "aria-live": "polite" });
     const scoreNote = el("span", { class: "which-head" });
-    const layerSelect = el("select", { "aria-label": "layer of the score", "data-at": "layer",
-      on: { change: () => choose({ layer: Number(layerSelect.value) }) } },
-    ...layerTitles.map(([value, title]) => el("option", { value }, title)));
-    layerSelect.value = String(get("layer"));
+    const ofLayer = select({ label: "layer of the score", "data-at": "layer", options: layerTitles },
+      (layer) => choose({ layer }));
+    ofLayer.show(get("layer"));
     const stood = now?.map.rows[now.row] ?? { kind: "zone" };
     now = { state, look, why, changed: isChanged(state), score: el("div", { class: "score" }), scoreNote,
-      scoreControls: el("div", { class: "bar quiet" }, layerSelect, scoreNote) };
+      scoreControls: el("div", { class: "bar quiet" }, ofLayer.node, scoreNote) };
     now.map = longMap({ state, look, layers, head: get("head"), room, onPoint: point, onWalk: walk,
       onLeave: leave, onAct: act });
     now.row = now.map.rows.findIndex(({ kind, layer }) => kind === stood.kind && layer === stood.layer);

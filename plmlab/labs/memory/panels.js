@@ -2,6 +2,7 @@
 
 import { waterfall } from "./numbers.js";
 import { WAYS, isChanged } from "./told.js";
+import { radioGroup } from "../shared/controls.js";
 import { clamp, el, svg } from "../shared/dom.js";
 import { chance } from "../shared/softmax.js";
 import { TERMS } from "../shared/terms.js";
@@ -36,22 +37,19 @@ export function answerPanel({ state, changeSaid, idle, disabled, undo }) {
       on: { click: undo } }, "mend everything")] : []));
 }
 
-let groups = 0;
-
 /** The ways to read the text, each with the probability of the word; `choose(name)` reads it in one. */
 export function waysPanel({ state, disabled, choose }) {
-  const name = `plm-memory-ways-${groups++}`;
-  return el("div", { class: "ways", role: "radiogroup", "aria-label": "how scores are made" },
-    el("h4", {}, "Take a term of all scores away, or make a known mistake"),
-    ...state.ways.map((way) => el("label", { class: "way" },
-      el("input", { type: "radio", name, value: way.name, checked: way.name === state.without, disabled,
-        "data-at": `way-${way.name}`, on: { change: () => choose(way.name) } }),
-      el("span", { class: "way-name" }, WAYS[way.name]),
-      el("span", { class: "track" }, el("i", { style: `width:${wide(way.p)}` })),
-      el("span", { class: "amount" }, chance(way.p)),
-      el("bdi", { class: "first" }, way.likeliest[0][0]))),
+  const row = (way) => [el("span", { class: "way-name" }, WAYS[way.name]),
+    el("span", { class: "track" }, el("i", { style: `width:${wide(way.p)}` })),
+    el("span", { class: "amount" }, chance(way.p)), el("bdi", { class: "first" }, way.likeliest[0][0])];
+  const { node } = radioGroup({ label: "how scores are made", kind: "ways", value: state.without, disabled,
+    lead: el("h4", {}, "Take a term of all scores away, or make a known mistake"),
+    options: state.ways.map((way) => [way.name, row(way), { "data-at": `way-${way.name}` }, { class: "way" }]),
+  }, choose);
+  node.append(
     el("p", { class: "note" }, `Bars: the probability of “${state.word}”, and the word that comes first, where the ` +
       "whole text is read so, in every layer, and nothing is cut."));
+  return node;
 }
 
 const [NAME, NUMBER, CHANGED, ROW] = [216, 58, 66, 24];

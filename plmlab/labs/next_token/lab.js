@@ -3,8 +3,9 @@
 import { barsOf } from "./bars.js";
 import { lensOf } from "./lens.js";
 import { distribution, logitsOf, temperatures } from "./maths.js";
+import { presetBar, stopSlider, stopsWith, textField } from "../shared/controls.js";
 import { eachFrame, el, resized } from "../shared/dom.js";
-import { guess, lab, observe, presetButtons, setter, tell, textField } from "../shared/lab.js";
+import { guess, lab, observe, setter, tell } from "../shared/lab.js";
 import { chance, choices, entropyOf } from "../shared/softmax.js";
 import { plural } from "../shared/words.js";
 
@@ -14,28 +15,9 @@ const MASS = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.9
 const SETTINGS = { temperature: 1, top_k: null, top_p: 1 };
 const SIDE_BY_SIDE = 760;
 
-/** The values of a slider, one more among them where that is set; null, for all, is the last. */
-export const stopsOf = (values, value) =>
-  [...new Set([...values, value])].sort((a, b) => (a ?? Infinity) - (b ?? Infinity));
-
 /** How a slider's value is said. */
 export const settingText = (name, value) => (value === null || (name === "top_p" && value === 1) ? "all"
   : value.toLocaleString("en", { maximumFractionDigits: 4 }));
-
-/** A slider over what a trait may be; `follow(values)` shows what it is. */
-function knob(model, name, title, send) {
-  const [input, number] = [el("input", { type: "range", min: 0, step: 1, "aria-label": title }), el("output")];
-  let stops = [];
-  input.addEventListener("input", () => send({ [name]: stops[input.value] }));
-  const follow = (values) => {
-    stops = stopsOf(values, model.get(name));
-    input.max = stops.length - 1;
-    input.value = stops.indexOf(model.get(name));
-    number.textContent = settingText(name, model.get(name));
-    input.setAttribute("aria-valuetext", number.textContent);
-  };
-  return { node: el("label", { class: "slider" }, title, input, number), follow };
-}
 
 /** What was written since the reader last typed. */
 function history(written) {
@@ -72,27 +54,31 @@ export default lab({
   ];
   const undo = button("undo", { do: "undo" }, "take back what was written last");
   const { presets } = model.get("menu");
-  const tries = presetButtons(model, presets.map(([title, text]) => ({ title, text })), (preset) => {
+  const tries = presetBar(model, presets.map(([title, text]) => ({ title, text })), (preset) => {
     input.text = preset.text;
     return preset;
   });
 
   const send = setter(model);
-  const knobs = [[knob(model, "temperature", "temperature", send), () => TEMPERATURES],
-    [knob(model, "top_k", "top-k", send), () => [...KEEP.filter((k) => k < (drawn?.count ?? 0)), null]],
-    [knob(model, "top_p", "top-p", send), () => MASS]];
+  const knobs = [["temperature", "temperature", () => TEMPERATURES],
+    ["top_k", "top-k", () => [...KEEP.filter((k) => k < drawn.count), null]], ["top_p", "top-p", () => MASS]]
+    .map(([name, title, values]) => {
+      const { node, show } = stopSlider({ title, said: (value) => settingText(name, value) },
+        (value) => send({ [name]: value }));
+      return { node, follow: () => show(model.get(name), stopsWith(values(), model.get(name))) };
+    });
   const reset = el("button", { type: "button", class: "preset", on: { click: () => send(SETTINGS) } },
     "as the model says");
   parts.controls.prepend(
     el("div", { class: "bar" }, input, ...writers, undo),
-    ...(presets.length ? [el("div", { class: "bar quiet" }, tries)] : []),
-    el("div", { class: "bar quiet knobs" }, ...knobs.map(([{ node }]) => node), reset));
+    tries,
+    el("div", { class: "bar quiet knobs" }, ...knobs.map(({ node }) => node), reset));
 
   const settings = () =>
     ({ temperature: model.get("temperature"), topK: model.get("top_k"), topP: model.get("top_p") });
   const weigh = () => {
     if (!drawn) return;
-    for (const [{ follow }, values] of knobs) follow(values());
+    for (const { follow } of knobs) follow();
     reset.disabled = Object.entries(SETTINGS).every(([name, value]) => model.get(name) === value);
     drawn.bars.paint(settings());
   };

@@ -5,8 +5,9 @@ import { squares } from "./squares.js";
 import { strip } from "./strip.js";
 import { leakSaid, ordersSaid, stepSaid, tallySaid, tellingStep } from "./told.js";
 import { reader } from "../shared/beliefs.js";
+import { checkbox, following, presetButtons, slider, textField } from "../shared/controls.js";
 import { clamp, eachFrame, el, resized } from "../shared/dom.js";
-import { guess, lab, observe, presetButtons, setter, slider, tell, textField } from "../shared/lab.js";
+import { guess, lab, observe, setter, tell } from "../shared/lab.js";
 import { listedInQuotes } from "../shared/words.js";
 
 const BESIDE = 780;
@@ -28,40 +29,29 @@ function controls(model, signal) {
     order("left to right", (count) => tell(model, { order: places(count) })),
     order("right to left", (count) => tell(model, { order: places(count).reverse() })),
     order("in a shuffled order", () => tell(model, { draws: model.get("draws") + 1 })));
-  const leak = el("input", { type: "checkbox", role: "switch", disabled,
-    on: { change: () => tell(model, { leak: leak.checked }) } });
-  const follow = () => { leak.checked = model.get("leak"); };
-  observe(model, ["leak"], follow, signal);
-  follow();
+  const leak = checkbox({ title: "let the query stream see its own word", kind: "leak-switch", role: "switch",
+    disabled }, (on) => tell(model, { leak: on }));
   return [
     el("div", { class: "bar" }, textField(model, "your sentence", signal)),
     el("div", { class: "bar quiet" }, orders, presetButtons(model, presets),
-      ...(leaking ? [el("label", { class: "leak-switch" }, leak, "let the query stream see its own word")] : [])),
+      ...(leaking ? [following(model, "leak", leak, signal)] : [])),
   ];
 }
 
 /** The slider of steps, and a button on either side; it stays while all else is drawn anew. */
-function stepper(model, choose) {
-  const node = el("div", { class: "bar quiet stepper", role: "group", "aria-label": "steps" });
-  let [shown, input, output, back, next] = [0];
-  const build = (count) => {
-    const by = (title, far) => el("button", { type: "button", class: "preset",
-      on: { click: () => choose(Number(input.value) + far) } }, title);
-    const made = slider({ title: "step", low: 1, high: count, step: 1, value: 1 }, choose);
-    [input, output] = [made.querySelector("input"), made.querySelector("output")];
-    [back, next] = [by("‹ one step back", -1), by("one step on ›", 1)];
-    node.replaceChildren(back, made, next);
-    shown = count;
-  };
-  const follow = (step, count) => {
-    if (count !== shown) build(count);
-    input.value = step;
-    input.setAttribute("aria-valuetext", `step ${step} of ${count}`);
-    output.textContent = `${step} of ${count}`;
+function stepper(choose) {
+  let now = 1;
+  const by = (title, far) =>
+    el("button", { type: "button", class: "preset", on: { click: () => choose(now + far) } }, title);
+  const [back, next] = [by("‹ one step back", -1), by("one step on ›", 1)];
+  const steps = slider({ title: "step", low: 1, high: 1, step: 1, said: (at, count) => `${at} of ${count}` }, choose);
+  const node = el("div", { class: "bar quiet stepper", role: "group", "aria-label": "steps" }, back, steps.node, next);
+  return { node, show(step, count) {
+    now = step;
+    steps.show(step, count);
     back.disabled = step <= 1;
     next.disabled = step >= count;
-  };
-  return { node, follow };
+  } };
 }
 
 /** What is believed of the word that is said at a step. */
@@ -93,17 +83,18 @@ export default lab({
     const { steps } = model.get("state");
     choose({ step: clamp(step, 1, steps.length) });
   };
-  const steps = stepper(model, goTo);
+  const steps = stepper(goTo);
   const place = (name, tag = "div") => el(tag, { class: name });
   const [panel, belief, orders, masks, ask, leak] = ["panel-place", "belief", "orders-place", "masks", "ask-place", "leak"]
     .map((name) => place(name));
   const finding = el("h4", { class: "finding", role: "status", "aria-live": "polite" });
-  const byOrder = el("input", { type: "checkbox", on: { change: () => choose({ by_order: byOrder.checked }) } });
+  const byOrder = checkbox({ kind: "by-order",
+    title: "rows and columns in the order: each mask becomes a triangle, as a GPT's is" }, (on) => choose({ by_order: on }));
   parts.controls.prepend(...controls(model, signal));
   parts.body.append(panel, el("p", { class: "note given" }, GIVEN), steps.node, finding, leak,
     el("div", { class: "two" }, belief, orders),
     el("h4", { class: "head" }, "Who may look at whom, in either stream",
-      el("label", { class: "by-order" }, byOrder, "rows and columns in the order: each mask becomes a triangle, as a GPT's is")),
+      byOrder.node),
     masks, ask);
 
   const keepingFocus = (box, draw) => {
@@ -134,7 +125,7 @@ export default lab({
   });
   const drawStep = (state, step) => {
     finding.textContent = stepSaid(state, step);
-    steps.follow(step, state.steps.length);
+    steps.show(step, state.steps.length);
     drawPanel(state, step);
     belief.replaceChildren(beliefOf(state, step));
   };
@@ -143,7 +134,7 @@ export default lab({
     if (!state.tokens) return;
     view.room = parts.body.clientWidth;
     const step = stepOf(model, state);
-    byOrder.checked = model.get("by_order");
+    byOrder.show(model.get("by_order"));
     parts.body.classList.toggle("narrow", view.room < BESIDE);
     drawStep(state, step);
     leak.replaceChildren(...(state.leak ? leakSaid(state).map((text) => el("p", {}, text)) : []));

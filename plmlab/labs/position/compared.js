@@ -1,6 +1,7 @@
 // All ways of telling places side by side: one random head's scores, before the sentence is moved and after.
 
 import { tokenMap } from "./token_map.js";
+import { radioGroup } from "../shared/controls.js";
 import { clamp, el, ruler, svg } from "../shared/dom.js";
 import { pixels, ramp, scaleBar } from "../shared/heat.js";
 import { fill, guess, written } from "../shared/lab.js";
@@ -165,18 +166,13 @@ function factsOf(ways) {
     el("tbody", {}, ...ways.map(row)));
 }
 
-let switches = 0;
-
 /** Which of the two the maps show: the sentence where it stands, or moved. */
 function flipOf({ tokens, moved }, view, flip) {
-  const name = `plm-moved-${switches++}`;
   const last = tokens.length - 1;
-  const radios = [["where it stands", 0], [`moved by ${moved}`, moved]].map(([text, by], i) => el("label", {},
-    el("input", { type: "radio", class: "flip", name, on: { change: () => flip(Boolean(i)) } }),
-    `${text}, places ${by} … ${by + last}`));
-  const follow = () => radios.forEach(({ firstChild: radio }, i) => { radio.checked = view.after === Boolean(i); });
-  return { node: el("div", { class: "bar quiet flips", role: "radiogroup", "aria-label": "the maps show the sentence" },
-    "the maps show the sentence", ...radios), follow };
+  const label = "the maps show the sentence";
+  return radioGroup({ label, lead: label, kind: "bar quiet flips", value: view.after,
+    options: [["where it stands", 0], [`moved by ${moved}`, moved]].map(([text, by], i) =>
+      [Boolean(i), `${text}, places ${by} … ${by + last}`, { class: "flip" }]) }, flip);
 }
 
 /** All of it. `scores` are Python's, `choose` sets traits; `view` keeps whether the move was seen, and whether it is
@@ -219,7 +215,7 @@ export function comparedView(state, scores, { room, stops, lab, choose, view }) 
     for (const each of shown) each.point(pair, view, why.textContent);
     chips.point(pair, by);
     rounding.hidden = !view.revealed;
-    flip.follow();
+    flip.show(view.after);
   };
   const turn = (after) => {
     Object.assign(view, { after, revealed: view.revealed || after });

@@ -6,9 +6,10 @@ import { allDots, bulk, unpacked } from "./maths.js";
 import { sentenceControls, sentenceView } from "./sentence.js";
 import { encodingView, learned, relativeView, sinusoidal } from "./views.js";
 import { bytesOf } from "../shared/bytes.js";
+import { following, radioGroup, stopSlider, stopsWith, textField } from "../shared/controls.js";
 import { eachFrame, el, resized } from "../shared/dom.js";
 import { diverging } from "../shared/heat.js";
-import { lab, observe, setter, tell, textField } from "../shared/lab.js";
+import { lab, observe, setter, tell } from "../shared/lab.js";
 import { capital } from "../shared/words.js";
 
 const KIND_NAMES = {
@@ -22,9 +23,6 @@ const NUMBERS = ["width", "length", "base", "window", "position", "back", "dimen
 const REDRAW = ["kind", "width", "length", "base", "window", "axis", "state", "learned", "table", "comparison", "scores"];
 
 const upTo = (count, first = 0) => Array.from({ length: count - first }, (_, i) => first + i);
-
-/** The values of a slider, and one more among them where it is set. */
-export const stopsWith = (values, value) => [...new Set([...values, value])].sort((a, b) => a - b);
 
 /** Where in a model's bytes the table of an axis lies, and that axis: its `title`, `positions` and scales. */
 export function tableOf({ axes = [] }, axis) {
@@ -56,29 +54,6 @@ export function dialsOf(get) {
   }[get("kind")];
 }
 
-/** A slider over a list of values, evenly spaced; what is set beyond the last shows as the last. */
-function dial(title, disabled, send) {
-  const input = el("input", { type: "range", min: 0, step: 1, "aria-label": title, disabled });
-  const number = el("output");
-  let stops = [];
-  const show = (value) => {
-    const text = value.toLocaleString("en");
-    number.textContent = text;
-    input.setAttribute("aria-valuetext", text);
-  };
-  input.addEventListener("input", () => {
-    show(stops[input.value]);
-    send(stops[input.value]);
-  });
-  const set = (value, values) => {
-    stops = values;
-    input.max = stops.length - 1;
-    input.value = stops.indexOf(Math.min(value, stops.at(-1)));
-    show(stops[input.value]);
-  };
-  return { node: el("label", { class: "slider" }, title, input, number), set };
-}
-
 const nothing = { node: "", point() {} };
 
 /** Views one below the other, pointed together. */
@@ -87,37 +62,22 @@ const together = (...views) => ({
   point: (traits) => views.forEach(({ point }) => point(traits)),
 });
 
-let switches = 0;
-
 function kindSwitch(model, choose, signal) {
-  const name = `plm-kind-${switches++}`;
-  const radios = Object.entries(KIND_NAMES).map(([kind, title]) => {
+  const options = Object.entries(KIND_NAMES).map(([kind, title]) => {
     const disabled = kind === "learned" && !model.get("learned").axes;
-    return el("label", { title: disabled ? "this model has learned no positions" : null },
-      el("input", { type: "radio", name, value: kind, disabled, on: { change: () => choose({ kind }) } }), title);
+    return [kind, title, { disabled }, { title: disabled ? "this model has learned no positions" : null }];
   });
-  const follow = () => {
-    for (const { firstChild: radio } of radios) radio.checked = radio.value === model.get("kind");
-  };
-  observe(model, ["kind"], follow, signal);
-  follow();
-  return el("div", { class: "bar kinds", role: "radiogroup", "aria-label": "kind of positions" }, ...radios);
+  return following(model, "kind",
+    radioGroup({ label: "kind of positions", kind: "bar kinds", options }, (kind) => choose({ kind })), signal);
 }
 
 /** The switch between the tables of a model that has several; nothing for another. */
 function axisSwitch(model, choose, signal) {
   const { axes = [] } = model.get("learned");
   if (axes.length < 2) return el("div");
-  const name = `plm-axis-${switches++}`;
-  const radios = axes.map(({ title }, axis) => el("label", {},
-    el("input", { type: "radio", name, value: axis, on: { change: () => choose({ axis }) } }), title));
-  const follow = () => radios.forEach(({ firstChild: radio }, axis) => {
-    radio.checked = axis === model.get("axis");
-  });
-  observe(model, ["axis"], follow, signal);
-  follow();
-  return el("div", { class: "bar kinds", role: "radiogroup", "aria-label": "which of the places" },
-    axesSaid(model.get("learned")), ...radios);
+  return following(model, "axis", radioGroup({ label: "which of the places", kind: "bar kinds",
+    lead: axesSaid(model.get("learned")), options: axes.map(({ title }, axis) => [axis, title]) },
+  (axis) => choose({ axis })), signal);
 }
 
 export default lab({
@@ -164,7 +124,7 @@ export default lab({
     if (shown.kind !== get("kind")) {
       const ask = (traits) => tell(model, traits);
       const made = wanted.map(({ trait, title, asks }) =>
-        dial(title, asks && get("alone"), (value) => (asks ? ask : choose)({ [trait]: value })));
+        stopSlider({ title, disabled: asks && get("alone") }, (value) => (asks ? ask : choose)({ [trait]: value })));
       shown = { kind: get("kind"), dials: made };
       dials.replaceChildren(...shown.dials.map(({ node }) => node));
       dials.hidden = !wanted.length;
@@ -172,7 +132,7 @@ export default lab({
       axes.hidden = shown.kind !== "learned" || !axes.childElementCount;
       for (const node of [shuffle, picks]) node.hidden = shown.kind !== "sentence";
     }
-    wanted.forEach(({ trait, values }, i) => shown.dials[i].set(get(trait), values));
+    wanted.forEach(({ trait, values }, i) => shown.dials[i].show(get(trait), values));
   };
   const draw = () => {
     turn();

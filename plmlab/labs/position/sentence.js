@@ -1,6 +1,7 @@
 // A real model's attention on the reader's sentence: as it reads, with shuffled positions, and with all the same.
 
 import { tokenMap } from "./token_map.js";
+import { select } from "../shared/controls.js";
 import { clamp, el, ruler } from "../shared/dom.js";
 import { pixels, ramp, scaleBar, sequential } from "../shared/heat.js";
 import { fill, guess, observe, tell, written } from "../shared/lab.js";
@@ -31,34 +32,36 @@ const share = (value) => (value === null ? "–" : value.toFixed(2));
 export function sentenceControls(model, signal) {
   const disabled = model.get("alone");
   const button = (text, click, more = {}) => el("button", { type: "button", disabled, ...more, on: { click } }, text);
-  const pick = (label) => el("select", { "aria-label": label, disabled });
+  let wanted = {};
+  const pick = (label) => select({ label, disabled }, (value) => {
+    wanted = { ...wanted, [label]: value };
+    tell(model, wanted);
+  });
   const [layers, heads] = [pick("layer"), pick("head")];
   const presets = el("span", { class: "presets" });
-  const send = () =>
-    tell(model, { layer: Number(layers.value), head: heads.value === "" ? null : Number(heads.value) });
-  for (const select of [layers, heads]) select.addEventListener("change", send);
   let drawn = "";
   const follow = () => {
     const state = model.get("state");
     if (!state.tokens) return;
-    const wanted = JSON.stringify([state.layers, state.heads, state.finders]);
-    if (wanted !== drawn) {
-      drawn = wanted;
+    const offered = JSON.stringify([state.layers, state.heads, state.finders]);
+    if (offered !== drawn) {
+      drawn = offered;
       const numbered = (name, count) =>
-        Array.from({ length: count }, (_, i) => el("option", { value: i }, `${name} ${i}`));
-      layers.replaceChildren(...numbered("layer", state.layers));
-      heads.replaceChildren(...numbered("head", state.heads), el("option", { value: "" }, "mean of heads"));
+        Array.from({ length: count }, (_, i) => [i, `${name} ${i}`]);
+      layers.offer(numbered("layer", state.layers));
+      heads.offer([...numbered("head", state.heads), [null, "mean of heads"]]);
       presets.replaceChildren("the head that ", ...state.finders.map(({ title, layer, head }) =>
         button(title, () => tell(model, { layer, head }), { class: "preset", title: headName({ layer, head }) })));
     }
-    layers.value = state.layer;
-    heads.value = state.head ?? "";
+    wanted = { layer: state.layer, head: state.head };
+    layers.show(state.layer);
+    heads.show(state.head);
   };
   observe(model, ["state"], follow, signal);
   follow();
   return {
     shuffle: button("shuffle again", () => tell(model, { shuffles: model.get("shuffles") + 1 })),
-    picks: el("div", { class: "bar quiet" }, el("span", { class: "picks" }, layers, heads), presets),
+    picks: el("div", { class: "bar quiet" }, el("span", { class: "picks" }, layers.node, heads.node), presets),
   };
 }
 

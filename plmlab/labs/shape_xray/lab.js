@@ -4,20 +4,13 @@
 import { blockOf, cellSize, placesOf } from "./block.js";
 import { ROLES, SPLIT, cellOf, countOf, feedsOf, linesOf, marksOf, walk } from "./lines.js";
 import { answer, cellSentence, countSentence, finding, question, splitFinding } from "./words.js";
+import { radioGroup, textField } from "../shared/controls.js";
 import { clamp, el, resized } from "../shared/dom.js";
-import { guess, lab, observe, tell, textField, written } from "../shared/lab.js";
+import { guess, lab, observe, tell, written } from "../shared/lab.js";
 
-let groupsOfChoices = 0;
-
-/** Native radio buttons that look like chips: one Tab stop, arrows inside. */
-function choice(legend, options, chosen, send) {
-  const name = `plm-xray-choice-${groupsOfChoices++}`;
-  const inputs = options.map((_, i) =>
-    el("input", { type: "radio", name, checked: i === chosen, on: { change: () => send(i) } }));
-  const node = el("div", { class: "choice", role: "radiogroup", "aria-label": legend }, el("span", {}, legend),
-    ...options.map((option, i) => el("label", { class: "chip" }, inputs[i], ...option)));
-  return { node, show: (i) => inputs.forEach((input, at) => { input.checked = at === i; }) };
-}
+/** Radio buttons that look like chips; each option is [value, title]. */
+const choice = (label, options, value, send) => radioGroup({ label, lead: el("span", {}, label), kind: "choice", value,
+  options: options.map(([own, title]) => [own, title, {}, { class: "chip" }]) }, send);
 
 /** Code with q, k and v in their roles' colours. */
 const coloured = (code) => code.split(/\b([qkv])\b/).map((piece, i) =>
@@ -80,9 +73,9 @@ export default lab({
     const linesFor = (of) => both[Number(isWrong(of))];
     const followed = () => clamp(model.get("followed"), 0, last());
     const follow = (slot) => tell(model, { followed: slot });
-    const tokens = choice("follow", state.tokens.map((token) => [el("bdi", {}, token)]), followed(), follow);
-    const splits = choice("lines 4–8 use", WAYS.map((way) => [way]), Number(model.get("wrong")),
-      (i) => tell(model, { wrong: i === 1 }));
+    const tokens = choice("follow", state.tokens.map((token, i) => [i, el("bdi", {}, token)]), followed(), follow);
+    const splits = choice("lines 4–8 use", WAYS.map((way, i) => [i === 1, way]), model.get("wrong"),
+      (wrong) => tell(model, { wrong }));
     chosen.replaceChildren(tokens.node, splits.node);
 
     const go = (to, act = false) => {
@@ -139,7 +132,7 @@ export default lab({
     };
     repaint = () => {
       tokens.show(followed());
-      splits.show(Number(model.get("wrong")));
+      splits.show(model.get("wrong"));
       ways.forEach((way) => way.show(model.get("wrong")));
       panels.forEach((panel) => {
         const line = linesFor(panel)[panel.at];

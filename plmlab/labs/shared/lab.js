@@ -1,8 +1,7 @@
-// What every lab is made of: its frame, its controls, and how it talks to Python.
+// What every lab is made of: its frame, and how it talks to Python.
 
 import { el, settled } from "./dom.js";
 import { saveButtons } from "./export.js";
-import { keepLines } from "./lines.js";
 
 const set = (model, traits) => {
   for (const [name, value] of Object.entries(traits)) model.set(name, value);
@@ -73,45 +72,6 @@ export function guess(view, question, answer, key = question) {
     el("p", {}, ...[answer].flat()));
   node.addEventListener("toggle", () => { view.open = node.open ? key : null; });
   return node;
-}
-
-/** Buttons of things to try, by title; a press tells Python the preset's other values, as `traits` makes them. */
-export function presetButtons(model, presets, traits = (preset) => preset) {
-  const buttons = presets.map(({ title, ...preset }, i) => el("button", {
-    type: "button", class: "preset", disabled: model.get("alone"),
-    on: { click: () => tell(model, traits(preset, i)) },
-  }, title));
-  return el("span", { class: "presets" }, ...(buttons.length ? ["try this ", ...buttons] : []));
-}
-
-/** A field for a text of the reader's, the trait `text` or another; Python hears of it when the typing pauses. The
-    property `text` of the field is the text that it stands for, with its line breaks. */
-export function textField(model, label, signal, { trait = "text", kind = "sentence", placeholder = null } = {}) {
-  const input = keepLines(el("input", {
-    type: "text", class: kind, dir: "auto", spellcheck: "false", autocomplete: "off", placeholder,
-    "aria-label": label, disabled: model.get("alone"),
-  }));
-  const send = settled(() => tell(model, { [trait]: input.text }), 120);
-  input.text = model.get(trait);
-  input.addEventListener("input", send);
-  observe(model, [trait], () => {
-    if (input !== input.ownerDocument.activeElement) input.text = model.get(trait);
-  }, signal);
-  return input;
-}
-
-/** A slider that shows its number; `send(value)` on every move. */
-export function slider({ title, low, high, step, value, disabled }, send) {
-  const digits = (String(step).split(".")[1] ?? "").length;
-  const inDigits = (of) => Number(of).toFixed(digits).replace("-", "−");
-  const number = el("output", {}, inDigits(value));
-  const input = el("input", { type: "range", min: low, max: high, step, "aria-label": title, disabled });
-  input.value = value;
-  input.addEventListener("input", () => {
-    number.textContent = inDigits(input.value);
-    send(Number(input.value));
-  });
-  return el("label", { class: "slider" }, el("span", {}, title), input, number);
 }
 
 /** The pieces of a template such as "{key} comes later", the two roles told apart: [{ text, role }]; `names` may hold

@@ -1,7 +1,8 @@
 // The Softmax Lab: e to each score ÷ T, its share of the sum, and what the temperature does to them.
 
+import { slider } from "../shared/controls.js";
 import { el, resized } from "../shared/dom.js";
-import { guess, lab, observe, setter, slider } from "../shared/lab.js";
+import { guess, lab, observe, setter } from "../shared/lab.js";
 import { chance, choices, entropyOf, softmax } from "../shared/softmax.js";
 import { short } from "../shared/words.js";
 
@@ -40,11 +41,11 @@ export default lab({
 
   const build = () => {
     temperature.replaceChildren(slider({ title: "temperature T", low: coolest, high: hottest, step: 0.1,
-      value: model.get("temperature") }, (value) => set({ temperature: value })));
+      value: model.get("temperature") }, (value) => set({ temperature: value })).node);
     shown = model.get("scores").map(([token, score], i) => {
       const [bar, power, share] = [el("i"), el("span", { class: "number" }), el("span", { class: "amount" })];
       const input = slider({ title: token, low: -highest, high: highest, step: 0.1, value: score },
-        (value) => move(i, value));
+        (value) => move(i, value)).node;
       return { token, bar, power, share, cells: [input, power, el("span", { class: "track" }, bar), share] };
     });
     const heads = ["score s", "e^(s ÷ T)", "share of the sum, from 0 to 1", ""];

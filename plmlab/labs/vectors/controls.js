@@ -2,6 +2,7 @@
 
 import { markOf } from "./marks.js";
 import { wordBox } from "./words.js";
+import { select } from "../shared/controls.js";
 import { el } from "../shared/dom.js";
 
 const ENDS = ["across, from", "across, to", "upwards, from", "upwards, to"];
@@ -15,9 +16,8 @@ export function firstAxes(analogy, word, near) {
 /** The choice of axes: `choose(pairs)`, an empty list for principal ones; `suggest()` gives pairs to begin with, and
     `analogy()` the words of the analogy. */
 export function axesControl({ space, list, axes, suggest, analogy, choose, complain }) {
-  const kind = el("select", { "aria-label": "axes of the picture",
-    on: { change: () => choose(kind.value === "words" ? suggest() : []) } },
-  el("option", { value: "principal" }, "principal axes"), el("option", { value: "words" }, "axes from word to word"));
+  const kind = select({ label: "axes of the picture", lead: "axes",
+    options: [[false, "principal axes"], [true, "axes from word to word"]] }, (own) => choose(own ? suggest() : []));
   const boxes = ENDS.map((label, i) => wordBox({ label, list, space, complain, kind: "word end", choose: (row) => {
     const pairs = axes().map((pair) => [...pair]);
     if (!pairs.length) return;
@@ -31,13 +31,13 @@ export function axesControl({ space, list, axes, suggest, analogy, choose, compl
   const own = el("button", { type: "button", class: "preset", title: "across from a to b, upwards from a to c",
     on: { click: () => choose(firstAxes(analogy())) } }, "axes of the analogy");
   const follow = () => {
-    kind.value = axes().length ? "words" : "principal";
+    kind.show(axes().length > 0);
     ends.hidden = !axes().length;
     axes().flat().forEach((word, i) => boxes[i].show(word));
     const [from, to, third] = analogy();
     own.hidden = !from || from === to || from === third;
   };
-  return { node: el("div", { class: "bar quiet axes" }, el("label", {}, "axes", kind), ends, own), follow };
+  return { node: el("div", { class: "bar quiet axes" }, kind.node, ends, own), follow };
 }
 
 /** Buttons of things to try; each sets the traits that its preset has. They work on a page of its own, too. */

@@ -13,6 +13,7 @@ import { scrubber } from "./scrubber.js";
 import { heads, tableOf, tableRows } from "./table.js";
 import { axesSaid, chosenSaid, pictureFinding, pointedSaid, unknownSaid } from "./told.js";
 import { spotlit, wordBox, wordList } from "./words.js";
+import { checkbox } from "../shared/controls.js";
 import { clamp, eachFrame, el, resized, settled } from "../shared/dom.js";
 import { lab, observe, setter, tell } from "../shared/lab.js";
 import { keepLines } from "../shared/lines.js";
@@ -196,11 +197,11 @@ export default lab({
     const height = clamp(Math.round(0.68 * width), 260, 540);
     const figure = figureOf({ scene, width, height, over: [ends], onPoint: point,
       onChoose: (row) => choose({ word: space.words[row] }) });
-    const trails = el("label", {}, el("input", { type: "checkbox", checked: view.trails, on: { change: (event) => {
-      view.trails = event.target.checked;
+    const trails = checkbox({ title: "trails", checked: view.trails }, (shown) => {
+      view.trails = shown;
       show(time());
-    } } }), "trails");
-    const scrub = space.last ? scrubber({ updates: space.updates, at: at(), show, signal, extra: [trails],
+    });
+    const scrub = space.last ? scrubber({ updates: space.updates, at: at(), show, signal, extra: [trails.node],
       choose: (i) => choose({ update: space.updates[i] }) }) : null;
     const button = (title, label, press) =>
       el("button", { type: "button", title, "aria-label": title, on: { click: press } }, label);

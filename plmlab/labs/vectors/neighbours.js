@@ -1,10 +1,9 @@
 // The chosen word's neighbours: how near they are, in how many seeds, and which are new.
 
 import { changesSaid, MEASURES } from "./told.js";
+import { radioGroup } from "../shared/controls.js";
 import { el } from "../shared/dom.js";
 import { decimal, number } from "../shared/words.js";
-
-let groups = 0;
 
 /** Which words came among the neighbours, and which went, as rows. */
 export const turnover = (now, before) => ({
@@ -15,12 +14,10 @@ export const turnover = (now, before) => ({
 export const agreeing = (space, measure, row, other) =>
   1 + space.twins.filter((twin) => twin[measure](row).includes(other)).length;
 
-function measureSwitch(measure, choose) {
-  const name = `plm-vectors-measure-${groups++}`;
-  return el("div", { class: "bar quiet measures", role: "radiogroup", "aria-label": "how near is measured" },
-    ...Object.entries(MEASURES).map(([value, title]) => el("label", {}, el("input", { type: "radio", name, value,
-      "data-at": `measure-${value}`, checked: value === measure, on: { change: () => choose(value) } }), title)));
-}
+const measureSwitch = (value, choose) => radioGroup({
+  label: "how near is measured", kind: "bar quiet measures", value,
+  options: Object.entries(MEASURES).map(([name, title]) => [name, title, { "data-at": `measure-${name}` }]),
+}, choose).node;
 
 const NOTES = {
   cosine: "The cosine sees directions only: a vector's length does not count.",

@@ -1,5 +1,6 @@
 // The Small World's lab, third view: an entity's article with its links, and its facts.
 
+import { select } from "../shared/controls.js";
 import { el } from "../shared/dom.js";
 import { observe } from "../shared/lab.js";
 import { KINDS, facts, prose } from "../shared/probabilities.js";
@@ -20,30 +21,29 @@ export function entityView(model, { go, signal }) {
   const disabled = model.get("alone");
   const query = el("input", { type: "text", "aria-label": "search an entity", placeholder: "search: a name, a kind",
     autocomplete: "off", spellcheck: "false" });
-  const list = el("select", { size: 12, class: "entities", "aria-label": "entities", disabled });
+  const list = select({ label: "entities", size: 12, class: "entities", disabled }, go);
   const count = el("p", { class: "axes", role: "status" });
   const page = el("article", {});
   const narrow = () => {
     const all = model.get("menu").entities;
     const listed = found(all, query.value);
-    list.replaceChildren(...listed.map(({ key, name, kind }) => el("option", { value: key }, `${name} · ${KINDS[kind]}`)));
-    list.value = model.get("entity");
+    list.offer(listed.map(({ key, name, kind }) => [key, `${name} · ${KINDS[kind]}`]));
+    list.show(model.get("entity"));
     count.textContent = `${listed.length} of ${all.length}`;
   };
   query.addEventListener("input", narrow);
   query.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && list.options.length && !disabled) go(list.options[0].value);
-    else if (event.key === "ArrowDown") list.focus();
+    if (event.key === "Enter" && list.input.options.length && !disabled) go(list.input.options[0].value);
+    else if (event.key === "ArrowDown") list.node.focus();
     else return;
     event.preventDefault();
   });
-  list.addEventListener("change", () => { if (list.value) go(list.value); });
   observe(model, ["menu"], narrow, signal);
   narrow();
   return {
-    node: el("div", { class: "library" }, el("div", { class: "shelf" }, query, list, count), page),
+    node: el("div", { class: "library" }, el("div", { class: "shelf" }, query, list.node, count), page),
     draw(part) {
-      if (list.value !== part.key) list.value = part.key;
+      list.show(part.key);
       const walked = page.contains(document.activeElement);
       const heading = el("h4", { tabindex: "-1" }, part.name,
         el("span", {}, ` ${KINDS[part.kind]} · `, el("span", { lang: "zh" }, part.chinese)));

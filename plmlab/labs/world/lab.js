@@ -1,5 +1,6 @@
 // The Small World's lab: four views behind tabs.
 
+import { select } from "../shared/controls.js";
 import { el, resized } from "../shared/dom.js";
 import { lab, observe, tell } from "../shared/lab.js";
 import { entityView } from "./entity.js";
@@ -52,21 +53,20 @@ function tabs(model, panels) {
 
 function worldChoice(model, signal) {
   const note = el("span", { class: "axes", role: "status" });
-  const choice = el("select", { "aria-label": "which world", disabled: model.get("alone") },
-    ...model.get("menu").sizes.map((name) => el("option", { value: name }, `the ${name} world`)));
-  choice.addEventListener("change", () => {
-    if (choice.value === "full") note.textContent = "compiling: some seconds, once";
-    tell(model, { size: choice.value });
+  const choice = select({ label: "which world", disabled: model.get("alone"),
+    options: model.get("menu").sizes.map((name) => [name, `the ${name} world`]) }, (size) => {
+    if (size === "full") note.textContent = "compiling: some seconds, once";
+    tell(model, { size });
   });
   const follow = () => {
     const { name, words, entities, arcs } = model.get("state").world;
-    choice.value = name;
+    choice.show(name);
     note.textContent = `${number(words)} words, ${entities} named things, ` +
       `a grammar of ${number(arcs)} arcs`;
   };
   observe(model, ["state"], follow, signal);
   follow();
-  return el("div", { class: "bar quiet" }, choice, note);
+  return el("div", { class: "bar quiet" }, choice.node, note);
 }
 
 export default lab({

@@ -1,7 +1,8 @@
 // The Small World's lab, second view: the exact probability of a sentence, and what the best reader makes of it.
 
+import { presetButtons, textField } from "../shared/controls.js";
 import { el } from "../shared/dom.js";
-import { guess, observe, presetButtons, textField } from "../shared/lab.js";
+import { guess, observe } from "../shared/lab.js";
 import { bars, rarity } from "../shared/probabilities.js";
 import { percent, short } from "../shared/words.js";
 

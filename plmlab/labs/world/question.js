@@ -1,5 +1,6 @@
 // The Small World's lab, fourth view: a bridge question, followed hop by hop through its cognitive graph.
 
+import { radioGroup } from "../shared/controls.js";
 import { el } from "../shared/dom.js";
 import { tell } from "../shared/lab.js";
 import { KINDS, link, pieces, prose } from "../shared/probabilities.js";
@@ -36,7 +37,7 @@ export function questionView(model, { go }) {
   const view = { number: null, reached: 0, guess: null };
   const words = el("p", { class: "asked" });
   const chinese = el("p", { class: "axes", lang: "zh" });
-  const options = el("fieldset", { class: "guesses" });
+  const options = el("div");
   const graph = el("div", { class: "scroll" });
   const read = el("ol", { class: "read-hops", "aria-live": "polite" });
   const end = el("p", { class: "why", role: "status", "aria-live": "polite" });
@@ -44,15 +45,13 @@ export function questionView(model, { go }) {
   const again = el("button", { type: "button", on: { click: () => { view.reached = 0; paint(); } } }, "from the start");
   const other = el("button", { type: "button", disabled,
     on: { click: () => tell(model, { asked: model.get("asked") + 1 }) } }, "another question");
-  let group = 0;
-  const guessing = (part) => {
-    const name = `plm-guess-${part.number}-${group++}`;
-    options.replaceChildren(el("legend", {}, "Guess first:"), ...part.guesses.map((said) => {
-      const box = el("input", { type: "radio", name, value: said, checked: view.guess === said });
-      box.addEventListener("change", () => { view.guess = said; paint(); });
-      return el("label", {}, box, said);
-    }));
-  };
+  const guessing = ({ guesses }) => options.replaceChildren(radioGroup({
+    label: "your guess", kind: "guesses", value: view.guess, lead: el("b", {}, "Guess first:"),
+    options: guesses.map((said) => [said, said]),
+  }, (said) => {
+    view.guess = said;
+    paint();
+  }).node);
   const paint = () => {
     const part = model.get("state").question;
     const done = view.reached >= part.hops.length;

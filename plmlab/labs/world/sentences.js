@@ -1,5 +1,6 @@
 // The Small World's lab, first view: sentences that the world writes, with their gold labels on demand.
 
+import { checkbox } from "../shared/controls.js";
 import { el, svg } from "../shared/dom.js";
 import { tell } from "../shared/lab.js";
 import { KINDS, facts, link } from "../shared/probabilities.js";
@@ -63,15 +64,11 @@ export function sentencesView(model, { go }) {
   const choose = () => {
     for (const { name } of LAYERS) list.classList.toggle(`without-${name}`, !shown.has(name));
   };
-  const toggle = ({ name, title }) => {
-    const box = el("input", { type: "checkbox", checked: shown.has(name) });
-    box.addEventListener("change", () => {
-      shown[box.checked ? "add" : "delete"](name);
-      choose();
-      repaint();
-    });
-    return el("label", {}, box, title);
-  };
+  const toggle = ({ name, title }) => checkbox({ title, checked: shown.has(name) }, (on) => {
+    shown[on ? "add" : "delete"](name);
+    choose();
+    repaint();
+  }).node;
   const more = el("button", { type: "button", disabled: model.get("alone"),
     on: { click: () => tell(model, { drawn: model.get("drawn") + 1 }) } }, "write others");
   let lines = [];
