@@ -18,6 +18,11 @@ from plmlab.labs.picture import FLAGS
 sys.path.extend(HELPERS)
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """All that lies here needs a browser."""
+    item.add_marker("browser")
+
+
 @pytest.fixture(scope="session")
 def browser(chromium: str) -> Iterator[Browser]:
     with sync_playwright() as playwright:

@@ -1,5 +1,6 @@
-"""Each lab's page, which needs no kernel, begins as the live lab does in JupyterLab: the same words, marks and pixels.
-Its text fields keep line breaks, and it fits a narrow screen."""
+"""What holds for every lab. Its page, which needs no kernel, begins as the live lab does in JupyterLab: the same words,
+marks and pixels. All of it is reached by keyboard and has a name, a guess comes before its answer, what needs Python is
+switched off, it fits any screen, text fields keep line breaks, and what a person types is text."""
 
 import io
 import time
@@ -8,15 +9,15 @@ from itertools import zip_longest
 from pathlib import Path
 
 import pytest
-from beginnings import BEGINNINGS, IMPORTS
+from beginnings import BEGINNINGS, IMPORTS, made
 from PIL import Image, ImageChops
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 from servers import Desk
-from watching import LIMIT, PAINTED, SIZE, sticks_out
+from standin import HOSTILE
+from test_token_labels import labelled
+from watching import LIMIT, PAINTED, SIZE, WIDTHS, Show, sticks_out
 
 from plmlab import labs
-
-pytestmark = pytest.mark.browser
 
 STATE = """(lab) => {
     lab.classList.add('picture');
@@ -104,12 +105,12 @@ def test_every_lab_has_its_beginnings() -> None:
 
 @pytest.mark.parametrize("name", BEGINNINGS)
 def test_the_page_begins_as_the_live_lab(high: Desk, page: Page, name: str) -> None:
-    for made, (lab, alone) in zip(BEGINNINGS[name], beginnings(high, BEGINNINGS[name], page), strict=True):
-        assert differences(lab, alone) == {}, made
-        assert differing(lab, alone) < 0.01, made
-        assert sticks_out(page, [NARROW]) == {}, made
+    for beginning, (lab, alone) in zip(BEGINNINGS[name], beginnings(high, BEGINNINGS[name], page), strict=True):
+        assert differences(lab, alone) == {}, beginning
+        assert differing(lab, alone) < 0.01, beginning
+        assert sticks_out(page, (NARROW, *WIDTHS)) == {}, beginning
         for label, value, text in page.evaluate(FIELDS, ONE_WORD):
-            assert (value, text) == ("one↵two↵", "aone\ntwo\r"), (made, label)
+            assert (value, text) == ("one↵two↵", "aone\ntwo\r"), (beginning, label)
 
 
 def test_another_beginning_is_told_apart(high: Desk, page: Page) -> None:
@@ -118,3 +119,141 @@ def test_another_beginning_is_told_apart(high: Desk, page: Page) -> None:
                       (BEGINNINGS["PositionLab"][1:3], {"pixels"})):
         (mine, _), (_, other) = beginnings(high, two, page)
         assert seen <= set(differences(mine, other, wait=0))
+
+
+TYPED = {name: made[{"PositionLab": 3, "WorldLab": 1}.get(name, 0)] for name, made in BEGINNINGS.items()
+         if "text" in getattr(labs, name).inputs}
+"""Each lab that reads a text, in a beginning that draws it."""
+KEYBOARD = """() => {
+    const lab = document.querySelector('.plm-lab');
+    const [before, after] = ['before', 'after'].map((name) =>
+        Object.assign(document.createElement('button'), { textContent: name }));
+    document.body.prepend(before);
+    document.body.append(after);
+    const all = () => [...lab.querySelectorAll(
+        ':is(a[href], button, input, select, summary, textarea, [tabindex]):not(h1, h2, h3, h4, h5)')];
+    const there = () => all().filter((node) => !node.disabled && node.checkVisibility({ visibilityProperty: true }));
+    const said = (node) => `${node.tagName} ${node.getAttribute('class') ?? ''} ${node.getAttribute('aria-label')
+        ?? node.labels?.[0]?.textContent ?? node.textContent}`;
+    const look = (node) => JSON.stringify([node, node.parentElement, node.nextElementSibling]
+        .filter((one) => one?.checkVisibility({ opacityProperty: true, visibilityProperty: true }))
+        .map((one) => getComputedStyle(one)).map((style) => [style.outlineStyle !== 'none' && style.outline,
+            style.boxShadow, style.borderColor, style.backgroundColor, style.stroke]));
+    const looks = all().map(look), reached = new Set(), blind = new Set();
+    const place = () => all().indexOf(document.activeElement);
+    const pressed = (key) => {
+        const was = place();
+        document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+        return place() !== was;
+    };
+    const ways = [['ArrowRight', 'ArrowLeft'], ['ArrowDown', 'ArrowUp'], ['ArrowLeft', 'ArrowRight'],
+        ['ArrowUp', 'ArrowDown']];
+    const walk = () => {
+        reached.add(place());
+        for (const [key, back] of ways) {
+            if (!pressed(key)) continue;
+            if (!reached.has(place())) walk();
+            pressed(back);
+        }
+    };
+    const entrance = (node, box = node.parentElement) =>
+        there().find((one) => one.tabIndex === 0 && box.contains(one)) ?? entrance(node, box.parentElement);
+    window.keyboard = {
+        ends: { before, after },
+        stop() {
+            const now = document.activeElement, i = place();
+            if (now === before || now === after) return '';
+            reached.add(i);
+            if (look(now) === looks[i]) blind.add(said(now));
+            return `${i} ${said(now)}`;
+        },
+        missed() {
+            const nodes = all(), sought = there();
+            for (const start of new Set(sought.filter((node) => node.tabIndex < 0).map((node) => entrance(node)))) {
+                start.focus();
+                walk();
+            }
+            const same = (one, node) => one === node || one.type === 'radio' && one.name === node.name;
+            return sought.filter((node) => !nodes.some((one, i) => reached.has(i) && same(one, node))).map(said);
+        },
+        blind: () => [...blind],
+        left: () => all().filter((node) => node.dataset.lmSuppressShortcuts !== 'true').map(said),
+    }; }"""
+"""Puts something to focus before and after the lab. ``stop()`` names what has the focus, and neither of them; ``missed()`` walks with arrows from each stop whose
+neighbours Tab passes by, and names what no key has reached; ``blind()`` names what looked with the focus as it did
+without, and ``left()`` what lets JupyterLab take its keys."""
+
+
+def stops(page: Page, key: str, start: str) -> list[str]:
+    """What has the focus after each press of a key, from before or after the lab until it is left."""
+    page.evaluate(f"keyboard.ends.{start}.focus()")
+    found = []
+    while not found or found[-1]:
+        page.keyboard.press(key)
+        found.append(page.evaluate("keyboard.stop()"))
+        assert len(found) < 100, f"the focus is caught: {found}"
+    return found[:-1]
+
+
+def nameless(page: Page) -> list[str]:
+    """What takes the focus and has no name, or no role, in the browser's accessibility tree."""
+    session = page.context.new_cdp_session(page)
+    nodes = session.send("Accessibility.getFullAXTree")["nodes"]
+    session.detach()
+    return [f"{node['role']['value']} “{node['name']['value']}”" for node in nodes
+            if any(one["name"] == "focusable" and one["value"]["value"] for one in node.get("properties", []))
+            and (node["role"]["value"] in ("generic", "none") or not node["name"]["value"].strip())]
+
+
+@pytest.mark.parametrize("name", BEGINNINGS)
+def test_all_is_reached_by_keyboard(show: Show, name: str) -> None:
+    """Tab leads through the lab and out of it, Shift+Tab the same way back, and arrows to what Tab passes by; what has
+    the focus is seen to have it, has a name, and keeps its keys from JupyterLab."""
+    for beginning in BEGINNINGS[name]:
+        page = show(made(beginning))
+        page.evaluate(KEYBOARD)
+        there = stops(page, "Tab", "before")
+        assert there and stops(page, "Shift+Tab", "after") == there[::-1], beginning
+        for fault in ("blind", "left", "missed"):
+            assert page.evaluate(f"keyboard.{fault}()") == [], (beginning, fault)
+        assert nameless(page) == [], beginning
+
+
+@pytest.mark.parametrize("name", BEGINNINGS)
+def test_a_guess_opens_its_answer_and_what_needs_python_is_off(show: Show, name: str) -> None:
+    asked = 0
+    for beginning in BEGINNINGS[name]:
+        lab = made(beginning)
+        page = show(lab)
+        asked += (count := page.locator(".ask:visible").count())
+        for place in range(count):
+            answer = page.locator(".ask:visible").nth(place).locator("p").first
+            expect(answer).to_be_hidden()
+            page.locator(".ask:visible summary").nth(place).press("Enter")
+            expect(answer).to_be_visible()
+            assert answer.inner_text().strip(), beginning
+        page.set_viewport_size({"width": 900, "height": 1000})
+        assert page.locator(".ask[open]").count() == page.locator(".ask:visible").count() == count, beginning
+        if lab.inputs:
+            expect(page.locator(".alone").first).to_be_visible()
+        assert "text" not in lab.inputs or page.locator(".sentence:enabled").count() == 0, beginning
+        page.set_viewport_size(SIZE)
+    assert asked or name == "Curve", "a question invites a guess"
+
+
+@pytest.mark.parametrize("name", TYPED)
+def test_what_a_person_types_is_text(show: Show, name: str) -> None:
+    """As far as the lab's tokenizer knows it, each word is drawn."""
+    lab = made(TYPED[name])
+    for text in HOSTILE.values():
+        lab.text = text
+        page = show(lab)
+        assert page.locator(".plm-lab :is(img, script)").count() == 0
+        assert page.locator(".sentence").first.evaluate("field => field.text") == text
+        drawn = page.locator(".plm-lab").evaluate("lab => lab.textContent")
+        assert [word for word in {*text.split()} & {*labelled(lab.state)} if word not in drawn] == []
+        for cross in page.locator(".cross:visible").all():
+            cross.press("ArrowRight")
+            assert cross.get_attribute("aria-label")
+        assert sticks_out(page, WIDTHS) == {}, text
+        page.set_viewport_size(SIZE)

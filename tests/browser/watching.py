@@ -12,6 +12,8 @@ from typing import Any
 
 from playwright.sync_api import Error, Locator, Page, expect
 
+Show = Callable[..., Page]
+"""What the fixture ``show`` gives."""
 SIZE = {"width": 1280, "height": 1000}
 ELSEWHERE = re.compile(r"(https?|wss?)://(?!127\.0\.0\.1|localhost)")
 PAINTED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
