@@ -130,8 +130,9 @@ KEYBOARD = """() => {
         Object.assign(document.createElement('button'), { textContent: name }));
     document.body.prepend(before);
     document.body.append(after);
+    const roles = ['button', 'gridcell', 'slider', 'switch', 'tab', 'treeitem'].map((role) => `[role=${role}]`);
     const all = () => [...lab.querySelectorAll(
-        ':is(a[href], button, input, select, summary, textarea, [tabindex]):not(h1, h2, h3, h4, h5)')];
+        `:is(a[href], button, input, select, summary, textarea, [tabindex], ${roles}):not(h4)`)];
     const there = () => all().filter((node) => !node.disabled && node.checkVisibility({ visibilityProperty: true }));
     const said = (node) => `${node.tagName} ${node.getAttribute('class') ?? ''} ${node.getAttribute('aria-label')
         ?? node.labels?.[0]?.textContent ?? node.textContent}`;
@@ -179,9 +180,9 @@ KEYBOARD = """() => {
         blind: () => [...blind],
         left: () => all().filter((node) => node.dataset.lmSuppressShortcuts !== 'true').map(said),
     }; }"""
-"""Puts something to focus before and after the lab. ``stop()`` names what has the focus, and neither of them; ``missed()`` walks with arrows from each stop whose
-neighbours Tab passes by, and names what no key has reached; ``blind()`` names what looked with the focus as it did
-without, and ``left()`` what lets JupyterLab take its keys."""
+"""Puts something to focus before the lab, and after it. ``stop()`` names what has the focus, if it is in the lab;
+``missed()`` walks with arrows from each stop whose neighbours Tab passes by, and names what no key has reached;
+``blind()`` names what looked with the focus as it did without, ``left()`` what lets JupyterLab take its keys."""
 
 
 def stops(page: Page, key: str, start: str) -> list[str]:
@@ -191,7 +192,7 @@ def stops(page: Page, key: str, start: str) -> list[str]:
     while not found or found[-1]:
         page.keyboard.press(key)
         found.append(page.evaluate("keyboard.stop()"))
-        assert len(found) < 100, f"the focus is caught: {found}"
+        assert len(found) < 100, f"the focus is caught: {found[-3:]}"
     return found[:-1]
 
 
