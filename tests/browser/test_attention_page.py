@@ -2,7 +2,6 @@
 
 import re
 import statistics
-from collections.abc import Callable
 from math import sqrt
 
 import pytest
@@ -11,7 +10,7 @@ from playwright.sync_api import Page, expect
 from servers import Desk
 from standin import HOSTILE
 from torch import nn
-from watching import sticks_out
+from watching import Show, sticks_out
 
 from plmlab.interpret.forward_pass import forward_pass
 from plmlab.labs.attention.lab import ANIMAL, PRESETS, AttentionLab, default_model
@@ -22,9 +21,6 @@ from plmlab.models.unilm import UniLM, UniLMConfig
 from plmlab.objectives.prefix import MASKS
 from plmlab.text.tokenizers import Tokenizer
 
-pytestmark = pytest.mark.browser
-
-Show = Callable[..., Page]
 TEXT = "the old baker told the ferryman a long story about the bear"
 LONG = " ".join((TEXT.split() * 6)[:62])
 WORDS = Tokenizer.words([TEXT, *HOSTILE.values()], 160)
@@ -79,7 +75,6 @@ def test_the_first_state_teaches(show: Show) -> None:
     page = show(AttentionLab())
     assert page.inner_text(WHY) == "it looks at animal with 0.688 of its weight, the most of its row."
     assert page.inner_text(".head-title") == "Layer 3, head 1"
-    expect(page.locator(".ask p")).to_be_hidden()
     page.click(".ask summary")
     assert page.inner_text(".ask p") == PRESETS[0].answer
 
@@ -160,24 +155,8 @@ def test_a_blocked_cell_says_why(show: Show) -> None:
     expect(page.locator(".head-map .heat")).to_have_class(re.compile("hatched"))
 
 
-STOPS = """() => { const e = document.activeElement;
-    return e === document.body ? 'end' : `${e.tagName.toLowerCase()}.${e.className}` }"""
-
-
 def test_a_walk_by_keyboard_alone(show: Show) -> None:
     page = show(AttentionLab())
-    stops = []
-    for _ in range(20):
-        page.keyboard.press("Tab")
-        stops.append(page.evaluate(STOPS))
-    assert "end" in stops
-    stops = stops[:stops.index("end")]
-    assert sum("cross" in stop for stop in stops) == 2
-    assert sum("strips" in stop for stop in stops) == 2
-    assert sum(stop.startswith("summary") for stop in stops) == 2
-    quiet = """() => [...document.querySelectorAll('.plm-lab :is(button, input, select, summary, [tabindex])')]
-        .filter(e => e.dataset.lmSuppressShortcuts !== 'true').length"""
-    assert page.evaluate(quiet) == 0
 
     page.focus(ALL)
     for key, at in (("ArrowDown", (4, 1)), ("ArrowLeft", (4, 0)), ("Home", (4, 0)), ("End", (4, 11)),

@@ -12,8 +12,6 @@ from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.transformer import Transformer, TransformerConfig
 from plmlab.text.tokenizers import Tokenizer
 
-pytestmark = pytest.mark.browser
-
 TEXT, OTHER = "the man saw the river", "a bank of it"
 HOSTILE = "<img src=x onerror=alert(1)> </script><script>alert(2)</script>"
 WORDS = Tokenizer.words([TEXT, OTHER], 60)

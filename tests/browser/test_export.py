@@ -10,13 +10,9 @@ from PIL import Image, ImageChops
 from playwright.sync_api import Browser, Page, expect
 from servers import Desk
 from standin import HOSTILE, SENTENCES, words
-from watching import PAINTED
+from watching import PAINTED, Show
 
 from plmlab.labs import Curve, Lab, MaskLab, ShapeXray
-
-pytestmark = pytest.mark.browser
-
-Show = Callable[..., Page]
 
 
 def run_of_training() -> Curve:

@@ -1,21 +1,15 @@
 """The Four-mask Lab in a browser: its first state, linked cells, words hidden by hand, what a person types."""
 
 import re
-from collections.abc import Callable
 
-import pytest
 from four_masks_models import TEXT, WORDS, lab
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 from servers import Desk
-from standin import HOSTILE
-from watching import sticks_out
+from watching import Show
 
 from plmlab.labs.four_masks.reading import readings
 from plmlab.objectives.prefix import MASKS
 
-pytestmark = pytest.mark.browser
-
-Show = Callable[..., Page]
 WHY = ".why p"
 PANEL = ".panel"
 
@@ -64,29 +58,6 @@ def test_one_pair_is_marked_in_all_four_and_the_reason_is_the_mask_s(show: Show)
     expect(page.locator(WHY).nth(1)).to_have_text("Only “sequence to sequence” has this pair.")
     page.locator(f"{PANEL} >> nth=0 >> .seen .chip >> nth=2").hover()
     expect(page.locator(WHY).first).to_have_text(re.compile(r"both directions: \[MASK\] may look at cups"))
-
-
-def test_nothing_overflows_and_all_is_text(show: Show, page: Page) -> None:
-    for text in (TEXT, "sing", *HOSTILE.values()):
-        made = lab()
-        made.text = text
-        show(made)
-        assert page.locator(".plm-lab :is(img, script)").count() == 0
-        assert page.input_value(".sentence") == text
-        assert sticks_out(page, (420, 960, 1280)) == {}, text
-
-
-def test_all_is_reached_by_keyboard(show: Show) -> None:
-    page = show(lab())
-    page.locator(".ask summary").focus()
-    stops = []
-    while len(stops) < 4:
-        page.keyboard.press("Tab")
-        stops.append(page.evaluate("document.activeElement.dataset.at"))
-    assert stops == [f"cross-{panel}" for panel in range(4)]
-    quiet = """() => [...document.querySelectorAll('.plm-lab :is(button, input, summary, [tabindex])')]
-        .filter((e) => e.dataset.lmSuppressShortcuts !== 'true').length"""
-    assert page.evaluate(quiet) == 0
 
 
 CELL = """

@@ -16,8 +16,6 @@ from watching import LIMIT, SIZE, watched
 
 from plmlab.paths import ROOT
 
-pytestmark = pytest.mark.browser
-
 OLDEST = ROOT / ".venv" / "jupyterlab-4.3"
 TOLD = "print(lab.objective, lab.edits)"
 CROSS = ".plm-lab .cross"

@@ -1,16 +1,11 @@
 """The Gradient Lab in a real browser: by keyboard, in both views, on a page of its own."""
 
-from collections.abc import Callable
 
-import pytest
-from playwright.sync_api import Page, expect
-from watching import sticks_out
+from playwright.sync_api import expect
+from watching import Show
 
 from plmlab.labs import GradientLab
 
-pytestmark = pytest.mark.browser
-
-Show = Callable[..., Page]
 FITS = "document.documentElement.scrollWidth <= innerWidth"
 
 
@@ -73,9 +68,3 @@ def test_the_start_on_the_cliff_moves_by_key_and_click_and_not_under_the_pointer
     expect(why).not_to_have_text(told)
     page.keyboard.press("ArrowRight")
     assert page.get_attribute(".cross", "aria-label").startswith("start at w = 3.66, b = −2.7.")
-
-
-@pytest.mark.parametrize("view", ["map", "cliff"])
-def test_nothing_sticks_out(show: Show, view: str) -> None:
-    page = show(GradientLab("lstm", view=view))
-    assert sticks_out(page, (420, 1000)) == {}

@@ -7,8 +7,6 @@ from playwright.sync_api import expect
 from servers import CHIPS, MASK_LAB, Desk
 from standin import HOSTILE
 
-pytestmark = pytest.mark.browser
-
 TOLD = "print(lab.objective, len(lab.example.tokens), int((~lab.example.visible.dense()).sum()), repr(lab.text[:12]))"
 SENTENCE = ".plm-lab .sentence"
 

@@ -1,10 +1,7 @@
 """Line breaks in a text field, in a live notebook: shown as ↵, kept in what goes to Python, and undone act by act."""
 
-import pytest
 from playwright.sync_api import expect
 from servers import Desk
-
-pytestmark = pytest.mark.browser
 
 SENTENCE = ".plm-lab .sentence"
 NEXT_TOKEN = """

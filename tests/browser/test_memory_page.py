@@ -1,20 +1,16 @@
 """The Memory Lab in a browser: its pictures by mouse and keyboard, cuts from page to kernel and back."""
 
 import re
-from collections.abc import Callable
 
 import pytest
 from memory_models import ASKED, TEXT, TOLD, lab, random_model
 from playwright.sync_api import Locator, Page, expect
 from servers import Desk
 from standin import HOSTILE
-from watching import WIDTHS, sticks_out
+from watching import Show
 
 from plmlab.labs import MemoryLab
 
-pytestmark = pytest.mark.browser
-
-Show = Callable[..., Page]
 WHY = ".why"
 
 
@@ -55,11 +51,6 @@ def test_the_first_state_shows_the_fact_the_question_and_what_is_forgotten(show:
 
 def test_the_pictures_by_keyboard_alone(show: Show) -> None:
     page = show(telling())
-    stops = []
-    while ".cross" not in (stops or [""])[-1]:
-        page.keyboard.press("Tab")
-        stops.append(page.evaluate("(e => `${e.tagName}.${e.className}`)(document.activeElement)"))
-        assert len(stops) < 40, stops
     walked_to(page, 0)
     expect(page.locator(WHY)).to_have_text("Layer 1 of “?” can have heard of “crane (slot 10)”: “?” looks at “crane "
                                            "(slot 10)” in layer 0.")
@@ -74,9 +65,6 @@ def test_the_pictures_by_keyboard_alone(show: Show) -> None:
     expect(page.locator(WHY)).to_contain_text("comes later")
     expect(page.locator(".chip.pointed")).to_have_count(1)
     assert page.evaluate("document.querySelector('.plm-lab .chip.pointed').title") == "slot 26"
-    quiet = """() => [...document.querySelectorAll('.plm-lab :is(button, input, select, summary, [tabindex])')]
-        .filter(e => e.dataset.lmSuppressShortcuts !== 'true').length"""
-    assert page.evaluate(quiet) == 0
 
 
 def test_the_pointer_tells_in_every_view(show: Show) -> None:
@@ -143,26 +131,6 @@ def test_where_not_all_bands_fit_the_asked_one_is_in_sight(show: Show) -> None:
     assert box["height"] < 700 and box["y"] <= band["y"] <= box["y"] + box["height"]
     expect(page.locator(".pair .nothing")).to_contain_text("What you cut is forgotten already, or comes later")
     expect(page.get_by_role("button", name="mend everything")).to_have_count(1)
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-def test_what_a_person_types_is_text(show: Show, name: str) -> None:
-    made = telling()
-    made.text = HOSTILE[name]
-    page = show(made)
-    assert page.locator(".plm-lab img, .plm-lab script").count() == 0
-    assert page.input_value(".sentence") == HOSTILE[name]
-    page.focus(".cross")
-    page.keyboard.press("Home")
-    expect(page.locator(WHY)).to_contain_text("“")
-
-
-def test_nothing_overflows(show: Show, page: Page) -> None:
-    for text in (TEXT, " ".join([TEXT] * 8), "crane"):
-        made = lab(text, model=random_model(segment=40, memory=60))
-        made.set_state({"cuts": [[0, 40]], "without": "unshifted"})
-        show(made)
-        assert sticks_out(page, WIDTHS) == {}, text
 
 
 CELL = """

@@ -10,8 +10,6 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from plmlab.labs import Curve, picture
 
-pytestmark = pytest.mark.browser
-
 
 def test_a_picture_is_a_png_as_wide_as_asked() -> None:
     shot = Curve("x").picture(width=700, scale=1.0)

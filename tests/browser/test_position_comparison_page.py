@@ -1,7 +1,6 @@
 """All ways of telling places side by side, on a page and in JupyterLab: what is shown before the guess and after it."""
 
 import statistics
-from collections.abc import Callable
 from functools import cache
 
 import pytest
@@ -9,14 +8,12 @@ import torch
 from playwright.sync_api import Locator, Page, expect
 from servers import Desk
 from standin import HOSTILE
+from watching import Show
 
 from plmlab.hf import minilm
 from plmlab.labs.position.lab import PositionLab
 from plmlab.labs.position.ways import WAYS
 
-pytestmark = pytest.mark.browser
-
-Show = Callable[..., Page]
 WHY = ".compared .why"
 FINDING = ".compared > .finding >> nth=0"
 FLIP = "input.flip"
@@ -121,17 +118,6 @@ def test_a_table_that_ends_is_hatched_and_says_so(show: Show) -> None:
     assert card.locator(".pair").inner_text().endswith("→ –")
     assert card.locator(".most").inner_text() == "largest change it fails"
     assert "a text of 54 tokens is too long" in card.locator(".because").inner_text()
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-def test_what_a_person_types_is_text(show: Show, name: str) -> None:
-    made = PositionLab(*read_minilm(), HOSTILE[name], kind="compared")
-    page = show(made)
-    assert page.locator(".plm-lab img, .plm-lab script").count() == 0
-    assert page.locator(".placed:visible .chip").all_text_contents() == made.comparison["tokens"]
-    page.focus(".way .cross >> nth=0")
-    page.keyboard.press("Home")
-    expect(page.locator(WHY)).to_contain_text("at place 0:")
 
 
 LAB = """

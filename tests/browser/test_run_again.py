@@ -1,12 +1,9 @@
 """Cells that are run again: what the kernel keeps, and what the README says of a page that was loaded again."""
 
-import pytest
 from playwright.sync_api import expect
 from servers import IDLE, Desk
 
 from plmlab.paths import ROOT
-
-pytestmark = pytest.mark.browser
 
 MAKE = """
 from plmlab.labs import SoftmaxLab

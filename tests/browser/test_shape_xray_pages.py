@@ -2,7 +2,6 @@
 
 import re
 import statistics
-from collections.abc import Callable
 
 import pytest
 import torch
@@ -10,14 +9,11 @@ from einops import rearrange
 from playwright.sync_api import Locator, Page, expect
 from servers import Desk
 from standin import HOSTILE
-from watching import WIDTHS, sticks_out
+from watching import WIDTHS, Show, sticks_out
 
 from plmlab.labs.shape_xray.lab import ShapeXray
 from plmlab.layers.attention import MultiHeadAttention
 
-pytestmark = pytest.mark.browser
-
-Show = Callable[..., Page]
 WHY, FOUND, COMPARED = ".plm-lab .why", ".plm-lab .found", ".plm-lab .compared"
 CROSS = ".plm-lab .cross:not([hidden])"
 
@@ -187,17 +183,6 @@ def test_the_answer_to_the_guess_is_what_line_8_shows(show: Show, slot: int) -> 
 
 def test_a_walk_by_keyboard_alone(show: Show) -> None:
     page = show(ShapeXray())
-    stops = []
-    for _ in range(12):
-        page.keyboard.press("Tab")
-        stops.append(page.evaluate("""() => { const e = document.activeElement;
-            return e === document.body ? 'end' : `${e.tagName.toLowerCase()}.${e.type ?? e.className}` }"""))
-    assert stops[:stops.index("end")] == ["button.button", "button.button", "input.radio", "input.radio", "summary.",
-                                          "div.cross"]
-    quiet = """() => [...document.querySelectorAll('.plm-lab :is(button, input, summary, [tabindex])')]
-        .filter(e => e.dataset.lmSuppressShortcuts !== 'true').length"""
-    assert page.evaluate(quiet) == 0
-
     page.focus(".choice input:checked >> nth=0")
     page.keyboard.press("ArrowRight")
     assert followed(page) == ["on"] * 9
@@ -230,18 +215,6 @@ def test_a_walk_by_keyboard_alone(show: Show) -> None:
     assert followed(page) == ["sat"] * 9, "row 5 of head 0 holds sat"
     assert page.evaluate("document.activeElement.matches('.cross:not([hidden])')")
     assert page.locator(".plm-lab .cross[tabindex='0']").count() == 1
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-def test_what_a_person_types_is_text(show: Show, name: str) -> None:
-    lab = ShapeXray(HOSTILE[name], wrong=True)
-    page = show(lab)
-    assert page.locator(".plm-lab img, .plm-lab script").count() == 0
-    assert page.locator(".plm-lab .rows >> nth=0").locator("bdi").all_inner_texts() == lab.state["tokens"]
-    assert page.inner_text(FOUND)
-    page.focus(CROSS)
-    page.keyboard.press("ArrowUp")
-    assert page.inner_text(WHY)
 
 
 @pytest.mark.parametrize(("lab", "narrowest"), [

@@ -1,16 +1,12 @@
 """The Softmax Lab in a real browser: by keyboard, with any name, on a page of its own."""
 
-from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 from standin import HOSTILE
+from watching import Show
 
 from plmlab.labs import SoftmaxLab
-
-pytestmark = pytest.mark.browser
-
-Show = Callable[..., Page]
 
 
 def test_a_score_and_the_temperature_by_keyboard(show: Show) -> None:

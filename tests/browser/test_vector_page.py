@@ -11,14 +11,11 @@ from playwright.sync_api import Page, expect
 from servers import Desk
 from standin import HOSTILE
 from vector_fixtures import UPDATES, WORDS, lab, snapshots
-from watching import WIDTHS, sticks_out
+from watching import WIDTHS, Show, sticks_out
 
 from plmlab.labs import VectorLab
 from plmlab.vectors import WordVectors
 
-pytestmark = pytest.mark.browser
-
-Show = Callable[..., Page]
 LAST = snapshots()[UPDATES[-1]]
 NEAR = [one.word for one in LAST.neighbours("king")]
 DRAWN = "document.querySelector('.cloud canvas').toDataURL()"
@@ -106,9 +103,6 @@ def test_the_cloud_by_keyboard(show: Show) -> None:
     assert page.evaluate("document.activeElement.className") == "cross"
     for key in ("+", "Shift+ArrowLeft", "-", "0"):
         redrawn(page, lambda key=key: page.keyboard.press(key))
-    quiet = """() => [...document.querySelectorAll('.plm-lab :is(button, input, select, summary, [tabindex])')]
-        .filter(e => e.dataset.lmSuppressShortcuts !== 'true').length"""
-    assert page.evaluate(quiet) == 0
 
 
 def test_the_cloud_by_pointer(show: Show) -> None:
