@@ -170,6 +170,11 @@ class Desk:
         self.page.locator(until).first.evaluate(AT_REST)
         return self.page
 
+    def lab(self, made: str, *cells: str, until: str) -> Page:
+        """``run`` with a first cell that shows ``lab``, made by Python that may name what beginnings are made of."""
+        from beginnings import IMPORTS
+        return self.run(f"{IMPORTS}\nlab = {made}\nlab", *cells, until=until)
+
     def run_cell(self, number: int, until: str = "") -> str:
         """Run one cell again, and again until a pattern is found in the text that it prints; give the text."""
         deadline = time.monotonic() + LIMIT

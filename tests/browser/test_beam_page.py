@@ -169,11 +169,6 @@ def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
     expect(page.locator("button.width")).to_have_count(10)
     slide(page, "length penalty α", "End")
     expect(page.locator(".texts")).to_contain_text("Here α = 2")
-    for text in HOSTILE.values():
-        page.fill(".sentence", text)
-        expect(page.locator(".message")).not_to_be_empty()
-        assert page.input_value(".sentence") == text
-        assert page.locator(".plm-lab img, .plm-lab script").count() == 0
     page.fill(".sentence", "the visitor")
     expect(page.locator(".message")).to_be_empty()
     expect(page.locator("h4")).to_contain_text(re.compile("Greedy"))

@@ -123,20 +123,13 @@ def test_the_reader_fills_in_and_a_slip_is_told_by_its_name(show: Show) -> None:
     expect(row(page, "reads")).to_have_text(SLOTS)
 
 
-CELL = """
-import torch
-torch.set_num_threads(1)
-import blank_models
-lab = blank_models.lab()
-lab
-"""
 TOLD = "print(lab.spans, lab.order, lab.chosen, lab.step)"
 
 
 def drag(page: Page, start: Locator, end: Locator) -> None:
     """From the middle of one thing a little past that of another."""
-    one, two = start.bounding_box(), end.bounding_box()
     start.hover()
+    one, two = start.bounding_box(), end.bounding_box()
     page.mouse.down()
     for share in (0.5, 1):
         x = one["x"] + one["width"] / 2 + share * (two["x"] + 0.7 * two["width"] - one["x"] - one["width"] / 2)
@@ -145,7 +138,7 @@ def drag(page: Page, start: Locator, end: Locator) -> None:
 
 
 def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
-    page = jupyter.run(CELL, TOLD, until=".plm-lab .filling")
+    page = jupyter.lab("blank_models.lab()", TOLD, until=".plm-lab .filling")
     words = page.locator(".words button")
     orders = page.locator(".order button")
     expect(orders).to_have_text(["1st: chair are", "2nd: cups"])

@@ -97,17 +97,11 @@ def test_a_comparison_shows_the_two_and_leaves_the_graph_out(show: Show) -> None
     expect(page.locator(".graph .pair")).to_have_count(0)
 
 
-CELL = """
-import torch
-torch.set_num_threads(1)
-import cognitive_graph_models
-lab = cognitive_graph_models.lab(step=2)
-lab
-"""
+LAB = "cognitive_graph_models.lab(step=2)"
 
 
 def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
-    page = jupyter.run(CELL, "print(lab.forbidden, lab.step, lab.kind, lab.gold, lab.state['preset'])",
+    page = jupyter.lab(LAB, "print(lab.forbidden, lab.step, lab.kind, lab.gold, lab.state['preset'])",
                        until=".plm-lab .graph")
     node(page, "Dusk").click()
     page.locator(".spans .to-edge", has_text="Adam").click()
@@ -145,7 +139,7 @@ def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
 @pytest.mark.timing
 def test_the_time_of_a_step_and_of_a_cut(jupyter: Desk) -> None:
     """A step is drawn within 100 ms, and a graph grown anew within 150, with room for a busy machine."""
-    page = jupyter.run(CELL, "print(1)", until=".plm-lab .graph")
+    page = jupyter.lab(LAB, "print(1)", until=".plm-lab .graph")
     steps = jupyter.round_trips("[...document.querySelectorAll('.plm-lab .bar > button')].slice(0, 2)", ".graph-place")
     node(page, "Dusk").click()
     acts = "[document.querySelector('.without button') ?? document.querySelector('.act')]"

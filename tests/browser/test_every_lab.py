@@ -3,6 +3,7 @@ marks and pixels. All of it is reached by keyboard and has a name, a guess comes
 switched off, it fits any screen, text fields keep line breaks, and what a person types is text."""
 
 import io
+import re
 import time
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
@@ -259,3 +260,18 @@ def test_what_a_person_types_is_text(show: Show, beginning: str) -> None:
             assert cross.get_attribute("aria-label")
         assert sticks_out(page, WIDTHS) == {}, text
         page.set_viewport_size(SIZE)
+
+
+@pytest.mark.parametrize("beginning", TYPED)
+def test_what_is_typed_into_the_live_lab_is_text(jupyter: Desk, beginning: str) -> None:
+    """Python has read it, and has answered, by the time that a later cell has run. No text at all is an error, or has
+    its own picture; either way another text helps."""
+    page = jupyter.lab(beginning, "print(len(lab.text), repr(lab.text[:9]))", until=".plm-lab .sentence")
+    before = page.locator(".sentence").first.evaluate("field => field.text")
+    for text in ("", *HOSTILE.values(), before):
+        page.fill(".plm-lab .sentence >> nth=0", text)
+        jupyter.run_cell(1, until=f"^{len(text)} {re.escape(repr(text[:9]))}$")
+        assert page.locator(".sentence").first.evaluate("field => field.text") == text
+        assert page.locator(".plm-lab :is(img, script)").count() == 0
+        refused = not text and "NextTokenLab" not in beginning
+        expect(page.locator(".message.error:text('empty')")).to_have_count(int(refused))

@@ -60,18 +60,11 @@ def test_one_pair_is_marked_in_all_four_and_the_reason_is_the_mask_s(show: Show)
     expect(page.locator(WHY).first).to_have_text(re.compile(r"both directions: \[MASK\] may look at cups"))
 
 
-CELL = """
-import torch
-torch.set_num_threads(1)
-import four_masks_models
-lab = four_masks_models.lab()
-lab
-"""
 TOLD = "print(lab.hidden, lab.cut, lab.state['hidden'] == lab.hidden, lab.text)"
 
 
 def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
-    page = jupyter.run(CELL, TOLD, until=f".plm-lab {PANEL}")
+    page = jupyter.lab("four_masks_models.lab()", TOLD, until=f".plm-lab {PANEL}")
     page.locator(".words button", has_text="cups").click()
     expect(page.locator(".words .target").nth(1)).to_have_text("cups")
     expect(page.locator(".side")).to_have_text("The hidden word is in the source.")

@@ -6,7 +6,6 @@ import pytest
 from gate_models import HOLDS, SMALL, SUBJECT, TEXT, WORDS, agreeing, random_lstm
 from playwright.sync_api import expect
 from servers import Desk
-from standin import HOSTILE
 from watching import Show
 
 from plmlab.labs import GateLab
@@ -128,18 +127,11 @@ def test_a_saved_page_shows_what_was_held_and_holds_nothing_itself(show: Show) -
     assert before == after and world is not None
 
 
-LAB = """
-import torch
-torch.set_num_threads(1)
-import gate_models
-lab = gate_models.lab()
-lab
-"""
 TOLD = "print(repr(lab.text), [(one['point'], one['value'], one['start']) for one in lab.holds], lab.sort)"
 
 
 def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
-    page = jupyter.run(LAB, TOLD, until=".plm-lab .heat")
+    page = jupyter.lab("gate_models.lab()", TOLD, until=".plm-lab .heat")
     said = page.locator(".nexts .said")
     expect(said).to_contain_text("the model says")
     page.locator(".hold").get_by_role("button", name="hold the forget gate shut").click()
@@ -167,10 +159,6 @@ def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
     page.fill(".sentence", "")
     expect(page.locator(".message")).to_contain_text("The text is empty")
     expect(page.locator(".held li")).to_have_count(1)
-    for text in HOSTILE.values():
-        page.fill(".sentence", text)
-        expect(page.locator(".message.error")).to_have_count(0)
-        assert page.locator(".plm-lab img, .plm-lab script").count() == 0
     page.click("button.preset:text-is('a long name')")
     expect(page.locator(".finding")).to_contain_text("being inside a name")
     expect(page.locator(".held li")).to_have_count(0)

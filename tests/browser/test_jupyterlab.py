@@ -5,7 +5,6 @@ import statistics
 import pytest
 from playwright.sync_api import expect
 from servers import CHIPS, MASK_LAB, Desk
-from standin import HOSTILE
 
 TOLD = "print(lab.objective, len(lab.example.tokens), int((~lab.example.visible.dense()).sum()), repr(lab.text[:12]))"
 SENTENCE = ".plm-lab .sentence"
@@ -47,23 +46,6 @@ def test_the_mask_lab_and_the_kernel_talk(jupyter: Desk) -> None:
     expect(page.locator(".sliders output")).to_have_text("0.15")
     assert page.input_value(SENTENCE) == "the quick brown fox jumps over the lazy dog"
     jupyter.run_cell(1, until="^masked 11 0 'the quick br'$")
-
-
-def test_hostile_sentences_typed_into_the_lab(jupyter: Desk) -> None:
-    page = jupyter.run(MASK_LAB, TOLD, until=CHIPS)
-    for text in HOSTILE.values():
-        page.fill(SENTENCE, text)
-        page.wait_for_function("() => /vocabulary|longer/.test(document.querySelector('.message').textContent)")
-        assert page.input_value(SENTENCE) == text
-        assert page.locator(".plm-lab img, .plm-lab script").count() == 0
-        page.fill(SENTENCE, "")
-        expect(page.locator(".message.error")).to_contain_text("empty")
-        assert page.locator(CHIPS).count() > 2
-        page.fill(SENTENCE, "the cat")
-        expect(page.locator(CHIPS)).to_have_count(4)
-        expect(page.locator(".message")).to_be_empty()
-    page.keyboard.press("Escape")
-    jupyter.run_cell(1, until="^masked 4 0 'the cat'$")
 
 
 def test_the_dark_theme(jupyter: Desk) -> None:

@@ -217,19 +217,13 @@ def test_any_text_stays_text(show: Show, name: str) -> None:
     assert chip(page, 0, 0).locator("bdi").evaluate("e => e.textContent") == HOSTILE[name].split()[0]
 
 
-LAB = """
-import torch
-torch.set_num_threads(1)
-from layer_models import lab, TEXT, SECOND
-from plmlab.labs import LayerPreset
-lab = lab(presets=[LayerPreset("a preset", "the nurse saw a star .", "the miner saw a star .", "star")])
-lab
-"""
+LAB = """layer_models.lab(presets=[
+    LayerPreset("a preset", "the nurse saw a star .", "the miner saw a star .", "star")])"""
 TOLD = "print(lab.text, lab.places, lab.chosen, [round(share, 2) for share in lab.shares], lab.spelled)"
 
 
 def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
-    page = jupyter.run(LAB, TOLD, until=".plm-lab .cosines")
+    page = jupyter.lab(LAB, TOLD, until=".plm-lab .cosines")
     chip(page, 1, 1).click()
     expect(page.locator(".words .asked").nth(1)).to_have_text("miner")
     page.click("button:text-is('layer 2 alone')")

@@ -6,7 +6,6 @@ import pytest
 from memory_models import ASKED, TEXT, TOLD, lab, random_model
 from playwright.sync_api import Locator, Page, expect
 from servers import Desk
-from standin import HOSTILE
 from watching import Show
 
 from plmlab.labs import MemoryLab
@@ -133,18 +132,12 @@ def test_where_not_all_bands_fit_the_asked_one_is_in_sight(show: Show) -> None:
     expect(page.get_by_role("button", name="mend everything")).to_have_count(1)
 
 
-CELL = """
-import torch
-torch.set_num_threads(1)
-import memory_models
-lab = memory_models.lab(memory_models.TEXT, model=memory_models.random_model(memory=18))
-lab
-"""
 TOLD_BY_KERNEL = "print(lab.slot, lab.cuts, repr(lab.without), lab.memory, lab.text[:9])"
 
 
 def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
-    page = jupyter.run(CELL, TOLD_BY_KERNEL, until=".plm-lab .long")
+    page = jupyter.lab("memory_models.lab(memory_models.TEXT, model=memory_models.random_model(memory=18))",
+                       TOLD_BY_KERNEL, until=".plm-lab .long")
     finding = page.locator(".finding")
     expect(finding).to_contain_text("The model gives “crane”")
     page.get_by_label("cuts all before it").check()
@@ -172,12 +165,6 @@ def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
     page.keyboard.press("End")
     expect(page.locator(".chip.forgotten")).to_have_count(0)
     jupyter.run_cell(1, until=r"9 \[\] '' 200 the cat s")
-    page.fill(".sentence", "")
-    expect(page.locator(".message")).to_contain_text("The text is empty")
-    for text in HOSTILE.values():
-        page.fill(".sentence", text)
-        expect(page.locator(".message.error")).to_have_count(0)
-        assert page.locator(".plm-lab img, .plm-lab script").count() == 0
     page.click("button.preset:text-is('fact in the memory')")
     expect(page.locator(".chip.asked")).to_have_text("?")
     expect(page.locator(".chips .chip")).to_have_count(ASKED + 2)

@@ -6,7 +6,6 @@ import pytest
 from permutation_models import MIXED, TEXT, lab, perfect
 from playwright.sync_api import Locator, Page, expect
 from servers import Desk
-from standin import HOSTILE
 from watching import SIZE, Show
 
 from plmlab.example import Example
@@ -182,18 +181,11 @@ def test_what_is_no_sentence_has_no_line_and_says_why(show: Show) -> None:
     expect(page.locator(".belief .note")).to_contain_text("There is no exact reader here. Word 3: 'is'")
 
 
-CELL = """
-import torch
-torch.set_num_threads(1)
-import permutation_models
-lab = permutation_models.lab()
-lab
-"""
 TOLD = "print(lab.order, lab.step, lab.leak, lab.state['order'] == lab.order)"
 
 
 def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
-    page = jupyter.run(CELL, TOLD, until=".plm-lab .strip")
+    page = jupyter.lab("permutation_models.lab()", TOLD, until=".plm-lab .strip")
     order_chips(page).nth(0).hover()
     page.mouse.down()
     page.mouse.move(*middle(order_chips(page).nth(3)), steps=8)
@@ -250,12 +242,6 @@ def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
     for text in ("the cats are hungry and the dogs .", "the cats .", TEXT):
         page.fill(".sentence", text)
         expect(order_chips(page)).to_have_count(len(text.split()))
-    for text in HOSTILE.values():
-        page.fill(".sentence", text)
-        expect(page.locator(".message:not(.error)")).not_to_be_empty()
-        assert page.locator(".plm-lab img, .plm-lab script").count() == 0
-        page.fill(".sentence", TEXT)
-        expect(page.locator(".message")).to_be_empty()
     page.get_by_role("button", name="the verb first").click()
     expect(order_chips(page).first).to_have_text(re.compile("^(is|are)$"))
     page.get_by_role("button", name="the verb last").click()

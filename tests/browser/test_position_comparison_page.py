@@ -120,18 +120,11 @@ def test_a_table_that_ends_is_hatched_and_says_so(show: Show) -> None:
     assert "a text of 54 tokens is too long" in card.locator(".because").inner_text()
 
 
-LAB = """
-import torch
-torch.set_num_threads(1)
-from plmlab.labs.position.lab import PositionLab
-lab = PositionLab(kind="compared")
-lab
-"""
 TOLD = "print(lab.kind, lab.moved, lab.query, lab.key, lab.comparison['moved'], repr(lab.text[:12]))"
 
 
 def test_the_slider_asks_python_and_python_hears_of_the_pair(jupyter: Desk) -> None:
-    page = jupyter.run(LAB, TOLD, until=".plm-lab .ways .heat")
+    page = jupyter.lab('PositionLab(kind="compared")', TOLD, until=".plm-lab .ways .heat")
     expect(page.locator(FINDING)).to_contain_text("The same words")
     page.focus("input[aria-label='places moved']")
     page.keyboard.press("ArrowRight")

@@ -110,19 +110,13 @@ def test_nothing_overflows_and_all_is_text(show: Show, page: Page) -> None:
         assert sticks_out(page, (420, 900, 1280)) == {}, text
 
 
-CELL = """
-import torch
-torch.set_num_threads(1)
-import retrieval_models
-lab = retrieval_models.lab(k=3)
-lab
-"""
+LAB = "retrieval_models.lab(k=3)"
 TOLD = "print(lab.replaced, lab.removed, lab.added, lab.excluded, lab.k, lab.null, lab.temperature, lab.also)"
 
 
 def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
     made = lab(k=3)
-    page = jupyter.run(CELL, TOLD, until=".plm-lab .mosaic")
+    page = jupyter.lab(LAB, TOLD, until=".plm-lab .mosaic")
     number = made.state["documents"][1]["number"]
     press(card(page, number), "Edit")
     field = card(page, number).get_by_label("the document’s text")
@@ -186,7 +180,7 @@ def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
 @pytest.mark.timing
 def test_the_time_of_a_change(jupyter: Desk) -> None:
     """A choice is drawn within 30 ms, and a document left out within 100, with room for a busy machine."""
-    page = jupyter.run(CELL, "print(1)", until=".plm-lab .mosaic")
+    page = jupyter.lab(LAB, "print(1)", until=".plm-lab .mosaic")
     chosen = jupyter.round_trips("[...document.querySelectorAll('.plm-lab .answer')].slice(0, 2)", ".board-place")
     number = lab(k=3).state["documents"][1]["number"]
     leave = f"[document.querySelector('.card[data-doc=\"{number}\"] [aria-pressed]')]"

@@ -8,7 +8,6 @@ import torch
 from einops import rearrange
 from playwright.sync_api import Locator, Page, expect
 from servers import Desk
-from standin import HOSTILE
 from watching import WIDTHS, Show, sticks_out
 
 from plmlab.labs.shape_xray.lab import ShapeXray
@@ -280,14 +279,6 @@ def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
     page = jupyter.run(LAB, "print(lab.followed, lab.wrong, lab.state['tokens'])", until=".plm-lab .lines li")
     page.click("text=view alone")
     page.click(".choice .chip >> nth=4")
-    for text in HOSTILE.values():
-        page.fill(".plm-lab .sentence", text)
-        names = page.locator(".plm-lab .rows >> nth=0").locator("bdi")
-        expect(names).to_have_text(text.split()[:8])
-        assert page.locator(".plm-lab img, .plm-lab script").count() == 0
-    page.fill(".plm-lab .sentence", "")
-    expect(page.locator(".message.error")).to_contain_text("empty")
     page.fill(".plm-lab .sentence", "a b c d e")
-    expect(page.locator(".message")).to_be_empty()
-    expect(names).to_have_count(5)
+    expect(page.locator(".plm-lab .rows >> nth=0").locator("bdi")).to_have_count(5)
     jupyter.run_cell(1, until=r"^2 True \['a', 'b', 'c', 'd', 'e'\]$")

@@ -5,7 +5,6 @@ import statistics
 import pytest
 from playwright.sync_api import Page, expect
 from servers import Desk
-from standin import HOSTILE
 from watching import Show
 
 from plmlab.labs import WorldLab
@@ -178,16 +177,8 @@ def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
     tab(page, "Exact probability")
     page.fill(".sentence", "the girl sleeps .")
     expect(page.locator(".numbers")).to_contain_text("one in")
-    for text in HOSTILE.values():
-        page.fill(".sentence", text)
-        first = text.split()[0]
-        expect(page.locator(WORDS).first).to_have_text(first)
-        assert page.locator(".plm-lab img, .plm-lab script").count() == 0
-        page.fill(".sentence", "")
-        expect(page.locator(".message.error")).to_contain_text("empty")
-        page.fill(".sentence", "The girl sleeps.")
-        expect(page.locator(WORDS)).to_have_count(4)
-        expect(page.locator(".message")).to_be_empty()
+    page.fill(".sentence", "The girl sleeps.")
+    expect(page.locator(WORDS)).to_have_count(4)
     page.keyboard.press("Escape")
     jupyter.run_cell(1, until="^probability town:")
 
