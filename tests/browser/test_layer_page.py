@@ -7,7 +7,7 @@ from layer_models import SECOND, TEXT, lab
 from playwright.sync_api import Page, expect
 from servers import Desk
 from standin import HOSTILE
-from watching import Show
+from watching import Show, cut, spent, sticks_out
 
 from plmlab.labs.layer.mixing import questions, scores
 from plmlab.labs.layer.presets import LayerPreset
@@ -201,12 +201,8 @@ def test_nothing_is_cut(show: Show, theme: str) -> None:
     for made in (lab(task_shares=TASKS), lab(text=" ".join([TEXT] * 5), spelled="猫🦊unbelievable")):
         page = show(made, theme)
         for width in (984, 900, 700):
-            page.set_viewport_size({"width": width, "height": 900})
-            assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), width
-            cut = page.locator(".layers :is(.chip, td, .score, .sign, .note, h4)").evaluate_all(
-                "(all) => all.filter((e) => e.scrollWidth > e.clientWidth + 2 && getComputedStyle(e).display !== "
-                "'inline').map((e) => [e.className, e.textContent, e.scrollWidth, e.clientWidth])")
-            assert cut == [], width
+            assert sticks_out(page, [width]) == {}
+            assert cut(page, ".layers :is(.chip, td, .score, .sign, .note, h4)") == [], width
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -256,16 +252,6 @@ def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
 def test_a_mix_is_drawn_in_time(show: Show) -> None:
     """With as few occurrences as here; ``benchmarks/layer_lab.py`` measures with those of the world."""
     page = show(lab())
-    page.focus(".handle")
-    spent = page.evaluate("""async () => {
-        const spent = [], handle = document.querySelector('.handle');
-        for (let i = 0; i < 40; i++) {
-            const start = performance.now();
-            handle.dispatchEvent(new KeyboardEvent('keydown', { key: i % 20 < 10 ? 'ArrowUp' : 'ArrowRight',
-                bubbles: true }));
-            await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-            spent.push(performance.now() - start);
-        }
-        return spent; }""")
-    print(f"median {statistics.median(spent):.0f} ms")
-    assert statistics.median(spent) <= 60
+    took = spent(page, "press('.handle', i % 20 < 10 ? 'ArrowUp' : 'ArrowRight')", 40)
+    print(f"median {statistics.median(took):.0f} ms")
+    assert statistics.median(took) <= 60

@@ -8,7 +8,7 @@ from next_token_models import SMALL, WORDS, seeded
 from playwright.sync_api import Page, expect
 from servers import Desk
 from standin import HOSTILE
-from watching import WIDTHS, Show, sticks_out
+from watching import WIDTHS, Show, slide, spent, sticks_out
 
 from plmlab.decode import distribution
 from plmlab.labs import NextTokenLab
@@ -29,12 +29,6 @@ def amounts(page: Page) -> list[str]:
 
 def number(text: str) -> float:
     return float(re.sub(r"[<> ]", "", text))
-
-
-def slide(page: Page, name: str, *keys: str) -> None:
-    page.focus(f"input[aria-label='{name}']")
-    for key in keys:
-        page.keyboard.press(key)
 
 
 def test_the_bars_show_what_python_says(show: Show) -> None:
@@ -146,36 +140,14 @@ def test_nothing_overflows(show: Show, page: Page) -> None:
         assert sticks_out(page, WIDTHS) == {}, lab
 
 
-SPENT = """async () => {
-    const input = document.querySelector("[aria-label='temperature']"), body = document.querySelector('.plm-lab .body');
-    const spent = [];
-    const frame = () => new Promise((done) => requestAnimationFrame(() => {
-        body.getBoundingClientRect();
-        done(performance.now());
-    }));
-    for (let i = 0; i < 24; i++) {
-        const was = body.querySelector('.bars').textContent;
-        const before = frame();
-        input.value = i % 2 ? 9 : 16;
-        const start = performance.now();
-        input.dispatchEvent(new Event('input', { bubbles: true }));
-        const asked = performance.now() - start;
-        const after = frame();
-        spent.push(asked + (await after) - (await before));
-        if (i && body.querySelector('.bars').textContent === was) throw new Error('nothing moved');
-        await new Promise((done) => setTimeout(done, 30));
-    }
-    return spent; }"""
-
-
 @pytest.mark.timing
 @pytest.mark.parametrize("size", [len(WORDS), 50_257])
 def test_a_slider_repaints_within_30_ms(show: Show, size: int) -> None:
     """The lower quartile, since other tests may run beside this one; at GPT-2's vocabulary too."""
     page = show(NextTokenLab(seeded(GPT2, size), WORDS, TEXT))
-    spent = statistics.quantiles(page.evaluate(SPENT))
-    print(f"a slider's move at {size:,} tokens: median {spent[1]:.1f} ms")
-    assert spent[0] <= 30
+    took = statistics.quantiles(spent(page, "slide('[aria-label=temperature]', i % 2 ? 9 : 16)"))
+    print(f"a slider's move at {size:,} tokens: median {took[1]:.1f} ms")
+    assert took[0] <= 30
 
 
 LAB = """

@@ -8,7 +8,7 @@ import torch
 from playwright.sync_api import Locator, Page, expect
 from servers import Desk
 from standin import HOSTILE
-from watching import Show
+from watching import Show, spent
 
 from plmlab.hf import minilm
 from plmlab.labs.position.lab import PositionLab
@@ -144,25 +144,8 @@ def test_the_slider_asks_python_and_python_hears_of_the_pair(jupyter: Desk) -> N
     jupyter.run_cell(1, until="^compared 50 2 0 50 'the cat sat'$")
 
 
-SPENT = """async (times) => {
-    const radios = [...document.querySelectorAll('input.flip')], spent = [];
-    const frame = () => new Promise((done) => requestAnimationFrame(() => {
-        document.querySelector('.ways').getBoundingClientRect();
-        done(performance.now());
-    }));
-    for (let i = 0; i < times; i++) {
-        const before = frame();
-        const start = performance.now();
-        radios[(i + 1) % 2].click();
-        const asked = performance.now() - start;
-        const after = frame();
-        spent.push(asked + (await after) - (await before));
-    }
-    return spent; }"""
-
-
 @pytest.mark.timing
 def test_a_flip_is_drawn_within_100_ms(show: Show) -> None:
     """At the longest sentence that is drawn."""
     page = show(PositionLab(*read_minilm(), HOSTILE["long"], kind="compared"))
-    assert statistics.median(page.evaluate(SPENT, 12)) <= 100
+    assert statistics.median(spent(page, "document.querySelectorAll('input.flip')[(i + 1) % 2].click()", 12)) <= 100

@@ -35,6 +35,31 @@ STICKS_OUT = """async (limit) => {
     const start = performance.now();
     while (outside().length && performance.now() - start < limit) await new Promise(requestAnimationFrame);
     return outside(); }"""
+SPENT = """async (moves) => {
+    const body = document.querySelector('.plm-lab .body'), spent = [];
+    const press = (selector, key) =>
+        document.querySelector(selector).dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+    const slide = (selector, value) => {
+        const input = document.querySelector(selector);
+        input.value = value;
+        input.dispatchEvent(new Event('input', { bubbles: true }));
+    };
+    const act = (i) => { ACT };
+    const frame = () => new Promise((done) => requestAnimationFrame(() => {
+        body.getBoundingClientRect();
+        done(performance.now());
+    }));
+    let still = 0;
+    for (let i = 0; i < moves; i++) {
+        const was = body.innerHTML, before = frame(), start = performance.now();
+        act(i);
+        body.getBoundingClientRect();
+        const asked = performance.now() - start, after = frame();
+        spent.push(asked + (await after) - (await before));
+        still += body.innerHTML === was;
+    }
+    if (still > moves / 2) throw new Error('nothing was drawn');
+    return spent; }"""
 ACTIONS = {
     Locator: ("check", "click", "dispatch_event", "fill", "focus", "hover", "press", "select_option", "uncheck"),
     Page: ("check", "click", "fill", "focus", "hover", "press", "select_option", "set_input_files",
@@ -84,3 +109,22 @@ def sticks_out(page: Page, widths: Iterable[int]) -> dict[int, list[str]]:
         if outside := page.evaluate(STICKS_OUT, 1000 * LIMIT):
             found[width] = outside
     return found
+
+
+def spent(page: Page, act: str, moves: int = 24) -> list[float]:
+    """Milliseconds of JavaScript and layout from an act to the frame that shows it. ``act`` is JavaScript that may name
+    ``i``, the number of the move, ``press(selector, key)`` and ``slide(selector, value)``."""
+    return page.evaluate(SPENT.replace("ACT", act), moves)
+
+
+def slide(page: Page, name: str, *keys: str) -> None:
+    """Press keys on the slider of a name."""
+    page.focus(f"input[aria-label='{name}']")
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def cut(page: Page, selector: str) -> list[str]:
+    """The texts that are wider or higher than the boxes that a selector finds."""
+    return page.locator(selector).evaluate_all("""(all) => all.filter((e) => getComputedStyle(e).display !== 'inline'
+        && (e.scrollWidth > e.clientWidth + 2 || e.scrollHeight > e.clientHeight + 2)).map((e) => e.textContent)""")
