@@ -7,7 +7,7 @@ import pytest
 from alignment_models import SINGING, TURNED, pointing
 from playwright.sync_api import Page, expect
 from servers import Desk
-from watching import Show, cut, sticks_out
+from watching import Show, cut, on_heat, sticks_out
 
 from plmlab.labs import AlignmentLab
 from plmlab.labs.alignment.presets import offered
@@ -28,11 +28,7 @@ def chip(page: Page, row: str, place: int):
 
 
 def cell(page: Page, row: int, column: int) -> tuple[float, float]:
-    """The middle of a cell of the matrix, on the page."""
-    page.locator(".looks .heat").scroll_into_view_if_needed()
-    box = page.locator(".looks .heat").bounding_box()
-    rows, columns = (int(page.get_attribute(".looks .heat", f"aria-{side}count")) for side in ("row", "col"))
-    return box["x"] + (column + 0.5) * box["width"] / columns, box["y"] + (row + 0.5) * box["height"] / rows
+    return on_heat(page.locator(".looks .heat"), row, column)
 
 
 def test_the_first_state_teaches_without_a_touch(show: Show) -> None:

@@ -219,12 +219,11 @@ def test_a_layer_switch_at_12_12_64_takes_at_most_60_ms(show: Show) -> None:
     assert statistics.median(took) <= 60
 
 
-LAB = "from plmlab.labs.attention.lab import AttentionLab\nlab = AttentionLab()\nlab"
 TOLD = "print(lab.off, lab.closed, lab.layer, lab.head, len(lab.state['queries']), repr(lab.text[:10]))"
 
 
 def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
-    page = jupyter.run(LAB, TOLD, until=".plm-lab .head-map")
+    page = jupyter.lab("AttentionLab()", TOLD, until=".plm-lab .head-map")
     expect(page.locator(".arithmetic h4")).to_contain_text("How 0.688 comes about")
     page.focus(ALL)
     page.keyboard.press("ArrowDown")

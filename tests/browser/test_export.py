@@ -6,26 +6,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from beginnings import made
 from PIL import Image, ImageChops
 from playwright.sync_api import Browser, Page, expect
 from servers import Desk
 from standin import HOSTILE, SENTENCES, words
 from watching import PAINTED, Show
 
-from plmlab.labs import Curve, Lab, MaskLab, ShapeXray
-
-
-def run_of_training() -> Curve:
-    curve = Curve("a run", floor=2.0, steps=40)
-    for step in range(1, 41):
-        curve.add(step, 2.1 + 5 / step, validation=2.5 if step % 20 == 0 else None)
-    return curve
-
+from plmlab.labs import Lab, MaskLab, ShapeXray
 
 LABS: dict[str, Callable[[], Lab]] = {
     "mask_lab": lambda: MaskLab(words(), SENTENCES[12], "causal"),
     "mask_lab, 64 tokens": lambda: MaskLab(words(), SENTENCES[64], "causal"),
-    "curve": run_of_training,
+    "curve": lambda: made("curve()"),
     "shape_xray": lambda: ShapeXray(wrong=True),
 }
 
@@ -89,7 +82,7 @@ def test_what_is_drawn_on_a_canvas_comes_too(show: Show) -> None:
 
 
 def test_what_xml_cannot_hold_is_left_out(show: Show) -> None:
-    page = show(run_of_training())
+    page = show(made("curve()"))
     whole = png_of(page)[1]
     page.evaluate(r"document.querySelector('h3').append(' \ud800 \u0001\u000b\ufffe ]]>&lt; <i>')")
     _, drawn = png_of(page)

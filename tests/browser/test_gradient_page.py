@@ -6,8 +6,6 @@ from watching import Show
 
 from plmlab.labs import GradientLab
 
-FITS = "document.documentElement.scrollWidth <= innerWidth"
-
 
 def test_the_map_by_keyboard(show: Show) -> None:
     page = show(GradientLab())

@@ -5,10 +5,10 @@ from functools import cache
 
 import pytest
 import torch
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 from servers import Desk
 from standin import HOSTILE
-from watching import Show, spent
+from watching import Show, on_heat, spent
 
 from plmlab.hf import minilm
 from plmlab.labs.position.lab import PositionLab
@@ -41,13 +41,6 @@ def written(value: torch.Tensor) -> str:
 def pairs(page: Page) -> list[str]:
     """What each card says of the pair."""
     return page.locator(".way .pair").all_inner_texts()
-
-
-def over(page: Page, map: Locator, row: int, column: int) -> None:
-    """Move the pointer onto a cell."""
-    map.scroll_into_view_if_needed()
-    box, count = map.bounding_box(), int(map.get_attribute("aria-rowcount"))
-    page.mouse.move(box["x"] + (column + 0.5) * box["width"] / count, box["y"] + (row + 0.5) * box["height"] / count)
 
 
 def test_before_the_guess_the_scores_are_told_and_what_a_move_does_is_not(show: Show) -> None:
@@ -92,7 +85,7 @@ def test_one_pair_in_all_maps_by_mouse_and_by_keyboard(show: Show) -> None:
     maps = page.locator(".way .heat")
     terms = scores(lab())[-4:]
     for map, row, column, key in ((2, 12, 3, 3), (6, 4, 11, 4)):
-        over(page, maps.nth(map), row, column)
+        page.mouse.move(*on_heat(maps.nth(map), row, column))
         expect(page.locator(WHY)).to_contain_text(f"at place {row}, looks at")
         expect(page.locator(WHY)).to_contain_text(f"at place {key}:")
         crosses = page.locator(".way .cross").all()

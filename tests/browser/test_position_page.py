@@ -8,7 +8,7 @@ import pytest
 import torch
 from playwright.sync_api import Page, expect
 from servers import Desk
-from watching import WIDTHS, Show, spent, sticks_out
+from watching import WIDTHS, Show, on_heat, spent, sticks_out
 
 from plmlab.hf import minilm
 from plmlab.labs.position.lab import KINDS, PositionLab
@@ -38,15 +38,6 @@ def two_axes() -> tuple[GLM, Tokenizer]:
     return GLM(GLMConfig(len(words), time=30, layers=1, model=24, heads=2, inner=32)).eval(), words
 
 
-def over(page: Page, row: int, column: int, map: int = 0) -> None:
-    """Move the pointer onto a cell of a heat map."""
-    heat = page.locator(".heat").nth(map)
-    rows, columns = (int(heat.get_attribute(f"aria-{name}count")) for name in ("row", "col"))
-    box = heat.bounding_box()
-    page.mouse.move(box["x"] + (column + 0.5) * box["width"] / columns, box["y"] + (row + 0.5) * box["height"] / rows)
-    page.evaluate("new Promise(requestAnimationFrame)")
-
-
 def colour(page: Page, row: int, column: int) -> list[int]:
     """The colour of a cell's middle on the canvas of the first heat map."""
     return page.evaluate("""([row, column]) => {
@@ -61,13 +52,13 @@ def test_a_sinusoid_is_pointed_at_and_told(show: Show) -> None:
     page = show(lab_of("sinusoidal"))
     table = sinusoid(torch.arange(64), 64)
     for position, dimension in ((7, 12), (40, 3), (63, 63), (0, 0)):
-        over(page, dimension, position)
+        page.mouse.move(*on_heat(page.locator(".heat").first, dimension, position))
         said = page.inner_text(WHY)
         assert said.startswith(f"Position {position}, dimension {dimension}: {'cos' if dimension % 2 else 'sin'}")
         told = float(said.rsplit("= ", 1)[1].replace("−", "-"))
         assert told == pytest.approx(table[position, dimension].item(), rel=1e-3, abs=1e-6)
     wave = 2 * math.pi * 10_000 ** (12 / 64)
-    over(page, 12, 5)
+    page.mouse.move(*on_heat(page.locator(".heat").first, 12, 5))
     assert f"repeats every {wave:.1f} tokens" in page.inner_text(".figures")
     assert page.locator(".figures circle.dot").count() == 64
 
@@ -214,7 +205,7 @@ def test_two_tables_are_switched_by_mouse_and_by_keyboard(show: Show) -> None:
     def drawn(axis: int, title: str) -> None:
         expect(page.locator(".figures .finding").first).to_have_text(f"The positions that GLM has learned ({title})")
         for position, dimension in ((7, 12), (30, 23), (0, 0)):
-            over(page, dimension, position)
+            page.mouse.move(*on_heat(page.locator(".heat").first, dimension, position))
             told = float(page.inner_text(WHY + " b >> nth=1").replace("−", "-"))
             assert told == pytest.approx(tables[axis][position, dimension].item(), abs=6e-4)
         assert abs(tables[0][7, 12] - tables[1][7, 12]) > 6e-3
@@ -237,7 +228,7 @@ def test_a_relative_pair_takes_pythons_row(show: Show) -> None:
     page = show(lab_of("relative", length=32, window=5))
     rows = ShawAttention(8, 2, window=5).distance(32, 32)
     for query, key in ((3, 9), (20, 2), (31, 31), (10, 13)):
-        over(page, query, key)
+        page.mouse.move(*on_heat(page.locator(".heat").first, query, key))
         said = page.inner_text(WHY)
         assert said.startswith(f"Query {query} looks at key {key}: distance ")
         assert f"row {rows[query, key]} of 0 … 10" in said
@@ -254,7 +245,7 @@ def test_three_maps_share_one_crosshair(show: Show) -> None:
     page = show(lab)
     names = lab.state["names"]
     for map, query, key in ((0, 4, 3), (1, 7, 5), (2, 0, 15)):
-        over(page, query, key, map)
+        page.mouse.move(*on_heat(page.locator(".heat").nth(map), query, key))
         said = page.inner_text(WHY)
         weights = [f"{lab.weights(i)[query, key].item():.2f}" for i in range(3)]
         assert said == (f"{names[query]} looks at {names[key]} with {weights[0]} of its weight; {weights[1]} with "

@@ -253,15 +253,8 @@ def test_a_move_and_a_click_are_answered_within_30_ms(show: Show) -> None:
         assert statistics.quantiles(spent(page, act, 30))[0] <= 30, act
 
 
-LAB = """
-from plmlab.labs.shape_xray.lab import ShapeXray
-lab = ShapeXray()
-lab
-"""
-
-
 def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
-    page = jupyter.run(LAB, "print(lab.followed, lab.wrong, lab.state['tokens'])", until=".plm-lab .lines li")
+    page = jupyter.lab("ShapeXray()", "print(lab.followed, lab.wrong, lab.state['tokens'])", until=".plm-lab .lines li")
     page.click("text=view alone")
     page.click(".choice .chip >> nth=4")
     page.fill(".plm-lab .sentence", "a b c d e")

@@ -13,7 +13,7 @@ VIEWS = ("sentences", "probability", "entity", "question")
 WORDS = ".plm-lab .columns button"
 WHY = "[role=tabpanel]:not([hidden]) .why"
 
-LAB = "from plmlab.labs import WorldLab\nlab = WorldLab()\nlab"
+LAB = "WorldLab()"
 TOLD = "print(lab.view, lab.entity, lab.drawn, lab.asked, repr(lab.text[:14]), lab.size)"
 
 
@@ -140,7 +140,7 @@ def test_hiding_a_word_and_turning_a_tab_repaint_within_30_ms(show: Show) -> Non
 
 
 def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
-    page = jupyter.run(LAB, TOLD, until=".plm-lab .sentences li")
+    page = jupyter.lab(LAB, TOLD, until=".plm-lab .sentences li")
     before = page.inner_text(".plm-lab .sentences")
     page.click("text=write others")
     page.wait_for_function("was => document.querySelector('.sentences').innerText !== was", arg=before)
@@ -171,7 +171,7 @@ def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
 @pytest.mark.timing
 def test_typing_is_answered_in_time(jupyter: Desk) -> None:
     """The goal is 100 ms from the act to the painted frame; a busy machine has room."""
-    page = jupyter.run(LAB, "print(1)", until=".plm-lab .sentences li")
+    page = jupyter.lab(LAB, "print(1)", until=".plm-lab .sentences li")
     tab(page, "Exact probability")
     pressed = "[...document.querySelectorAll('.preset')].slice(0, 2).reverse()"
     spent = jupyter.round_trips(pressed, ".columns")

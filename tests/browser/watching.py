@@ -128,3 +128,11 @@ def cut(page: Page, selector: str) -> list[str]:
     """The texts that are wider or higher than the boxes that a selector finds."""
     return page.locator(selector).evaluate_all("""(all) => all.filter((e) => getComputedStyle(e).display !== 'inline'
         && (e.scrollWidth > e.clientWidth + 2 || e.scrollHeight > e.clientHeight + 2)).map((e) => e.textContent)""")
+
+
+def on_heat(heat: Locator, row: int, column: int) -> tuple[float, float]:
+    """The middle of a cell of a heat map, on the page."""
+    heat.scroll_into_view_if_needed()
+    box = heat.bounding_box()
+    rows, columns = (int(heat.get_attribute(f"aria-{side}count")) for side in ("row", "col"))
+    return box["x"] + (column + 0.5) * box["width"] / columns, box["y"] + (row + 0.5) * box["height"] / rows
