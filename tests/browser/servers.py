@@ -116,6 +116,12 @@ RUN_ALL = """async (sources) => {
         notebook.insertCells(0, sources.map((source) => ({ cell_type: 'code', source, metadata: {} })));
     });
     void app.commands.execute('notebook:run-all-cells'); }"""
+ASKED = """async (question) => {
+    const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
+    const { content } = await kernel.requestExecute({ code: '', store_history: false,
+        user_expressions: { answer: question } }).done;
+    return content.user_expressions?.answer.data?.['text/plain']; }"""
+"""What Python gives for an expression; all that it had sent before has reached the page by then."""
 ROUND_TRIPS = """async (drawn) => {
     const spent = [];
     for (let i = 0; i < 12; i++) {
@@ -181,6 +187,12 @@ class Desk:
         while not re.search(until, said := self._run_once(number)):
             assert time.monotonic() < deadline, f"{said!r} has not become {until!r}"
         return said
+
+    def until(self, expression: str) -> None:
+        """Wait until an expression is true in Python, and the page has what it sent before that."""
+        deadline = time.monotonic() + LIMIT
+        while (said := self.page.evaluate(ASKED, expression)) != "True":
+            assert time.monotonic() < deadline, f"{expression}: {said}"
 
     def _run_once(self, number: int) -> str:
         cell = self.page.locator(".jp-CodeCell").nth(number)

@@ -5,6 +5,7 @@ from typing import Any
 from plmlab.labs import Lab
 
 IMPORTS = """
+from functools import cache
 from pathlib import Path
 import torch
 torch.set_num_threads(1)
@@ -27,6 +28,7 @@ from plmlab.hf import minilm
 from plmlab.labs import *
 from plmlab.labs.beam.presets import PENALTY
 from plmlab.models.gpt import GPT2
+minilm = cache(minilm)
 def curve():
     run = Curve("a run", floor=2.1, steps=60)
     for step in range(1, 41):
