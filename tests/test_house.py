@@ -27,7 +27,7 @@ CHAPTER, STUDY = 1300, 220
 """So many lines of code a chapter may have in the package, and each of its studies beside it."""
 TWO_SYSTEMS = {"ch12": 2000}
 """A chapter that builds two systems may have more."""
-STILL_LONGER = {"ch03": 1764, "ch04": 1819, "ch05": 2157, "ch10": 1352, "ch11": 1511, "ch12": 3453, "ch14": 1918}
+STILL_LONGER = {"ch03": 1625, "ch04": 1546}
 """Chapters whose studies have still to leave the package, and how many lines they have."""
 CODE = (".py", ".js", ".mjs", ".css", ".html")
 TEXT = (*CODE, ".md", ".txt", ".toml", ".yml", ".cfg", ".json", ".ipynb", ".tsv", "")

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from plmlab.chapters.ch03 import amounts, empty_translations, noisy_translation, wikipedia
+from plmlab.chapters.ch03 import amounts, empty_translations, noisy_translation
 from plmlab.recipes import Parts
+from studies.ch03 import wikipedia
 
 
 def main(parts: Parts) -> dict[str, Any]:

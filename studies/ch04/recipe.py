@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from plmlab.chapters.ch04 import arms, bottleneck, exposure, held, looks, reversal
+from plmlab.chapters.ch04 import arms, bottleneck, looks, reversal
 from plmlab.recipes import Parts
+from studies.ch04 import exposure, held
 
 
 def main(parts: Parts) -> dict[str, Any]:

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from plmlab.chapters.ch10 import distances, effective_length, longer, stories, wikipedia
+from plmlab.chapters.ch10 import distances
 from plmlab.recipes import Parts
+from studies.ch10 import effective_length, longer, stories, wikipedia
 
 
 def main(parts: Parts) -> dict[str, Any]:

@@ -17,8 +17,9 @@ and after 3,600 updates the second can hardly be met, for masks are within 0.02 
 
 from typing import Any
 
-from plmlab.chapters.ch11 import arms, hidden, pretrained, price, remembering, tuned, unread
+from plmlab.chapters.ch11 import arms, hidden
 from plmlab.recipes import Parts, best_rates, spread, spreads
+from studies.ch11 import pretrained, price, remembering, tuned, unread
 
 
 def main(parts: Parts) -> dict[str, Any]:

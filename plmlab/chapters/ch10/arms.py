@@ -28,8 +28,8 @@ from plmlab.train import Diverged, History, fit
 
 SEGMENT, MEMORY, WINDOW = 16, 64, 80
 LAYERS, WIDTH, HEADS = 2, 64, 4
-TEXTS, UPDATES, LIVE = 16, 1200, 400
-"""Texts of an update; updates of all arms, and of the run that the notebook repeats."""
+TEXTS, UPDATES, LONGER, LIVE = 16, 1200, 3600, 400
+"""Texts of an update; updates of all arms, of longer runs, and of the run that the notebook repeats."""
 SEEDS, PILOTS = (0, 1, 2), (8, 9)
 WATCHED, EVERY = 60, 100
 """On so many texts the price of an answer is followed in training, and after how many updates it is taken."""

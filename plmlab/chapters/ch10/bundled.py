@@ -2,8 +2,7 @@
 
 import torch
 
-from plmlab.chapters.ch10.arms import SEEDS, learn, said
-from plmlab.chapters.ch10.longer import LONGER
+from plmlab.chapters.ch10.arms import LONGER, SEEDS, learn, said
 from plmlab.chapters.ch10.recalling import spelling
 from plmlab.checkpoints import enter, home, save
 from plmlab.recipes import recorded

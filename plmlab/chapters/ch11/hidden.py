@@ -7,7 +7,7 @@ word while both are hidden, and then for the second, with the first in its place
 
 The text of the small world is made of some 800 different sentences, so that nearly all of its exam was read (`read`):
 it asks how well a model knows the chances of its text, not what it makes of sentences that it never saw. Those are
-asked in the full world, in `plmlab.chapters.ch11.unread`.
+asked in the full world, in `studies.ch11.unread`.
 """
 
 from collections.abc import Callable, Iterator, Sequence

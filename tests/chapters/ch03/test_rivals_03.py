@@ -9,7 +9,7 @@ import torch
 from toy_size import changed
 
 from plmlab import world
-from plmlab.chapters.ch03 import amounts, wikipedia
+from plmlab.chapters.ch03 import amounts
 from plmlab.chapters.ch03.rivals import (
     Text,
     best_order,
@@ -25,6 +25,7 @@ from plmlab.models.ngram import AddK, KneserNey
 from plmlab.recipes import Parts
 from plmlab.text import articles
 from plmlab.world.datasets.gaps import exam
+from studies.ch03 import wikipedia
 
 pytestmark = pytest.mark.usefixtures("one_thread", "less_text")
 

@@ -5,12 +5,13 @@ import torch
 from torch import Tensor, tensor
 
 from plmlab import checkpoints
-from plmlab.chapters.ch04 import exposure, held, looks, other_weights, reversal
-from plmlab.chapters.ch04.exposure import first_mistakes
+from plmlab.chapters.ch04 import looks, other_weights, reversal
 from plmlab.chapters.ch04.gold import gold
 from plmlab.chapters.ch04.translation import Arm, exam, new, pairs
 from plmlab.interpret.alignments import looks_across
 from plmlab.world.datasets.passages import Passage
+from studies.ch04 import exposure, held
+from studies.ch04.exposure import first_mistakes
 
 PASSAGE = Passage((("a", "b", "c"),), ("a", "b", "c"), ("x", "y", "z"), ((0, 2), (2, 1)))
 

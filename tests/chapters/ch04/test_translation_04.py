@@ -13,12 +13,13 @@ import torch
 from toy_size import changed
 
 from plmlab import world
-from plmlab.chapters.ch04 import arms, bottleneck, exposure, held, looks, reversal, translation
+from plmlab.chapters.ch04 import arms, bottleneck, looks, reversal, translation
 from plmlab.chapters.ch04.gold import gold, names
 from plmlab.chapters.ch04.translation import Arm, exam, example, judged, lessons, loss, new, pairs, pieces, spelling
 from plmlab.interpret.alignments import looks_across
 from plmlab.recipes import Parts
 from plmlab.world.datasets.passages import Passage
+from studies.ch04 import exposure, held
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

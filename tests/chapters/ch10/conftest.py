@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pytest
 from toy_size import changed
 
-from plmlab.chapters.ch10 import recalling, stories
+from plmlab.chapters.ch10 import recalling
+from studies.ch10 import stories
 
 
 @pytest.fixture(scope="module")

@@ -7,12 +7,13 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from plmlab.chapters.ch10 import arms, effective_length, recalling
-from plmlab.chapters.ch10.effective_length import effective_lengths
+from plmlab.chapters.ch10 import arms, recalling
 from plmlab.chapters.ch10.readers import AbsoluteTransformerXL
 from plmlab.models.transformer_xl import TransformerXL, TransformerXLConfig
 from plmlab.visibility import AttentionMask
 from plmlab.world.datasets.recalls import RecallText
+from studies.ch10 import effective_length
+from studies.ch10.effective_length import effective_lengths
 
 CONTEXTS = (16, 32, 48, 64, 80)
 SMALL = TransformerXLConfig(30, segment=4, memory=6, layers=2, model=12, heads=3, inner=20, dropout=0.0)

@@ -8,12 +8,12 @@ import torch
 from torch.nn import functional as F
 
 from plmlab.chapters.ch10 import exercises as right
-from plmlab.chapters.ch10.effective_length import LEAST, effective_lengths
 from plmlab.exercises import check
 from plmlab.layers.memory import Memory
 from plmlab.layers.relative import TransformerXLAttention
 from plmlab.layers.relative import relative_shift as shifted
 from plmlab.visibility import Visibility
+from studies.ch10.effective_length import LEAST, effective_lengths
 
 
 def draw(*shape: int) -> torch.Tensor:

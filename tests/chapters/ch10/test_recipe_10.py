@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 import torch
 
-from plmlab.chapters.ch10 import arms, distances, effective_length, longer, stories, wikipedia
+from plmlab.chapters.ch10 import arms, distances
 from plmlab.chapters.ch10.arms import Arm
 from plmlab.models.transformer_xl import TransformerXL
 from plmlab.recipes import Parts
 from plmlab.world.datasets.tokenizer import small_spelling
-from studies.ch10 import recipe
+from studies.ch10 import effective_length, longer, recipe, stories, wikipedia
 
 pytestmark = pytest.mark.usefixtures("few_texts")
 SEEDS = (0, 1)

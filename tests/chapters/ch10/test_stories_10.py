@@ -12,13 +12,14 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from plmlab import world
-from plmlab.chapters.ch10 import recalling, stories
+from plmlab.chapters.ch10 import recalling
 from plmlab.example import Batch
 from plmlab.models.transformer_xl import TransformerXL, TransformerXLConfig
 from plmlab.recipes import recorded
 from plmlab.world import World
 from plmlab.world.datasets.recalls import Recall, RecallText
 from plmlab.world.documents.stories import Story
+from studies.ch10 import stories
 
 OPTIONS = (("the", "cup"), ("her", "coat"), ("the", "key"))
 

@@ -7,9 +7,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from plmlab.chapters.ch10 import wikipedia
 from plmlab.models.transformer_xl import TransformerXLConfig
 from plmlab.text import articles
+from studies.ch10 import wikipedia
 
 
 def test_the_parts_share_no_paragraph_and_leave_none_out() -> None:

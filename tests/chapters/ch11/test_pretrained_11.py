@@ -6,7 +6,6 @@ import pytest
 import torch
 
 from plmlab import world
-from plmlab.chapters.ch11 import pretrained
 from plmlab.checkpoints import README, home, save
 from plmlab.example import IGNORE
 from plmlab.models.bert import BERTConfig, BERTPretraining
@@ -16,6 +15,7 @@ from plmlab.pretraining import Plan
 from plmlab.pretraining.material import world_batches
 from plmlab.recipes import Parts
 from plmlab.world.datasets.tokenizer import spelling
+from studies.ch11 import pretrained
 
 
 @pytest.mark.parametrize("model", pretrained.BUNDLED)

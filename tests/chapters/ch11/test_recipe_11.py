@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from plmlab import world
-from plmlab.chapters.ch11 import arms, hidden, pretrained, price, remembering, tuned, unread
+from plmlab.chapters.ch11 import arms, hidden
 from plmlab.recipes import Parts
-from studies.ch11 import recipe
+from studies.ch11 import pretrained, price, recipe, remembering, tuned, unread
 
 
 @pytest.fixture(autouse=True)

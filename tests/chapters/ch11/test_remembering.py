@@ -10,8 +10,16 @@ import torch
 from torch import Tensor, nn
 
 from plmlab import world
-from plmlab.chapters.ch11 import hidden, remembering
-from plmlab.chapters.ch11.remembering import (
+from plmlab.chapters.ch11 import hidden
+from plmlab.example import IGNORE, Batch
+from plmlab.layers.relative import Relation
+from plmlab.models.xlnet import XLNet
+from plmlab.recipes import Parts
+from plmlab.train import Diverged, History
+from plmlab.visibility import AttentionMask
+from plmlab.world.datasets.tokenizer import small_spelling
+from studies.ch11 import remembering
+from studies.ch11.remembering import (
     ARMS,
     REMEMBERED,
     answered,
@@ -21,14 +29,7 @@ from plmlab.chapters.ch11.remembering import (
     drawn,
     ids,
 )
-from plmlab.chapters.ch11.segments import SegmentReader, Segments
-from plmlab.example import IGNORE, Batch
-from plmlab.layers.relative import Relation
-from plmlab.models.xlnet import XLNet
-from plmlab.recipes import Parts
-from plmlab.train import Diverged, History
-from plmlab.visibility import AttentionMask
-from plmlab.world.datasets.tokenizer import small_spelling
+from studies.ch11.segments import SegmentReader, Segments
 
 
 def made(name: str) -> SegmentReader:

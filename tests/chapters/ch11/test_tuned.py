@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 import torch
 
-from plmlab.chapters.ch11 import tuned
 from plmlab.models.bert import BERTConfig, BERTPretraining
 from plmlab.models.mpnet import MPNetConfig, MPNetPretraining
 from plmlab.models.xlnet import XLNetConfig, XLNetPretraining
@@ -16,6 +15,7 @@ from plmlab.recipes import Parts
 from plmlab.train import Diverged, History
 from plmlab.transfer import TASKS, batch_of, read_by
 from plmlab.world.datasets.tokenizer import spelling
+from studies.ch11 import tuned
 
 
 def new(_: str, model: str) -> Any:

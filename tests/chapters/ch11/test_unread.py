@@ -6,11 +6,12 @@ from math import log
 import pytest
 
 from plmlab import world
-from plmlab.chapters.ch11 import hidden, unread
+from plmlab.chapters.ch11 import hidden
 from plmlab.chapters.ch11.hidden import KINDS, gaps
-from plmlab.chapters.ch11.unread import FULL
 from plmlab.recipes import Parts
 from plmlab.world.grammar.splits import is_test
+from studies.ch11 import unread
+from studies.ch11.unread import FULL
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -34,6 +34,7 @@ def test_the_recipe_puts_its_experiments_together(parts: Parts, monkeypatch: pyt
     for name, module in {**names, "translating": translating}.items():
         monkeypatch.setattr(module, "measure", told(name))
     found = recipe.main(parts)
-    assert {name: one["of"] for name, one in found.items()} == {name: name for name in names} | {"shares": "translating"}
+    assert {name: one["of"] for name, one in found.items()} == {
+        **{name: name for name in names}, "shares": "translating"}
     assert made.index("pretrained") < min(made.index("writing"), made.index("reading"))
     assert made.index("shares") < made.index("translating"), "what is tuned on translations is kept before"

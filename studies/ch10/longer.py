@@ -5,13 +5,12 @@ from typing import Any
 import torch
 
 from plmlab.chapters.ch10 import recalling
-from plmlab.chapters.ch10.arms import ARMS, SEEDS, UPDATES, WINDOW, followed, said
+from plmlab.chapters.ch10.arms import ARMS, LONGER, SEEDS, WINDOW, followed, said
 from plmlab.chapters.ch10.distances import halves
 from plmlab.chapters.ch10.readers import CountingTransformerXL
 from plmlab.recipes import Parts, spreads
 
 AGAIN = tuple(name for name in ARMS if name != "taught")
-LONGER = 3 * UPDATES
 
 
 def longer(name: str, lr: float, seed: int) -> dict[str, Any]:

@@ -14,10 +14,10 @@ not told apart here; the arms of the small world tell them apart.
 from itertools import permutations
 from typing import Any
 
-from plmlab.chapters.ch11.pretrained import PLANS, encoder, pretrained
 from plmlab.models.bert_heads import SentenceClassifier
 from plmlab.recipes import Parts, apart, tuned_runs
 from plmlab.transfer import MOST, TASKS, majority, reached
+from studies.ch11.pretrained import PLANS, encoder, pretrained
 
 SEEDS = (0, 1, 2)
 STEPS, PATIENCE = 600, 4

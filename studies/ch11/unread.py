@@ -15,11 +15,11 @@ from typing import Any
 from plmlab import world
 from plmlab.chapters.ch11.arms import ARMS
 from plmlab.chapters.ch11.hidden import KINDS, Source, described, different, paid
-from plmlab.chapters.ch11.pretrained import PLANS, pretrained
 from plmlab.recipes import Parts
 from plmlab.world import World
 from plmlab.world.datasets.tokenizer import spelling
 from plmlab.world.grammar.sentence import Sentence
+from studies.ch11.pretrained import PLANS, pretrained
 
 
 def held_back(of: World) -> list[Sentence]:

@@ -32,7 +32,6 @@ from plmlab import world
 from plmlab.chapters.ch11.arms import BATCH, HEADS, LAYERS, PILOTS, RATES, SEEDS, WIDTH, K
 from plmlab.chapters.ch11.hidden import Gap, best
 from plmlab.chapters.ch11.hidden import gaps as exam
-from plmlab.chapters.ch11.segments import SegmentReader, Segments
 from plmlab.example import IGNORE, Example
 from plmlab.models.xlnet import XLNetConfig
 from plmlab.objectives import permuted_targets
@@ -40,6 +39,7 @@ from plmlab.objectives.permuted import gaps
 from plmlab.recipes import Parts, best_rates, spreads
 from plmlab.train import Diverged, History, fit
 from plmlab.world.datasets.tokenizer import small_spelling
+from studies.ch11.segments import SegmentReader, Segments
 
 REMEMBERED = 15
 """Slots of a memory: the longest sentence of the small world has 13 words, and [SEP] and [CLS]."""
