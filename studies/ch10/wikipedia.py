@@ -20,10 +20,10 @@ from plmlab.chapters.ch10 import recalling
 from plmlab.chapters.ch10.arms import Arm
 from plmlab.models.ngram import ModifiedKneserNey
 from plmlab.models.transformer_xl import TransformerXL, TransformerXLConfig
-from plmlab.recipes import Parts, best_rates, spread
+from plmlab.recipes import Parts, best_rates, none_if_diverged, spread
 from plmlab.text import articles
 from plmlab.text.tokenizers import Tokenizer
-from plmlab.train import Diverged, fit
+from plmlab.train import fit
 
 SEGMENT, MEMORY, WINDOW, TIME = 32, 96, 128, 256
 """Pieces of a segment, of the memory and of the window, and of a text of a batch."""
@@ -90,12 +90,10 @@ def by_counting(order: int) -> float:
     return fmean(prices)
 
 
+@none_if_diverged
 def rate_score(lr: float, seed: int) -> float:
     """How good a rate is: minus the price of a piece in the articles to choose by, after `PILOT_UPDATES`."""
-    try:
-        model, _ = learned("memory", PILOT_UPDATES, lr, seed)
-    except Diverged:
-        return -1e9
+    model, _ = learned("memory", PILOT_UPDATES, lr, seed)
     return -price(recalling.in_order(model, rows("development")), "development")
 
 

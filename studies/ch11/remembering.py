@@ -36,8 +36,8 @@ from plmlab.example import IGNORE, Example
 from plmlab.models.xlnet import XLNetConfig
 from plmlab.objectives import permuted_targets
 from plmlab.objectives.permuted import gaps
-from plmlab.recipes import Parts, best_rates, spreads
-from plmlab.train import Diverged, History, fit
+from plmlab.recipes import Parts, best_rates, none_if_diverged, spreads
+from plmlab.train import History, fit
 from plmlab.world.datasets.tokenizer import small_spelling
 from studies.ch11.segments import SegmentReader, Segments
 
@@ -155,12 +155,10 @@ def answered(name: str, model: SegmentReader) -> dict[str, float]:
     return {what: float(torch.cat(found).mean()) for what, found in told.items()}
 
 
+@none_if_diverged
 def rate_score(name: str, lr: float, seed: int) -> float:
     """How good a rate is: minus the loss after `PILOT` updates, in other texts of the training."""
-    try:
-        return -loss(name, learn(name, PILOT, lr, seed, show=False)[0])
-    except Diverged:
-        return -1e9
+    return -loss(name, learn(name, PILOT, lr, seed, show=False)[0])
 
 
 def train(name: str, updates: int, lr: float, seed: int) -> dict[str, float]:

@@ -47,9 +47,9 @@ from plmlab.decode import Given, Hypothesis, SearchTooWide, beam_search, exact_s
 from plmlab.example import PairBatch, PairExample
 from plmlab.models.transformer import Transformer, TransformerConfig
 from plmlab.objectives import sequence_to_sequence
-from plmlab.recipes import Parts, best_rate, piloted, spreads
+from plmlab.recipes import Parts, best_rate, none_if_diverged, piloted, spreads
 from plmlab.text.tokenizers import Tokenizer
-from plmlab.train import Diverged, History, fit
+from plmlab.train import History, fit
 from plmlab.world.datasets.tokenizer import world_tokenizer
 
 SEEDS, PILOTS = (2, 3, 4), (9, 10)
@@ -135,13 +135,11 @@ def learn(arm: Arm, updates: int, lr: float, seed: int, **options: Any) -> tuple
     return model, fit(model, lessons(arm, seed), steps=updates, lr=lr, warmup=WARMUP, **options)
 
 
+@none_if_diverged
 def rate_score(lr: float, seed: int) -> float:
     """How good a learning rate is: minus the loss, in nats a token, on 300 other telegrams, of a model that learns as
     the arm "clean" does. All arms take that rate."""
-    try:
-        model, _ = learn(ARMS["clean"], PILOT_UPDATES, lr, seed, show=False)
-    except Diverged:
-        return -1e9
+    model, _ = learn(ARMS["clean"], PILOT_UPDATES, lr, seed, show=False)
     to_choose = [telegram for count in range(1, LONGEST + 1)
                  for telegram in exam(ARMS["clean"].lost, count, "choose", 75)]
     with torch.no_grad():

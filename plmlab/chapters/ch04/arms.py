@@ -14,9 +14,8 @@ from typing import Any
 from plmlab.chapters.ch04.translation import Arm, development, exam, learn, loss, new, pairs
 from plmlab.models.seq2seq import Seq2Seq
 from plmlab.models.transformer import Transformer
-from plmlab.recipes import Parts, best_rates, spread
+from plmlab.recipes import Parts, best_rates, none_if_diverged, spread
 from plmlab.recipes.kept import keep, with_kept
-from plmlab.train import Diverged
 
 SEEDS, PILOTS = (2, 3, 4), (9, 10)
 UPDATES, LONGER, DOUBLED = 2000, 6000, 12_000
@@ -43,12 +42,10 @@ LIKE = {"end only": "fixed", "dot": "general", "two-way": "general", "additive":
 """The arms that take the rate of another."""
 
 
+@none_if_diverged
 def rate_score(name: str, lr: float, seed: int) -> float:
     """How good a rate is: minus the loss on the passages to choose by."""
-    try:
-        model, _ = learn(ARMS[name], UPDATES, lr, seed, show=False)
-    except Diverged:
-        return -1e9
+    model, _ = learn(ARMS[name], UPDATES, lr, seed, show=False)
     return -loss(model, development(), ARMS[name])
 
 

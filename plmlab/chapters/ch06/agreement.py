@@ -21,8 +21,9 @@ from plmlab.draws import below
 from plmlab.example import Batch, Example
 from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.objectives import causal
+from plmlab.recipes import none_if_diverged
 from plmlab.text.vocabulary import Vocabulary
-from plmlab.train import Diverged, History, fit
+from plmlab.train import History, fit
 from plmlab.world.grammar.sentence import Sentence
 
 STEPS, EVERY = 1000, 50
@@ -139,12 +140,10 @@ def learn(kind: str, seed: int, lr: float, steps: int = STEPS, sentences: Sequen
     return seen, history
 
 
+@none_if_diverged
 def soon(kind: str, lr: float, seed: int) -> float:
     """How soon a rate teaches agreement: the mean over a run, near and far, on the sentences to choose with."""
-    try:
-        seen, _ = learn(kind, seed, lr, sentences=to_choose(), show=False)
-    except Diverged:
-        return 0.0
+    seen, _ = learn(kind, seed, lr, sentences=to_choose(), show=False)
     return sum(within(told, reach) for told in seen for reach in (NEAR, FAR)) / len(seen) / 2
 
 

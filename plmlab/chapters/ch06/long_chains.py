@@ -18,8 +18,9 @@ from plmlab.chapters.ch06.readers import LSTM, SinusoidalGPT2
 from plmlab.draws import below
 from plmlab.example import IGNORE, Batch
 from plmlab.models.gpt import GPTConfig
+from plmlab.recipes import none_if_diverged
 from plmlab.text.vocabulary import Vocabulary
-from plmlab.train import Diverged, History, fit
+from plmlab.train import History, fit
 
 LENGTHS, UNSEEN = (50, 200), 500
 """Words between noun and verb that are trained on, and those that are only asked."""
@@ -103,12 +104,10 @@ def learn(kind: str, seed: int, lr: float, between: int, steps: int = STEPS, par
     return seen, model, history
 
 
+@none_if_diverged
 def soon(kind: str, between: int, lr: float, seed: int) -> float:
     """How soon a rate teaches it: the mean share right over a run."""
-    try:
-        seen, _, _ = learn(kind, seed, lr, between, part="choose", show=False)
-    except Diverged:
-        return 0.0
+    seen, _, _ = learn(kind, seed, lr, between, part="choose", show=False)
     return sum(seen) / len(seen)
 
 

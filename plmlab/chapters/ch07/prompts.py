@@ -20,7 +20,8 @@ from plmlab.chapters.ch07.corpus import Words, agreeing, examples, kept, pretrai
 from plmlab.draws import below, shuffled
 from plmlab.example import IGNORE, Batch, Example
 from plmlab.models.gpt import GPT2
-from plmlab.train import Diverged, History, fit
+from plmlab.recipes import none_if_diverged
+from plmlab.train import History, fit
 from plmlab.world.datasets.tokenizer import small_spelling
 
 NAMES = ("red", "blue", "piano", "violin", "no", "with", "noon", "wood", "sings", "from", "money", "her")
@@ -136,12 +137,10 @@ def rival(seed: int) -> dict[str, dict[str, float]]:
     return asked(lambda prompts: ([most_alike(words) for words, _ in prompts],) * 2, seed)
 
 
+@none_if_diverged
 def rate_score(lr: float, seed: int) -> float:
     """How good a learning rate is: minus the loss on rows that it was not trained on, in nats a name."""
-    try:
-        gpt, _ = rewarded(seed, lr, show=False)
-    except Diverged:
-        return -1e9
+    gpt, _ = rewarded(seed, lr, show=False)
     new = Batch.of(drawn(Random(f"development {seed}"), 64), pad=small_spelling().vocab.need("pad"))
     with torch.no_grad():
         return -float(gpt.loss(new))

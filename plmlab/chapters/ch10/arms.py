@@ -23,8 +23,9 @@ from plmlab.chapters.ch10.readers import (
     UnplacedTransformerXL,
 )
 from plmlab.models.transformer_xl import TransformerXL, TransformerXLConfig
+from plmlab.recipes import none_if_diverged
 from plmlab.recipes.kept import keep, with_kept
-from plmlab.train import Diverged, History, fit
+from plmlab.train import History, fit
 
 SEGMENT, MEMORY, WINDOW = 16, 64, 80
 LAYERS, WIDTH, HEADS = 2, 64, 4
@@ -75,12 +76,10 @@ def learn(name: str, updates: int, lr: float, seed: int, **options: Any) -> tupl
                       **options)
 
 
+@none_if_diverged
 def rate_score(name: str, updates: int, lr: float, seed: int) -> float:
     """How good a rate is: minus the price of an answer in the texts to choose by."""
-    try:
-        model, _ = learn(name, updates, lr, seed, show=False)
-    except Diverged:
-        return -1e9
+    model, _ = learn(name, updates, lr, seed, show=False)
     return -said(model, "development").answers
 
 

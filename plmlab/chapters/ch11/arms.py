@@ -28,9 +28,10 @@ from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.models.mpnet import MPNetConfig, MPNetPretraining
 from plmlab.models.xlnet import XLNetConfig, XLNetPretraining
 from plmlab.objectives import causal, masked, masked_and_permuted, permuted, permuted_targets
+from plmlab.recipes import none_if_diverged
 from plmlab.recipes.kept import keep, with_kept
 from plmlab.text.vocabulary import Vocabulary
-from plmlab.train import Diverged, fit
+from plmlab.train import fit
 from plmlab.visibility import Visibility
 from plmlab.world.datasets.batches import sentence_batches
 from plmlab.world.datasets.tokenizer import small_spelling
@@ -186,12 +187,10 @@ def loss(name: str, model: nn.Module, split: str = "test") -> float:
     return sum(nats for nats, _ in told) / sum(count for _, count in told)
 
 
+@none_if_diverged
 def rate_score(name: str, lr: float, seed: int) -> float:
     """How good a rate is: minus the loss after `PILOT` updates, on sentences like those of the training."""
-    try:
-        return -loss(name, learn(name, PILOT, lr, seed), "train")
-    except Diverged:
-        return -1e9
+    return -loss(name, learn(name, PILOT, lr, seed), "train")
 
 
 def kept(folder: str, name: str, updates: int, seed: int) -> Path:

@@ -127,7 +127,7 @@ def test_a_rate_is_judged_by_answers_in_the_texts_to_choose_by(monkeypatch: pyte
     def diverges(*_: Any, **__: Any) -> None:
         raise Diverged("not a number", 3, History(1))
     monkeypatch.setattr(arms, "learn", diverges)
-    assert arms.rate_score("memory", 1, 1e-3, 8) == -1e9
+    assert arms.rate_score("memory", 1, 1e-3, 8) is None
 
 
 def test_seeds_draw_other_batches_and_arms_of_a_seed_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

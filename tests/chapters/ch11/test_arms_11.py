@@ -105,4 +105,4 @@ def test_a_rate_that_diverges_is_the_worst(monkeypatch: pytest.MonkeyPatch) -> N
     def diverges(*_: object) -> None:
         raise Diverged("not a number", 3, History(1))
     monkeypatch.setattr(arms, "learn", diverges)
-    assert arms.rate_score("BERT", 1.0, 0) == -1e9
+    assert arms.rate_score("BERT", 1.0, 0) is None

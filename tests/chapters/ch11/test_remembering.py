@@ -160,4 +160,4 @@ def test_a_rate_that_diverges_is_the_worst(monkeypatch: pytest.MonkeyPatch) -> N
     def learn(*_: object, **__: object) -> None:
         raise Diverged("enough", 1, History(1, "cpu", "float32"))
     monkeypatch.setattr(remembering, "learn", learn)
-    assert remembering.rate_score("memory", 1e-2, 8) == -1e9
+    assert remembering.rate_score("memory", 1e-2, 8) is None
