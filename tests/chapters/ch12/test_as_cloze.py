@@ -199,13 +199,6 @@ def test_verdicts_by_hand() -> None:
     assert found["GLM"] == {"cloze at few labels": "does not show", "advantage goes": "none to go"}
 
 
-@pytest.mark.parametrize(("exchanged", "verdict"), [
-    (0.755, "holds"), (0.765, "does not show"), (0.835, "does not show"), (0.845, "fails")])
-def test_the_margin_is_between_the_nearest_seeds(exchanged: float, verdict: str) -> None:
-    runs = told(cloze=0.8, exchanged=exchanged, head=0.8, bert_cloze=0.8, bert_head=0.8)
-    assert as_cloze.verdicts({"32": runs, "1024": runs})["meaning"] == verdict
-
-
 @pytest.mark.usefixtures("few")
 def test_what_is_recorded(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     def run(folder: str, arm: str, name: str, labels: int, lr: float, seed: int) -> dict[str, float]:

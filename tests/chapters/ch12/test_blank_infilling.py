@@ -1,7 +1,5 @@
 """The arms that fill blanks, trained: what they read, as much of it, and what is recorded and kept."""
 
-from dataclasses import replace
-from math import inf
 
 import pytest
 
@@ -10,7 +8,6 @@ from plmlab.chapters.ch12.blank_arms import ARMS, PAPER
 from plmlab.example import IGNORE, Example
 from plmlab.models.bert import BERTPretraining
 from plmlab.recipes import Parts
-from plmlab.recipes.study import Run
 from plmlab.world.datasets.tokenizer import small_spelling
 from studies.ch12 import blank_infilling
 
@@ -53,23 +50,13 @@ def test_all_arms_read_as_many_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
     assert blank_infilling.steps("BERT", 100) == 150 and blank_infilling.steps(PAPER, 100) == 100
 
 
-def best_by_budget(run: Run) -> float:
-    return -abs(run.lr - (1e-2 if run.updates == 2 else 3e-3))
-
-
-def test_arms_are_trained_and_kept_with_a_rate_for_each_budget(
-        forgotten: None, parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    toy = replace(blank_infilling.STUDY, updates={(name,): (2, 4) if name == PAPER else (4,) for name in ARMS},
-                  seeds=(0, 1), pilots=(9,), development=best_by_budget, nothing=-inf)
-    monkeypatch.setattr(blank_infilling, "STUDY", toy)
-    monkeypatch.setattr(blank_infilling, "JUDGED", 1)
+@pytest.mark.usefixtures("toy_blanks")
+def test_arms_are_trained_and_kept_with_a_rate_for_each_budget(parts: Parts) -> None:
     told = blank_infilling.prepared(parts, (PAPER, "BERT"))
-    assert set(told) == {PAPER, "BERT"} and [told[PAPER][budget]["lr"] for budget in ("2", "4")] == [1e-2, 3e-3]
-    assert list(told["BERT"]) == ["4"] and told["BERT"]["4"]["updates"] == blank_infilling.steps("BERT", 4)
-    assert dict(told["BERT"]["4"]["rates"])[1e-2] == pytest.approx(7e-3)
-    kept = blank_infilling.trained(str(parts.folder), "BERT", 4, 1)
+    assert set(told) == {PAPER, "BERT"} and [told[PAPER][budget]["lr"] for budget in ("1", "2")] == [1e-2, 3e-3]
+    one = told["BERT"]["2"]
+    assert list(told["BERT"]) == ["2"] and one["updates"] == blank_infilling.steps("BERT", 2)
+    assert dict(one["rates"])[1e-2] == pytest.approx(7e-3)
+    kept = blank_infilling.trained(str(parts.folder), "BERT", 2, 1)
     assert isinstance(kept, BERTPretraining)
-    assert told["BERT"]["4"]["loss"]["values"][1] == pytest.approx(blank_infilling.loss("BERT", kept))
-    before = dict(parts.done)
-    blank_infilling.prepared(parts, (PAPER,))
-    assert parts.done == before, "nothing is done twice"
+    assert one["loss"]["values"][1] == pytest.approx(blank_infilling.loss("BERT", kept))

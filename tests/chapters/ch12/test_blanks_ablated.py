@@ -1,7 +1,6 @@
 """GLM's objective taken apart: what is paid, the floors of the very Examples, and the rules of the verdicts."""
 
-from dataclasses import replace
-from math import inf, log
+from math import log
 from random import Random
 
 import pytest
@@ -16,7 +15,6 @@ from plmlab.example import Batch
 from plmlab.models.filling import Filler
 from plmlab.objectives.blanks import blank_infilling
 from plmlab.recipes import Parts, spread
-from plmlab.recipes.study import Run
 from plmlab.world.datasets.tokenizer import small_spelling
 from plmlab.world.probability.blanks import DrawnBlanks
 from studies.ch12 import blank_infilling as infilling
@@ -27,20 +25,9 @@ MIDDLE, LAST = Row(CUP, ((1, 2), (4, 6)), (1, 0)), Row(CUP, ((5, 8),), (0,))
 
 
 @pytest.fixture(autouse=True)
-def small_scale(forgotten: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module, name, value in (
-            (blank_exam, "EXAM", 10), (blank_exam, "SEVERAL", 4),
-            (blanks_ablated, "BUDGETS", (1, 2)), (infilling, "BUDGETS", (1, 2)),
-            (blanks_ablated, "SEEDS", (0, 1)), (infilling, "JUDGED", 1), (blanks_ablated, "WRITTEN", 3),
-            (infilling, "BATCH", 8), (blank_arms, "WIDTH", 16)):
+def small_scale(toy_blanks: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module, name, value in ((blank_exam, "EXAM", 10), (blank_exam, "SEVERAL", 4), (blanks_ablated, "WRITTEN", 3)):
         monkeypatch.setattr(module, name, value)
-    monkeypatch.setattr(infilling, "STUDY", replace(
-        infilling.STUDY, updates={(name,): (1, 2) if name == PAPER else (2,) for name in ARMS}, seeds=(0, 1),
-        pilots=(9,), development=best_at_3e_3, nothing=-inf))
-
-
-def best_at_3e_3(run: Run) -> float:
-    return -abs(run.lr - 3e-3)
 
 
 def test_what_is_shared_by_hand() -> None:

@@ -72,8 +72,6 @@ def test_bert_is_pretrained_on_as_many_tokens_and_found_again(parts: Parts, monk
     for name, value in (("glm_tokens", lambda: 900.0), ("tokens_an_update", lambda name: 200.0 * (name == "BERT")),
                         ("rate_score", lambda lr, seed: -abs(lr - 3e-3)), ("bert", little), ("learn", learn),
                         ("loss", lambda model: 1.5)):
-        if name != "learn" and name != "bert":
-            value.__name__ = name
         monkeypatch.setattr(english_bert, name, value)
     told = english_bert.measure(parts)
     assert made == [(3e-3, round(900 / 200), 0)]

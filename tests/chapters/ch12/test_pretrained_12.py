@@ -67,7 +67,8 @@ def best_at_1e_2(run: Run) -> float:
 def test_what_is_recorded_and_kept(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     assert tuple(pretrained.ARMS) == PRETRAINED
     monkeypatch.setattr(pretrained, "ARMS", {"GPT": pretrained.ARMS["GPT"]._replace(updates=1)})
-    monkeypatch.setattr(pretrained, "JUDGED", 1)
+    for name, value in (("BATCH", 4), ("ACCUMULATE", 1), ("JUDGED", 1)):
+        monkeypatch.setattr(pretrained, name, value)
     toy = replace(pretrained.STUDY, arms={("GPT",): pretrained.RATES}, updates=(1,), pilot_updates=1,
                   development=best_at_1e_2, nothing=-inf)
     told = pretrained.measure(parts, toy)["GPT"]

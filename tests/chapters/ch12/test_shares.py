@@ -81,8 +81,8 @@ def best_at_3e_3(run: Run) -> float:
 
 
 def test_arms_are_trained_kept_and_tuned(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module, name, value in ((shares, "BATCH", 8), (shares, "WIDTH", 16), (shares, "TEXTS", 8),
-                                (small_writing, "BATCH", 4), (small_writing, "LONGEST", 5),
+    for module, name, value in ((shares, "BATCH", 8), (shares, "WIDTH", 16), (shares, "LAYERS", 1),
+                                (shares, "TEXTS", 8), (small_writing, "BATCH", 4), (small_writing, "LONGEST", 5),
                                 (translating, "ARMS", {"the mix": SHARES, "left to right": {"left to right": 1.0}})):
         monkeypatch.setattr(module, name, value)
     monkeypatch.setattr(translating, "rate_score", lambda folder, name, updates, count, lr, seed: -abs(lr - 3e-3))
@@ -104,13 +104,12 @@ def test_arms_are_trained_kept_and_tuned(parts: Parts, monkeypatch: pytest.Monke
 
 
 def test_ways_to_tune_are_told_by_their_budgets(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    def score(way: str, updates: int, lr: float, seed: int) -> float:
-        return -abs(lr - (1e-2 if updates == 1 else 3e-3))
+    best = {1: 1e-2, 2: 3e-3}
 
     def tuned(way: str, updates: int, lr: float, seed: int) -> float:
-        assert lr == (1e-2 if updates == 1 else 3e-3)
+        assert lr == best[updates]
         return 0.45 * updates + seed / 100
-    monkeypatch.setattr(targets, "rate_score", score)
+    monkeypatch.setattr(targets, "rate_score", lambda way, updates, lr, seed: -abs(lr - best[updates]))
     monkeypatch.setattr(targets, "tuned", tuned)
     told = targets.measure(parts)
     assert set(told) == set(WAYS)

@@ -1,21 +1,14 @@
 """GLM against a BERT that is told lengths or guesses: who is chosen, what is judged, and the verdict's own words."""
 
-from dataclasses import replace
-from math import inf
 from typing import Any
 
 import pytest
-import torch
 
 from plmlab.chapters.ch12 import blank_arms, blank_exam
-from plmlab.chapters.ch12.blank_arms import ARMS, PAPER
+from plmlab.chapters.ch12.blank_arms import PAPER
 from plmlab.chapters.ch12.blank_exam import Row
-from plmlab.decode import greedy
-from plmlab.models.filling import Filler
 from plmlab.recipes import Parts, spread
-from plmlab.recipes.study import Run
-from plmlab.world.datasets.tokenizer import small_spelling
-from studies.ch12 import blank_fillers, blank_infilling, guessing, unknown_length
+from studies.ch12 import blank_fillers, guessing, unknown_length
 
 SLEEP = ("the", "boys", "sleep", ".")
 ROW = Row(SLEEP, ((1, 3),), (0,))
@@ -23,20 +16,8 @@ TWO = Row(("the", "cup", "near", "the", "chairs", "is", "new", "."), ((1, 2), (4
 
 
 @pytest.fixture(autouse=True)
-def small_scale(forgotten: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Seeds and updates that are counted on one hand, and little networks."""
-    for module, name, value in (
-            (blank_fillers, "COUNTED", 20), (unknown_length, "BUDGETS", (1, 2)), (unknown_length, "SEEDS", (0, 1)),
-            (blank_infilling, "JUDGED", 1), (blank_infilling, "BATCH", 8), (blank_arms, "WIDTH", 16),
-            (blank_arms, "LAYERS", 1)):
-        monkeypatch.setattr(module, name, value)
-    monkeypatch.setattr(blank_infilling, "STUDY", replace(
-        blank_infilling.STUDY, updates={(name,): (1, 2) if name == PAPER else (2,) for name in ARMS}, seeds=(0, 1),
-        pilots=(9,), development=best_at_3e_3, nothing=-inf))
-
-
-def best_at_3e_3(run: Run) -> float:
-    return -abs(run.lr - 3e-3)
+def small_scale(toy_blanks: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blank_fillers, "COUNTED", 20)
 
 
 def test_the_verdict_is_that_of_the_rules() -> None:
@@ -64,20 +45,6 @@ def test_readings_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unknown_length, "LONGEST", 4)
     monkeypatch.setattr(blank_exam, "rows", lambda name: (ROW,))
     assert unknown_length.readings() == {"told": 2, "guessed": 2 * (1 + 2)}
-
-
-def test_glm_says_words_for_every_blank(monkeypatch: pytest.MonkeyPatch) -> None:
-    torch.manual_seed(0)
-    model = blank_arms.glm().eval()
-    for weight in model.parameters():
-        torch.nn.init.normal_(weight, std=0.3)
-    monkeypatch.setattr(blank_arms, "LONGEST", 3)
-    said = blank_arms.fillings(model, blank_arms.as_it_is, [ROW, TWO])
-    assert [len(row) for row in said] == [1, 2]
-    filler = Filler(model, [blank_exam.encoded(ROW.text)], small_spelling().vocab)
-    [again] = greedy(filler, filler.prompt, small_spelling().vocab, length=20, banned=filler.banned)
-    assert said[0][0][:2] == blank_exam.in_words([[filler.fillings(0, again.tokens)[0]]])[0][0][:2]
-    assert blank_exam.encoded(ROW.text) == [small_spelling().id("the"), 4, small_spelling().id(".")]
 
 
 def test_both_are_put_to_the_exam(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -189,15 +189,13 @@ def test_a_run_is_judged_and_no_rate_that_diverges_is_taken(monkeypatch: pytest.
 
 
 def test_rates_are_chosen_by_the_development_rows_of_short_runs(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    def told(_: str, name: str, kind: str, lr: float, seed: int) -> dict[str, float]:
-        assert lr == (1e-2 if kind == "gist" else 3e-3)
-        good = {"UniLM": 0.9, "BERT": 0.5}[name] + seed / 100
-        return {"exact": good, "development": 0.5, "updates": 5}
+    best = {"translation": 3e-3, "gist": 1e-2}
 
-    def scored(_: str, name: str, kind: str, lr: float, seed: int) -> float:
-        return -abs(lr - (1e-2 if kind == "gist" else 3e-3))
+    def told(_: str, name: str, kind: str, lr: float, seed: int) -> dict[str, float]:
+        assert lr == best[kind]
+        return {"exact": {"UniLM": 0.9, "BERT": 0.5}[name] + seed / 100, "development": 0.5, "updates": 5}
     monkeypatch.setattr(writing, "reached", told)
-    monkeypatch.setattr(writing, "rate_score", scored)
+    monkeypatch.setattr(writing, "rate_score", lambda _, name, kind, lr, seed: -abs(lr - best[kind]))
     monkeypatch.setattr(writing, "WRITERS", ("UniLM", "BERT"))
     found = writing.measure(parts)
     gist = found["tasks"]["gist"]["BERT"]
