@@ -5,6 +5,7 @@ from dataclasses import replace
 from math import inf
 
 import pytest
+from toy_size import changed
 
 from plmlab.chapters.ch12 import blank_arms, blank_exam
 from plmlab.chapters.ch12.blank_arms import ARMS, PAPER
@@ -15,12 +16,8 @@ from studies.ch12 import blank_fillers, blank_infilling, blanks_ablated, unknown
 @pytest.fixture
 def forgotten() -> Iterator[None]:
     """The rows, counts and tables of the exam of blanks, and the arms' tokens, before and after."""
-    caches = blank_exam.rows, blank_fillers.counted, blank_fillers.table, blank_infilling.tokens
-    for kept in caches:
-        kept.cache_clear()
-    yield
-    for kept in caches:
-        kept.cache_clear()
+    with changed(forget=(blank_exam.rows, blank_fillers.counted, blank_fillers.table, blank_infilling.tokens)):
+        yield
 
 
 def best_by_budget(run: Run) -> float:
