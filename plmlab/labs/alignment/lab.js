@@ -6,7 +6,7 @@ import { linksOf } from "./links.js";
 import { matrixOf, scale } from "./matrix.js";
 import { arranged, changesOf, firstCell, heldWith, holdAt, looksOf, onPartner, switched } from "./numbers.js";
 import { cellSaid, columnSaid, finding, handSaid, labelSaid, rowSaid } from "./told.js";
-import { clamp, eachFrame, el, resized, ruler, settled } from "../shared/dom.js";
+import { clamp, eachFrame, el, keepingFocus, resized, ruler, settled } from "../shared/dom.js";
 import { guess, lab, observe, tell } from "../shared/lab.js";
 import { shownOf } from "../shared/steps.js";
 
@@ -119,13 +119,6 @@ export default lab({
   const question = ({ question: asked, answer, slot }) => guess(view, asked, [answer,
     el("span", { class: "tries" }, el("button", { type: "button", class: "preset", disabled, "data-at": "try",
       on: { click: () => tell(model, { held: [], shut: [slot] }) } }, "shut it off here"))]);
-  const keepingFocus = (redraw) => {
-    const focused = parts.body.contains(document.activeElement) ? document.activeElement : null;
-    const [at, walked] = [focused?.dataset.at, focused?.matches(".cross")];
-    redraw();
-    const again = walked ? parts.body.querySelector(".cross") : at && parts.body.querySelector(`[data-at="${at}"]`);
-    again?.focus({ preventScroll: true });
-  };
   const draw = () => {
     const state = get("state");
     if (!state.source) return;
@@ -140,7 +133,7 @@ export default lab({
     view.at = { row: row === null ? null : clamp(row, 0, looks.steps - 1), column };
     drawn = { state, looks, changes, touched: held.length + off.length > 0 };
     drawn.links = linksOf({ state, looks, at, fresh: changes.fresh, on });
-    keepingFocus(() => {
+    keepingFocus(parts.body, () => {
       place.links.replaceChildren(drawn.links.node);
       matrix();
       place.keys.replaceChildren(legendOf(state, changes));
@@ -154,7 +147,7 @@ export default lab({
   };
   const relabelled = () => {
     if (!drawn) return;
-    keepingFocus(matrix);
+    keepingFocus(parts.body, matrix);
     show();
   };
   observe(model, ["state"], eachFrame(draw), signal);

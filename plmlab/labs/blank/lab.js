@@ -5,7 +5,7 @@ import { exercise } from "./exercise.js";
 import { fillingPanel, lastStep, saidAt } from "./filling.js";
 import { square } from "./square.js";
 import { following, presetBar, radioGroup, textField } from "../shared/controls.js";
-import { clamp, eachFrame, el, resized } from "../shared/dom.js";
+import { clamp, eachFrame, el, keepingFocus, resized } from "../shared/dom.js";
 import { guess, lab, observe, setter, tell } from "../shared/lab.js";
 
 /** The choice between looking at the example and filling it in. */
@@ -45,14 +45,6 @@ export default lab({
   const [example, filling, beside] = ["example", "filling-place", "beside"].map((name) => el("div", { class: name }));
   parts.body.append(words.node, order.node, modes(model, choose, signal), example, filling, beside);
 
-  const keepingFocus = (box, draw) => {
-    const at = box.contains(document.activeElement) ? document.activeElement.dataset.at : undefined;
-    draw();
-    if (at === undefined) return;
-    const again = box.querySelector(`[data-at="${CSS.escape(at)}"]:not(:disabled)`) ??
-      (/^(say|back|next)/.test(at) ? box.querySelector("[aria-current=step], [data-at=back]:not(:disabled)") : null);
-    again?.focus({ preventScroll: true });
-  };
   const drawFilling = () => keepingFocus(filling, () => {
     const state = model.get("state");
     if (!state.tokens) return;
@@ -70,7 +62,8 @@ export default lab({
     filling.hidden = beside.hidden = model.get("fill_in") || !state.spans.length;
     filling.replaceChildren(...(state.steps.length ? [fillingPanel({ state, step, view, disabled, draws, world, go, say,
       again: () => tell(model, { chosen: [], step: 0 }) })] : []));
-  });
+  }, (at) => (/^(say|back|next)/.test(at)
+    ? filling.querySelector("[aria-current=step], [data-at=back]:not(:disabled)") : null));
   const drawExample = () => keepingFocus(example, () => {
     const state = model.get("state");
     if (!state.tokens) return;

@@ -4,7 +4,7 @@ import { panelOf } from "./panels.js";
 import { reason, verdicts } from "./told.js";
 import { cutSlider, wordRow } from "./words.js";
 import { presetBar, textField } from "../shared/controls.js";
-import { eachFrame, el, resized } from "../shared/dom.js";
+import { eachFrame, el, keepingFocus, resized } from "../shared/dom.js";
 import { guess, lab, observe, setter, tell, written } from "../shared/lab.js";
 
 const BESIDE = 800;
@@ -63,11 +63,10 @@ export default lab({
       el("p", { class: "verdicts" }, verdicts(all, pair)));
     for (const one of view.panels) one.point(pair);
   };
-  const draw = () => {
+  const draw = () => keepingFocus(panels, () => {
     const state = model.get("state");
     if (!state.tokens) return;
     const { beside, side } = widthsOf(parts.body.clientWidth);
-    const focused = panels.contains(document.activeElement) ? document.activeElement.dataset.at : undefined;
     const sentence = JSON.stringify([state.tokens, state.hidden]);
     if (view.sentence !== sentence) Object.assign(view, { sentence, pair: firstPair(state), panel: FIRST });
     row.draw(state);
@@ -79,8 +78,7 @@ export default lab({
     panels.replaceChildren(...view.panels.map(({ node }) => node));
     ask.replaceChildren(guess(view, state.question, state.answer, sentence));
     point(view.pair);
-    if (focused) panels.querySelector(`[data-at="${focused}"]`)?.focus({ preventScroll: true });
-  };
+  });
   observe(model, ["state"], eachFrame(draw), signal);
   resized(parts.body, draw, signal);
   draw();

@@ -5,7 +5,7 @@ import { holdPanel, nextPanel } from "./panels.js";
 import { DRAWN, SORTS, cellSaid, finding, holdsWith, scored, yardsticks } from "./told.js";
 import { bytesOf } from "../shared/bytes.js";
 import { following, presetBar, radioGroup, select, textField } from "../shared/controls.js";
-import { clamp, eachFrame, el, resized } from "../shared/dom.js";
+import { clamp, eachFrame, el, keepingFocus, resized } from "../shared/dom.js";
 import { guess, lab, observe, setter, tell, written } from "../shared/lab.js";
 
 const POINTS = Object.keys(DRAWN);
@@ -77,24 +77,14 @@ export default lab({
     return nextPanel({ next: now.state.next[slot], name: now.state.names[slot], held: now.state.held,
       switcher: askedSwitch(get("asked"), choose) });
   };
-  const keepingFocus = (draw) => {
-    const focused = parts.body.contains(document.activeElement) ? document.activeElement : null;
-    const at = focused?.dataset.at;
-    const walked = focused?.matches(".cross");
-    draw();
-    if (walked) parts.body.querySelector(".cross").focus({ preventScroll: true });
-    else if (at) {
-      const again = parts.body.querySelector(`[data-at="${at}"]`) ?? parts.body.querySelector(".hold [data-at]");
-      again.focus({ preventScroll: true });
-    }
-  };
+  const renew = (redraw) => keepingFocus(parts.body, redraw, () => parts.body.querySelector(".hold [data-at]"));
   const point = () => {
     const cell = chosen();
     say(cell);
     now.map.point(cell, now.why.textContent);
     now.panel.point(now.rows[cell.row], cell.slot);
     if (now.asked !== asks()) {
-      keepingFocus(() => {
+      renew(() => {
         const fresh = nextDrawn();
         now.next.replaceWith(fresh);
         now.next = fresh;
@@ -128,7 +118,7 @@ export default lab({
     now.asked = asks();
     now.next = nextDrawn();
     const beside = sort === "moving" ? [] : [scoreboard(sort, labels)];
-    keepingFocus(() => parts.body.replaceChildren(
+    renew(() => parts.body.replaceChildren(
       el("h4", { class: "finding" }, finding(sort, labels)), ...beside, why, now.map.node,
       el("div", { class: room >= SIDE_BY_SIDE ? "below" : "below stacked" },
         el("div", {}, now.panel.node, ...(state.guess ? [question(state.guess)] : [])), now.next)));

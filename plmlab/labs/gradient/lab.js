@@ -5,7 +5,7 @@ import { mapOf } from "./draws.js";
 import { mapView } from "./map.js";
 import { CELLS } from "./maths.js";
 import { following, radioGroup, slider } from "../shared/controls.js";
-import { clamp, eachFrame, el, resized } from "../shared/dom.js";
+import { clamp, eachFrame, el, keepingFocus, resized } from "../shared/dom.js";
 import { lab, observe, setter } from "../shared/lab.js";
 
 const VIEWS = { map: "the map", cliff: "the cliff" };
@@ -65,17 +65,15 @@ export default lab({
     }
     point();
   };
-  const draw = () => {
+  const draw = () => keepingFocus(parts.body, () => {
     turn();
-    const walked = parts.body.contains(document.activeElement) && document.activeElement.matches(".cross");
     const [view, steps] = [get("view"), get("steps")];
     const context = { room: parts.body.clientWidth, node: parts.node, choose, view: open[view] };
     const made = view === "map" ? mapView({ ...context, steps }) : cliffView({ ...context, limits: get("limits") });
     now = { view, steps, ...made };
     parts.body.replaceChildren(now.node);
     compute();
-    if (walked) parts.body.querySelector(".cross").focus({ preventScroll: true });
-  };
+  });
   observe(model, [...COMPUTED, "view"], eachFrame(() => {
     if (now.view !== get("view") || now.steps !== get("steps")) return draw();
     turn();

@@ -12,7 +12,7 @@ import { MIX_QUESTION, codesSaid, contextFinding, mixAnswer, mixFinding, mixRest
   senseQuestion, spellingFinding } from "./told.js";
 import { scale, triangleOf } from "./triangle.js";
 import { presetBar, presetButtons, textField } from "../shared/controls.js";
-import { eachFrame, el } from "../shared/dom.js";
+import { eachFrame, el, keepingFocus } from "../shared/dom.js";
 import { guess, lab, observe, setter, tell } from "../shared/lab.js";
 import { quoted } from "../shared/words.js";
 
@@ -70,11 +70,7 @@ export default lab({
   /** Whether the sentences that are drawn are those that were asked for; until then new places are not theirs. */
   const answered = () => JSON.stringify(get("state").read) === JSON.stringify([get("text"), get("second")]);
   const wordsNow = () => view.sentences.map(({ words }, i) => words[placesNow()[i]]);
-  const keepingFocus = (where, fresh) => {
-    const held = where.contains(document.activeElement) ? document.activeElement.dataset.at : null;
-    where.replaceChildren(fresh);
-    if (held) where.querySelector(`[data-at="${held}"]`)?.focus({ preventScroll: true });
-  };
+  const renew = (where, fresh) => keepingFocus(where, () => where.replaceChildren(fresh));
 
   const ask = (places, more = {}) => {
     view.places = places;
@@ -88,14 +84,14 @@ export default lab({
     const [one, other] = wordsNow();
     const found = cosines(sentences[0].made, places[0], sentences[1].made, places[1]);
     titles.context.textContent = contextFinding(one, other, found);
-    keepingFocus(place.sentences, sentencesOf({ sentences, places, say: context.say,
+    renew(place.sentences, sentencesOf({ sentences, places, say: context.say,
       onPlaces: (next, i) => ask(next, { chosen: i }) }));
     place.cosines.replaceChildren(cosinesOf({ one, other, found, strangers: store.strangers, say: context.say }));
     context.rest(restSaid(one, other, found, store.strangers));
     const texts = sentences.map(({ words }) => words.join(" "));
     view.history = remembered(view.history, { texts, places, words: [one, other], found });
     const here = (state) => String(state.texts) === String(texts);
-    keepingFocus(place.history, historyOf({ history: view.history, may: (state) => here(state) || !get("alone"),
+    renew(place.history, historyOf({ history: view.history, may: (state) => here(state) || !get("alone"),
       onBack: ({ texts: [text, next], places: back }) => {
         if (here({ texts: [text, next] })) return ask(back);
         [first.text, second.text] = [text, next];
@@ -132,7 +128,7 @@ export default lab({
     const whose = sentences.map((sentence, n) => el("button", { type: "button", class: "preset",
       "aria-pressed": String(n === i), "data-at": `whose-${n}`, on: { click: () => set({ chosen: n }) } },
     quoted(sentence.words[placesNow()[n]]), ` of the ${n ? "second" : "first"} sentence`));
-    keepingFocus(place.whose, el("span", { class: "presets" }, "nearest to ", ...whose));
+    renew(place.whose, el("span", { class: "presets" }, "nearest to ", ...whose));
   };
   const takeMix = () => {
     const shares = get("shares");

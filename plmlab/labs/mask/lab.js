@@ -1,7 +1,7 @@
 // The Mask Lab: draws an Example, and says of any two slots whether the one may look at the other, and why.
 
 import { presetButtons, radioGroup, select, slider, textField } from "../shared/controls.js";
-import { clamp, el, resized, ruler } from "../shared/dom.js";
+import { clamp, el, keepingFocus, resized, ruler } from "../shared/dom.js";
 import { labelled, layout, tableRow } from "../shared/grid.js";
 import { guess, lab, observe, tell, written } from "../shared/lab.js";
 import { BY_HAND, fillOf, layersOf, sentence } from "../shared/masks.js";
@@ -134,7 +134,7 @@ export default lab({
   const streams = ({ masks }) => (masks.length < 2 ? [] : [radioGroup({ label: "which mask is drawn", kind: "streams",
     value: view.which, options: masks.map(({ title }, i) => [i, title]) }, choose).node]);
 
-  const draw = () => {
+  const draw = () => keepingFocus(parts.body, () => {
     const state = model.get("state");
     if (!state.tokens) return parts.body.replaceChildren();
     const count = state.tokens.length;
@@ -170,7 +170,6 @@ export default lab({
       const slot = event.target.closest("[data-slot]");
       if (slot) go({ ...view.cell, [slot.classList.contains("chip") ? "k" : "q"]: Number(slot.dataset.slot) });
     });
-    const walked = parts.body.contains(document.activeElement) && document.activeElement.matches(".cross");
     view.streams.replaceChildren(...streams(state));
     parts.body.replaceChildren(el("div", { class: `stage${at.beside ? "" : " stacked"}` },
       why, el("div", { class: "scroll", style: `max-width:${label + at.width + 16}px` }, table),
@@ -179,8 +178,7 @@ export default lab({
           el("b", { class: "key" }, "key"), " →"), legend),
         ...(state.question ? [guess(view, state.question, state.answer)] : []))));
     repaint();
-    if (walked) table.querySelector(".cross").focus({ preventScroll: true });
-  };
+  });
 
   observe(model, ["state"], draw, signal);
   observe(model, ["edits"], () => repaint(), signal);

@@ -8,7 +8,7 @@ import {
   CLICKS, answerSaid, changeSaid, cutsWith, isChanged, reachSaid, reasonSaid, tallySaid, weightSaid,
 } from "./told.js";
 import { following, presetBar, radioGroup, select, slider, textField } from "../shared/controls.js";
-import { eachFrame, el, resized } from "../shared/dom.js";
+import { eachFrame, el, keepingFocus, resized } from "../shared/dom.js";
 import { guess, lab, observe, setter, tell, written } from "../shared/lab.js";
 import { plural } from "../shared/words.js";
 
@@ -92,13 +92,6 @@ export default lab({
     if (click === "ask") tell(model, { slot, key: -1 });
     else tell(model, { cuts: cutsWith(get("cuts"), click, slot, now.state.segment), key: slot });
   };
-  const keepingFocus = (draw) => {
-    const focused = parts.body.contains(document.activeElement) ? document.activeElement : null;
-    const [at, walked] = [focused?.dataset.at, focused?.matches(".cross")];
-    draw();
-    const again = walked ? ".cross" : at === undefined ? null : `[data-at="${at}"]`;
-    if (again) (parts.body.querySelector(again) ?? parts.body.querySelector(".cross")).focus({ preventScroll: true });
-  };
   const score = (slot) => {
     const { state, look, changed } = now;
     const { layer, head } = look.most(get("layer"), get("head"), slot);
@@ -138,7 +131,7 @@ export default lab({
         on: { click: () => tell(model, { memory: state.guess.memory }) } },
       `remember ${plural(state.guess.memory, "slot")}`))])] : [];
     const all = tallySaid(tally);
-    keepingFocus(() => parts.body.replaceChildren(
+    keepingFocus(parts.body, () => parts.body.replaceChildren(
       el("h4", { class: "finding", role: "status", "aria-live": "polite" }, answerSaid(state)), why,
       now.map.node, now.ribbon.node,
       el("div", { class: room >= SIDE_BY_SIDE ? "below" : "below stacked" },
@@ -146,7 +139,7 @@ export default lab({
           idle: get("cuts").length > 0 && !now.changed,
           undo: () => tell(model, { cuts: [], without: "" }) }), ...ask),
         el("div", {}, waysPanel({ state, disabled, choose: (without) => tell(model, { without }) }), now.score)),
-      ...(all ? [el("p", { class: "note tally" }, all)] : [])));
+      ...(all ? [el("p", { class: "note tally" }, all)] : [])), () => parts.body.querySelector(".cross"));
     pointed = null;
     now.ribbon.reveal();
     show(home());

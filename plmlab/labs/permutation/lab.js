@@ -6,7 +6,7 @@ import { strip } from "./strip.js";
 import { leakSaid, ordersSaid, stepSaid, tallySaid, tellingStep } from "./told.js";
 import { reader } from "../shared/beliefs.js";
 import { checkbox, following, presetButtons, slider, textField } from "../shared/controls.js";
-import { clamp, eachFrame, el, resized } from "../shared/dom.js";
+import { clamp, eachFrame, el, keepingFocus, resized } from "../shared/dom.js";
 import { guess, lab, observe, setter, tell } from "../shared/lab.js";
 import { listedInQuotes } from "../shared/words.js";
 
@@ -97,11 +97,6 @@ export default lab({
       byOrder.node),
     masks, ask);
 
-  const keepingFocus = (box, draw) => {
-    const at = box.contains(document.activeElement) ? document.activeElement.dataset.at : undefined;
-    draw();
-    if (at !== undefined) box.querySelector(`[data-at="${at}"]`)?.focus({ preventScroll: true });
-  };
   const drawPanel = (state, step) => keepingFocus(panel, () => {
     view.panel = orderPanel({ state, step, room: view.room, disabled, onStep: goTo,
       onOrder: (order) => choose({ order, step }) });

@@ -7,7 +7,7 @@ import { sentenceControls, sentenceView } from "./sentence.js";
 import { encodingView, learned, relativeView, sinusoidal } from "./views.js";
 import { bytesOf } from "../shared/bytes.js";
 import { following, radioGroup, stopSlider, stopsWith, textField } from "../shared/controls.js";
-import { eachFrame, el, resized } from "../shared/dom.js";
+import { eachFrame, el, keepingFocus, resized } from "../shared/dom.js";
 import { diverging } from "../shared/heat.js";
 import { lab, observe, setter, tell } from "../shared/lab.js";
 import { capital } from "../shared/words.js";
@@ -134,16 +134,14 @@ export default lab({
     }
     wanted.forEach(({ trait, values }, i) => shown.dials[i].show(get(trait), values));
   };
-  const draw = () => {
+  const draw = () => keepingFocus(parts.body, () => {
     turn();
-    const walked = parts.body.contains(document.activeElement) && document.activeElement.matches(".cross");
     const kind = get("kind");
     const [room, stops] = [parts.body.clientWidth, diverging(parts.node)];
     now = drawings[kind]({ room, stops, lab: parts.node, choose, view: views[kind] });
     parts.body.replaceChildren(now.node);
     now.point(traits());
-    if (walked) parts.body.querySelector(".cross").focus({ preventScroll: true });
-  };
+  });
   observe(model, REDRAW, eachFrame(draw), signal);
   observe(model, ["moved"], () => Object.assign(views.compared, { revealed: true, after: true }), signal);
   observe(model, ["position", "back", "dimension", "query", "key", "moved"], eachFrame(() => {

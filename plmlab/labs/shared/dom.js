@@ -39,6 +39,18 @@ export function walked(node, next, signal) {
   return buttons;
 }
 
+/** Draw the content of a box anew, and give the focus back: to the crosshair where it was there, else to what has the same
+    `data-at`; where that is gone, or can take no focus, to what `instead(at)` finds. */
+export function keepingFocus(box, draw, instead = () => null) {
+  const held = box.contains(document.activeElement) ? document.activeElement : null;
+  const at = held?.dataset.at;
+  const walked = held?.matches(".cross");
+  draw();
+  if (!walked && at === undefined) return;
+  const again = box.querySelector(walked ? ".cross" : `[data-at="${CSS.escape(at)}"]:not(:disabled)`);
+  (again ?? instead(at))?.focus({ preventScroll: true });
+}
+
 export const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
 /** `fn`, called once the calls have paused for `wait` ms. */

@@ -14,7 +14,7 @@ import { heads, tableOf, tableRows } from "./table.js";
 import { axesSaid, chosenSaid, pictureFinding, pointedSaid, unknownSaid } from "./told.js";
 import { spotlit, wordBox, wordList } from "./words.js";
 import { checkbox } from "../shared/controls.js";
-import { clamp, eachFrame, el, resized, settled } from "../shared/dom.js";
+import { clamp, eachFrame, el, keepingFocus, resized, settled } from "../shared/dom.js";
 import { lab, observe, setter, tell } from "../shared/lab.js";
 import { keepLines } from "../shared/lines.js";
 
@@ -106,11 +106,7 @@ export default lab({
   };
   const time = () => now.scrub?.time() ?? at();
 
-  const keepingFocus = (place, fresh) => {
-    const held = place.contains(document.activeElement) ? document.activeElement.dataset.at : null;
-    place.replaceChildren(fresh);
-    if (held) place.querySelector(`[data-at="${held}"]`)?.focus({ preventScroll: true });
-  };
+  const renew = (place, fresh) => keepingFocus(place, () => place.replaceChildren(fresh));
   const takeWord = () => {
     const [row, measure, i] = [space.row.get(get("word")) ?? 0, get("measure"), at()];
     scene.chosen = row;
@@ -121,7 +117,7 @@ export default lab({
     const inPicture = nearInPicture(coords[i], row, now.near.length);
     const kept = inPicture.filter((one) => scene.near.includes(one)).length;
     now.finding.textContent = pictureFinding(space.words[row], kept, now.near.length);
-    keepingFocus(now.side, neighbourPanel({ space, at: i, row, near: now.near, measure, onHover: point,
+    renew(now.side, neighbourPanel({ space, at: i, row, near: now.near, measure, onHover: point,
       before: i ? neighbours(space, i - 1, row, measure) : null,
       onWord: (other) => choose({ word: space.words[other] }), onMeasure: (value) => choose({ measure: value }) }));
     now.word.show(space.words[row]);
@@ -149,7 +145,7 @@ export default lab({
     const answer = asked.length ? answered(space, at(), asked).left[0]?.row ?? -1 : -1;
     const [a, b, c, d = -1] = asked;
     scene.arrows = asked.length ? { a, b, c, d, answer } : null;
-    keepingFocus(now.analogy, analogyPanel({ space, at: at(), words, rows: asked, view, chart }));
+    renew(now.analogy, analogyPanel({ space, at: at(), words, rows: asked, view, chart }));
     now.figure.redraw();
   };
   const takeAxes = () => {
@@ -183,7 +179,7 @@ export default lab({
     const shown = [...space.groups.map(({ name }) => name), ""].map((name) => !hidden.includes(name));
     const others = shown.pop();
     scene.seen = (row) => (space.groupOf[row] < 0 ? others : shown[space.groupOf[row]]);
-    keepingFocus(now.legend, legend(space.groups, hidden, (names) => choose({ hidden: names })));
+    renew(now.legend, legend(space.groups, hidden, (names) => choose({ hidden: names })));
     now.figure.redraw();
   };
 
