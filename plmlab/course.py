@@ -62,9 +62,10 @@ def notebooks() -> dict[str, Path]:
 ROOMS = Path(__file__).parent / "chapters"
 
 
-def chapters_with(part: str) -> list[str]:
-    """The chapters that have a module of this name, such as "exercises": their numbers, two digits each."""
-    return sorted(path.parent.name.removeprefix("ch") for path in ROOMS.glob(f"ch[0-9][0-9]/{part}.py"))
+def chapters_with(part: str, rooms: Path = ROOMS) -> list[str]:
+    """The chapters that have a module of this name, such as "exercises", in their room: their numbers, two digits each.
+    """
+    return sorted(path.parent.name.removeprefix("ch") for path in rooms.glob(f"ch[0-9][0-9]/{part}.py"))
 
 
 def part_of(chapter: str, part: str) -> ModuleType:

@@ -2,12 +2,17 @@
 
 import gc
 import os
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import jaxtyping
 import pytest
 import torch
 import typecheck
 from durations import UNIT_LIMIT, told, too_slow
+
+if TYPE_CHECKING:
+    from plmlab.recipes import Parts
 
 jaxtyping.jaxtyped = typecheck.where_shapes_are(jaxtyping.jaxtyped)
 jaxtyping.install_import_hook(["plmlab", "studies"], "typecheck.check")
@@ -50,6 +55,13 @@ def full():
     """The full world, shared."""
     from plmlab import world
     return world.full()
+
+
+@pytest.fixture
+def parts(tmp_path: Path) -> "Parts":
+    """Of a recipe no part is done yet; all are computed in this process."""
+    from plmlab.recipes import Parts
+    return Parts(tmp_path / "recipe.parts.jsonl", processes=0)
 
 
 @pytest.fixture(scope="session")

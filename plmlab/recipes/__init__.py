@@ -17,20 +17,29 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from plmlab.course import chapters_with
 from plmlab.paths import DATA, ROOT
 from plmlab.recipes.parts import Parts
-from plmlab.recipes.rates import best_rate, best_rates, none_if_diverged, piloted, tuned_by_all_seeds, tuned_runs
+from plmlab.recipes.rates import (
+    best_rate,
+    best_rates,
+    none_if_diverged,
+    piloted,
+    rates_tried,
+    tuned_by_all_seeds,
+    tuned_runs,
+)
 from plmlab.recipes.spreads import apart, spread, spreads
 
-__all__ = ["Parts", "apart", "best_rate", "best_rates", "chapters", "none_if_diverged", "piloted", "record", "recorded",
-           "run", "spread", "spreads", "tuned_by_all_seeds", "tuned_runs"]
+__all__ = ["Parts", "apart", "best_rate", "best_rates", "chapters", "none_if_diverged", "piloted", "rates_tried",
+           "record", "recorded", "run", "spread", "spreads", "tuned_by_all_seeds", "tuned_runs"]
 
 RECORDED_PACKAGES = ("plmlab", "torch", "tokenizers", "transformers", "accelerate", "numpy")
 
 
 def chapters() -> list[str]:
     """The chapters that have a recipe: their numbers, two digits each."""
-    return sorted(path.parent.name.removeprefix("ch") for path in ROOT.glob("studies/ch[0-9][0-9]/recipe.py"))
+    return chapters_with("recipe", ROOT / "studies")
 
 
 def run(chapter: str, results: Path | None = None) -> Path:

@@ -21,11 +21,11 @@ class Parts:
     """What a recipe has computed so far, in a file of one JSON line a part.
 
     ``parts(function, tasks)`` is {task: function(*task)}. ``function`` stands in a module, or is a `Study`'s, and gives
-    what JSON can hold;
-    tasks are tuples of numbers, strings, booleans and None. What an earlier run has left is not computed again, as long
-    as the source of the function's module is the same (other modules are not looked at: delete the file if they
-    changed what counts). The rest is computed in ``processes`` processes of one thread, the parts in no fixed order; an
-    exception in one ends the run, and what is done stays. With ``processes=0`` all is computed here.
+    what JSON can hold; tasks are tuples of numbers, strings, booleans and None. What an earlier run has left is not
+    computed again, as long as the source of the function's module, and of those that a study's functions stand in, is
+    the same (other modules are not looked at: delete the file if they changed what counts). The rest is computed in
+    ``processes`` processes of one thread, the parts in no fixed order; an exception in one ends the run, and what is
+    done stays. With ``processes=0`` all is computed here.
 
     ``seconds`` is the time that the parts took on the clock, earlier runs included.
     """
@@ -54,7 +54,8 @@ class Parts:
 
     def __call__(self, function: Callable[..., Any], tasks: Sequence[Task]) -> dict[Task, Any]:
         """Task → what the function gives for it."""
-        keys = {task: _key(function, task) for task in tasks}
+        key = _keys(function)
+        keys = {task: key(task) for task in tasks}
         missing = {task: key for task, key in keys.items() if key not in self.done}
         if missing:
             self._compute(function, missing)
@@ -86,12 +87,13 @@ class Parts:
         self.done[key] = json.loads(line)[1]
 
 
-def _key(function: Callable[..., Any], task: Task) -> str:
+def _keys(function: Callable[..., Any]) -> Callable[[Task], str]:
+    """Task → what it is filed under: the function's name, the task, and a hash of the code that computes it."""
     module, study = inspect.getmodule(function), getattr(function, "__self__", None)
     source = (inspect.getsource(module) if module else "") + getattr(study, "source", "")
     code = hashlib.sha256(source.encode()).hexdigest()[:12]
     name = f"{function.__module__}.{function.__qualname__}{getattr(study, 'name', '')}"
-    return f"{name}{json.dumps(task, ensure_ascii=False)} {code}"
+    return lambda task: f"{name}{json.dumps(task, ensure_ascii=False)} {code}"
 
 
 def _one_thread() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, wraps
+from math import inf, isfinite
 from statistics import mean
 from typing import Any, ParamSpec
 
@@ -26,6 +27,12 @@ def none_if_diverged(score: Callable[Given, float]) -> Callable[Given, float | N
         except Diverged:
             return None
     return scored
+
+
+def rates_tried(scores: Scores) -> list[tuple[float, float | None]]:
+    """The rates that were tried with their scores, or their losses, as they are recorded: None where a pilot diverged,
+    for JSON has no infinity."""
+    return [(lr, score if isfinite(score) else None) for lr, score in scores.items()]
 
 
 def best_rate(score: Callable[[Sequence[float]], Scores], first: Sequence[float]) -> tuple[float, Scores]:
@@ -55,7 +62,7 @@ def piloted(parts: Parts, score: Callable[..., float | None], seeds: Sequence[in
     def scored(rates: Sequence[float]) -> Scores:
         told = parts(score, [(*arm, rate, seed) for rate in rates for seed in seeds])
         values = {rate: [told[*arm, rate, seed] for seed in seeds] for rate in rates}
-        return {rate: float("-inf") if None in found else mean(found) for rate, found in values.items()}
+        return {rate: -inf if None in found else mean(found) for rate, found in values.items()}
     return scored
 
 
@@ -95,4 +102,4 @@ def tuned_by_all_seeds(parts: Parts, reached: Callable[..., Mapping[str, Any]], 
 
     parts(reached, [(*arm, rate, seed) for arm, rates in arms.items() for rate in rates for seed in seeds])
     best = {arm: best_rate(partial(scores, arm), rates) for arm, rates in arms.items()}
-    return {arm: {"lr": lr, "rates": list(told.items()), **spreads(at(arm, lr))} for arm, (lr, told) in best.items()}
+    return {arm: {"lr": lr, "rates": rates_tried(told), **spreads(at(arm, lr))} for arm, (lr, told) in best.items()}

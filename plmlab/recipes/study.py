@@ -11,7 +11,7 @@ from torch import nn
 
 from plmlab.recipes.kept import keep, with_kept
 from plmlab.recipes.parts import Parts
-from plmlab.recipes.rates import Arm, Scores, best_rates, none_if_diverged
+from plmlab.recipes.rates import Arm, Scores, best_rates, none_if_diverged, rates_tried
 from plmlab.recipes.spreads import apart, spreads
 
 Model = TypeVar("Model", bound=nn.Module)
@@ -40,7 +40,7 @@ class Measured(NamedTuple):
     def told(self) -> dict[str, Any]:
         """As it is recorded: ``lr``, the ``rates`` tried with their scores (None: diverged), and the test's numbers,
         which is a dict of them, with their spread."""
-        return {"lr": self.lr, "rates": rates(self.scores), **spreads(self.runs)}
+        return {"lr": self.lr, "rates": rates_tried(self.scores), **spreads(self.runs)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,11 +154,6 @@ class Study(Generic[Model]):
                      for one in (self.build, self.train, self.development, self.test)]
         return "".join(inspect.getsource(module) for module in
                        dict.fromkeys(inspect.getmodule(function) for function in functions) if module)
-
-
-def rates(scores: Scores) -> list[tuple[float, float | None]]:
-    """The rates that were tried with their scores, as they are recorded: None where a pilot diverged."""
-    return [(lr, None if score == float("-inf") else score) for lr, score in scores.items()]
 
 
 def verdict(one: Mapping[str, Any], other: Mapping[str, Any], margin: float) -> str:

@@ -11,7 +11,7 @@ from plmlab.chapters.ch01.lags import BATCH, EVERY, UPDATES, build, learn
 from plmlab.chapters.ch01.long_memories import FromLastState
 from plmlab.chapters.ch01.pushes import reach, steps_until
 from plmlab.chapters.ch01.tasks import TASKS
-from plmlab.recipes import Parts, best_rates, spread
+from plmlab.recipes import Parts, best_rates, rates_tried, spread
 
 SEEDS, PILOTS = (0, 1, 2), (9, 10)
 LENGTHS = {"adding": (50, 200), "first sign": (10, 100, 1000)}
@@ -58,7 +58,7 @@ def measure(parts: Parts) -> dict[str, Any]:
     for (task, cell, steps), (lr, scores) in best.items():
         mine = {seed: runs[task, cell, steps, lr, seed] for seed in SEEDS}
         told[task]["lengths"][str(steps)][cell] = {
-            "lr": lr, "rates": list(scores.items()),
+            "lr": lr, "rates": rates_tried(scores),
             "solved": sum(run["lowest"] <= TASKS[task].solved for run in mine.values()),
             **{what: spread({seed: run[what] for seed, run in mine.items()})
                for what in ("lowest", "updates", "before", "after")},

@@ -12,8 +12,7 @@ from typing import Any
 from plmlab.chapters.ch05 import tasks
 from plmlab.chapters.ch05.invented import WAYS
 from plmlab.chapters.ch05.tasks import ARMS, COUNTS, CURVES, EVERY, FEW, PATIENCE, PILOTS, SEEDS, STEPS
-from plmlab.recipes import Parts, best_rates, none_if_diverged, spread
-from plmlab.recipes.study import rates
+from plmlab.recipes import Parts, best_rates, none_if_diverged, rates_tried, spread
 from studies.ch05.counting import without_a_network
 from studies.ch05.readers import reader
 
@@ -67,7 +66,7 @@ def measure(parts: Parts) -> dict[str, Any]:
         lr, scores = chosen[name, arm, count]
         runs = [done[folder, name, arm, count, lr, run] for run in RUNS]
         told[name][arm][str(count)] = {
-            "lr": lr, "rates": rates(scores),
+            "lr": lr, "rates": rates_tried(scores),
             **{what: by_model([run[what] for run in runs]) for what in ("score", "updates", "development")},
             "ended": all(run["ended"] for run in runs), "best": [run["development"] for run in runs],
             "curves": [run["curve"] for run in runs], "shares": [run["shares"] for run in runs],

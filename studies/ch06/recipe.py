@@ -9,7 +9,7 @@ from typing import Any
 from torch import nn
 
 from plmlab.chapters.ch06 import agreement, backwards, long_chains
-from plmlab.recipes import Parts, best_rate, piloted, spread
+from plmlab.recipes import Parts, best_rate, piloted, rates_tried, spread
 
 SEEDS = (0, 1, 2)
 PILOTS = (9, 10)
@@ -31,7 +31,7 @@ def short(parts: Parts) -> dict[str, Any]:
         runs = parts(agreement.curves, [(kind, lr, seed) for seed in SEEDS])
         told = {seed: runs[kind, lr, seed] for seed in SEEDS}
         kinds[kind] = {
-            "lr": lr, "rates": list(scores.items()), "parameters": size(agreement.build(kind, 0)),
+            "lr": lr, "rates": rates_tried(scores), "parameters": size(agreement.build(kind, 0)),
         } | {reach: by_step({seed: one[reach] for seed, one in told.items()}) for reach in ("near", "far")}
     return {"steps": looks(agreement.EVERY, agreement.STEPS), "kinds": kinds}
 
@@ -45,7 +45,7 @@ def long(parts: Parts) -> dict[str, Any]:
         lr, scores = best_rate(piloted(parts, long_chains.soon, PILOTS, kind, shorter), grid)
         runs = parts(long_chains.run, [(kind, between, lr, seed) for between in (shorter, longer) for seed in SEEDS])
         kinds[kind] = {
-            "lr": lr, "rates": list(scores.items()), "parameters": size(long_chains.build(kind, 0, shorter)),
+            "lr": lr, "rates": rates_tried(scores), "parameters": size(long_chains.build(kind, 0, shorter)),
         } | {str(between): {"seen": by_step({seed: runs[kind, between, lr, seed]["seen"] for seed in SEEDS}),
                             "unseen": spread({seed: runs[kind, between, lr, seed]["unseen"] for seed in SEEDS})}
              for between in (shorter, longer)}
@@ -58,7 +58,7 @@ def heads(parts: Parts) -> dict[str, Any]:
     for count in backwards.HEADS:
         lr, scores = best_rate(piloted(parts, backwards.soon, PILOTS, count), GRID)
         runs = parts(backwards.backwards, [(count, lr, seed) for seed in SEEDS])
-        told[str(count)] = {"lr": lr, "rates": list(scores.items()),
+        told[str(count)] = {"lr": lr, "rates": rates_tried(scores),
                             "loss": by_step({seed: runs[count, lr, seed] for seed in SEEDS})}
     return {"steps": looks(backwards.EVERY, backwards.STEPS), "heads": told}
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from plmlab.chapters.ch07 import corpus, judging, prompts
-from plmlab.recipes import Parts, best_rate, piloted, spread
+from plmlab.recipes import Parts, best_rate, piloted, rates_tried, spread
 from studies.ch07 import sizes
 
 SEEDS = (0, 1, 2)
@@ -47,7 +47,7 @@ def tuning(parts: Parts, kind: str) -> dict[str, Any]:
 
     def points(name: str) -> list[dict[str, Any]]:
         return [spread({seed: runs[kind, labels, lr, seed][name] for seed in SEEDS}) for labels in judging.LABELS]
-    return {"lr": lr, "rates": list(scores.items()), "points": points("right"), "updates": points("updates")}
+    return {"lr": lr, "rates": rates_tried(scores), "points": points("right"), "updates": points("updates")}
 
 
 def prompting(parts: Parts) -> dict[str, Any]:
@@ -60,4 +60,4 @@ def prompting(parts: Parts) -> dict[str, Any]:
                              for shots in prompts.SHOTS] for mark in ("one of two", "right", "most given")}
              for reader, runs in readers.items()}
     return {"shots": list(prompts.SHOTS), "steps": prompts.STEPS, "questions": prompts.QUESTIONS, "lr": lr,
-            "rates": list(scores.items()), "readers": marks}
+            "rates": rates_tried(scores), "readers": marks}

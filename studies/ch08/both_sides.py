@@ -13,7 +13,7 @@ from plmlab import world
 from plmlab.chapters.ch08.encoders import Encoder, LastSlot, LeftToRightBiLSTM
 from plmlab.example import Batch
 from plmlab.models.bert import BERT
-from plmlab.recipes import Parts, best_rates, none_if_diverged, spread
+from plmlab.recipes import Parts, best_rates, none_if_diverged, rates_tried, spread
 from plmlab.recipes.kept import with_kept
 from plmlab.transfer import MOST, TASKS, score, tune
 from plmlab.world.datasets.batches import pair_batches
@@ -84,7 +84,7 @@ def pretrainings(parts: Parts, folder: str) -> dict[str, Any]:
                        {(like,): smaller.RATES for like in smaller.LIKE.values()})
     best = {way: found[like,] for way, like in smaller.LIKE.items()}
     runs = parts(smaller.pretrain, [(folder, way, best[way][0], seed) for way in best for seed in SEEDS])
-    return {way: {"lr": lr, "rates": list(scores.items()),
+    return {way: {"lr": lr, "rates": rates_tried(scores),
                   **{name: spread({seed: runs[folder, way, lr, seed][name] for seed in SEEDS})
                      for name in ("loss", "words in sight", "million")}} for way, (lr, scores) in best.items()}
 
@@ -116,7 +116,7 @@ def measure(parts: Parts) -> dict[str, Any]:
     runs = parts(reached, [(folder, *one, lr, seed) for one, (lr, _) in rates.items() for seed in SEEDS])
     told: dict[str, Any] = {name: {} for name in ARMS}
     for (name, task), (lr, scores) in rates.items():
-        told[name][task] = {"lr": lr, "rates": list(scores.items()), **{what: spread(
+        told[name][task] = {"lr": lr, "rates": rates_tried(scores), **{what: spread(
             {seed: runs[folder, name, task, lr, seed][what] for seed in SEEDS}) for what in ("score", "updates")}}
     return {"steps": BUDGET[0], "patience": BUDGET[1], "ways": ways, "arms": told,
             "follows": spread({seed: judged[folder, seed] for seed in SEEDS})}

@@ -6,7 +6,7 @@ The rate of an arm and a task is chosen with all labels; the runs on fewer have 
 from typing import Any
 
 from plmlab.chapters.ch08.labels import PATIENCE, STEPS, reached
-from plmlab.recipes import Parts, best_rates, none_if_diverged, spread
+from plmlab.recipes import Parts, best_rates, none_if_diverged, rates_tried, spread
 from plmlab.transfer import EVERY, MOST, TASKS
 
 SEEDS, PILOTS = (0, 1, 2), (9, 10)
@@ -39,7 +39,7 @@ def measure(parts: Parts) -> dict[str, Any]:
                            for one in arms for labels in asked[one] for seed in SEEDS])
     told: dict[str, Any] = {task: {} for task in TASKS}
     for (arm, task), (lr, scores) in best.items():
-        told[task][arm] = {"lr": lr, "rates": list(scores.items()), "labels": {
+        told[task][arm] = {"lr": lr, "rates": rates_tried(scores), "labels": {
             labels: _spreads([runs[arm, task, labels, lr, seed] for seed in SEEDS]) for labels in asked[arm, task]}}
     return {"every": EVERY, "steps": STEPS, "patience": PATIENCE, "labels": list(LABELS), "tasks": told}
 

@@ -20,7 +20,7 @@ from plmlab.chapters.ch10 import recalling
 from plmlab.chapters.ch10.arms import Arm
 from plmlab.models.ngram import ModifiedKneserNey
 from plmlab.models.transformer_xl import TransformerXL, TransformerXLConfig
-from plmlab.recipes import Parts, best_rates, none_if_diverged, spread
+from plmlab.recipes import Parts, best_rates, none_if_diverged, rates_tried, spread
 from plmlab.text import articles
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.train import fit
@@ -123,5 +123,5 @@ def measure(parts: Parts) -> dict[str, Any]:
         done = {seed: runs[name, lr, seed] for seed in SEEDS}
         told[name] = {way: spread({seed: run[way] for seed, run in done.items()}) for way in done[SEEDS[0]]}
     return {"pieces": PIECES, "read": rows("read").numel(), "asked": ASKED * (TIME - WINDOW), "updates": UPDATES,
-            "lr": lr, "rates": list(scores.items()),
+            "lr": lr, "rates": rates_tried(scores),
             "by counting": {str(order): counting[order,] for order in ORDERS}, "arms": told}

@@ -18,7 +18,7 @@ and after 3,600 updates the second can hardly be met, for masks are within 0.02 
 from typing import Any
 
 from plmlab.chapters.ch11 import arms, hidden
-from plmlab.recipes import Parts, best_rates, spread, spreads
+from plmlab.recipes import Parts, best_rates, rates_tried, spread, spreads
 from studies.ch11 import pretrained, price, remembering, tuned, unread
 
 
@@ -42,7 +42,7 @@ def compared(parts: Parts) -> dict[str, Any]:
     exams = parts(hidden.examined, [(folder, *run) for run in runs if arms.ARMS[run[0]].ask])
     told = price.told()
     for name, (lr, scores) in rates.items():
-        told[name] |= {"lr": lr, "rates": list(scores.items()), "updates": {}}
+        told[name] |= {"lr": lr, "rates": rates_tried(scores), "updates": {}}
         for updates in arms.budgets(name):
             found: dict[str, Any] = {"loss": spread({
                 seed: losses[folder, name, updates, lr, seed] for seed in arms.SEEDS})}

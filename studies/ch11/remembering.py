@@ -36,7 +36,7 @@ from plmlab.example import IGNORE, Example
 from plmlab.models.xlnet import XLNetConfig
 from plmlab.objectives import permuted_targets
 from plmlab.objectives.permuted import gaps
-from plmlab.recipes import Parts, best_rates, none_if_diverged, spreads
+from plmlab.recipes import Parts, best_rates, none_if_diverged, rates_tried, spreads
 from plmlab.train import History, fit
 from plmlab.world.datasets.tokenizer import small_spelling
 from studies.ch11.segments import SegmentReader, Segments
@@ -174,7 +174,7 @@ def measure(parts: Parts) -> dict[str, Any]:
     rates = {name: found[LIKE.get(name, name),] for name in ARMS}
     runs = parts(train, [(name, updates, rates[name][0], seed)
                          for updates in BUDGETS for name in ARMS for seed in SEEDS])
-    arms = {name: {"lr": lr, "rates": list(scores.items()), "updates": {
+    arms = {name: {"lr": lr, "rates": rates_tried(scores), "updates": {
         str(updates): spreads({seed: runs[name, updates, lr, seed] for seed in SEEDS}) for updates in BUDGETS}}
         for name, (lr, scores) in rates.items()}
     return {"arms": arms, "forgetting": best(KIND).together}

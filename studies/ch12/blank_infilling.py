@@ -16,8 +16,8 @@ from plmlab import world
 from plmlab.batches import ExampleBatches
 from plmlab.chapters.ch12.blank_arms import ARMS, PAPER
 from plmlab.example import Example
-from plmlab.recipes import Parts
-from plmlab.recipes.study import Run, Study, rates
+from plmlab.recipes import Parts, rates_tried
+from plmlab.recipes.study import Run, Study
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.train import History, fit
 from plmlab.world.datasets.batches import sentence_batches
@@ -108,5 +108,5 @@ def prepared(parts: Parts, names: Sequence[str]) -> dict[str, dict[str, Any]]:
     told: dict[str, dict[str, Any]] = {name: {} for name in names}
     for (name, budget), one in found.items():
         told[name][str(budget)] = one.told() | {
-            "rates": [(rate, score and -score) for rate, score in rates(one.scores)], "updates": steps(name, budget)}
+            "rates": rates_tried({rate: -score for rate, score in one.scores.items()}), "updates": steps(name, budget)}
     return told

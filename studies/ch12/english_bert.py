@@ -20,9 +20,8 @@ from plmlab.models.glm import GLMPretraining
 from plmlab.objectives import masked, next_sentence
 from plmlab.objectives.blanks import blank_infilling, blanks_of_pair
 from plmlab.pretraining.material import world_texts
-from plmlab.recipes import Parts, best_rates, none_if_diverged
+from plmlab.recipes import Parts, best_rates, none_if_diverged, rates_tried
 from plmlab.recipes.kept import keep, with_kept
-from plmlab.recipes.study import rates
 from plmlab.train import fit
 from plmlab.world.datasets.tokenizer import spelling
 from studies.ch12.pretrained import EVERY, JUDGED, OTHERS, PILOT, PILOTS, RATES, WARMUP, bert
@@ -104,5 +103,5 @@ def measure(parts: Parts) -> dict[str, Any]:
     updates = round(read / parts(tokens_an_update, [("BERT",)])["BERT",])
     lr, scores = best_rates(parts, rate_score, PILOTS, {(): RATES})[()]
     task = (str(parts.folder), lr, updates)
-    return {"lr": lr, "rates": [(rate, score and -score) for rate, score in rates(scores)], "updates": updates,
+    return {"lr": lr, "rates": rates_tried({rate: -score for rate, score in scores.items()}), "updates": updates,
             "loss": parts(train, [task])[task], "million": read / 1e6}

@@ -29,8 +29,8 @@ from plmlab.models.unilm import UniLMConfig, UniLMPretraining
 from plmlab.objectives import causal, masked, next_sentence, sequence_to_sequence, unified
 from plmlab.objectives.prefix import unified_pair
 from plmlab.pretraining.material import world_texts
-from plmlab.recipes import Parts
-from plmlab.recipes.study import Run, Study, rates
+from plmlab.recipes import Parts, rates_tried
+from plmlab.recipes.study import Run, Study
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.train import History, fit
 from plmlab.world.datasets.tokenizer import bilingual_spelling
@@ -181,7 +181,7 @@ def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:
     found = study.measure(parts)
     read = parts(tokens, [(name,) for name, _ in found])
     return {name: {
-        "lr": one.lr, "rates": [(rate, score and -score) for rate, score in rates(one.scores)],
+        "lr": one.lr, "rates": rates_tried({rate: -score for rate, score in one.scores.items()}),
         "million": read[name,], "updates": updates, "loss": one.runs[SEED]["loss"],
         "parameters": sum(weight.numel() for weight in build(name, SEED).parameters())}
         for (name, updates), one in found.items()}

@@ -18,8 +18,7 @@ from typing import Any
 
 from plmlab.chapters.ch12 import shares, small_writing
 from plmlab.chapters.ch12.targets import WAYS
-from plmlab.recipes import Parts, best_rates, none_if_diverged, spread
-from plmlab.recipes.study import rates
+from plmlab.recipes import Parts, best_rates, none_if_diverged, rates_tried, spread
 
 BUDGETS, PILOT = (200, 400, 800, 3200), 800
 RATES, PILOTS, SEEDS = (1e-3, 3e-3, 1e-2), (8,), (0, 1, 2)
@@ -53,7 +52,7 @@ def measure(parts: Parts) -> dict[str, Any]:
                  for updates in BUDGETS}
         told[way] = {
             "lr": {str(updates): chosen[way, updates][0] for updates in BUDGETS},
-            "rates": {str(updates): rates(chosen[way, updates][1]) for updates in BUDGETS},
+            "rates": {str(updates): rates_tried(chosen[way, updates][1]) for updates in BUDGETS},
             "right": right, "writes": next(
                 (updates for updates in BUDGETS if right[str(updates)]["mean"] >= ENOUGH), None)}
     return told

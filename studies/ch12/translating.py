@@ -15,8 +15,7 @@ from plmlab.chapters.ch12 import small_writing
 from plmlab.chapters.ch12.shares import ARMS, new
 from plmlab.chapters.ch12.small_writing import ids, rows
 from plmlab.models.unilm import UniLMPretraining
-from plmlab.recipes import Parts, best_rates, none_if_diverged, spread, spreads
-from plmlab.recipes.study import rates
+from plmlab.recipes import Parts, best_rates, none_if_diverged, rates_tried, spread, spreads
 from studies.ch12.shares import STUDY
 
 SEEDS, RATES = (0, 1, 2), (1e-3, 3e-3, 1e-2)
@@ -75,7 +74,7 @@ def measure(parts: Parts, updates: int) -> dict[str, Any]:
     wrote = parts(right, [(folder, name, updates, count, best[name][0], seed)
                           for name in names for count in TUNED for seed in SEEDS])
     table = parts(looked_up, [(count, seed) for count in TUNED for seed in SEEDS])
-    return {"writing": {name: {"lr": lr, "rates": rates(scores), "right": {str(count): spreads({
+    return {"writing": {name: {"lr": lr, "rates": rates_tried(scores), "right": {str(count): spreads({
         seed: wrote[folder, name, updates, count, lr, seed] for seed in SEEDS}) for count in TUNED}}
         for name, (lr, scores) in best.items()},
         "table": {str(count): spread({seed: table[count, seed] for seed in SEEDS}) for count in TUNED}}

@@ -1,7 +1,9 @@
 """Two tasks of writing for every model of `pretrained`: a sentence in Chinese, and the gist of an article.
 
-Each is tuned as its own paper does it (`manners`), and writes greedily; UniLM's network with
-random weights learns the same beside them. No pretraining text tells what is a translation of what. 
+Each is tuned as its own paper does it (`manners`), and writes greedily; UniLM's network with random weights learns the
+same beside them. No pretraining text tells what is a translation of what. `plmlab.chapters.ch12.writing` says what the
+rows are.
+
 Written before the runs: of two models the one *writes better* in a task if each of its seeds has more right to the last
 word than each of the other's. UniLM's mix of masks *helps to write* if it writes better than the network that was
 pretrained under one mask alone, and *costs* something if that one writes better; in at least one of the two tasks, and
@@ -19,8 +21,7 @@ from torch import nn
 from plmlab.batches import ExampleBatches
 from plmlab.chapters.ch12.writing import TASKS, WRITERS, Task, baselines, judged
 from plmlab.draws import below
-from plmlab.recipes import Parts, apart, best_rates, none_if_diverged, spreads
-from plmlab.recipes.study import rates
+from plmlab.recipes import Parts, apart, best_rates, none_if_diverged, rates_tried, spreads
 from plmlab.train import fit
 from plmlab.world.datasets.tokenizer import bilingual_spelling
 from studies.ch12.manners import MANNERS, written
@@ -83,7 +84,7 @@ def measure(parts: Parts) -> dict[str, Any]:
     arms = [(folder, name, kind) for kind in TASKS for name in WRITERS]
     best = best_rates(parts, rate_score, PILOTS, dict.fromkeys(arms, RATES))
     found = parts(reached, [(*arm, best[arm][0], seed) for arm in arms for seed in SEEDS])
-    runs = {arm: {"lr": lr, "rates": rates(scores), **spreads({seed: found[*arm, lr, seed] for seed in SEEDS})}
+    runs = {arm: {"lr": lr, "rates": rates_tried(scores), **spreads({seed: found[*arm, lr, seed] for seed in SEEDS})}
             for arm, (lr, scores) in best.items()}
     tasks = {kind: {name: runs[folder, name, kind] for name in WRITERS} for kind in TASKS}
     return {"tasks": tasks, "baselines": baselines(),

@@ -37,7 +37,7 @@ from plmlab.chapters.ch14.gold_graphs import gold_graph
 from plmlab.chapters.ch14.training import development as shown_to_choose
 from plmlab.chapters.ch14.training import pages
 from plmlab.models.cogqa import CogQA
-from plmlab.recipes import Parts, best_rate, spreads
+from plmlab.recipes import Parts, best_rate, rates_tried, spreads
 from plmlab.world.questions.bank import Question
 from studies.ch14.arms import COGQA, READERS, SEEDS, answer, kept, learned
 from studies.ch14.deaf import Deaf
@@ -135,7 +135,7 @@ def measure(parts: Parts) -> dict[str, Any]:
     new = {name: parts(on_new_compositions, [(folder, name, lr, seed) for seed in SEEDS])
            for name, lr in ((BOTH, RATE), (GOLD, rate))}
     by_number = parts(comparisons, [(folder, RATE, seed) for seed in SEEDS])
-    return {"arms": arms, "rates": list(tried.items()), "ranked": parts(ranked, [()])[()],
+    return {"arms": arms, "rates": rates_tried(tried), "ranked": parts(ranked, [()])[()],
             "surer": {"least": least, "development": list(scores.items()),
                       "groups": spreads({seed: sure[folder, RATE, seed, least] for seed in SEEDS})},
             "deaf": spreads({seed: silent[folder, RATE, seed] for seed in SEEDS}),

@@ -20,7 +20,7 @@ from plmlab.models.bert import BERTPretraining
 from plmlab.objectives.layouts import cls_first
 from plmlab.objectives.masked import masked
 from plmlab.objectives.retrieved import hiding
-from plmlab.recipes import Parts, best_rate, spreads
+from plmlab.recipes import Parts, best_rate, rates_tried, spreads
 from plmlab.train import fit
 from plmlab.world.datasets.tokenizer import ids, spelling
 
@@ -94,6 +94,6 @@ def measure(parts: Parts) -> dict[str, Any]:
             return {lr: told[times, lr, DEVELOPMENT] for lr in rates}
         lr, rates = best_rate(tried, RATES)
         runs = parts(after_reading, [(times, lr, world) for world in EXAM])
-        found[str(times)] = {"lr": lr, "rates": [*rates.items()],
+        found[str(times)] = {"lr": lr, "rates": rates_tried(rates),
                              "right": spreads({world: runs[times, lr, world] for world in EXAM})}
     return found

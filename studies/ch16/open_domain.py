@@ -31,7 +31,7 @@ from plmlab.models.open_realm import OpenREALM
 from plmlab.models.realm import REALM
 from plmlab.objectives.open_questions import QuestionBatch
 from plmlab.objectives.retrievals import Ids, Query
-from plmlab.recipes import Parts, best_rate, spreads
+from plmlab.recipes import Parts, best_rate, rates_tried, spreads
 from plmlab.world.datasets.tokenizer import ids
 from plmlab.world.questions.bank import Question
 
@@ -156,6 +156,6 @@ def measure(parts: Parts, rates: dict[str, float]) -> dict[str, Any]:
     runs = parts(fine_tuned, [*tasks.values()])
     return {"zero shot": spreads({seed: before[folder, seed, *lrs] for seed in SEEDS}),
             "baselines": parts(baselines, [()])[()], "rate": {name: lr for name, (lr, _) in best.items()},
-            "rates": {name: [*told.items()] for name, (_, told) in best.items()},
+            "rates": {name: rates_tried(told) for name, (_, told) in best.items()},
             "fine-tuned": {name: spreads({seed: runs[tasks[name, seed]]["exam"] for seed in SEEDS})
                            for name in BEGINNINGS}}

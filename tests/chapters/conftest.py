@@ -1,17 +1,8 @@
-"""What the tests of all recipes use: parts computed here, and learning rates whose best is known."""
+"""What the tests of all recipes use: learning rates whose best is known."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-
-from plmlab.recipes import Parts
-
-
-@pytest.fixture
-def parts(tmp_path: Path) -> Parts:
-    """No part is done yet; all are computed in this process."""
-    return Parts(tmp_path / "recipe.parts.jsonl", processes=0)
 
 
 @pytest.fixture

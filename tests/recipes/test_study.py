@@ -50,11 +50,6 @@ STUDY = Study(name="lines", arms={(False,): RATES, (True,): RATES}, build=build,
               test=measured, updates=(3, 20), nothing=-4.0)
 
 
-@pytest.fixture
-def parts(tmp_path: Path) -> Parts:
-    return Parts(tmp_path / "parts.jsonl", processes=0)
-
-
 def by_hand(bias: bool, updates: int) -> tuple[float, dict[float, float | None], dict[int, float]]:
     """The protocol, written out: a rate by the mean over pilot seeds, then a run for each seed."""
     def losses(lr: float, seed: int) -> tuple[nn.Linear, list[float]]:

@@ -47,7 +47,7 @@ from plmlab.decode import Given, Hypothesis, SearchTooWide, beam_search, exact_s
 from plmlab.example import PairBatch, PairExample
 from plmlab.models.transformer import Transformer, TransformerConfig
 from plmlab.objectives import sequence_to_sequence
-from plmlab.recipes import Parts, best_rate, none_if_diverged, piloted, spreads
+from plmlab.recipes import Parts, best_rate, none_if_diverged, piloted, rates_tried, spreads
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.train import History, fit
 from plmlab.world.datasets.tokenizer import world_tokenizer
@@ -261,7 +261,7 @@ def measure(parts: Parts) -> dict[str, Any]:
                                            for seed in SEEDS}) for count in lengths},
             "updates": {str(updates): spreads({seed: runs[name, updates, lr, seed] for seed in SEEDS})
                         for updates in arm.updates}}
-    return {"sources": SOURCES, "batch": BATCH, "lr": lr, "rates": list(scores.items()), "arms": told}
+    return {"sources": SOURCES, "batch": BATCH, "lr": lr, "rates": rates_tried(scores), "arms": told}
 
 
 def verdict(arms: dict[str, Any], name: str) -> str:

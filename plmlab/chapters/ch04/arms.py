@@ -14,7 +14,7 @@ from typing import Any
 from plmlab.chapters.ch04.translation import Arm, development, exam, learn, loss, new, pairs
 from plmlab.models.seq2seq import Seq2Seq
 from plmlab.models.transformer import Transformer
-from plmlab.recipes import Parts, best_rates, none_if_diverged, spread
+from plmlab.recipes import Parts, best_rates, none_if_diverged, rates_tried, spread
 from plmlab.recipes.kept import keep, with_kept
 
 SEEDS, PILOTS = (2, 3, 4), (9, 10)
@@ -94,7 +94,7 @@ def trainings(parts: Parts) -> dict[str, Any]:
     def of(name: str, updates: int, seed: int) -> dict[str, Any]:
         return told[folder, name, updates, best[name][0], seed]
 
-    return {name: {"lr": lr, "rates": list(scores.items()), "like": LIKE.get(name, name), "loss": {
+    return {name: {"lr": lr, "rates": rates_tried(scores), "like": LIKE.get(name, name), "loss": {
         str(updates): spread({seed: of(name, updates, seed)["loss"] for seed in seeds})
         for updates, seeds in budgets(name).items()}, "history": {
         str(seed): of(name, UPDATES, seed)["history"] for seed in SEEDS}} for name, (lr, scores) in best.items()}

@@ -24,7 +24,7 @@ from plmlab.chapters.ch10.arms import (
 )
 from plmlab.layers.relative import TransformerXLAttention
 from plmlab.models.transformer_xl import TransformerXL
-from plmlab.recipes import Parts, best_rates, spreads
+from plmlab.recipes import Parts, best_rates, rates_tried, spreads
 from plmlab.visibility import Visibility
 
 MEMORIES = (0, 16, 32, 64, 96, 144)
@@ -46,7 +46,7 @@ def trainings(parts: Parts) -> tuple[dict[str, float], dict[str, Told]]:
     def told(name: str, updates: int) -> Told:
         lr, scores = best[name]
         done = {seed: runs[folder, name, updates, lr, seed] for seed in SEEDS}
-        return {"lr": lr, "rates": list(scores.items()), "like": LIKE.get(name, name), "updates": updates,
+        return {"lr": lr, "rates": rates_tried(scores), "like": LIKE.get(name, name), "updates": updates,
                 "parameters": sum(weight.numel() for weight in new(name, 0).parameters()),
                 **spreads({seed: {key: run[key] for key in ("right", "answers", "all", "seconds")}
                            for seed, run in done.items()}),
