@@ -2,13 +2,12 @@
 
 from typing import Any
 
-from plmlab.chapters.ch03 import amounts, empty_translations, noisy_translation
 from plmlab.recipes import Parts
-from studies.ch03 import wikipedia
+from studies.ch03 import amounts, empty_translations, noisy_translation, wikipedia
 
 
 def main(parts: Parts) -> dict[str, Any]:
     """``amounts``, ``wikipedia``, ``noisy translation`` and ``empty translations``, as their modules tell."""
-    curse = noisy_translation.measure(parts)
-    return {"amounts": amounts.measure(parts), "wikipedia": wikipedia.measure(parts), "noisy translation": curse,
-            "empty translations": empty_translations.measure(parts, curse["lr"])}
+    return {"amounts": amounts.measure(parts), "wikipedia": wikipedia.measure(parts),
+            "noisy translation": noisy_translation.measure(parts),
+            "empty translations": empty_translations.measure(parts)}

@@ -1,38 +1,34 @@
 """Real text: n-grams and the LSTM on the Wikipedia sample, whose floor nobody knows.
 
-The rule is that of `amounts`, at this one amount of text.
+The rule is that of `amounts`, at this one amount of text. Each dropout and budget has its own rate; only those that are
+best on the development sentences are measured.
 """
 
 from collections import Counter
 from functools import cache
 from itertools import chain, pairwise
+from math import log
 from statistics import mean
 from typing import Any
 
 import torch
 
-from plmlab.chapters.ch03.rivals import (
-    WAYS,
-    Losses,
-    Text,
-    beside,
-    best_order,
-    counted_losses,
-    learned,
-    network_losses,
-    smoothed,
-)
-from plmlab.recipes import Parts, best_rates, spread
+from plmlab.chapters.ch03 import rivals
+from plmlab.chapters.ch03.amounts import WAYS
+from plmlab.chapters.ch03.rivals import Losses, Text, counted_losses, network_losses
+from plmlab.models.recurrent import LSTMLanguageModel
+from plmlab.recipes import Parts, rates_tried, spreads
+from plmlab.recipes.study import Run, Study
 from plmlab.text import articles
 from plmlab.text.words import word_sentences, word_tokenizer
+from plmlab.train import History
+from studies.ch03.ngrams import beside, best_order, best_way, smoothed
 
-SEEDS, PILOTS = (0, 1, 2), (8,)
 LEAST = 5
 """Words that stand less often in what is read are [UNK]."""
 WIDTH = 128
-BUDGETS = ((0.0, 2400), (0.3, 2400), (0.3, 4800))
-"""Dropout and updates, of pilots too; 2,400 read each sentence five times."""
-RATES = (3e-3, 1e-2)
+WORDS = 7126
+"""The types of the vocabulary that this makes of the sample."""
 SEEN = ("the two words before and this one", "the word before and this one", "neither")
 
 
@@ -87,40 +83,57 @@ def counting(way: str) -> dict[str, Any]:
             "seen": by_seen(losses)}
 
 
-def rate_score(dropout: float, updates: int, lr: float, seed: int) -> float:
-    """What a learning rate is judged by, the higher the better: minus the loss on the development sentences."""
-    model, _ = learned(text(), WIDTH, dropout, updates, lr, seed)
-    return -network_losses(model, text(), text().development).mean().item()
+def build(dropout: float, seed: int) -> LSTMLanguageModel:
+    """An LSTM with random weights of this seed."""
+    return rivals.build(text().vocab.size, WIDTH, dropout, seed)
 
 
-def reading(dropout: float, updates: int, lr: float, seed: int, way: str, order: int) -> dict[str, Any]:
-    """One LSTM: what it pays on the exam, and what a mixture with the best n-gram pays."""
-    model, history = learned(text(), WIDTH, dropout, updates, lr, seed)
-    own, both, share = beside(model, smoothed(text(), way)(order), text())
-    return {"loss": own.mean().item(), "share": share, "mixed": both.mean().item(), "seen": by_seen(own),
-            "seconds": history.seconds}
+def train(model: LSTMLanguageModel, dropout: float, updates: int, lr: float, seed: int, **options: Any) -> History:
+    """Train it on what is read; the run's history."""
+    return rivals.train(model, text(), updates, lr, seed, **options)
 
 
-def measure(parts: Parts) -> dict[str, Any]:
+def development(run: Run) -> float:
+    """Minus the loss on the development sentences."""
+    return -network_losses(run.model, text(), text().development).mean().item()
+
+
+def test(run: Run) -> dict[str, Any]:
+    """What an LSTM pays on the exam, and the seconds of its training."""
+    own = network_losses(run.model, text(), text().exam)
+    return {"loss": own.mean().item(), "seen": by_seen(own), "seconds": run.history.seconds}
+
+
+STUDY = Study(name="wikipedia", arms={(dropout,): (3e-3, 1e-2) for dropout in (0.0, 0.3)}, build=build, train=train,
+              development=development, test=test, updates={(0.0,): (2400,), (0.3,): (2400, 4800)}, pilots=(8,),
+              nothing=-log(WORDS), unequal="2,400 updates read each sentence five times; with dropout one learns "
+                                           "slower, and may read them ten times")
+
+
+def mixing(folder: str, dropout: float, updates: int, way: str, order: int, seed: int) -> dict[str, float]:
+    """What an LSTM that was trained comes to, mixed with the best n-gram."""
+    model = STUDY.trained(folder, dropout, updates=updates, seed=seed)
+    return beside(model, smoothed(text(), way)(order), text())
+
+
+def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:
     """What stands in the sample; each way of counting; and the ``LSTM`` with its dropout, updates, rate and spread."""
     found = parts(counting, [(way,) for way in WAYS])
-    best = best_rates(parts, rate_score, PILOTS, dict.fromkeys(BUDGETS, RATES))
-    budget = max(BUDGETS, key=lambda one: max(best[one][1].values()))
-    way = min(WAYS, key=lambda one: min(found[one,]["tried"].values()))
-    lr, order = best[budget][0], found[way,]["order"]
-    runs = parts(reading, [(*budget, lr, seed, way, order) for seed in SEEDS])
-    done = {seed: runs[*budget, lr, seed, way, order] for seed in SEEDS}
+    counted = {way: found[way,] for way in WAYS}
+    way = best_way(counted)
+    tried = study.best(parts, [(*arm, updates) for arm in study.arms for updates in study.budgets(arm)])
+    best = max(tried, key=lambda one: max(tried[one][1].values()))
+    net = study.at(parts, {best: tried[best]})[best]
+    mixture = (str(parts.folder), *best, way, counted[way]["order"])
+    mixed = parts(mixing, [(*mixture, seed) for seed in study.seeds])
     kinds = Counter(seen(list(text().exam)))  # type: ignore[arg-type]
     return {
         "words": len(text().vocab.words), "tokens": {part: sum(len(ids) + 1 for ids in rows) for part, rows in (
             ("read", text().read), ("development", text().development), ("exam", text().exam))},
         "unknown": mean(float(token == text().vocab.unk) for ids in text().exam for token in ids),
         "seen": {name: kinds[kind] / kinds.total() for kind, name in enumerate(SEEN)},
-        "best n-gram": way, **{one: found[one,] for one in WAYS},
-        "LSTM": {"dropout": budget[0], "updates": budget[1], "lr": lr, "width": WIDTH,
-                 "tried": [{"dropout": dropout, "updates": updates, "rates": list(best[dropout, updates][1].items())}
-                           for dropout, updates in BUDGETS],
-                 **{name: spread({seed: run[name] for seed, run in done.items()})
-                    for name in ("loss", "share", "mixed", "seconds")},
-                 "seen": {name: spread({seed: run["seen"][name] for seed, run in done.items()}) for name in SEEN}},
-    }
+        "best n-gram": way, **counted,
+        "LSTM": {"dropout": best[0], "updates": best[1], "lr": net.lr, "width": WIDTH,
+                 "tried": [{"dropout": dropout, "updates": updates, "rates": rates_tried(scores)}
+                           for (dropout, updates), (_, scores) in tried.items()],
+                 **spreads({seed: run | mixed[*mixture, seed] for seed, run in net.runs.items()})}}

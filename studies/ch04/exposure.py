@@ -19,13 +19,14 @@ from typing import Any
 
 import torch
 
-from plmlab.chapters.ch04.arms import LONGER, SEEDS, trained
+from plmlab.chapters.ch04.arms import LONGER, SEEDS
 from plmlab.chapters.ch04.translation import exam, ids, pairs, pieces, spelling, translations
 from plmlab.decode import Given
 from plmlab.models.seq2seq import Seq2Seq
 from plmlab.models.transformer import Transformer
-from plmlab.recipes import Parts, spread
+from plmlab.recipes import Parts, spreads
 from plmlab.world.datasets.passages import Passage, Words
+from studies.ch04.trainings import STUDY
 
 ASKED = {"fixed": 30, "general": 60, "general, 32": 30}
 """Arm → the length of the passages, in words, that it is asked about: long enough that mistakes are made."""
@@ -91,7 +92,7 @@ def after_mistakes(folder: str, name: str, seed: int) -> dict[str, Any]:
     """``mistakes``: how many can be asked about; ``wrong``: the share of passages that are wrong anywhere; and what is
     asked → history → how many are ``asked``, the ``loss`` in nats a word and the share that is all ``right``, None
     where there are too few."""
-    model, some = trained(folder, name, LONGER, seed), exam(ASKED[name], f"exposure {seed}", COUNT)
+    model, some = STUDY.trained(folder, name, updates=LONGER, seed=seed), exam(ASKED[name], f"exposure {seed}", COUNT)
     written = translations(model, some)
     found = first_mistakes(written, some)
     told: dict[str, Any] = {"mistakes": len(found), "wrong": fmean(
@@ -116,10 +117,9 @@ def measure(parts: Parts) -> dict[str, Any]:
     def over(name: str, what: str, history: str) -> dict[str, Any] | None:
         told = {seed: runs[folder, name, seed][what][history] for seed in SEEDS}
         enough = {seed: one for seed, one in told.items() if one}
-        return {figure: spread({seed: one[figure] for seed, one in enough.items()})
-                for figure in ("asked", "loss", "right")} if enough else None
+        return spreads(enough) if enough else None
 
-    return {name: {"aim": aim} | {
-        figure: spread({seed: runs[folder, name, seed][figure] for seed in SEEDS}) for figure in ("mistakes", "wrong")
-    } | {what: {history: over(name, what, history) for history in histories} for what, histories in HISTORIES.items()}
+    return {name: {"aim": aim} | spreads({
+        seed: {figure: runs[folder, name, seed][figure] for figure in ("mistakes", "wrong")} for seed in SEEDS}) | {
+        what: {history: over(name, what, history) for history in histories} for what, histories in HISTORIES.items()}
         for name, aim in ASKED.items()}

@@ -18,11 +18,12 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional as F
 
-from plmlab.chapters.ch04.arms import ARMS, LONGER, SEEDS, UPDATES, trained
+from plmlab.chapters.ch04.arms import ARMS, LONGER, SEEDS, UPDATES
 from plmlab.chapters.ch04.translation import exam, ids, new, pairs, pieces, translations
 from plmlab.models.seq2seq import Seq2Seq
 from plmlab.recipes import Parts, spread
 from plmlab.world.datasets.passages import Passage
+from studies.ch04.trainings import STUDY
 
 PROBED = {"fixed": LONGER, "fixed, 32": LONGER, "backwards": UPDATES, "general": LONGER}
 AIM, EACH = 30, 12
@@ -89,7 +90,8 @@ def probe(folder: str, name: str, seed: int) -> dict[str, list[float]]:
     sentence is ``written`` rightly."""
     learned, asked = long_enough("learned", LEARNED), long_enough(seed, ASKED)
     told = {}
-    for which, model in (("trained", trained(folder, name, PROBED[name], seed)), ("untrained", new(ARMS[name], seed))):
+    kept = STUDY.trained(folder, name, updates=PROBED[name], seed=seed)
+    for which, model in (("trained", kept), ("untrained", new(ARMS[name], seed))):
         assert isinstance(model, Seq2Seq)
         if which == "trained":
             told["written"] = written_rightly(model, asked, name)

@@ -2,13 +2,12 @@
 
 from typing import Any
 
-from plmlab.chapters.ch04 import arms, bottleneck, looks, reversal
 from plmlab.recipes import Parts
-from studies.ch04 import exposure, held
+from studies.ch04 import bottleneck, exposure, held, looks, reversal, trainings
 
 
 def main(parts: Parts) -> dict[str, Any]:
     """``arms``, ``bottleneck``, ``looks``, ``reversal``, ``held`` and ``exposure``, as their modules tell."""
-    trained = arms.trainings(parts)
+    trained = trainings.measure(parts)
     return {"arms": trained, "bottleneck": bottleneck.measure(parts), "looks": looks.measure(parts),
             "reversal": reversal.measure(parts), "held": held.measure(parts), "exposure": exposure.measure(parts)}

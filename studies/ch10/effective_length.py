@@ -14,11 +14,12 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from plmlab.chapters.ch10 import recalling
-from plmlab.chapters.ch10.arms import ARMS, SEEDS, UPDATES, new, trained
+from plmlab.chapters.ch10.arms import ARMS, SEEDS, new
 from plmlab.chapters.ch10.exercises import relative_gain
 from plmlab.example import Batch
 from plmlab.models.transformer_xl import TransformerXL
 from plmlab.recipes import Parts, spread
+from studies.ch10.arms import STUDY, UPDATES
 
 STEP, LONGEST = 16, 144
 """Δ, and the longest context."""
@@ -64,7 +65,8 @@ def lengths(folder: str, learned: bool, seed: int) -> dict[str, dict[str, int]]:
     rows = recalling.ids(recalling.texts("exam")[:TEXTS])
     told = {}
     for name, (arm, changes) in GROUP.items():
-        model = (trained(folder, arm, UPDATES, seed) if learned else new(arm, seed).eval()).remembering(**changes)
+        model = STUDY.trained(folder, arm, updates=UPDATES, seed=seed) if learned else new(arm, seed).eval()
+        model = model.remembering(**changes)
         told[name] = {context: prices(model, rows, context) for context in range(STEP, LONGEST + 1, STEP)}
     return {str(share): effective_lengths(told, share) for share in SHARES}
 

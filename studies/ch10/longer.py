@@ -1,41 +1,41 @@
-"""Three times as many updates, so that who learns slowly comes to rest."""
+"""Three times as many updates, so that who learns slowly comes to rest; at the rates of the shorter runs."""
 
 from typing import Any
 
-import torch
-
 from plmlab.chapters.ch10 import recalling
-from plmlab.chapters.ch10.arms import ARMS, LONGER, SEEDS, WINDOW, followed, said
-from plmlab.chapters.ch10.distances import halves
+from plmlab.chapters.ch10.arms import ARMS, WINDOW
 from plmlab.chapters.ch10.readers import CountingTransformerXL
 from plmlab.recipes import Parts, spreads
+from plmlab.recipes.study import Study
+from studies.ch10.arms import LONGER, STUDY, Rates
+from studies.ch10.distances import halves
+from studies.ch10.ways_to_read import by_windows
 
-AGAIN = tuple(name for name in ARMS if name != "taught")
+LEFT_OUT = ("taught",)
 
 
-def longer(name: str, lr: float, seed: int) -> dict[str, Any]:
-    """What an arm says in the exam after `LONGER` updates: ``in order``, and by ``windows`` if it is one; the
-    ``halves`` of texts twice as long, if it counts their words; its ``history`` (number of updates, the price of an
-    answer)."""
-    model, history = followed(name, LONGER, lr, seed)
-    exam = recalling.texts("exam")
-    told: dict[str, Any] = {"in order": said(model, "exam")._asdict()}
+def otherwise(folder: str, name: str, seed: int) -> dict[str, Any]:
+    """What an arm says in the exam by ``windows``, if it is one; the ``halves`` of texts twice as long, if it counts
+    their words."""
+    model, exam = STUDY.trained(folder, name, updates=LONGER, seed=seed), recalling.texts("exam")
+    told: dict[str, Any] = {}
     if ARMS[name].segment == WINDOW:
-        with torch.no_grad():
-            told["windows"] = recalling.said(recalling.by_windows(model, WINDOW, recalling.ids(exam)), exam)._asdict()
+        told["windows"] = recalling.said(by_windows(model, WINDOW, recalling.ids(exam)), exam)._asdict()
     if issubclass(ARMS[name].model, CountingTransformerXL):
         told["halves"] = halves(model)
-    return told | {"history": [[step, -score] for step, score in history.scores]}
+    return told
 
 
-def measure(parts: Parts, rates: dict[str, float]) -> dict[str, Any]:
-    """``updates``; and arm → ``lr``, the spread of what it says, and its ``history`` by seed; ``rates`` of the shorter
-    runs, arm → rate."""
-    runs = parts(longer, [(name, rates[name], seed) for name in AGAIN for seed in SEEDS])
-
-    def told(name: str) -> dict[str, Any]:
-        done = {seed: runs[name, rates[name], seed] for seed in SEEDS}
-        return {"lr": rates[name],
-                **spreads({seed: {way: run[way] for way in run if way != "history"} for seed, run in done.items()}),
-                "history": {str(seed): run["history"] for seed, run in done.items()}}
-    return {"updates": LONGER, "arms": {name: told(name) for name in AGAIN}}
+def measure(parts: Parts, tuned: Rates, study: Study = STUDY) -> dict[str, Any]:
+    """``updates``; and arm → ``lr``, the spread of what it says, ``in order`` and `otherwise`, and its ``history`` by
+    seed. ``tuned``: the arms' rates."""
+    again, folder = [name for name in tuned if name not in LEFT_OUT], str(parts.folder)
+    found = study.at(parts, {(name, LONGER): tuned[name] for name in again})
+    others = parts(otherwise, [(folder, name, seed) for name in again for seed in study.seeds])
+    told = {}
+    for name in again:
+        runs = found[name, LONGER].runs
+        told[name] = {"lr": tuned[name][0], **spreads({
+            seed: {"in order": {key: run[key] for key in ("right", "answers", "all")}} | others[folder, name, seed]
+            for seed, run in runs.items()}), "history": {str(seed): run["history"] for seed, run in runs.items()}}
+    return {"updates": LONGER, "arms": told}

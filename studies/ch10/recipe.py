@@ -2,16 +2,14 @@
 
 from typing import Any
 
-from plmlab.chapters.ch10 import distances
 from plmlab.recipes import Parts
-from studies.ch10 import effective_length, longer, stories, wikipedia
+from studies.ch10 import arms, distances, effective_length, longer, stories, wikipedia
 
 
 def main(parts: Parts) -> dict[str, Any]:
     """``distances``, ``longer``, ``effective length``, ``wikipedia``, ``stories``: what their modules' ``measure``
     say."""
-    told = distances.measure(parts)
-    rates = {name: told["arms"][name]["lr"] for name in longer.AGAIN}
-    return {"distances": told, "longer": longer.measure(parts, rates),
+    tuned = arms.tuned(parts)
+    return {"distances": distances.measure(parts, tuned), "longer": longer.measure(parts, tuned),
             "effective length": effective_length.measure(parts), "wikipedia": wikipedia.measure(parts),
-            "stories": stories.measure(parts, rates["memory"])}
+            "stories": stories.measure(parts, tuned["memory"][0])}

@@ -4,8 +4,8 @@ A model learns from the chapter's texts and, as often, from texts in which three
 asked again. (Of stories themselves one learns nothing of this: one word in 500 is an answer.) In
 the exam an answer is right where its words are likelier than those of the two other threads, which are as many; stories
 whose answers differ in length are left out. A reader who can't tell the threads apart is right once in three; one who
-only compares words, one time in two (`by_words`). No rate is sought: after 600 updates pilots of five rates, from 0.003
-to 0.1, were all at chance.
+only compares words, one time in two (`by_words`). The rate is that of the chapter's memory, and no other is sought:
+after 600 updates pilots of five rates, from 0.003 to 0.1, were all at chance.
 """
 
 from collections import Counter

@@ -4,9 +4,9 @@ Each arm reads the same pieces in the same order, as often. Nobody knows the flo
 reader who counts (Kneser–Ney), which two layers do not overtake in the updates that there is time for.
 """
 
-import math
 from functools import cache, partial
 from itertools import chain
+from math import log
 from statistics import fmean
 from typing import Any
 
@@ -20,23 +20,26 @@ from plmlab.chapters.ch10 import recalling
 from plmlab.chapters.ch10.arms import Arm
 from plmlab.models.ngram import ModifiedKneserNey
 from plmlab.models.transformer_xl import TransformerXL, TransformerXLConfig
-from plmlab.recipes import Parts, best_rates, none_if_diverged, rates_tried, spread
+from plmlab.recipes import Parts, rates_tried, spreads
+from plmlab.recipes.study import Run, Study
 from plmlab.text import articles
 from plmlab.text.tokenizers import Tokenizer
-from plmlab.train import fit
+from plmlab.train import History, fit
+from studies.ch10.ways_to_read import by_windows
 
 SEGMENT, MEMORY, WINDOW, TIME = 32, 96, 128, 256
 """Pieces of a segment, of the memory and of the window, and of a text of a batch."""
 PIECES, LAYERS, WIDTH, HEADS = 2000, 2, 96, 4
-TEXTS, UPDATES, PILOT_UPDATES = 16, 500, 200
+TEXTS = 16
+"""Of an update."""
 ASKED = 80
 """So many texts of `TIME` pieces are asked, for choices and in the exam."""
-SEEDS, PILOTS, RATES = (0, 1, 2), (9,), (1e-3, 3e-3, 1e-2)
 ARMS = {
     "memory": Arm(TransformerXL, SEGMENT, MEMORY), "none": Arm(TransformerXL, SEGMENT, 0),
     "window": Arm(TransformerXL, WINDOW, 0),
 }
-"""All take the rate that the first likes best."""
+LIKED = "memory"
+"""All take the rate that this arm likes best."""
 ORDERS = (1, 2, 3)
 """Of the n-grams that are counted."""
 
@@ -65,15 +68,18 @@ def rows(part: str) -> Int[Tensor, "text piece"]:
     return whole if part == "read" else whole[:ASKED]
 
 
-def learned(name: str, updates: int, lr: float, seed: int) -> tuple[TransformerXL, float]:
-    """An arm after so many updates, and the seconds of an update."""
+def build(name: str, seed: int) -> TransformerXL:
+    """An arm with random weights of this seed."""
     arm = ARMS[name]
     torch.manual_seed(seed)
-    model = arm.model(TransformerXLConfig(len(tokenizer()), arm.segment, arm.memory, LAYERS, WIDTH, HEADS, 4 * WIDTH,
-                                          dropout=0.0))
-    history = fit(model, partial(recalling.drawn, rows("read"), seed, count=TEXTS), steps=updates, lr=lr, warmup=50,
-                  show=False)
-    return model, history.seconds / updates
+    return arm.model(TransformerXLConfig(len(tokenizer()), arm.segment, arm.memory, LAYERS, WIDTH, HEADS, 4 * WIDTH,
+                                         dropout=0.0))
+
+
+def train(model: TransformerXL, name: str, updates: int, lr: float, seed: int, **options: Any) -> History:
+    """Train an arm, on the same pieces whichever it is; the run's history."""
+    return fit(model, partial(recalling.drawn, rows("read"), seed, count=TEXTS), steps=updates, lr=lr, warmup=50,
+               **options)
 
 
 def price(logits: Tensor, part: str) -> float:
@@ -85,43 +91,44 @@ def price(logits: Tensor, part: str) -> float:
 def by_counting(order: int) -> float:
     """The mean price of a piece of the exam for who has counted the n-grams of what is read."""
     counted = ModifiedKneserNey(rows("read").tolist(), order, tokenizer().vocab)
-    prices = [-math.log(counted.chances(tuple(row[end - order + 1:end]), np.array([row[end]]))[0])
+    prices = [-log(counted.chances(tuple(row[end - order + 1:end]), np.array([row[end]]))[0])
               for row in rows("exam").tolist() for end in range(WINDOW + 1, len(row))]
     return fmean(prices)
 
 
-@none_if_diverged
-def rate_score(lr: float, seed: int) -> float:
-    """How good a rate is: minus the price of a piece in the articles to choose by, after `PILOT_UPDATES`."""
-    model, _ = learned("memory", PILOT_UPDATES, lr, seed)
-    return -price(recalling.in_order(model, rows("development")), "development")
+def development(run: Run) -> float:
+    """Minus the price of a piece in the articles to choose by."""
+    return -price(recalling.in_order(run.model, rows("development")), "development")
 
 
-def reading(name: str, lr: float, seed: int) -> dict[str, float]:
+def test(run: Run) -> dict[str, float]:
     """An arm's price of a piece "in order", as it is trained to read, and by "windows" of `WINDOW` pieces, each one
     with all those before it; with the memory "emptied" before each segment, and twice as long ("longer"); and the
     ``seconds`` of an update."""
-    model, seconds = learned(name, UPDATES, lr, seed)
-    told = {"in order": price(recalling.in_order(model, rows("exam")), "exam"), "seconds": seconds}
+    model, [name] = run.model, run.arm
+    told = {"in order": price(recalling.in_order(model, rows("exam")), "exam"),
+            "seconds": run.history.seconds / run.updates}
     if ARMS[name].memory:
         for way, memory in (("emptied", 0), ("longer", 2 * MEMORY)):
             other = model.remembering(memory=memory)
             told[way] = price(recalling.in_order(other, rows("exam")), "exam")
     elif ARMS[name].segment == WINDOW:
-        told["windows"] = price(recalling.by_windows(model, WINDOW, rows("exam")), "exam")
+        told["windows"] = price(by_windows(model, WINDOW, rows("exam")), "exam")
     return told
 
 
-def measure(parts: Parts) -> dict[str, Any]:
+STUDY = Study(name="wikipedia", arms={(name,): (1e-3, 3e-3, 1e-2) for name in ARMS}, build=build, train=train,
+              development=development, test=test, updates=(500,), pilots=(9,), pilot_updates=200, nothing=-log(PIECES))
+
+
+def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:
     """How many pieces are ``read`` and ``asked``, ``lr`` and ``rates``; n → the price of a piece ``by counting``; and
     arm → the spread of each price in nats a piece."""
-    ((lr, scores),) = best_rates(parts, rate_score, PILOTS, {(): RATES}).values()
-    runs = parts(reading, [(name, lr, seed) for name in ARMS for seed in SEEDS])
+    [updates] = study.updates
+    (rate,) = study.best(parts, [(LIKED, updates)]).values()
+    found = study.at(parts, {(name, updates): rate for name, in study.arms})
     counting = parts(by_counting, [(order,) for order in ORDERS])
-    told = {}
-    for name in ARMS:
-        done = {seed: runs[name, lr, seed] for seed in SEEDS}
-        told[name] = {way: spread({seed: run[way] for seed, run in done.items()}) for way in done[SEEDS[0]]}
-    return {"pieces": PIECES, "read": rows("read").numel(), "asked": ASKED * (TIME - WINDOW), "updates": UPDATES,
-            "lr": lr, "rates": rates_tried(scores),
-            "by counting": {str(order): counting[order,] for order in ORDERS}, "arms": told}
+    lr, scores = rate
+    return {"pieces": PIECES, "read": rows("read").numel(), "asked": ASKED * (TIME - WINDOW), "updates": updates,
+            "lr": lr, "rates": rates_tried(scores), "by counting": {str(order): counting[order,] for order in ORDERS},
+            "arms": {name: spreads(found[name, updates].runs) for name, in study.arms}}

@@ -1,24 +1,28 @@
 """The translator that comes with the course: ``python -m plmlab.chapters.ch03.bundled`` makes it anew, in a minute."""
 
-from plmlab.chapters.ch03.noisy_translation import ARMS, BEAMS, LONGEST, SEEDS, SOURCES, asked, exam, learn, spelling
+from plmlab.chapters.ch03 import noisy_translation as curse
 from plmlab.checkpoints import enter, home, save
 from plmlab.recipes import recorded
 
 COMMAND = "python -m plmlab.chapters.ch03.bundled"
-NAME, ARM, UPDATES = "transformer-telegrams", "smoothing", 1500
+NAME, ARM, UPDATES = "transformer-telegrams", "smoothing", curse.JUDGED
 """A run of `noisy_translation`, that of its first seed."""
 
 
 def main() -> None:
     """Make it, and put it into the index."""
-    lr, seed = recorded("03")["numbers"]["noisy translation"]["lr"], SEEDS[0]
-    model, history = learn(ARMS[ARM], UPDATES, lr, seed, show=False)
-    told = asked(model, ARMS[ARM].lost, exam(ARMS[ARM].lost, LONGEST, seed, SOURCES), BEAMS[:1], ())
-    save(home() / NAME, model, spelling(), command=COMMAND, figures={
-        f"texts of {LONGEST} sentences": str(SOURCES),
-        "share whose likeliest translation is empty": told["exact"]["empty"],
-        "share that greedy search gets right": told["beam 1"]["right"], "updates of 32 texts": str(UPDATES),
-        "seconds": f"{history.seconds:.0f}"})
+    lr, seed = recorded("03")["numbers"]["noisy translation"]["lr"], curse.SEEDS[0]
+    arm = curse.ARMS[ARM]
+    model, history = curse.learn(arm, UPDATES, lr, seed, show=False)
+    model.eval()
+    telegrams = curse.exam(arm.lost, curse.LONGEST, seed, curse.SOURCES)
+    exact = [curse.likeliest(model, telegram) for telegram in telegrams]
+    greedy = curse.beamed(model, telegrams, 1)
+    save(home() / NAME, model, curse.spelling(), command=COMMAND, figures={
+        f"texts of {curse.LONGEST} sentences": str(curse.SOURCES),
+        "share whose likeliest translation is empty": curse.judged(arm.lost, telegrams, exact)["empty"],
+        "share that greedy search gets right": curse.judged(arm.lost, telegrams, greedy)["right"],
+        "updates of 32 texts": str(UPDATES), "seconds": f"{history.seconds:.0f}"})
     enter(NAME)
 
 

@@ -1,22 +1,17 @@
-"""Telegrams to translate: Chinese sentences of the small world of which words are lost; and who could read them best.
+"""Telegrams to translate: Chinese sentences of the small world of which words are lost; and which English is right.
 
 A text is one to four sentences of the small world, drawn independently. Its source is their Chinese, each word lost
 with the chance ``lost``; its target is their English. Without losses one target is right, for no two sentences have the
-same Chinese. With losses more are, the more sentences the more, and `ideal_reading` knows the likeliest of them.
+same Chinese. With losses more are, the more sentences the more.
 """
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from heapq import heappop, heappush
 from itertools import accumulate
 from math import exp
 from random import Random
-
-import torch
-from jaxtyping import Float
-from torch import Tensor
 
 from plmlab import world
 from plmlab.draws import below
@@ -42,14 +37,6 @@ class Telegram:
 
     source: Words
     target: Words
-
-
-@dataclass(frozen=True)
-class Reading:
-    """An English text, and its probability given the source."""
-
-    english: Words
-    probability: float
 
 
 @cache
@@ -110,51 +97,3 @@ def is_right(source: Sequence[str], english: Sequence[str], lost: float) -> bool
         return chinese == list(source)
     left = iter(chinese)
     return all(word in left for word in source)
-
-
-def arrivals(source: Sequence[str], lost: float) -> Float[Tensor, "sentence start stop"]:
-    """For each sentence of the world and each piece ``source[start:stop]``: the chance that its Chinese arrives as just
-    that piece, over all the ways to lose words."""
-    ids = {word: id for id, word in enumerate(source)}
-    letters = torch.tensor([ids[word] for word in source], dtype=torch.long)
-    told = torch.eye(len(source) + 1, dtype=torch.float64).repeat(len(sentences()), 1, 1)
-    for place in range(max(len(said.chinese) for said in sentences())):
-        there = [row for row, said in enumerate(sentences()) if place < len(said.chinese)]
-        words = torch.tensor([ids.get(sentences()[row].chinese[place], -1) for row in there])
-        kept = torch.zeros(len(there), *told.shape[1:], dtype=torch.float64)
-        kept[:, :, 1:] = told[there, :, :-1] * (words[:, None] == letters)[:, None]
-        told[there] = told[there] * lost + kept * (1 - lost)
-    return told
-
-
-def ideal_reading(source: Sequence[str], lost: float) -> Reading:
-    """The likeliest English of a source and its exact probability, for a reader who knows the world and the chance of
-    losses.
-
-    A best-first search over sequences of one to four sentences. What is begun is bounded by what could follow if every
-    way to part the rest of the source took its own best sentences. ValueError for a source that cannot arise.
-    """
-    chances = torch.tensor([said.chance for said in sentences()], dtype=torch.float64)
-    joint = arrivals(source, lost) * chances[:, None, None]
-    rest = torch.zeros(len(source) + 1, dtype=torch.float64)
-    rest[-1] = 1.0
-    bounds, evidence = [rest], 0.0
-    for _ in range(LONGEST):
-        rest = joint.sum(0) @ rest
-        evidence += float(rest[0])
-        bounds.append((joint @ bounds[-1]).amax(0))
-    if not evidence:
-        raise ValueError(f"no text of one to {LONGEST} sentences can arrive as {' '.join(source)!r}")
-    waiting: list[tuple[float, int, tuple[int, ...], Tensor | None]] = [
-        (-1.0, 0, (), torch.eye(len(source) + 1, dtype=torch.float64)[0])]
-    pushed = 0
-    while True:
-        value, _, told, reached = heappop(waiting)
-        if reached is None:
-            return Reading(tuple(word for one in told for word in sentences()[one].english), -value / evidence)
-        longer = torch.einsum("i,sij->sj", reached, joint)
-        hopes = [longer @ bound for bound in bounds[1:LONGEST - len(told)]]
-        for ends, scores in [(True, longer[:, -1]), *([(False, torch.stack(hopes).amax(0))] if hopes else [])]:
-            for one in scores.nonzero()[:, 0].tolist():
-                pushed += 1
-                heappush(waiting, (-float(scores[one]), pushed, (*told, one), None if ends else longer[one]))

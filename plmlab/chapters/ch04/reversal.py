@@ -22,62 +22,13 @@ from math import inf, isinf
 from statistics import fmean
 from typing import Any
 
-import torch
-
-from plmlab.chapters.ch04.arms import ARMS, DELAY, SEEDS, UPDATES, trained
-from plmlab.chapters.ch04.translation import AIMS, Arm, exam, pairs
-from plmlab.example import IGNORE
-from plmlab.recipes import Parts, spread
-from plmlab.world.datasets.passages import Passage
-
-COUNT = 60
 WAYS = ("fixed", "backwards", "last sentence first", "delay", "delay, backwards")
 BEGUN = 0.5
 """A loss in nats a word that no decoder reaches without the source."""
 
 
-def lags(some: Sequence[Passage], arm: Arm) -> dict[str, float]:
-    """Steps of the state from a source word to the slot that says its partner: the ``mean`` over all partners, and the
-    mean over passages of the ``shortest`` one."""
-    steps = []
-    for passage in some:
-        read = arm.reads(passage)
-        bridge = len(read.english) + arm.delay + 1
-        steps.append([bridge - other + one for one, other in read.partners])
-    return {"mean": fmean(lag for row in steps for lag in row), "shortest": fmean(min(row) for row in steps if row)}
-
-
-@torch.no_grad()
-def by_thirds(folder: str, name: str, seed: int) -> dict[str, dict[str, float]]:
-    """Length → the loss in nats a token, in the ``whole`` and in the ``first``, ``middle`` and ``last`` third of the
-    Chinese, [END] being in the last."""
-    model, arm, told = trained(folder, name, UPDATES, seed), ARMS[name], {}
-    for aim in AIMS:
-        batch = pairs(exam(aim, seed, COUNT), arm)
-        logprobs = model(batch).log_softmax(-1)
-        asked = batch.targets != IGNORE
-        lost = -logprobs.gather(-1, batch.targets.clamp(min=0)[..., None])[..., 0]
-        place = asked.cumsum(-1) - 1
-        third = 3 * place // asked.sum(-1, keepdim=True)
-        told[str(aim)] = {"whole": float(lost[asked].mean())} | {
-            part: float(lost[asked & (third == number)].mean())
-            for number, part in enumerate(("first", "middle", "last"))}
-    return told
-
-
-def measure(parts: Parts) -> dict[str, Any]:
-    """``loss``: arm → length → part → the loss with its spread; ``lags``: arm → length → `lags` of the first seed's
-    exam; ``delay``: the slots of nothing."""
-    folder = str(parts.folder)
-    runs = parts(by_thirds, [(folder, name, seed) for name in WAYS for seed in SEEDS])
-    return {"delay": DELAY, "loss": {name: {str(aim): {part: spread(
-        {seed: runs[folder, name, seed][str(aim)][part] for seed in SEEDS})
-        for part in runs[folder, name, SEEDS[0]][str(aim)]} for aim in AIMS} for name in WAYS},
-        "lags": {name: {str(aim): lags(exam(aim, SEEDS[0], COUNT), ARMS[name]) for aim in AIMS} for name in WAYS}}
-
-
 def verdict(told: dict[str, Any]) -> str:
-    """What the rule above says: helps, hurts, or open. ``told`` is ``loss`` of `measure`."""
+    """What the rule above says: helps, hurts, or open. ``told`` is ``loss`` as it is recorded."""
     plain, turned = (told[name]["30"]["whole"] for name in ("fixed", "backwards"))
     if turned["high"] < plain["low"]:
         return "helps"
@@ -92,7 +43,7 @@ def begun(history: Sequence[Sequence[int | float]]) -> float:
 
 def signs(arms: dict[str, Any]) -> tuple[bool, bool | None]:
     """Whether the two signs of the shortest lag are seen; None for the second where the delay stops both arms.
-    ``arms`` as `plmlab.chapters.ch04.arms.trainings` tells them."""
+    ``arms`` as they are recorded."""
     when = {name: [begun(history) for history in arms[name]["history"].values()] for name in WAYS}
     first = max(when["last sentence first"]) < min(when["fixed"])
     if isinf(min(*when["delay"], *when["delay, backwards"])):

@@ -109,12 +109,6 @@ def exam(aim: int, seed: int | str, count: int, split: str = "test") -> list[Pas
     return list(islice(passages(world.small(), split, Random(f"exam {aim} {seed}"), range(aim, aim + 1)), count))
 
 
-@cache
-def development() -> tuple[Passage, ...]:
-    """Passages of all lengths to choose rates by, none of which an exam has."""
-    return tuple(passage for aim in AIMS for passage in exam(aim, "choose", 40))
-
-
 def new(arm: Arm, seed: int) -> Seq2Seq | Transformer:
     """An untrained model: one recurrent layer a side, or the Transformer's 2 + 2 layers."""
     torch.manual_seed(seed)
@@ -124,10 +118,15 @@ def new(arm: Arm, seed: int) -> Seq2Seq | Transformer:
     return RECURRENT[arm.kind](Seq2SeqConfig(len(spelling()), model=arm.width))
 
 
+def train(model: Seq2Seq | Transformer, arm: Arm, updates: int, lr: float, seed: int, **options: Any) -> History:
+    """Train a model for so many updates; its history."""
+    return fit(model, lessons(seed, arm), steps=updates, lr=lr, warmup=min(WARMUP, updates), **options)
+
+
 def learn(arm: Arm, updates: int, lr: float, seed: int, **options: Any) -> tuple[Seq2Seq | Transformer, History]:
     """A model after so many updates, and its history."""
     model = new(arm, seed)
-    return model, fit(model, lessons(seed, arm), steps=updates, lr=lr, warmup=min(WARMUP, updates), **options)
+    return model, train(model, arm, updates, lr, seed, **options)
 
 
 @torch.no_grad()

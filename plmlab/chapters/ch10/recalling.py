@@ -10,7 +10,7 @@ six pilots had hardly learned to answer anything after 1,000 updates. (All fifth
 texts of the shorter waits are alike, word for word in large parts.)
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
@@ -149,25 +149,3 @@ def said(logits: Float[Tensor, "text slot vocab"], some: Sequence[RecallText]) -
 def in_order(model: nn.Module, rows: Int[Tensor, "text word"]) -> Float[Tensor, "text slot vocab"]:
     """The logits of each slot but the last, read as the model reads: segment by segment."""
     return torch.cat([model(next_words(some)) for some in rows.split(AT_ONCE)])
-
-
-@torch.no_grad()
-def by_windows(model: nn.Module, window: int, rows: Int[Tensor, "text word"]) -> Float[Tensor, "text slot vocab"]:
-    """The logits of each slot but the last, read with the ``window`` − 1 words before it: all slots of the first window
-    at once, and each later one in a window of its own."""
-    last = rows.shape[1] - 1
-    return torch.cat([in_order(model, rows[:, :window + 1]), *(
-        in_order(model, rows[:, end - window:end + 1])[:, -1:] for end in range(window + 1, last + 1))], 1)
-
-
-def rule(looks: Bool[Tensor, "query key"], some: Sequence[RecallText]) -> dict[str, float]:
-    """The share of right answers of a reader without a network who may look where ``looks`` allows: among the things
-    that the verb leaves, the last that it sees; where it sees none, the commonest in what is read."""
-    often = Counter(word for text in texts("train") for word in text.words)
-    asked, hits = list(questions(some)), []
-    for question in asked:
-        words = some[question.row].words
-        seen = [words[at] for at in looks[question.slot].nonzero().flatten() if words[at] in question.things]
-        said = seen[-1] if seen else max(sorted(question.things), key=often.__getitem__)
-        hits.append(float(said == words[question.slot + 1]))
-    return by_distance(asked, hits)

@@ -5,10 +5,13 @@ from dataclasses import replace
 import pytest
 import torch
 
-from plmlab.chapters.ch03 import empty_translations, noisy_translation
-from plmlab.chapters.ch03.empty_translations import Unsmoothed, causes, ranks, taken_back
-from plmlab.chapters.ch03.noisy_translation import ARMS, empty_chances, exam, learn, pairs, spelling
+from plmlab.chapters.ch03 import noisy_translation
+from plmlab.chapters.ch03.empty_translations import Unsmoothed, ranks, taken_back
+from plmlab.chapters.ch03.noisy_translation import ARMS, exam, learn, pairs, spelling
 from plmlab.models.transformer import Transformer
+from studies.ch03 import empty_translations, ideal_reader
+from studies.ch03.empty_translations import causes
+from studies.ch03.noisy_translation import empty_chances
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -53,11 +56,12 @@ def test_the_place_of_the_end_by_sorting(hasty: Transformer) -> None:
 
 
 def test_causes_are_shares_of_the_telegrams(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (empty_translations, noisy_translation):
+    for module in (empty_translations, ideal_reader):
         monkeypatch.setattr(module, "SOURCES", 3)
     for name, value in (("LENGTH", 5), ("BATCH", 4)):
         monkeypatch.setattr(noisy_translation, name, value)
     monkeypatch.setitem(ARMS, "smoothing", replace(ARMS["smoothing"], lost=0.4))
-    told = causes("smoothing", 3, 1e-2, 0)
+    told, noise = (causes(learn(ARMS[name], 3, 1e-2, 0, show=False)[0].eval(), name, 0)
+                   for name in ("smoothing", "noise"))
     assert 0 <= told["both"] <= min(told["model"], told["perfect"]) and told["best rank"] <= told["rank"]
-    assert set(told["undone"]) >= {"exact", "beam 5"} and "undone" not in causes("noise", 3, 1e-2, 0)
+    assert set(told["undone"]) >= {"exact", "beam 5"} and "undone" not in noise

@@ -1,6 +1,5 @@
 """Telegrams, who may translate them how, the ideal reader, and the experiment on the smallest of scales."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import combinations, product
@@ -15,24 +14,26 @@ from plmlab.chapters.ch03.noisy_translation import (
     ARMS,
     Arm,
     beamed,
-    empty_chances,
     exam,
     is_models,
     judged,
     learn,
-    learned_perfectly,
     lessons,
     likeliest,
     pairs,
-    prefers_empty,
     spelling,
     verdict,
     written,
 )
-from plmlab.chapters.ch03.telegrams import arrivals, cut, draw, ideal_reading, is_right, sentences
+from plmlab.chapters.ch03.telegrams import cut, draw, is_right, sentences
 from plmlab.decode import Hypothesis
 from plmlab.models.transformer import Transformer
 from plmlab.recipes import Parts
+from plmlab.recipes.study import Run
+from studies.ch03 import ideal_reader
+from studies.ch03 import noisy_translation as study
+from studies.ch03.ideal_reader import arrivals, ideal_reading, learned_perfectly, prefers_empty
+from studies.ch03.noisy_translation import empty_chances
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -135,8 +136,8 @@ def test_the_ideal_reader_against_brute_force(monkeypatch: pytest.MonkeyPatch, s
     few = sentences()[seed::33]
     total = sum(said.chance for said in few)
     few = tuple(replace(said, chance=said.chance / total) for said in few)
-    monkeypatch.setattr("plmlab.chapters.ch03.telegrams.sentences", lambda: few)
-    monkeypatch.setattr("plmlab.chapters.ch03.telegrams.LONGEST", 2)
+    monkeypatch.setattr(ideal_reader, "sentences", lambda: few)
+    monkeypatch.setattr(ideal_reader, "LONGEST", 2)
     rng = Random(seed)
     said = few[int(rng.random() * len(few))], few[int(rng.random() * len(few))]
     source = tuple(word for one in said for word in one.chinese if rng.random() < 0.4)
@@ -173,7 +174,7 @@ def hasty() -> Transformer:
         patch.setattr("plmlab.chapters.ch03.telegrams.LONGEST", 1)
         for name, value in (("BATCH", 16), ("WARMUP", 10)):
             patch.setattr(noisy_translation, name, value)
-        return learn(Arm(0.0, 0.05, 0.0, ()), 80, 1e-2, 0, show=False)[0].eval()
+        return learn(Arm(0.0, 0.05, 0.0), 80, 1e-2, 0, show=False)[0].eval()
 
 
 def test_a_run_is_the_same_for_a_seed() -> None:
@@ -228,16 +229,22 @@ def test_smoothing_takes_a_tenth_from_every_word_and_gives_a_share_to_the_first_
     assert prefers_empty(both, 0.99 * edge, 10) and not prefers_empty(both, 1.01 * edge, 10)
 
 
-def test_measure_tells_every_arm_with_its_spread(parts: Parts, monkeypatch: pytest.MonkeyPatch,
-                                                 best_at: Callable) -> None:
-    for name, value in (("ARMS", {"noise": replace(ARMS["noise"], updates=(2,))}), ("SEEDS", (0, 1)), ("PILOTS", (9,)),
-                        ("SOURCES", 2), ("BEAMS", (1, 2)), ("ALPHAS", (1.0,)), ("PENALISED", 2), ("LENGTH", 5),
-                        ("LONGEST", 2), ("BATCH", 4), ("rate_score", best_at(3e-3)),
-                        ("likeliest", partial(likeliest, limit=20))):
-        monkeypatch.setattr(noisy_translation, name, value)
-    whole = noisy_translation.measure(parts)
+def best_at_3e_3(run: Run) -> float:
+    return -abs(run.lr - 3e-3)
+
+
+def test_measure_tells_every_arm_with_its_spread(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module, name, value in (
+            (noisy_translation, "LENGTH", 5), (noisy_translation, "BATCH", 4), (study, "PILOTED", ("clean", 1)),
+            (study, "SOURCES", 2), (ideal_reader, "SOURCES", 2), (study, "BEAMS", (1, 2)), (study, "ALPHAS", (1.0,)),
+            (study, "PENALISED", 2), (study, "LONGEST", 2), (study, "likeliest", partial(likeliest, limit=20))):
+        monkeypatch.setattr(module, name, value)
+    toy = replace(study.STUDY, arms={(name,): study.STUDY.arms[name,] for name in ("clean", "noise")}, seeds=(0, 1),
+                  updates={("clean",): (1,), ("noise",): (2,)}, pilots=(9,), development=best_at_3e_3,
+                  nothing=float("-inf"))
+    whole = study.measure(parts, toy)
     told = whole["arms"]["noise"]
-    assert whole["lr"] == 3e-3 and len(whole["rates"]) == 3
+    assert whole["lr"] == 3e-3 and len(whole["rates"]) == 3 and list(whole["arms"]["clean"]["updates"]) == ["1"]
     assert set(told["ideal"]) == set(told["updates"]["2"]) == {"1", "2"}
     two = told["updates"]["2"]["2"]
     assert set(two) == {"exact", "exact, not empty", "not found", "other not found", "p(empty)", "p(best)", "beam 1",

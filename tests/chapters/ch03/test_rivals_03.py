@@ -1,7 +1,8 @@
 """Who reads what: losses by two ways, mixtures against brute force, no exam in what is read, distances by hand."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -10,22 +11,15 @@ from toy_size import changed
 
 from plmlab import world
 from plmlab.chapters.ch03 import amounts
-from plmlab.chapters.ch03.rivals import (
-    Text,
-    best_order,
-    best_share,
-    counted_losses,
-    learned,
-    mixed,
-    network_losses,
-    outcome,
-    smoothed,
-)
+from plmlab.chapters.ch03.rivals import Text, counted_losses, learned, network_losses, outcome
 from plmlab.models.ngram import AddK, KneserNey
-from plmlab.recipes import Parts
+from plmlab.recipes import Parts, recorded
+from plmlab.recipes.study import Run
 from plmlab.text import articles
 from plmlab.world.datasets.gaps import exam
-from studies.ch03 import wikipedia
+from studies.ch03 import amounts as amounts_study
+from studies.ch03 import ngrams, wikipedia
+from studies.ch03.ngrams import best_order, best_share, mixed, smoothed
 
 pytestmark = pytest.mark.usefixtures("one_thread", "less_text")
 
@@ -46,7 +40,7 @@ def little() -> Text:
 
 def test_losses_come_in_the_order_of_the_words():
     text = little()
-    model, _ = learned(text, 8, 0.0, 3, 1e-2, 0)
+    model, _ = learned(text, 8, 0.0, 3, 1e-2, 0, show=False)
     found = network_losses(model, text, text.exam)
     for sentences in (text.exam[:1], text.exam[:9]):
         alone = network_losses(model, text, sentences)
@@ -119,17 +113,21 @@ def test_what_was_seen_together():
     assert wikipedia.seen([[never, never]])[1] == 2
 
 
+def best_at(rate: float, dropout: float) -> Callable[[Run], float]:
+    """A development score that is highest at this rate, and with this dropout."""
+    return lambda run: -abs(run.lr - rate) - abs(run.arm[-1] - dropout)
+
+
 def test_a_little_recipe_has_what_the_chapter_draws(parts: Parts, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(amounts, "UPDATES", {1_000: 3})
-    monkeypatch.setattr(amounts, "DROPOUTS", {1_000: (0.0,)})
-    monkeypatch.setattr(amounts, "SEEDS", (0,))
-    monkeypatch.setattr(amounts, "PILOTS", (8,))
-    monkeypatch.setattr(amounts, "WIDTH", 8)
-    monkeypatch.setattr(amounts, "WAYS", ("Kneser–Ney",))
-    monkeypatch.setattr("plmlab.chapters.ch03.rivals.ORDERS", (2,))
-    monkeypatch.setattr(amounts, "best_rates", lambda *_: {(1_000, 0.0): (1e-2, {3e-3: -2.0, 1e-2: -1.0, 3e-2: -3.0})})
-    told = amounts.measure(parts)["amounts"]["1000"]
+    for module, name, value in ((amounts_study, "WIDTH", 8), (amounts_study, "WAYS", ("Kneser–Ney",)),
+                                (ngrams, "ORDERS", (2,))):
+        monkeypatch.setattr(module, name, value)
+    arms = {(1000, dropout): (3e-3, 1e-2, 3e-2) for dropout in (0.0, 0.3)}
+    toy = replace(amounts_study.STUDY, arms=arms, updates=(2,), seeds=(0,), pilots=(8,), nothing=-math.inf,
+                  development=best_at(1e-2, 0.3))
+    told = amounts_study.measure(parts, toy)["amounts"]["1000"]
     assert told["best n-gram"] == "Kneser–Ney" and told["Kneser–Ney"]["order"] == 2
+    assert (told["LSTM"]["dropout"], told["LSTM"]["lr"], list(told["LSTM"]["tried"])) == (0.3, 1e-2, ["0", "0.3"])
     assert told["LSTM"]["mixed"]["mean"] <= told["LSTM"]["loss"]["mean"]
     assert set(told["LSTM"]["gaps"]) == set(told["Kneser–Ney"]["gaps"])
 
@@ -137,18 +135,20 @@ def test_a_little_recipe_has_what_the_chapter_draws(parts: Parts, monkeypatch: p
 def test_the_record_of_real_text_has_what_the_chapter_draws(parts: Parts, monkeypatch: pytest.MonkeyPatch):
     whole = wikipedia.text()
     some = Text(whole.read[:200], whole.development[:20], whole.exam[:20], whole.vocab)
-    budgets = {(0.0, 2): (1e-2, {1e-2: -9.0}), (0.3, 3): (3e-3, {3e-3: -8.0})}
-    for name, value in (("text", lambda: some), ("BUDGETS", tuple(budgets)), ("SEEDS", (0,)), ("WIDTH", 8),
-                        ("WAYS", ("Kneser–Ney",)), ("best_rates", lambda *_: budgets)):
-        monkeypatch.setattr(wikipedia, name, value)
-    monkeypatch.setattr("plmlab.chapters.ch03.rivals.ORDERS", (1, 2))
-    told = wikipedia.measure(parts)
+    for module, name, value in ((wikipedia, "text", lambda: some), (wikipedia, "WIDTH", 8), (ngrams, "ORDERS", (1, 2)),
+                                (wikipedia, "WAYS", ("Kneser–Ney",))):
+        monkeypatch.setattr(module, name, value)
+    toy = replace(wikipedia.STUDY, arms=dict.fromkeys(wikipedia.STUDY.arms, (1e-3, 3e-3, 1e-2)), seeds=(0,),
+                  updates={(0.0,): (2,), (0.3,): (2, 3)}, development=best_at(3e-3, 0.3), nothing=-math.inf)
+    told = wikipedia.measure(parts, toy)
     net, counted = told["LSTM"], told["Kneser–Ney"]
-    assert (net["dropout"], net["updates"], net["lr"]) == (0.3, 3, 3e-3) and told["best n-gram"] == "Kneser–Ney"
+    assert (net["dropout"], net["updates"], net["lr"]) == (0.3, 2, 3e-3) and told["best n-gram"] == "Kneser–Ney"
+    assert [(one["dropout"], one["updates"]) for one in net["tried"]] == [(0.0, 2), (0.3, 2), (0.3, 3)]
     assert net["mixed"]["mean"] <= max(net["loss"]["mean"], counted["loss"]) + 1e-6
     assert sum(told["seen"].values()) == pytest.approx(1)
     shares = [told["seen"][kind] * counted["seen"][kind] for kind in wikipedia.SEEN]
     assert sum(shares) == pytest.approx(counted["loss"])
+    assert recorded("03")["numbers"]["wikipedia"]["words"] == wikipedia.WORDS
 
 
 @pytest.mark.parametrize("low, high, told", [(1.0, 1.4, "wins"), (1.4, 1.6, "neither"), (1.6, 1.7, "loses")])

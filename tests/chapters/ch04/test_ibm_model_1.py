@@ -6,8 +6,8 @@ from math import exp, prod
 import pytest
 from nltk.translate import AlignedSent, IBMModel1
 
-from plmlab.chapters.ch04.ibm import NULL, counted, links, near
 from plmlab.world.datasets.passages import Passage
+from studies.ch04.ibm import NULL, counted, links, near
 
 TEXTS = [("the house", "das haus"), ("the book", "das buch"), ("a book", "ein buch"), ("a a house", "ein haus haus")]
 

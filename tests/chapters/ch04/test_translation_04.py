@@ -1,25 +1,17 @@
-"""What the experiments of chapter 04 share: what is read, how a translation is judged, and the experiments themselves
-on the smallest of scales."""
+"""What the experiments of chapter 04 share: what is read, and how a translation is judged."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from itertools import islice
 from random import Random
 from statistics import fmean
-from typing import Any
 
 import pytest
 import torch
-from toy_size import changed
 
 from plmlab import world
-from plmlab.chapters.ch04 import arms, bottleneck, looks, reversal, translation
+from plmlab.chapters.ch04 import translation
 from plmlab.chapters.ch04.gold import gold, names
 from plmlab.chapters.ch04.translation import Arm, exam, example, judged, lessons, loss, new, pairs, pieces, spelling
 from plmlab.interpret.alignments import looks_across
-from plmlab.recipes import Parts
 from plmlab.world.datasets.passages import Passage
-from studies.ch04 import exposure, held
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -103,113 +95,17 @@ def test_translations_are_words_without_end(arm: Arm) -> None:
     assert not any("[END]" in text for text in found)
 
 
-@pytest.fixture(scope="module")
-def few_known() -> Iterator[None]:
-    """The long training text is shorter."""
-    with changed((bottleneck, "islice", lambda some, count: islice(some, min(count, 2000))), forget=[bottleneck.known]):
-        yield
-
-
-TINY = {"UPDATES": 2, "LONGER": 3, "DOUBLED": 4, "LOOKING": (("dot", 2), ("general", 3))}
-
-
-@pytest.fixture
-def tiny(few_known: None, monkeypatch: pytest.MonkeyPatch, best_at: Callable[[float], Callable[..., float]]) -> None:
-    """Every experiment at its smallest: the best rate is known, budgets are a few updates, exams a few passages."""
-    for module in (arms, bottleneck, held, looks, reversal, exposure):
-        for name, value in ({"COUNT": 6, "ALONE": 12, "SEEDS": (2,)} | TINY).items():
-            if hasattr(module, name):
-                monkeypatch.setattr(module, name, value)
-    some = (*reversal.WAYS, "general", "end only", "dot", "transformer")
-    monkeypatch.setattr(arms, "ARMS", {name: replace(arms.ARMS[name], width=8, longest=10) for name in some})
-    monkeypatch.setattr(arms, "MAIN", ("fixed", "general"))
-    for module in (bottleneck, held, looks, reversal):
-        monkeypatch.setattr(module, "ARMS", arms.ARMS)
-    for module, aims in ((bottleneck, (10, 60)), (looks, (30,)), (reversal, (30,))):
-        monkeypatch.setattr(module, "AIMS", aims)
-    monkeypatch.setattr(arms, "rate_score", best_at(1e-2))
-    monkeypatch.setattr(translation, "WRITTEN", 5)
-    monkeypatch.setattr(translation, "WORDS", 100)
-    monkeypatch.setattr(translation, "development", lambda: tuple(exam(30, 0, 6)))
-    monkeypatch.setattr(arms, "development", translation.development)
-    monkeypatch.setattr(looks, "development", translation.development)
-    monkeypatch.setattr(exposure, "ASKED", {"fixed": 30, "general": 30})
-    monkeypatch.setattr(exposure, "ENOUGH", 1)
-    monkeypatch.setattr(bottleneck, "COUNTED", 20)
-    monkeypatch.setattr(bottleneck, "ROUNDS", 1)
-    monkeypatch.setattr(looks, "PULLS", (0.0, 4.0))
-    monkeypatch.setattr(held, "PROBED", {"fixed": 3, "backwards": 2})
-    for name, value in {"LEARNED": 12, "ASKED": 5, "ROUNDS": 2}.items():
-        monkeypatch.setattr(held, name, value)
-    bottleneck.table.cache_clear()
-    bottleneck.training_text.cache_clear()
-
-
-def test_every_experiment_is_measured(tiny: None, parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    told = arms.trainings(parts)
-    assert set(told) == set(arms.ARMS)
-    assert told["fixed"]["lr"] == told["delay"]["lr"] == 1e-2 and told["delay"]["like"] == "fixed"
-    assert set(told["general"]["loss"]) == {"2", "3"} and set(told["dot"]["loss"]) == {"2"}
-    assert told["fixed"]["loss"]["4"]["seeds"] == [2] and told["backwards"]["history"]["2"][-1][0] == 2
-    lengths = bottleneck.measure(parts)
-    assert set(lengths["arms"]["fixed"]["3"]["60"]) == {"exact", "sentences", "bleu", "length", "loss"}
-    assert 0 < lengths["rivals"]["memory"]["test"]["10"]["read before"]["mean"] <= 1
-    assert bottleneck.verdict(lengths["arms"], "general", "end only", 2) == "untrained"
-    found = looks.measure(parts)
-    assert set(found["attention"]) == {"dot, 2", "general, 3"}
-    assert looks.verdict(found, "dot, 2") == "fails"
-    turned = reversal.measure(parts)
-    assert reversal.verdict(turned["loss"]) in ("helps", "hurts", "open")
-    assert turned["lags"]["delay"]["30"]["mean"] == turned["lags"]["fixed"]["30"]["mean"] + reversal.DELAY
-    assert reversal.signs(told) == (False, None)
-    kept = held.measure(parts)
-    assert kept["places"] == [*range(held.EACH), *range(-held.EACH, 0)]
-    assert len(kept["arms"]["backwards"]["untrained"]) == len(held.PLACES) == len(kept["guessed"]["neighbours"])
-    assert kept["guessed"]["commonest"][-1]["mean"] > 0.9
-    assert kept["arms"]["backwards"]["written"][0]["mean"] == 0
-    assert max(place["mean"] for place in kept["guessed"]["neighbours"]) > 0
-    monkeypatch.setattr(exposure, "translations", lambda model, some: [
-        ("那", *one.chinese[1:]) for one in some])
-    exposed = exposure.measure(parts)
-    for what in ("rest", "next"):
-        asked = exposed["general"][what]
-        assert asked["own"]["loss"]["mean"] != asked["right"]["loss"]["mean"]
-    monkeypatch.setattr(exposure, "ENOUGH", 100)
-    assert exposure.after_mistakes(str(parts.folder), "fixed", 2)["next"]["own"] is None
-
-
-def figures(value: float) -> dict[str, Any]:
-    return {"mean": value, "low": value - 1, "high": value + 1}
-
-
-@pytest.mark.parametrize(("fixed", "general", "rise", "told"), [
-    ((90, 60), (95, 93), 0.01, "holds"), ((90, 75), (95, 91), 0.01, "holds in part"),
-    ((90, 75), (95, 85), 0.01, "fails"), ((90, 86), (95, 95), 0.01, "no bottleneck here"),
-    ((90, 71), (95, 94), 0.01, "holds in part"), ((90, 60), (95, 93), 0.2, "holds in part"),
-    ((90, 60), (89, 88), 0.01, "untrained")])
-def test_the_rule_of_the_bottleneck(fixed: tuple[int, int], general: tuple[int, int], rise: float, told: str) -> None:
-    def arm(ends: tuple[int, int], rise: float) -> dict[str, Any]:
-        return {"6000": {aim: {"bleu": figures(float(bleu)), "loss": figures(loss)} for aim, bleu, loss in zip(
-            ("10", "60"), ends, (0.1, 0.1 + rise), strict=True)}}
-
-    both = {"fixed": arm(fixed, 0.5), "general": arm(general, rise)}
-    assert bottleneck.verdict(both, "general", "fixed", 6000) == told
-
-
-def test_rivals_without_a_network(few_known: None) -> None:
-    some = exam(20, 5, 6)
-    known = [one for one in some if bottleneck.read_before([one]) == 1]
-    assert known
-    assert bottleneck.by_memory(known) == [one.chinese for one in known]
-    assert bottleneck.by_another(some)[1] == some[0].chinese
-    turned = bottleneck.reversed_sentences(some)
-    assert [pieces(text) for text in turned] == [pieces(one.chinese)[::-1] for one in some]
-    assert judged(turned, some)["bleu"] > 60
-
-
 def test_names_are_linked_where_it_is_sure() -> None:
     one = passage("Helen Quinn knows Henry Quinn .", "海伦 · 奎因 认识 亨利 · 奎因 。")
     assert names(one) == ((0, 0), (4, 3))
     two = Passage((("Helen", "Quinn"), ("Henry", "Quinn", "1958")), ("Helen", "Quinn", "Henry", "Quinn", "1958"),
                   ("海伦", "·", "奎因", "亨利", "·", "奎因", "1958", "年"), ((0, 0),))
     assert gold(two) == ((0, 0), (2, 1), (3, 2), (5, 3), (6, 4))
+
+
+def test_the_last_sentence_first_keeps_its_links() -> None:
+    one = Passage((("a", "b"), ("c", "d", "e")), ("a", "b", "c", "d", "e"), ("x", "y", "z"), ((0, 1), (1, 2), (2, 4)))
+    turned = one.last_sentence_first()
+    assert turned.english == ("c", "d", "e", "a", "b")
+    assert [turned.english[other] for _, other in turned.partners] == ["b", "c", "e"]
+    assert turned.last_sentence_first() == one

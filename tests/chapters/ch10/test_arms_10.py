@@ -1,7 +1,6 @@
-"""The arms of chapter 10: each builds and reads, what sets them apart is what is said, and what is kept comes back."""
+"""The arms of chapter 10: each builds and reads, and what sets them apart is what is said."""
 
 from math import log
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +9,10 @@ from torch import Tensor
 
 from plmlab.chapters.ch10 import arms, recalling
 from plmlab.example import Batch
-from plmlab.train import Diverged, History
+from plmlab.recipes import recorded
+from plmlab.recipes.study import Run
+from plmlab.train import History
+from studies.ch10 import arms as study
 
 RELATIVE = ("memory", "none", "window", "taught")
 ABSOLUTE = ("absolute window", "absolute", "absolute, none", "counting", "no positions")
@@ -55,9 +57,9 @@ def test_a_window_is_as_long_as_segment_and_memory(name: str, monkeypatch: pytes
 
 
 def test_rates_are_taken_from_arms_that_have_their_own() -> None:
-    assert set(arms.LIKE) | set(arms.LIKE.values()) <= set(arms.ARMS)
-    assert not set(arms.LIKE) & set(arms.LIKE.values())
-    assert not set(arms.SEEDS) & set(arms.PILOTS) and arms.LIVE < arms.UPDATES
+    assert set(study.LIKE) | set(study.LIKE.values()) <= set(arms.ARMS)
+    assert not set(study.LIKE) & set(study.LIKE.values())
+    assert recorded("10")["numbers"]["distances"]["words"] == study.WORDS
 
 
 def test_one_thing_is_changed() -> None:
@@ -84,37 +86,23 @@ def test_parameters_by_hand() -> None:
             assert sum(weight.numel() for weight in arms.new(name, 0).parameters()) == rest + 2 * attention
 
 
-def test_what_is_trained_is_told_and_what_is_kept_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arms, "EVERY", 1)
-    monkeypatch.setattr(arms, "WATCHED", 3)
-    folder = str(tmp_path / "new")
-    told = arms.train(folder, "counting", 2, 1e-3, 4)
+def test_a_run_is_followed_on_texts_to_choose_by(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(study, "EVERY", 1)
+    monkeypatch.setattr(study, "WATCHED", 3)
+    run = study.STUDY.learned("counting", updates=2, lr=1e-3, seed=4, show=False)
     model, history = arms.learn("counting", 2, 1e-3, 4, show=False)
-    again = arms.trained(folder, "counting", 2, 4)
-    assert type(again) is arms.ARMS["counting"].model and not again.training and len(history.losses) == 2
-    weights = model.state_dict()
-    assert all(torch.equal(weight, weights[name]) for name, weight in again.state_dict().items())
-    assert not torch.equal(again.embeddings.token.weight, arms.new("counting", 4).embeddings.token.weight)
-    for key, value in arms.said(again, "exam")._asdict().items():
+    assert run.history.losses == pytest.approx(history.losses)
+    told = study.test(run)
+    for key, value in arms.said(model, "exam")._asdict().items():
         assert told[key] == pytest.approx(value)
-    assert told["seconds"] > 0
     (_, one), (step, last) = told["history"]
-    watched = arms.said(again, "development", 3).answers
-    assert step == 2 and last == pytest.approx(-watched, abs=1e-6) and one != last
-    assert last != pytest.approx(-arms.said(again, "development").answers, abs=1e-6)
+    watched = arms.said(model, "development", 3).answers
+    assert told["seconds"] > 0 and step == 2 and last == pytest.approx(watched, abs=1e-6) and one != last
+    assert last != pytest.approx(arms.said(model, "development").answers, abs=1e-6)
 
 
-def test_what_was_not_kept_is_not_found(tmp_path: Path) -> None:
-    asked = {arms.kept(str(tmp_path), name, updates, seed)
-             for name in arms.ARMS for updates in (400, 1200) for seed in (0, 1)}
-    assert len(asked) == 4 * len(arms.ARMS)
-    with pytest.raises(FileNotFoundError):
-        arms.trained(str(tmp_path), "memory", 2, 0)
-
-
-def test_a_rate_is_judged_by_answers_in_the_texts_to_choose_by(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rate_is_judged_by_answers_in_the_texts_to_choose_by() -> None:
     model = arms.new("memory", 8).eval()
-    monkeypatch.setattr(arms, "learn", lambda *_, **__: (model, History(1)))
     some = recalling.texts("development")
     with torch.no_grad():
         logits = model(recalling.next_words(recalling.ids(some))).log_softmax(-1)
@@ -122,12 +110,8 @@ def test_a_rate_is_judged_by_answers_in_the_texts_to_choose_by(monkeypatch: pyte
     prices = [-float(logits[row, recall.start, words[row, recall.start + 1]])
               for row, text in enumerate(some) for recall in text.recalls]
     assert {len(recall.answer) for text in some for recall in text.recalls} == {2}
-    assert arms.rate_score("memory", 1, 1e-3, 8) == pytest.approx(-sum(prices) / len(prices), abs=1e-4)
-
-    def diverges(*_: Any, **__: Any) -> None:
-        raise Diverged("not a number", 3, History(1))
-    monkeypatch.setattr(arms, "learn", diverges)
-    assert arms.rate_score("memory", 1, 1e-3, 8) is None
+    judged = study.development(Run(("memory",), 1, 1e-3, 8, model, History(1)))
+    assert judged == pytest.approx(-sum(prices) / len(prices), abs=1e-4)
 
 
 def test_seeds_draw_other_batches_and_arms_of_a_seed_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

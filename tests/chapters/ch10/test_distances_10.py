@@ -7,9 +7,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from plmlab.chapters.ch10 import arms, distances, recalling
+from plmlab.chapters.ch10 import arms, recalling
+from plmlab.chapters.ch10.distances import looks
 from plmlab.example import Batch
 from plmlab.models.transformer_xl import TransformerXL
+from studies.ch10 import distances
 
 pytestmark = pytest.mark.usefixtures("few_texts")
 
@@ -28,10 +30,10 @@ def model() -> TransformerXL:
     ("window", lambda slot: slot // 80 * 80), ("sliding", lambda slot: slot - 79),
 ])
 def test_whom_a_slot_can_look_at(name: str, oldest: object) -> None:
-    looks = distances.looks(name)
-    assert looks.shape == (160, 160)
+    seen = looks(name)
+    assert seen.shape == (160, 160)
     for slot in (0, 15, 16, 79, 80, 97, 159):
-        assert looks[slot].nonzero().flatten().tolist() == list(range(max(0, oldest(slot)), slot + 1))  # type: ignore[operator]
+        assert seen[slot].nonzero().flatten().tolist() == list(range(max(0, oldest(slot)), slot + 1))  # type: ignore[operator]
 
 
 class Often(nn.Module):

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -13,6 +14,7 @@ from plmlab.models.transformer_xl import TransformerXL, TransformerXLConfig
 from plmlab.visibility import AttentionMask
 from plmlab.world.datasets.recalls import RecallText
 from studies.ch10 import effective_length
+from studies.ch10.arms import UPDATES
 from studies.ch10.effective_length import effective_lengths
 
 CONTEXTS = (16, 32, 48, 64, 80)
@@ -158,7 +160,7 @@ def test_the_models_of_a_seed_are_asked_with_the_same_words(learned: bool, monke
         return arm.model(replace(SMALL, segment=arm.segment, memory=arm.memory))
 
     def trained(folder: str, name: str, updates: int, seed: int) -> TransformerXL:
-        assert (folder, updates, learned) == ("there", arms.UPDATES, True)
+        assert (folder, updates, learned) == ("there", UPDATES, True)
         return built(name, seed).eval()
 
     def new(name: str, seed: int) -> TransformerXL:
@@ -172,7 +174,8 @@ def test_the_models_of_a_seed_are_asked_with_the_same_words(learned: bool, monke
         return torch.full((32,), 3 - context / 100 if falls else 3.0)
 
     text = RecallText(("Ann",) * 160, ())
-    for module, name, value in ((effective_length, "TEXTS", 2), (effective_length, "trained", trained),
+    for module, name, value in ((effective_length, "TEXTS", 2),
+                                (effective_length, "STUDY", SimpleNamespace(trained=trained)),
                                 (effective_length, "new", new), (effective_length, "prices", priced),
                                 (recalling, "texts", lambda part: (text,) * (3 if part == "exam" else 0)),
                                 (recalling, "ids", lambda some: torch.zeros(len(some), 160, dtype=torch.long))):

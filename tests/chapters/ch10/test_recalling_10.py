@@ -15,6 +15,7 @@ from plmlab.models.transformer_xl import TransformerXL, TransformerXLConfig
 from plmlab.text.words import word_tokenizer
 from plmlab.visibility import Visibility
 from plmlab.world.datasets.recalls import Recall, RecallText
+from studies.ch10.ways_to_read import by_windows, rule
 
 pytestmark = pytest.mark.usefixtures("few_texts")
 
@@ -151,7 +152,7 @@ def test_in_order_is_reading_each_text_for_itself(segment: int, memory: int, mon
 def test_by_windows_each_slot_reads_exactly_the_last_words(window: int) -> None:
     """Itself among them; a window less, or a window more, gives others."""
     model, rows = model_of(segment=20, memory=0), rows_of(3, 14)
-    logits = recalling.by_windows(model, window, rows)
+    logits = by_windows(model, window, rows)
     assert logits.shape == (3, 13, 30)
 
     def read(width: int) -> Tensor:
@@ -172,7 +173,7 @@ class Earliest(nn.Module):
 
 def test_the_first_word_of_a_window_is_the_oldest_in_sight() -> None:
     rows = torch.arange(14)[None]
-    assert recalling.by_windows(Earliest(), 5, rows).argmax(-1).tolist() == [[0] * 5 + list(range(1, 9))]
+    assert by_windows(Earliest(), 5, rows).argmax(-1).tolist() == [[0] * 5 + list(range(1, 9))]
     assert recalling.in_order(Earliest(), rows).argmax(-1).tolist() == [[0] * 13]
 
 
@@ -247,14 +248,14 @@ def test_the_rule_is_that_of_brute_force(looks: Tensor) -> None:
         words = some[question.row].words
         said = guessed(words, question.slot, looks, question.things)
         found.setdefault(math.ceil(question.back / 16) * 16, []).append(said == words[question.slot + 1])
-    assert recalling.rule(looks, some) == {
+    assert rule(looks, some) == {
         str(most): pytest.approx(sum(hits) / len(hits)) for most, hits in sorted(found.items()) if most <= 128}
 
 
 def test_who_sees_all_is_nearly_always_right_and_who_sees_nothing_is_at_chance() -> None:
     """Not always: between question and answer a scene may tell of another thing of that kind."""
     exam = recalling.texts("exam")
-    everything = recalling.rule(Visibility.causal(160).dense(), exam)
-    nothing = recalling.rule(torch.zeros(160, 160, dtype=torch.bool), exam)
+    everything = rule(Visibility.causal(160).dense(), exam)
+    nothing = rule(torch.zeros(160, 160, dtype=torch.bool), exam)
     assert min(everything.values()) > 0.85 and everything["16"] == 1
     assert max(nothing.values()) < 0.35 and set(nothing) == set(everything)

@@ -1,18 +1,20 @@
 """The recipe of chapter 10 on the smallest of scales: each experiment tells what the notebook reads."""
 
 import math
-from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
 
 import pytest
 import torch
 
-from plmlab.chapters.ch10 import arms, distances
+from plmlab.chapters.ch10 import arms
+from plmlab.chapters.ch10 import distances as looking
 from plmlab.chapters.ch10.arms import Arm
 from plmlab.models.transformer_xl import TransformerXL
 from plmlab.recipes import Parts
+from plmlab.recipes.study import Run, Study
 from plmlab.world.datasets.tokenizer import small_spelling
-from studies.ch10 import effective_length, longer, recipe, stories, wikipedia
+from studies.ch10 import arms as trained
+from studies.ch10 import distances, effective_length, longer, recipe, stories, wikipedia
 
 pytestmark = pytest.mark.usefixtures("few_texts")
 SEEDS = (0, 1)
@@ -27,30 +29,39 @@ def sizes() -> dict[str, object]:
 
 
 @pytest.fixture(autouse=True)
-def small_scale(monkeypatch: pytest.MonkeyPatch, best_at: Callable[[float], Any]) -> None:
-    """One layer of width 8, two updates, two seeds; the best rate is known."""
+def small_scale(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One layer of width 8, and two updates."""
     for name, segment in (("memory", SEGMENT), ("none", SEGMENT), ("counting", SEGMENT), ("window", WINDOW)):
         monkeypatch.setitem(arms.ARMS, name, arms.ARMS[name]._replace(segment=segment))
     for modules, names in (
             ((arms, stories, wikipedia), {"LAYERS": 1, "WIDTH": 8, "HEADS": 2, "TEXTS": 2}),
-            ((arms,), {"WATCHED": 2, "EVERY": 1}),
-            ((distances, longer, effective_length, wikipedia, stories), {"SEEDS": SEEDS}),
-            ((distances, effective_length), {"UPDATES": 2}), ((distances, longer), {"WINDOW": WINDOW}),
-            ((distances,), {"rate_score": best_at(5e-3), "LIVE": 1}),
-            ((wikipedia,), {"rate_score": best_at(3e-3), "UPDATES": 1}), ((longer,), {"LONGER": 3})):
+            ((trained,), {"WATCHED": 2, "EVERY": 1}), ((effective_length, stories), {"SEEDS": SEEDS}),
+            ((trained, distances, effective_length), {"UPDATES": 2}), ((distances,), {"LIVE": 1}),
+            ((distances, longer, looking), {"WINDOW": WINDOW}), ((longer,), {"LONGER": 3})):
         for module in modules:
             for name, value in names.items():
                 monkeypatch.setattr(module, name, value)
 
 
+def best_at_5e_3(run: Run) -> float:
+    return -abs(run.lr - 5e-3)
+
+
+def toy(*names: str) -> Study:
+    """The study of some arms, with two seeds; the best rate is known."""
+    return replace(trained.STUDY, arms={(name,): trained.STUDY.arms[name,] for name in names}, updates=(2,),
+                   seeds=SEEDS, pilots=(8,), development=best_at_5e_3, nothing=-math.inf)
+
+
 def test_distances_and_the_lengths_of_their_arms(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(distances, "ARMS", {name: arms.ARMS[name] for name in ("memory", "none", "window", "counting")})
-    monkeypatch.setattr(distances, "LIKE", dict.fromkeys(("none", "window", "counting"), "memory"))
+    study = toy("memory", "none", "window", "counting")
+    monkeypatch.setattr(trained, "LIKE", dict.fromkeys(("none", "window", "counting"), "memory"))
+    monkeypatch.setattr(distances, "LIKE", trained.LIKE)
     monkeypatch.setattr(distances, "MEMORIES", (64, 144))
     for name, value in (("TEXTS", 1), ("STEP", 78), ("LONGEST", 156), ("SHARES", (0.1,)), ("GROUP", {
             "longer memory": ("memory", {"memory": 144}), "none": ("none", {}), "window": ("window", {})})):
         monkeypatch.setattr(effective_length, name, value)
-    told = distances.measure(parts)
+    told = distances.measure(parts, trained.tuned(parts, study), study)
     assert 0.05 < told["chance"] < 0.2 and told["questions"] > 30
     for name, arm in told["arms"].items():
         assert arm["lr"] == 5e-3 and arm["updates"] == (1 if name == "live" else 2)
@@ -71,10 +82,9 @@ def test_distances_and_the_lengths_of_their_arms(parts: Parts, monkeypatch: pyte
         assert all(found["values"][0] in (78, 156) for found in lengths[kind]["0.1"].values())
 
 
-def test_longer_runs(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_longer_runs(parts: Parts) -> None:
     rates = {"memory": 1e-3, "window": 2e-3, "counting": 1e-3}
-    monkeypatch.setattr(longer, "AGAIN", tuple(rates))
-    told = longer.measure(parts, rates)
+    told = longer.measure(parts, {name: (lr, {lr: 0.0}) for name, lr in rates.items()}, toy(*rates))
     assert told["updates"] == 3 and {name: arm["lr"] for name, arm in told["arms"].items()} == rates
     model, _ = arms.learn("memory", 3, 1e-3, 1, show=False)
     assert told["arms"]["memory"]["in order"]["all"]["values"][1] == pytest.approx(arms.said(model, "exam").all)
@@ -90,7 +100,9 @@ def test_wikipedia(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("rows", rows.__getitem__), ("tokenizer", small_spelling), ("ARMS", some), ("TIME", 40),
                         ("MEMORY", 24), ("WINDOW", 32)):
         monkeypatch.setattr(wikipedia, name, value)
-    told = wikipedia.measure(parts)
+    toy = replace(wikipedia.STUDY, updates=(1,), pilot_updates=1, seeds=SEEDS, nothing=-math.inf,
+                  development=lambda run: -abs(run.lr - 3e-3))
+    told = wikipedia.measure(parts, toy)
     assert told["read"] == 4 * 41 and told["lr"] == 3e-3 and set(told["by counting"]) == {"1", "2", "3"}
     assert {name: set(arm) - {"in order", "seconds"} for name, arm in told["arms"].items()} == {
         "memory": {"emptied", "longer"}, "none": set(), "window": {"windows"}}
@@ -110,15 +122,14 @@ def test_stories(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_recipe_is_its_parts(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    given = {}
-    for module in (distances, effective_length, wikipedia):
-        monkeypatch.setattr(module, "measure", lambda _, name=module.__name__: {
-            "arms": {arm: {"lr": rate} for rate, arm in enumerate(arms.ARMS)}, "name": name})
-    monkeypatch.setattr(stories, "measure", lambda _, lr: {"name": stories.__name__, "lr": lr})
-    monkeypatch.setattr(longer, "measure", lambda _, rates: given.update(rates) or {"name": longer.__name__})
+    """All runs of the arms have the rates that were found once; stories have that of the memory."""
+    tuned, given = {"memory": (3e-3, {}), "none": (1e-2, {})}, {}
+    monkeypatch.setattr(trained, "tuned", lambda _: tuned)
+    for module in (distances, longer, effective_length, wikipedia, stories):
+        monkeypatch.setattr(module, "measure", lambda _, *more, of=module.__name__: given.update({of: more}) or of)
     told = recipe.main(parts)
-    assert {key: value["name"].split(".")[-1] for key, value in told.items()} == {
+    assert {key: name.split(".")[-1] for key, name in told.items()} == {
         "distances": "distances", "longer": "longer", "effective length": "effective_length", "wikipedia": "wikipedia",
         "stories": "stories"}
-    assert told["stories"]["lr"] == list(arms.ARMS).index("memory")
-    assert given == {name: rate for rate, name in enumerate(arms.ARMS) if name in longer.AGAIN}
+    assert given == {"studies.ch10.distances": (tuned,), "studies.ch10.longer": (tuned,),
+                     "studies.ch10.effective_length": (), "studies.ch10.wikipedia": (), "studies.ch10.stories": (3e-3,)}

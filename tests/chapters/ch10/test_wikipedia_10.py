@@ -8,7 +8,9 @@ import torch
 from torch import Tensor
 
 from plmlab.models.transformer_xl import TransformerXLConfig
+from plmlab.recipes.study import Run
 from plmlab.text import articles
+from plmlab.train import History
 from studies.ch10 import wikipedia
 
 
@@ -85,8 +87,7 @@ def test_a_text_is_read_in_order_by_windows_and_with_other_memories(monkeypatch:
         torch.manual_seed(0)
         size = TransformerXLConfig(wikipedia.PIECES, arm.segment, arm.memory, 1, 8, 2, 8, dropout=0.0)
         model = arm.model(size).eval()
-        monkeypatch.setattr(wikipedia, "learned", lambda *_, model=model: (model, 0.5))
-        told = wikipedia.reading(name, 1e-3, 0)
+        told = wikipedia.test(Run((name,), 4, 1e-3, 0, model, History(4, seconds=2.0)))
         others = {"memory": ["emptied", "longer"], "none": []}.get(name, ["windows"])
         assert list(told) == ["in order", "seconds", *others] and told["seconds"] == 0.5
         assert len({told[way] for way in ("in order", *others)}) == 1 + len(others)

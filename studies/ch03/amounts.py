@@ -1,0 +1,96 @@
+"""How much text each rival needs: n-grams and the LSTM after 1,000 to 64,000 sentences of the full world, beside the
+best possible reader.
+
+The rule, written before the run. At an amount of text, the LSTM *wins* if it pays less than the best n-gram (smoothing
+and order chosen on the development sentences) with each of three seeds, and *loses* if it pays more with each. The
+claim "an LSTM beats the best n-gram on the same text" holds if it wins at every amount, fails if it wins at none, and
+holds in part otherwise.
+
+Each dropout has its own rate; only the one that is best on the development sentences is measured.
+"""
+
+from math import log
+from typing import Any
+
+from plmlab.chapters.ch03 import rivals
+from plmlab.chapters.ch03.amounts import MOST, WAYS, WIDTH, asked, best_loss, short_of_the_best, text
+from plmlab.chapters.ch03.rivals import counted_losses, network_losses
+from plmlab.models.recurrent import LSTMLanguageModel
+from plmlab.recipes import Parts, rates_tried, spreads
+from plmlab.recipes.study import Run, Study
+from plmlab.train import History
+from plmlab.world.datasets.tokenizer import spelling
+from studies.ch03.ngrams import beside, best_order, best_way, smoothed
+
+UPDATES = {1_000: 800, 8_000: 2500, MOST: 5000}
+"""Sentences read → updates, of pilots too: in short runs too high a rate looks best."""
+DROPOUTS = {1_000: (0.0, 0.3), 8_000: (0.0, 0.3), MOST: (0.0,)}
+"""Where each sentence is read three times only, dropout is not tried."""
+ARMS = {(size, dropout): (1e-2, 3e-2) for size, dropouts in DROPOUTS.items() for dropout in dropouts}
+
+
+def build(size: int, dropout: float, seed: int) -> LSTMLanguageModel:
+    """An LSTM with random weights of this seed."""
+    return rivals.build(len(spelling()), WIDTH, dropout, seed)
+
+
+def train(model: LSTMLanguageModel, size: int, dropout: float, updates: int, lr: float, seed: int, **options: Any,
+          ) -> History:
+    """Train it on so many sentences; the run's history."""
+    return rivals.train(model, text(size), updates, lr, seed, **options)
+
+
+def development(run: Run) -> float:
+    """Minus the loss on the development sentences."""
+    size, _ = run.arm
+    return -network_losses(run.model, text(size), text(size).development).mean().item()
+
+
+def test(run: Run) -> dict[str, Any]:
+    """What an LSTM pays on the exam, how far it falls short there, and the seconds of its training."""
+    size, _ = run.arm
+    return {"loss": network_losses(run.model, text(size), text(size).exam).mean().item(),
+            "seconds": run.history.seconds, **short_of_the_best(run.model)}
+
+
+STUDY = Study(name="amounts", arms=ARMS, build=build, train=train, development=development, test=test,
+              updates={(size, dropout): (UPDATES[size],) for size, dropout in ARMS}, pilots=(8, 9),
+              nothing=-log(len(spelling())), unequal="more sentences take more updates; at one amount all are equal")
+
+
+def counting(size: int, way: str) -> dict[str, Any]:
+    """The best order of one way to smooth, what each order pays, and how far it falls short on the exam."""
+    order, tried = best_order(text(size), smoothed(text(size), way))
+    model = smoothed(text(size), way)(order)
+    return {"order": order, "tried": {str(n): loss for n, loss in tried.items()},
+            "loss": counted_losses(model, text(size).exam).mean().item(), **short_of_the_best(model)}
+
+
+def mixing(folder: str, size: int, dropout: float, updates: int, way: str, order: int, seed: int) -> dict[str, float]:
+    """What an LSTM that was trained comes to, mixed with the best n-gram."""
+    model = STUDY.trained(folder, size, dropout, updates=updates, seed=seed)
+    return beside(model, smoothed(text(size), way)(order), text(size))
+
+
+def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:
+    """``sentences`` and ``best`` of the exam; for each amount, each way of counting and the ``LSTM`` with its rate,
+    dropout and spread."""
+    sizes = list(dict.fromkeys(size for size, _ in study.arms))
+    found = parts(counting, [(size, way) for size in sizes for way in WAYS])
+    counted = {size: {way: found[size, way] for way in WAYS} for size in sizes}
+    ways = {size: best_way(counted[size]) for size in sizes}
+    piloted = study.best(parts, [(*arm, *study.budgets(arm)) for arm in study.arms])
+    tried = {size: {one: scores for one, (_, scores) in piloted.items() if one[0] == size} for size in sizes}
+    best = {size: max(tried[size], key=lambda one: max(tried[size][one].values())) for size in sizes}
+    nets = study.at(parts, {one: piloted[one] for one in best.values()})
+    mixtures = {size: (str(parts.folder), *best[size], ways[size], counted[size][ways[size]]["order"])
+                for size in sizes}
+    mixed = parts(mixing, [(*mixture, seed) for mixture in mixtures.values() for seed in study.seeds])
+    told: dict[str, Any] = {"sentences": len(asked()), "best": best_loss(), "width": WIDTH, "amounts": {}}
+    for size, (_, dropout, updates) in best.items():
+        net = nets[best[size]]
+        told["amounts"][str(size)] = {"best n-gram": ways[size], **counted[size], "LSTM": {
+            "dropout": dropout, "lr": net.lr, "updates": updates,
+            "tried": {f"{one:g}": rates_tried(scores) for (_, one, _), scores in tried[size].items()},
+            **spreads({seed: run | mixed[*mixtures[size], seed] for seed, run in net.runs.items()})}}
+    return told

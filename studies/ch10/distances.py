@@ -1,0 +1,87 @@
+"""How far back does a model answer rightly? By the length of its memory, by its positions, by how it was taught."""
+
+from statistics import fmean
+from typing import Any
+
+from plmlab.chapters.ch10 import recalling
+from plmlab.chapters.ch10.arms import ARMS, MEMORY, SEGMENT, WINDOW, new
+from plmlab.chapters.ch10.distances import looks
+from plmlab.layers.relative import TransformerXLAttention
+from plmlab.models.transformer_xl import TransformerXL
+from plmlab.recipes import Parts, rates_tried, spreads
+from plmlab.recipes.study import Measured, Study
+from studies.ch10.arms import LIKE, LIVE, STUDY, UPDATES, Rates
+from studies.ch10.ways_to_read import by_windows, rule
+
+MEMORIES = (0, 16, 32, 64, 96, 144)
+"""The memories that a model is read with which was trained with one of `MEMORY`."""
+TWICE = 2 * recalling.WORDS
+"""Words of a text that is longer than all that was read in training."""
+Told = dict[str, Any]
+
+
+def otherwise(folder: str, name: str, seed: int) -> Told:
+    """The share of right answers by distance, where an arm is not read as it was trained: by ``windows``, each word
+    with all that a window holds before it; with other memories (``memory 144``), and with distances that count as
+    those of training where they are greater (``clamped``); and texts of `TWICE` the words, by the half that asks."""
+    model, exam = STUDY.trained(folder, name, updates=UPDATES, seed=seed), recalling.texts("exam")
+    rows, told = recalling.ids(exam), {}
+    if not ARMS[name].memory and ARMS[name].segment == WINDOW:
+        told["windows"] = recalling.said(by_windows(model, WINDOW, rows), exam)._asdict()
+    if issubclass(model.attention_class, TransformerXLAttention) and ARMS[name].memory:
+        for memory in MEMORIES:
+            told[f"memory {memory}"] = said_with(model, memory=memory)
+        told["clamped"] = said_with(model, memory=MEMORIES[-1], clamp=WINDOW)
+    if ARMS[name].memory:
+        told["halves"] = halves(model)
+    return told
+
+
+def said_with(model: TransformerXL, **changes: int) -> Told:
+    """What a model says in the exam, read with other lengths."""
+    exam = recalling.texts("exam")
+    return recalling.said(recalling.in_order(model.remembering(**changes), recalling.ids(exam)), exam)._asdict()
+
+
+def halves(model: TransformerXL) -> Told:
+    """In texts that are twice as long: the share of right answers of those in sight of the memory, and the price of a
+    word, in the ``first`` half and in the ``second``."""
+    some = recalling.texts("exam", TWICE)[:100]
+    prices, hits = recalling.outcomes(recalling.in_order(model, recalling.ids(some)), some)
+    near = [question for question in recalling.questions(some) if question.back <= MEMORY]
+
+    def told(begin: int) -> dict[str, float]:
+        half = range(begin, begin + recalling.WORDS)
+        return {"right": fmean(float(hits[q.row, q.slot]) for q in near if q.slot in half),
+                "all": float(prices[:, half.start:half.stop].mean())}
+    return {"first": told(0), "second": told(recalling.WORDS)}
+
+
+def told(name: str, updates: int, found: Measured) -> Told:
+    """How an arm's rate was found, its ``parameters``, the spread of what it says in the exam, read as it was trained,
+    and its ``history`` by seed."""
+    return {"lr": found.lr, "rates": rates_tried(found.scores), "like": LIKE.get(name, name), "updates": updates,
+            "parameters": sum(weight.numel() for weight in new(name, 0).parameters()),
+            **spreads({seed: {key: run[key] for key in ("right", "answers", "all", "seconds")}
+                       for seed, run in found.runs.items()}),
+            "history": {str(seed): run["history"] for seed, run in found.runs.items()}}
+
+
+def measure(parts: Parts, tuned: Rates, study: Study = STUDY) -> Told:
+    """``arms``: all of them with their spreads, ``otherwise`` those that are read in other ways; ``rule``: arm → the
+    share that a reader without a network gets right who sees as much. ``tuned``: the arms' rates."""
+    found = study.at(parts, {(name, UPDATES): rate for name, rate in tuned.items()}
+                     | {("memory", LIVE): tuned["memory"]})
+    folder = str(parts.folder)
+    named = [name for name in tuned if ARMS[name].memory or ARMS[name].segment == WINDOW]
+    runs = parts(otherwise, [(folder, name, seed) for name in named for seed in study.seeds])
+    exam = recalling.texts("exam")
+    asked = list(recalling.questions(exam))
+    return {
+        "segment": SEGMENT, "memory": MEMORY, "window": WINDOW, "updates": UPDATES, "words": len(recalling.spelling()),
+        "questions": len(asked), "chance": fmean(1 / len(q.things) for q in asked),
+        "arms": {name: told(name, UPDATES, found[name, UPDATES]) for name in tuned}
+                | {"live": told("memory", LIVE, found["memory", LIVE])},
+        "otherwise": {name: spreads({seed: runs[folder, name, seed] for seed in study.seeds}) for name in named},
+        "rule": {name: rule(looks(name), exam) for name in ("memory", "none", "window", "sliding")},
+    }

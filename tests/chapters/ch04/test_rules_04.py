@@ -1,0 +1,122 @@
+"""What chapter 04's notebook asks beside its models: the rules that were written down, by hand, and other weights."""
+
+from typing import Any
+
+import pytest
+import torch
+
+from plmlab import checkpoints
+from plmlab.chapters.ch04 import bottleneck, looks, other_weights, reversal
+from plmlab.chapters.ch04.gold import gold
+from plmlab.chapters.ch04.translation import Arm, exam, new, pairs
+from plmlab.interpret.alignments import looks_across
+from studies.ch04.looks import right
+
+
+def figures(value: float) -> dict[str, Any]:
+    return {"mean": value, "low": value - 1, "high": value + 1}
+
+
+@pytest.mark.parametrize(("fixed", "general", "rise", "told"), [
+    ((90, 60), (95, 93), 0.01, "holds"), ((90, 75), (95, 91), 0.01, "holds in part"),
+    ((90, 75), (95, 85), 0.01, "fails"), ((90, 86), (95, 95), 0.01, "no bottleneck here"),
+    ((90, 71), (95, 94), 0.01, "holds in part"), ((90, 60), (95, 93), 0.2, "holds in part"),
+    ((90, 60), (89, 88), 0.01, "untrained")])
+def test_the_rule_of_the_bottleneck(fixed: tuple[int, int], general: tuple[int, int], rise: float, told: str) -> None:
+    def arm(ends: tuple[int, int], rise: float) -> dict[str, Any]:
+        return {"6000": {aim: {"bleu": figures(float(bleu)), "loss": figures(loss)} for aim, bleu, loss in zip(
+            ("10", "60"), ends, (0.1, 0.1 + rise), strict=True)}}
+
+    both = {"fixed": arm(fixed, 0.5), "general": arm(general, rise)}
+    assert bottleneck.verdict(both, "general", "fixed", 6000) == told
+
+
+@pytest.mark.parametrize(("found", "told"), [
+    ((0.9, 0.88), "holds"), ((0.9, 0.86), "holds in part"), ((0.8, 0.8), "holds in part"), ((0.6, 0.5), "fails"),
+    ((0.6, 0.7), "open"), ((0.71, 0.8), "open")])
+def test_the_rule_of_alignments(found: tuple[float, float], told: str) -> None:
+    figures = {"attention": {"dot": {"30": {"shift 0": {"values": list(found)}}}}, "pull": 4.0,
+               "ibm": {"0": {"30": {"values": [0.7, 0.7]}}, "4": {"30": {"values": [0.85, 0.85]}}}}
+    assert looks.verdict(figures, "dot") == told
+
+
+@pytest.mark.parametrize(("forwards", "backwards", "told"), [
+    ((.5, .6), (.3, .4), "helps"), ((.5, .6), (.45, .55), "open"), ((.5, .6), (.7, .9), "hurts")])
+def test_the_rule_of_reversal(forwards: tuple[float, float], backwards: tuple[float, float], told: str) -> None:
+    losses = {name: {"30": {"whole": {"low": low, "high": high}}}
+              for name, (low, high) in {"fixed": forwards, "backwards": backwards}.items()}
+    assert reversal.verdict(losses) == told
+
+
+def test_the_signs_of_the_lag() -> None:
+    def learned(*when: float) -> dict:
+        return {"history": {str(seed): [[100, 0.9], [updates, 0.4], [2000, 0.6]] for seed, updates in enumerate(when)}}
+
+    never = {"history": {"0": [[100, 0.9], [2000, 0.6]]}}
+    assert reversal.begun(learned(700)["history"]["0"]) == 700
+    told = {"fixed": learned(900, 1000), "last sentence first": learned(500, 800), "backwards": learned(400, 400),
+            "delay": learned(1500, 1600), "delay, backwards": learned(950, 1000)}
+    assert reversal.signs(told) == (True, True)
+    assert reversal.signs(told | {"last sentence first": learned(500, 950)})[0] is False
+    assert reversal.signs(told | {"delay, backwards": learned(700, 800)})[1] is False
+    assert reversal.signs(told | {"delay, backwards": never}) == (True, True)
+    assert reversal.signs(told | {"delay": never, "delay, backwards": never})[1] is None
+
+
+def test_other_weights_are_weights_on_real_words() -> None:
+    model, some = new(Arm("general", 16), 0), [*exam(10, 0, 3), *exam(30, 0, 2)]
+    real = pairs(some).source.looked_at[:, None, None]
+    weights = looks_across(model, pairs(some))[:, None]
+    for exchange in (other_weights.shuffled(0), other_weights.even, other_weights.one):
+        changed = exchange(weights, real)
+        assert torch.allclose(changed.sum(-1), torch.ones(()))
+        assert not changed.masked_select(~real.expand_as(changed)).any()
+    turned = other_weights.shuffled(0)(weights, real)
+    assert torch.allclose(turned.sort(-1).values, weights.sort(-1).values)
+    assert not torch.allclose(turned, weights)
+    assert torch.equal(other_weights.one(weights, real).argmax(-1), weights.argmax(-1))
+
+
+def test_weights_that_stay_change_nothing_and_others_do() -> None:
+    model, some = new(Arm("general", 16), 0), exam(20, 0, 4)
+    same = other_weights.said_as_before(model, some, lambda weights, real: weights, Arm("general"))
+    assert same == pytest.approx({"same": 1.0, "same, gold": 1.0, "moved": 0.0, "beliefs": 0.0}, abs=1e-5)
+    turned = other_weights.said_as_before(model, some, other_weights.one, Arm("general"))
+    assert turned["moved"] > 0.5 and turned["beliefs"] > 0
+    stepwise = other_weights.said_as_before(new(Arm("additive", 16), 0), some, other_weights.one, Arm("additive"))
+    assert stepwise["moved"] > 0.5
+
+
+def test_with_the_source_of_another_passage() -> None:
+    model, some = checkpoints.load("general-passages")[0], exam(20, 0, 6)
+    kept = {part: other_weights.of_another(model, some, Arm("general"), part)["same"]
+            for part in ("source", "slots", "last state")}
+    assert kept["source"] <= kept["slots"] < 0.9 < kept["last state"] <= 1
+    for part in kept:
+        assert other_weights.of_another(model, [some[0]] * 2, Arm("general"), part) == {"same": 1.0, "same, gold": 1.0}
+    asked = pairs(some)
+    assert [int(row.sum()) for row in other_weights.linked(some, asked)] == [len(gold(one)) for one in some]
+
+
+def test_what_hangs_on_no_look_is_free() -> None:
+    model, some = checkpoints.load("general-passages")[0].eval(), exam(20, 0, 6)
+    told = other_weights.on_partners(model, some, Arm("general"))
+    assert sum(count for count, _ in told.values()) == sum(len(gold(one)) for one in some) > 20
+    assert sum(count * share for count, share in told.values()) == pytest.approx(
+        right(looks.looked(model, some), some) * sum(len(gold(one)) for one in some))
+    assert 0 < told["free"][0] < told["needed"][0]
+    with torch.no_grad():
+        model.combine.weight[:, :128] = 0
+    assert bool(other_weights.free(model, some, Arm("general")).all())
+    assert other_weights.on_partners(model, some, Arm("general"))["needed"][0] == 0
+
+
+def test_all_weight_on_one_slot() -> None:
+    model, some = checkpoints.load("general-passages")[0], exam(20, 0, 6)
+    told = other_weights.single_looks(model, some, Arm("general"))
+    assert 0 < told["asked"] < sum(len(gold(one)) for one in some)
+    assert 0 < told["slots"] < told["another"] <= 1 and told["slots"] < told["partner"] <= 1
+    with torch.no_grad():
+        model.combine.weight[:, :128] = 0
+    told = other_weights.single_looks(model, some, Arm("general"))
+    assert told["another"] == told["partner"] == told["slots"] == 1
