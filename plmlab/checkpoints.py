@@ -8,32 +8,26 @@ it and the numbers that it reached). ``data/checkpoints/index.json`` lists the o
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import MISSING, asdict, fields
+from dataclasses import MISSING, fields, is_dataclass
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import safetensors.torch
 from safetensors import SafetensorError
-from torch import Tensor, nn
+from torch import nn
 
 from plmlab import git_lfs
 from plmlab.atomic import place, replace
-from plmlab.models.registry import ModelType, find, type_of
+from plmlab.checkpoint_formats import FORMAT, renewed_config, renewed_weights
+from plmlab.models.registry import ModelSpec, ModelType, find, registered, type_of
 from plmlab.paths import DATA
 from plmlab.weights import put, weights
 
 if TYPE_CHECKING:
     from plmlab.text import Tokenizer
 
-FORMAT = 2
-RENAMED = {"around_attention": "attention_residual", "around_cross_attention": "cross_attention_residual",
-           "around_feed_forward": "feed_forward_residual", "finish": "final_norm"}
-"""What parts of a weight's name, dot to dot, were called in format 1."""
-RENAMED_TYPES = {"bert-tagger": "bert-token"}
-MOVED = {"gpt": "", "gpt2": "", "gpt-classifier": "gpt.", "gpt2-classifier": "gpt."}
-"""Where a model of format 1 had its token and position embeddings that has them in ``embeddings`` now."""
 CONFIG, WEIGHTS, TOKENIZER, README = "config.json", "model.safetensors", "tokenizer.json", "README.md"
 OURS = ("model_type", "format", "sha256")
 Folder = str | PathLike[str]
@@ -67,7 +61,7 @@ def save(folder: Folder, model: nn.Module, tokenizer: "Tokenizer", *, command: s
         tokenizer.save(room)
         words = (Path(room) / TOKENIZER).read_bytes()
     files = {WEIGHTS: safetensors.torch.save(tensors), TOKENIZER: words}
-    config = {"model_type": kind.name, "format": FORMAT, **asdict(model.config)}  # type: ignore[call-overload]
+    config = {"model_type": kind.name, "format": FORMAT, **config_told(model.config)}
     config["sha256"] = {name: digest(data) for name, data in files.items()}
     files[CONFIG] = (json.dumps(config, indent=2) + "\n").encode()
     files[README] = readme(folder.name, kind, model, command, figures).encode()
@@ -97,8 +91,8 @@ def load(folder: Folder, *, expect: str | None = None) -> tuple[Any, "Tokenizer"
     folder = locate(folder)
     files = read_files(folder)
     config = parse(folder, files)
-    if expect is not None and config["model_type"] != expect:
-        raise CheckpointError(f"{folder} holds a {config['model_type']!r} model, and a {expect!r} is needed here")
+    if expect is not None and (kind := renewed_config(config)["model_type"]) != expect:
+        raise CheckpointError(f"{folder} holds a {kind!r} model, and a {expect!r} is needed here")
     for name, expected in config["sha256"].items():
         if name in files and digest(files[name]) != expected:
             raise CheckpointError(f"{folder / name} was changed or cut short since it was saved (its hash is another): "
@@ -142,44 +136,55 @@ def parse(folder: Path, files: Mapping[str, bytes]) -> dict[str, Any]:
     if not isinstance(config, dict) or not set(OURS) <= set(config):
         raise CheckpointError(f"{folder / CONFIG} was not written by plmlab: it lacks one of {', '.join(OURS)}. "
                               "A model of Hugging Face's is loaded with plmlab.hf.from_hf")
-    if config["format"] not in (1, FORMAT):
-        raise CheckpointError(f"{folder} has format {config['format']}, and this plmlab reads format {FORMAT}: "
+    if config["format"] not in range(1, FORMAT + 1):
+        raise CheckpointError(f"{folder} has format {config['format']}, and this plmlab reads formats 1 to {FORMAT}: "
                               "use the plmlab that wrote it, or a newer one")
-    if config["format"] == 1:
-        config["model_type"] = RENAMED_TYPES.get(config["model_type"], config["model_type"])
     return config
-
-
-def renewed(tensors: Mapping[str, Tensor], model_type: str) -> dict[str, Tensor]:
-    """The weights of a checkpoint of format 1 under their names of today."""
-    moved = {f"{MOVED[model_type]}{table}.weight": f"{MOVED[model_type]}embeddings.{table}.weight"
-             for table in ("token", "position") if model_type in MOVED}
-    named = {moved.get(name, name): tensor for name, tensor in tensors.items()}
-    return {".".join(RENAMED.get(part, part) for part in name.split(".")): tensor for name, tensor in named.items()}
 
 
 def build(folder: Path, config: Mapping[str, Any], data: bytes) -> nn.Module:
     """The model that config.json describes, with the weights in ``data``."""
+    today = renewed_config(config)
     try:
-        kind = find(config["model_type"])
+        kind = find(today["model_type"])
     except ValueError as problem:
         raise CheckpointError(f"{folder}: {problem}") from None
-    told = {name: value for name, value in config.items() if name not in OURS}
-    known = {field.name for field in fields(kind.config)}
-    needed = {field.name for field in fields(kind.config)
-              if field.default is MISSING and field.default_factory is MISSING}
-    if not needed <= set(told) <= known:
-        raise CheckpointError(
-            f"{folder / CONFIG} does not describe a {kind.name!r} model: "
-            + "; ".join([f"{name!r} is unknown" for name in told if name not in known]
-                        + [f"{name!r} is missing" for name in sorted(needed - set(told))]))
+    told = {name: value for name, value in today.items() if name not in OURS}
     try:
-        model = kind.model(kind.config(**told)).eval()
-        tensors = safetensors.torch.load(data)
-        put(model, renewed(tensors, kind.name) if config["format"] == 1 else tensors)
+        model = kind.model(config_from(kind.config, told, kind.name)).eval()
+        put(model, renewed_weights(safetensors.torch.load(data), config))
     except (ValueError, TypeError, SafetensorError) as problem:
         raise CheckpointError(f"{folder} cannot be loaded as a {kind.name!r} model: {problem}") from None
     return model
+
+
+def config_told(config: Any) -> dict[str, Any]:
+    """A model's config as config.json holds it; a model inside it is told by its type and its own config. A ValueError
+    where that one's class is not registered."""
+    def told(value: Any) -> Any:
+        if isinstance(value, ModelSpec):
+            return {"model_type": registered(value.model).name, **config_told(value.config)}
+        return config_told(value) if is_dataclass(value) else value
+    return {field.name: told(getattr(config, field.name)) for field in fields(config)}
+
+
+def config_from(cls: Any, told: Mapping[str, Any], name: str) -> Any:
+    """The config, of this class, that a table tells; a ValueError where it tells other fields."""
+    hints = get_type_hints(cls)
+    known = {field.name for field in fields(cls)}
+    needed = {field.name for field in fields(cls) if field.default is MISSING and field.default_factory is MISSING}
+    if not needed <= set(told) <= known:
+        raise ValueError(f"{CONFIG} does not describe a {name!r} model: " + "; ".join(
+            [f"{field!r} is unknown" for field in told if field not in known]
+            + [f"{field!r} is missing" for field in sorted(needed - set(told))]))
+
+    def made(field: str, value: Any) -> Any:
+        if hints[field] is ModelSpec:
+            kind = find(value["model_type"])
+            inner = {name: one for name, one in value.items() if name != "model_type"}
+            return ModelSpec(kind.model, config_from(kind.config, inner, kind.name))
+        return config_from(hints[field], value, field) if is_dataclass(hints[field]) else value
+    return cls(**{field: made(field, value) for field, value in told.items()})
 
 
 def tokenizer_of(folder: Path) -> "Tokenizer":

@@ -24,8 +24,8 @@ from plmlab.example import IGNORE, Batch, Example
 from plmlab.features import remembered
 from plmlab.metrics import entity_f1
 from plmlab.models.bert import BERT
-from plmlab.models.bert_heads import SentenceClassifier, SpanClassifier, TaskHead, TokenClassifier, head_for
 from plmlab.models.registry import architecture_of
+from plmlab.models.task_heads import SentenceClassifier, SpanClassifier, TaskHead, TokenClassifier
 from plmlab.objectives import answered, classified, cls_first, tagged
 from plmlab.objectives.layouts import Layout
 from plmlab.train import Diverged, History, fit, frozen
@@ -198,18 +198,18 @@ def tune(bert: BERT, name: str, count: int, seed: int, *, lr: float, steps: int,
     """
     task = TASKS[name]
     torch.manual_seed(seed)
-    model = head_for(type(bert), task.head).on(bert, task.labels)
+    model = task.head.on(bert, task.labels)
     examples = [*map(read_by(model, task.example), labelled(name, seed)[:count])]
     if patience is not None:
         options |= {"score": lambda tuned: task.score(tuned, development(name, seed)), "patience": patience}
-    pretrained = [part for place, part in model.bert.named_children() if place != "top"]
+    pretrained = [part for place, part in model.encoder.named_children() if place != "top"]
     with ExitStack() as held:
         if features:
             held.enter_context(frozen(*pretrained))
             read = getattr(bert, "features", "forward")
-            held.enter_context(remembered(model.bert, read))
+            held.enter_context(remembered(model.encoder, read))
             for i in range(0, len(examples), BATCH):
-                getattr(model.bert, read)(Batch.of(examples[i:i + BATCH], pad=spelling().vocab.need("pad")))
+                getattr(model.encoder, read)(Batch.of(examples[i:i + BATCH], pad=spelling().vocab.need("pad")))
         history = fit_rows(model, examples, seed, lr=lr, steps=steps, **options)
     return model, history
 

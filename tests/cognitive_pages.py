@@ -7,9 +7,10 @@ import torch
 from torch import Tensor, nn
 
 from plmlab.example import Batch
-from plmlab.models.bert import BERTConfig
+from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.cognitive_growth import Growth
 from plmlab.models.cogqa import CogQA, CogQAConfig
+from plmlab.models.registry import ModelSpec
 from plmlab.text.words import word_tokenizer
 
 PAGES = {
@@ -56,7 +57,7 @@ class Scripted(CogQA):
 
     def __init__(self, script: Script) -> None:
         torch.manual_seed(1)
-        super().__init__(CogQAConfig(**vars(SIZE)))
+        super().__init__(CogQAConfig(ModelSpec(BERT, SIZE)))
         self.script, self.seen = script, list[list[str]]()
         for parameter in self.reasoner.parameters():
             nn.init.normal_(parameter, std=0.7)

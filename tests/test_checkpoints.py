@@ -16,8 +16,8 @@ from plmlab.example import Batch, PairBatch
 from plmlab.models.architectures import DECODER
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.gpt import GPT2, GPTConfig
-from plmlab.models.registry import MODELS, find, model, type_of
-from plmlab.objectives import sequence_to_sequence
+from plmlab.models.registry import MODELS, architecture_of, find, model, type_of
+from plmlab.objectives import classified, extracted, sequence_to_sequence
 from plmlab.paths import ROOT
 from plmlab.text import Tokenizer
 
@@ -79,6 +79,30 @@ def test_a_checkpoint_of_format_1_says_what_it_said(name, tmp_path):
         assert torch.equal(again(batch), said)
 
 
+FORMAT_2 = json.loads((KEPT / "format2.json").read_text(encoding="utf-8"))
+"""All logits of a text, as they were when each model's checkpoint was saved in format 2."""
+
+
+@pytest.mark.parametrize("name", FORMAT_2)
+def test_a_head_of_format_2_says_what_it_said(name, tmp_path):
+    """Its config told the size of the model inside among its own fields; today it holds that one's config."""
+    model, tokenizer = load(KEPT / f"format2-{name}")
+    vocab = tokenizer.vocab
+    example = (extracted([39, 40], 0, vocab=vocab) if name == "gpt2-classifier"
+               else classified([39, 40], 0, pair=[41], vocab=vocab, layout=architecture_of(model).example))
+    with torch.no_grad():
+        said = model(Batch.of([example], pad=0))
+        torch.testing.assert_close(said.flatten(), torch.tensor(FORMAT_2[name]), atol=2e-6, rtol=0)
+        save(tmp_path / name, model, tokenizer, command="x", figures={})
+        again, _ = load(tmp_path / name)
+        assert again.config == model.config and torch.equal(again(Batch.of([example], pad=0)), said)
+    inner = json.loads((tmp_path / name / "config.json").read_text())["gpt" if name == "gpt2-classifier" else "encoder"]
+    assert inner["model_type"] == name.partition("-")[0] and inner["model"] == 8
+    edit(tmp_path / name, **{"gpt" if name == "gpt2-classifier" else "encoder": inner | {"colour": 3}})
+    with pytest.raises(CheckpointError, match="'colour' is unknown"):
+        load(tmp_path / name)
+
+
 def test_what_is_loaded_is_what_was_saved(folder, tokenizer):
     ours, (theirs, words) = gpt(tokenizer).eval(), load(folder)
     batch = windows(tokenizer)
@@ -104,7 +128,7 @@ def test_the_folder_says_all_there_is_to_say(folder, tokenizer):
     assert sorted(p.name for p in folder.iterdir()) == ["README.md", "config.json", "model.safetensors",
                                                         "tokenizer.json"]
     config = json.loads((folder / "config.json").read_text())
-    assert config["model_type"] == "gpt2" and config["format"] == 2 and config["layers"] == 2
+    assert config["model_type"] == "gpt2" and config["format"] == 3 and config["layers"] == 2
     text = (folder / "README.md").read_text()
     size = sum(p.numel() for p in gpt(tokenizer).parameters())
     for words in ("plmlab pretrain gpt2 --steps 3", "| validation loss | 3.142 |", "| floor | unknown |", f"{size:,}"):
@@ -195,7 +219,7 @@ def test_weights_that_are_not_safetensors_though_the_hash_agrees(folder, keep):
 @pytest.mark.parametrize(("changes", "words"), [
     ({"model_type": "xlnet99"}, "no model type 'xlnet99'.*there are .*bert.*gpt2"),
     ({"model_type": "gpt"}, "the model has no final_norm"),
-    ({"format": 3}, "format 3, and this plmlab reads format 2"),
+    ({"format": 4}, "format 4, and this plmlab reads formats 1 to 3"),
     ({"colour": 3, "taste": 1}, "'colour' is unknown; 'taste' is unknown"),
     ({"vocab": None}, "'vocab' is missing"),
     ({"layers": 3}, r"the file lacks layers\.2"),

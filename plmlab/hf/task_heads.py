@@ -1,7 +1,7 @@
 """The task heads: ours, and the ``…For…`` models of ``transformers``."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -12,16 +12,8 @@ from plmlab.hf.families import Family
 from plmlab.hf.links import Link, affine, filled, loaded, require, to_ours, to_theirs, within
 from plmlab.hf.mpnet import MPNETS
 from plmlab.hf.xlnet import XLNETS
-from plmlab.models.bert_heads import SentenceClassifier, SpanClassifier, TaskHead, TokenClassifier
-from plmlab.models.registry import varied
-from plmlab.models.two_stream_heads import (
-    MPNetSentenceClassifier,
-    MPNetSpanClassifier,
-    MPNetTokenClassifier,
-    XLNetSentenceClassifier,
-    XLNetSpanClassifier,
-    XLNetTokenClassifier,
-)
+from plmlab.models.registry import ModelSpec
+from plmlab.models.task_heads import SentenceClassifier, SpanClassifier, TaskHead, TaskHeadConfig, TokenClassifier
 from plmlab.weights import weights
 
 if TYPE_CHECKING:
@@ -52,7 +44,7 @@ class Counterpart:
     def links(self, size: Any) -> list[Link]:
         """The links of all weights that both classes have, by our configuration."""
         pooler = affine("pooler", self.pooler) if self.pooler else []
-        return [*within("bert", [*self.family.links(size), *pooler]), *affine("output", self.output)]
+        return [*within("encoder", [*self.family.links(size), *pooler]), *affine("output", self.output)]
 
 
 COUNTERPARTS = (
@@ -60,15 +52,15 @@ COUNTERPARTS = (
                 "classifier_dropout"),
     Counterpart(BERTS, TokenClassifier, "BertForTokenClassification", "classifier", rate="classifier_dropout"),
     Counterpart(BERTS, SpanClassifier, "BertForQuestionAnswering", "qa_outputs"),
-    Counterpart(XLNETS, XLNetSentenceClassifier, "XLNetForSequenceClassification", "logits_proj",
+    Counterpart(XLNETS, SentenceClassifier, "XLNetForSequenceClassification", "logits_proj",
                 "sequence_summary.summary", "summary_last_dropout",
                 {"summary_type": "last", "summary_use_proj": True, "summary_activation": "tanh"}),
-    Counterpart(XLNETS, XLNetTokenClassifier, "XLNetForTokenClassification", "classifier"),
-    Counterpart(XLNETS, XLNetSpanClassifier, "XLNetForQuestionAnsweringSimple", "qa_outputs"),
-    Counterpart(MPNETS, MPNetSentenceClassifier, "MPNetForSequenceClassification", "classifier.out_proj",
+    Counterpart(XLNETS, TokenClassifier, "XLNetForTokenClassification", "classifier"),
+    Counterpart(XLNETS, SpanClassifier, "XLNetForQuestionAnsweringSimple", "qa_outputs"),
+    Counterpart(MPNETS, SentenceClassifier, "MPNetForSequenceClassification", "classifier.out_proj",
                 "classifier.dense"),
-    Counterpart(MPNETS, MPNetTokenClassifier, "MPNetForTokenClassification", "classifier"),
-    Counterpart(MPNETS, MPNetSpanClassifier, "MPNetForQuestionAnswering", "qa_outputs"),
+    Counterpart(MPNETS, TokenClassifier, "MPNetForTokenClassification", "classifier"),
+    Counterpart(MPNETS, SpanClassifier, "MPNetForQuestionAnswering", "qa_outputs"),
 )
 
 
@@ -81,18 +73,27 @@ def read_task_head(kind: Counterpart, config: Any, theirs: Mapping[str, Tensor])
     if rate not in (None, encoder.dropout):
         raise ValueError(f"this model drops out {rate} before its output layer and {encoder.dropout} elsewhere; ours "
                          "has one rate for both")
-    model = kind.ours(varied(kind.ours).config(**asdict(encoder), labels=config.num_labels))
+    model = kind.ours(TaskHeadConfig(ModelSpec(kind.family.encoder, encoder), config.num_labels))
     found = to_ours(kind.links(encoder), theirs)
     blank = {name: torch.zeros_like(tensor) for name, tensor in weights(model).items()
-             if "bert.pooler." in name and name not in found}
+             if "encoder.pooler." in name and name not in found}
     return filled(model, found | blank)
+
+
+def counterpart(model: TaskHead) -> Counterpart:
+    """That of a task head in hand; a ValueError where its encoder has none."""
+    for kind in COUNTERPARTS:
+        if type(model) is kind.ours and type(model.encoder) is kind.family.encoder:
+            return kind
+    raise ValueError(f"a {type(model).__name__} on a {type(model.encoder).__name__} has no counterpart in "
+                     "transformers; it has one on "
+                     + ", ".join(kind.family.encoder.__name__ for kind in COUNTERPARTS if kind.ours is type(model)))
 
 
 def write_task_head(model: TaskHead) -> "PreTrainedModel":
     """The model of ``transformers`` with the size and the weights of our task head."""
     import transformers
 
-    kind = next(kind for kind in COUNTERPARTS if kind.ours is type(model))
-    theirs: Any = getattr(transformers, kind.theirs)(
-        kind.family.config(model.config, num_labels=model.config.labels))
-    return loaded(theirs, to_theirs(kind.links(model.config), weights(model)))
+    kind, size = counterpart(model), model.config.encoder.config
+    theirs: Any = getattr(transformers, kind.theirs)(kind.family.config(size, num_labels=model.config.labels))
+    return loaded(theirs, to_theirs(kind.links(size), weights(model)))

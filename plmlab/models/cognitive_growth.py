@@ -175,7 +175,7 @@ class Growth:
     def fitted(self, node: str, clues: Sequence[Clue]) -> Fitted:
         """The question, what goes along, and the page of a node, as far as the model has positions for it."""
         return fitted(self.question, [self.pages.sentences(clue.title)[clue.sentence] for clue in clues],
-                      self.pages.sentences(node), self.model.config.time)
+                      self.pages.sentences(node), self.model.encoder.config.time)
 
     def _follow(self, graph: "networkx.DiGraph", node: str, visit: Visit) -> Iterator[str]:
         """Put what a node points at into the graph; what has to be read for that, now or again."""

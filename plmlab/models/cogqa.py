@@ -8,20 +8,18 @@ of a paragraph have a k-th of the target each, one without any weighs as much as
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import torch
 from jaxtyping import Float, Int
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from plmlab.example import Batch
-from plmlab.models.architectures import ENCODER
-from plmlab.models.bert import BERT
-from plmlab.models.bert_heads import TaskHead, TaskHeadConfig
 from plmlab.models.cognitive_gnn import CognitiveGNN, SelfLoopGNN
-from plmlab.models.registry import model
+from plmlab.models.registry import ModelSpec, model
+from plmlab.models.task_heads import TaskHead, TaskHeadConfig
 from plmlab.objectives.cognitive_graphs import CognitiveBatch
 from plmlab.objectives.fine_tuning import asked
 from plmlab.objectives.hops import POINTERS
@@ -30,7 +28,7 @@ from plmlab.weights import on_copy_of
 
 @dataclass(frozen=True)
 class CogQAConfig(TaskHeadConfig):
-    """The size of a CogQA: that of its BERT. Its labels are the four pointers; ``alpha`` is how much System 2's loss
+    """Its BERT and its size. Its labels are the four pointers; ``alpha`` is how much System 2's loss
     weighs beside those of System 1 (0.2 in the authors' code)."""
 
     labels: int = len(POINTERS)
@@ -39,7 +37,7 @@ class CogQAConfig(TaskHeadConfig):
     @property
     def semantic_layer(self) -> int:
         """The layer, from 1, whose [CLS] is what a node is to System 2."""
-        return max(1, round(0.75 * self.layers))
+        return max(1, round(0.75 * self.encoder.config.layers))
 
 
 class FoundSpan(NamedTuple):
@@ -61,7 +59,7 @@ class Losses(NamedTuple):
     final: Float[Tensor, ""]
 
 
-@model("cogqa", CogQAConfig, ENCODER)
+@model("cogqa", CogQAConfig)
 class CogQA(TaskHead):
     """Both systems; `forward` is System 1's."""
 
@@ -73,13 +71,14 @@ class CogQA(TaskHead):
             raise ValueError(f"labels={config.labels}: CogQA points at {', '.join(POINTERS)}, so labels must be "
                              f"{len(POINTERS)}")
         super().__init__(config)
-        self.reasoner = self.reasoner_class(config.model, config.dropout)
+        self.reasoner = self.reasoner_class(config.encoder.config.model, config.encoder.config.dropout)
 
     @classmethod
-    def on(cls, bert: BERT, labels: int = len(POINTERS), alpha: float = CogQAConfig.alpha) -> Self:
+    def on(  # type: ignore[override]
+        cls, encoder: nn.Module, labels: int = len(POINTERS), alpha: float = CogQAConfig.alpha,
+    ) -> Self:
         """A new System 2, and new pointers on a copy of a pretrained encoder."""
-        config = CogQAConfig(**asdict(bert.config), labels=labels, alpha=alpha)
-        return on_copy_of(bert, cls(config), "bert")
+        return on_copy_of(encoder, cls(CogQAConfig(ModelSpec.of(encoder), labels, alpha)), "encoder")
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time 4"]:
         """The logits of each slot for each of the four `POINTERS`; −inf at padding."""
@@ -87,7 +86,7 @@ class CogQA(TaskHead):
 
     def read(self, batch: Batch) -> tuple[Float[Tensor, "batch time 4"], Float[Tensor, "batch model"]]:
         """The logits, and sem[x, Q, clues]: what each node is to System 2."""
-        hidden = [*self.bert.layered(batch)]
+        hidden = [*self.encoder.layered(batch)]
         logits = self.output(hidden[-1]).masked_fill(~batch.looked_at[..., None], float("-inf"))
         return logits, hidden[self.config.semantic_layer][:, 0]
 
@@ -116,7 +115,7 @@ class CogQA(TaskHead):
         return hop + answer + self.config.alpha * final
 
 
-@model("cogqa-self-loops", CogQAConfig, ENCODER)
+@model("cogqa-self-loops", CogQAConfig)
 class SelfLoopCogQA(CogQA):
     """CogQA by the adjacency of the authors' code."""
 

@@ -5,7 +5,7 @@ authors' code, each part is a mean, over texts and over tokens.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from typing import Self
 
 import torch
@@ -17,25 +17,26 @@ from plmlab.example import IGNORE, Batch, Example
 from plmlab.layers.initialise import initialise
 from plmlab.models.architectures import Architecture
 from plmlab.models.gpt import GPT, GPT2, GPTConfig
-from plmlab.models.registry import model
+from plmlab.models.registry import ModelSpec, model
 from plmlab.objectives.fine_tuning import asked, extracted
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.weights import on_copy_of
 
 
 @dataclass(frozen=True)
-class GPTClassifierConfig(GPTConfig):
-    """The size of a GPT, how many classes there are, the id of the extract token, and λ, the weight of the language
-    model's loss (0.5 in the paper)."""
+class GPTClassifierConfig:
+    """The GPT, its class and its size, how many classes there are, the id of the extract token, and λ, the weight of
+    the language model's loss (0.5 in the paper)."""
 
+    gpt: ModelSpec
     labels: int = 2
     extract: int = 6
     auxiliary: float = 0.5
 
-    @property
-    def reader(self) -> GPTConfig:
-        """The GPT alone."""
-        return GPTConfig(**{field.name: getattr(self, field.name) for field in fields(GPTConfig)})
+    @classmethod
+    def tiny(cls, vocab: int, time: int = 64) -> Self:
+        """On a tiny GPT-2."""
+        return cls(ModelSpec(GPT2, GPTConfig.tiny(vocab, time)))
 
 
 def _text(tokens: Sequence[int], second: Sequence[int] | None, vocab: Vocabulary) -> Example:
@@ -48,26 +49,21 @@ CLASSIFIER = Architecture("decoder", _text)
 
 @model("gpt-classifier", GPTClassifierConfig, CLASSIFIER)
 class GPTClassifier(nn.Module):
-    """A GPT that classifies: softmax(h W_y), from what the last layer makes of the extract token (eq. 3)."""
-
-    gpt_class: type[GPT] = GPT
+    """A GPT, or a GPT-2, that classifies: softmax(h W_y), from what the last layer makes of the extract token (eq. 3).
+    """
 
     def __init__(self, config: GPTClassifierConfig) -> None:
         super().__init__()
         self.config = config
-        self.gpt = self.gpt_class(config.reader)
-        self.dropout = nn.Dropout(config.dropout)
-        self.output = nn.Linear(config.model, config.labels, bias=False)
+        self.gpt = config.gpt.build()
+        self.dropout = nn.Dropout(config.gpt.config.dropout)
+        self.output = nn.Linear(config.gpt.config.model, config.labels, bias=False)
         initialise(self.output)
 
     @classmethod
     def on(cls, gpt: GPT, labels: int = 2, *, extract: int = 6, auxiliary: float = 0.5) -> Self:
         """A new output layer on a copy of a pretrained GPT, which itself stays as it is. ``extract`` is [END]."""
-        if type(gpt) is not cls.gpt_class:
-            raise ValueError(f"a {type(gpt).__name__} was given, and a {cls.__name__} stands on a "
-                             f"{cls.gpt_class.__name__}")
-        config = GPTClassifierConfig(**asdict(gpt.config), labels=labels, extract=extract, auxiliary=auxiliary)
-        return on_copy_of(gpt, cls(config), "gpt")
+        return on_copy_of(gpt, cls(GPTClassifierConfig(ModelSpec.of(gpt), labels, extract, auxiliary)), "gpt")
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch label"]:
         """The logits of each text's class."""
@@ -87,13 +83,6 @@ class GPTClassifier(nn.Module):
             return loss
         words = self.gpt.token_logits(hidden).flatten(0, 1)
         return loss + self.config.auxiliary * F.cross_entropy(words, batch.targets.flatten(), ignore_index=IGNORE)
-
-
-@model("gpt2-classifier", GPTClassifierConfig, CLASSIFIER)
-class GPT2Classifier(GPTClassifier):
-    """A GPT-2 that classifies: the same on GPT-2."""
-
-    gpt_class = GPT2
 
 
 def place_of(token: int, batch: Batch) -> Int[Tensor, "batch"]:

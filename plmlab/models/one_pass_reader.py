@@ -10,14 +10,12 @@ from typing import Any, Self
 
 import torch
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from plmlab.example import IGNORE, Batch
-from plmlab.models.architectures import ENCODER
-from plmlab.models.bert import BERT
-from plmlab.models.bert_heads import TaskHead, TaskHeadConfig, best_span
 from plmlab.models.registry import model
+from plmlab.models.task_heads import TaskHead, TaskHeadConfig, best_span
 from plmlab.objectives.fine_tuning import asked
 
 LOGITS = ("answer start", "answer end", "supporting")
@@ -25,12 +23,12 @@ LOGITS = ("answer start", "answer end", "supporting")
 
 @dataclass(frozen=True)
 class OnePassConfig(TaskHeadConfig):
-    """The size of its BERT; its labels are the three `LOGITS`."""
+    """Its BERT and its size; its labels are the three `LOGITS`."""
 
     labels: int = len(LOGITS)
 
 
-@model("one-pass-reader", OnePassConfig, ENCODER)
+@model("one-pass-reader", OnePassConfig)
 class OnePassReader(TaskHead):
     """Says of each slot how likely the answer begins and ends there, and, at the first slot of each sentence, how
     likely that sentence supports it."""
@@ -42,13 +40,13 @@ class OnePassReader(TaskHead):
         super().__init__(config)
 
     @classmethod
-    def on(cls, bert: BERT, labels: int = len(LOGITS)) -> Self:
+    def on(cls, encoder: nn.Module, labels: int = len(LOGITS)) -> Self:
         """A new output layer on a copy of a pretrained encoder."""
-        return super().on(bert, labels)
+        return super().on(encoder, labels)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time 3"]:
         """The three `LOGITS` of each slot; −inf at padding."""
-        return self.output(self.bert(batch)).masked_fill(~batch.looked_at[..., None], float("-inf"))
+        return self.output(self.encoder(batch)).masked_fill(~batch.looked_at[..., None], float("-inf"))
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
         """That of a span classifier, where the text answers, and mean over sentences of −log p(supporting or not);

@@ -4,7 +4,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from torch import nn
 
@@ -52,17 +52,34 @@ class ModelType:
     name: str
     config: Any
     model: type[nn.Module]
-    architecture: Architecture
+    architecture: Architecture | None
     pretraining: Pretraining | None = None
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """A model inside another one, as the config of the outer one holds it: its class and its config."""
+
+    model: type[nn.Module]
+    config: Any
+
+    @classmethod
+    def of(cls, model: nn.Module) -> Self:
+        """That of a model in hand."""
+        return cls(type(model), model.config)
+
+    def build(self) -> Any:
+        """A new model, with random weights."""
+        return self.model(self.config)
 
 
 MODELS: dict[str, ModelType] = {}
 
 
-def model(name: str, config: type, architecture: Architecture, pretraining: Pretraining | None = None,
+def model(name: str, config: type, architecture: Architecture | None = None, pretraining: Pretraining | None = None,
           ) -> Callable[[Class], Class]:
-    """Register the class below: ``@model("gpt", GPTConfig, DECODER)`` above ``class GPT``. A ValueError where another
-    class has that name already."""
+    """Register the class below: ``@model("gpt", GPTConfig, DECODER)`` above ``class GPT``. A model without an
+    ``architecture`` reads what its ``encoder`` reads. A ValueError where another class has that name already."""
     def register(cls: Class) -> Class:
         if name in MODELS and _place(MODELS[name].model) != _place(cls):
             raise ValueError(f"a model type {name!r} is registered already, by {'.'.join(_place(MODELS[name].model))}; "
@@ -100,10 +117,15 @@ def pretrainable() -> dict[str, ModelType]:
 
 def type_of(model: nn.Module) -> ModelType:
     """The registered type of a model in hand; a ValueError for one of no registered class."""
+    return registered(type(model))
+
+
+def registered(cls: type[nn.Module]) -> ModelType:
+    """The type as which a class is registered; a ValueError for a class that is not."""
     for kind in MODELS.values():
-        if type(model) is kind.model:
+        if cls is kind.model:
             return kind
-    raise ValueError(f"a {type(model).__name__} is not a registered model type; "
+    raise ValueError(f"a {cls.__name__} is not a registered model type; "
                      "register it with @plmlab.models.registry.model(name, config class, architecture)")
 
 
@@ -118,5 +140,6 @@ def varied(cls: type[nn.Module]) -> ModelType:
 
 
 def architecture_of(model: nn.Module) -> Architecture:
-    """What a model in hand reads and writes: as its class is registered, or the class that it varies."""
-    return varied(type(model)).architecture
+    """What a model in hand reads and writes: as its class is registered, or the class that it varies; of one that is
+    registered without, what its ``encoder`` does."""
+    return varied(type(model)).architecture or architecture_of(model.encoder)  # type: ignore[arg-type]

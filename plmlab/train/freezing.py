@@ -9,7 +9,7 @@ from torch import nn
 @contextmanager
 def frozen(*parts: nn.Module) -> Iterator[None]:
     """While the ``with`` lasts, no weight of these parts is trained, and their dropout is off: what they make of a text
-    is always the same. ``with frozen(tagger.bert): fit(tagger, …)`` trains the output layer alone.
+    is always the same. ``with frozen(tagger.encoder): fit(tagger, …)`` trains the output layer alone.
 
     Afterwards what could be trained before can be trained again; the parts are left in evaluation mode, as by ``fit``.
     """

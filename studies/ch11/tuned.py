@@ -14,7 +14,7 @@ not told apart here; the arms of the small world tell them apart.
 from itertools import permutations
 from typing import Any
 
-from plmlab.models.bert_heads import SentenceClassifier
+from plmlab.models.task_heads import SentenceClassifier
 from plmlab.recipes import Parts, apart, tuned_runs
 from plmlab.transfer import MOST, TASKS, majority, reached
 from studies.ch11.pretrained import PLANS, encoder, pretrained

@@ -44,7 +44,7 @@ import torch
 from torch import nn
 
 from plmlab.chapters.ch12.as_cloze import examined
-from plmlab.chapters.ch12.cloze_classifiers import ClozeClassifier, GLMSlotClassifier
+from plmlab.chapters.ch12.cloze_classifiers import ClozeClassifier, SlotClassifier
 from plmlab.chapters.ch12.cloze_tasks import TASKS, ClozeTask, majority, read_by_bert, read_by_glm
 from plmlab.example import Example
 from plmlab.recipes import Parts, apart, spreads, tuned_by_all_seeds
@@ -87,7 +87,7 @@ def by_exchanged_words(model: Any, task: ClozeTask) -> nn.Module:
 
 def glm_head(model: Any, task: ClozeTask) -> nn.Module:
     """A new layer on GLM's vector of the blank."""
-    return GLMSlotClassifier.on(model.bert)
+    return SlotClassifier.on(model.bert)
 
 
 def bert_head(model: Any, task: ClozeTask) -> nn.Module:

@@ -22,7 +22,7 @@ from plmlab.chapters.ch12.pretrained import NOTHING
 from plmlab.chapters.ch12.tuned import CLASSES
 from plmlab.example import Example
 from plmlab.models.gpt import GPT2
-from plmlab.models.gpt_classifier import GPT2Classifier
+from plmlab.models.gpt_classifier import GPTClassifier
 from plmlab.objectives import extracted
 from plmlab.recipes import Parts, apart, tuned_by_all_seeds
 from plmlab.train import Diverged
@@ -45,7 +45,7 @@ def read_by_gpt(task: str, row: Any) -> Example:
     return extracted(ids(row.first), int(row.same), pair=ids(row.second), vocab=spelling().vocab)
 
 
-def gpt_score(model: GPT2Classifier, task: str, rows: Sequence[Any]) -> float:
+def gpt_score(model: GPTClassifier, task: str, rows: Sequence[Any]) -> float:
     """The share of rows that are given their class."""
     return share_right(model, partial(read_by_gpt, task), rows)
 
@@ -53,7 +53,7 @@ def gpt_score(model: GPT2Classifier, task: str, rows: Sequence[Any]) -> float:
 def gpt_reached(gpt: GPT2, task: str, lr: float, seed: int) -> dict[str, float | int]:
     """What a GPT has reached, in the numbers of `plmlab.transfer.reached`."""
     torch.manual_seed(seed)
-    model = GPT2Classifier.on(gpt, TASKS[task].labels)
+    model = GPTClassifier.on(gpt, TASKS[task].labels)
     try:
         history = fit_rows(model, [read_by_gpt(task, row) for row in labelled(task, seed)], seed, lr=lr, steps=STEPS,
                            score=lambda _: gpt_score(model, task, development(task, seed)), patience=PATIENCE,

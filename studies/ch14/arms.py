@@ -53,7 +53,7 @@ def train(name: str, lr: float, seed: int, **options: Any) -> tuple[CogQA | OneP
     options = {"precision": "float32", "show": False, **options}
     if isinstance(model, CogQA):
         return model, learn(model, UPDATES, lr, seed, clues=COGQA[name].clues, **options)
-    texts = readers.batches(READERS[name], seed, model.config.time)
+    texts = readers.batches(READERS[name], seed, model.encoder.config.time)
     return model, fit(model, texts, steps=UPDATES, lr=lr, warmup=UPDATES // 10, compile=False, **options)
 
 
@@ -77,7 +77,7 @@ def answer(name: str, model: CogQA | OnePassReader, kind: type[Growth] = Growth,
     if isinstance(model, CogQA):
         clues = COGQA[name].clues
         return lambda question, split: answered(model, pages(split), question, kind, clues=clues, **choices)
-    time = model.config.time
+    time = model.encoder.config.time
     return lambda question, split: one_pass.answered(
         model, question, split, readers.given(READERS[name], question, split, time, Random(question.text)))
 

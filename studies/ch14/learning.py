@@ -56,5 +56,5 @@ def learn(model: CogQA, updates: int, lr: float, seed: int, tokenizer: Tokenizer
           **options: Any) -> History:
     """Train both systems on texts in the ids of a tokenizer; ``options`` go to `fit`. Nothing is compiled, since no two
     batches have one shape."""
-    return fit(model, batches(seed, model.config.time, tokenizer, clues), steps=updates, lr=lr, warmup=updates // 10,
-               compile=False, **options)
+    drawn = batches(seed, model.encoder.config.time, tokenizer, clues)
+    return fit(model, drawn, steps=updates, lr=lr, warmup=updates // 10, compile=False, **options)

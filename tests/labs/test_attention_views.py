@@ -27,8 +27,8 @@ from plmlab.interpret import watch
 from plmlab.interpret.attention_maps import Map, attention_maps
 from plmlab.labs.bertviz.lab import View, head_view, model_view
 from plmlab.models.bert import BERT, BERTConfig
-from plmlab.models.bert_heads import SentenceClassifier
 from plmlab.models.gpt import GPT2, GPTConfig
+from plmlab.models.task_heads import SentenceClassifier
 from plmlab.models.transformer import Transformer, TransformerConfig
 from plmlab.objectives import causal, masked
 from plmlab.text.tokenizers import Tokenizer

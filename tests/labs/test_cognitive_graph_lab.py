@@ -1,6 +1,7 @@
 """The Cognitive Graph Lab without a browser: a run by hand, the growth itself, brute force over edges and distances."""
 
 import json
+from dataclasses import replace
 from functools import partial
 from random import Random
 from typing import Any
@@ -83,7 +84,7 @@ def test_what_finds_no_room_is_told(positions: int, sentences: int, kept: bool) 
     class Short(Scripted):
         def __init__(self, points: Any) -> None:
             super().__init__(points)
-            object.__setattr__(self.config, "time", positions)
+            self.encoder.config = replace(self.encoder.config, time=positions)
     points = Short(lambda title, _: (["Dusk"] if title == "Roma" else [], []))
     made = CognitiveGraphLab(partial(Growth, points, FewPages(), WORDS.vocab), WORDS, text=QUESTION)
     roma, dusk = made.state["visits"][:2]

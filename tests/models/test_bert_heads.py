@@ -11,7 +11,8 @@ from torch import nn
 from plmlab.checkpoints import load, save
 from plmlab.example import IGNORE, Batch
 from plmlab.models.bert import BERT, BERTConfig, BERTPretraining
-from plmlab.models.bert_heads import SentenceClassifier, SpanClassifier, TaskHead, TaskHeadConfig, TokenClassifier
+from plmlab.models.registry import ModelSpec
+from plmlab.models.task_heads import SentenceClassifier, SpanClassifier, TaskHead, TaskHeadConfig, TokenClassifier
 from plmlab.objectives import answered, classified, tagged
 from plmlab.text import Tokenizer
 from plmlab.text.vocabulary import Vocabulary
@@ -26,7 +27,7 @@ KINDS = pytest.mark.parametrize("kind", [SentenceClassifier, TokenClassifier, Sp
 def made(kind: type[TaskHead], labels: int = 2) -> TaskHead:
     """In float64, asked rather than trained, every weight large enough to matter."""
     torch.manual_seed(3)
-    model = kind(TaskHeadConfig(**vars(SIZE), labels=labels))
+    model = kind(TaskHeadConfig(ModelSpec(BERT, SIZE), labels))
     for parameter in model.parameters():
         nn.init.normal_(parameter, std=0.3)
     return model.double().eval()
@@ -58,7 +59,7 @@ def test_padding_changes_nothing(kind: type[TaskHead]) -> None:
 
 def test_a_class_is_said_from_the_pooled_cls() -> None:
     model, batch = made(SentenceClassifier, 3), Batch.of([classified([40, 41], 2, vocab=VOCAB)], pad=0)
-    pooled = torch.tanh(model.bert(batch)[0, 0] @ model.bert.pooler.weight.T + model.bert.pooler.bias)
+    pooled = torch.tanh(model.encoder(batch)[0, 0] @ model.encoder.pooler.weight.T + model.encoder.pooler.bias)
     logits = pooled @ model.output.weight.T + model.output.bias
     same(model(batch)[0], logits)
     same(model.loss(batch), -(logits[2] - logits.exp().sum().log()))
@@ -67,7 +68,7 @@ def test_a_class_is_said_from_the_pooled_cls() -> None:
 def test_tags_are_said_from_their_slots_and_none_is_no_loss() -> None:
     model = made(TokenClassifier, 4)
     batch = Batch.of([tagged([40, 41, 42], [3, IGNORE, 1], vocab=VOCAB)], pad=0)
-    logs = (model.bert(batch)[0] @ model.output.weight.T + model.output.bias).log_softmax(-1)
+    logs = (model.encoder(batch)[0] @ model.output.weight.T + model.output.bias).log_softmax(-1)
     same(model(batch)[0].log_softmax(-1), logs)
     same(model.loss(batch), -(logs[1, 3] + logs[3, 1]) / 2)
 
@@ -75,7 +76,7 @@ def test_tags_are_said_from_their_slots_and_none_is_no_loss() -> None:
 def test_a_span_s_loss_is_that_of_its_two_ends() -> None:
     model = made(SpanClassifier)
     batch = Batch.of([answered([40], [41, 42, 43], 1, 3, vocab=VOCAB), answered([44], [45], None, vocab=VOCAB)], pad=0)
-    scores = model.bert(batch)[0] @ model.output.weight.T + model.output.bias
+    scores = model.encoder(batch)[0] @ model.output.weight.T + model.output.bias
     logs = scores.log_softmax(0)
     same(model.loss(batch), -(logs[4, 0] + logs[5, 1]) / 2)
 
@@ -114,23 +115,25 @@ def test_on_a_pretrained_bert_which_stays_as_it_is(kind: type[TaskHead]) -> None
     before = {name: tensor.clone() for name, tensor in pretrained.state_dict().items()}
     model = kind.on(pretrained.bert)
     batch = Batch.of(EXAMPLES[kind], pad=0)
-    assert not model.training and type(model.bert.config) is BERTConfig and model.bert.config == pretrained.config
-    same(model.bert(batch), pretrained.bert(batch))
+    assert not model.training and type(model.encoder.config) is BERTConfig and model.encoder.config == pretrained.config
+    same(model.encoder(batch), pretrained.bert(batch))
     fit(model, [batch], steps=3, lr=0.01, show=False)
-    assert not torch.allclose(model.bert(batch), pretrained.bert(batch))
+    assert not torch.allclose(model.encoder(batch), pretrained.bert(batch))
     for name, tensor in pretrained.state_dict().items():
         assert torch.equal(tensor, before[name]), name
-    again = kind.on(model.bert)
-    same(again.bert(batch), model.bert(batch))
+    again = kind.on(model.encoder)
+    same(again.encoder(batch), model.encoder(batch))
     assert not torch.equal(again.output.weight, model.output.weight)
 
 
 def test_as_many_labels_as_asked() -> None:
     bert = BERT(SIZE)
     assert TokenClassifier.on(bert, labels=9)(Batch.of(EXAMPLES[TokenClassifier], pad=0)).shape[-1] == 9
-    assert SentenceClassifier.on(bert, labels=5).config == TaskHeadConfig(**vars(SIZE), labels=5)
+    assert SentenceClassifier.on(bert, labels=5).config == TaskHeadConfig(ModelSpec(BERT, SIZE), 5)
     with pytest.raises(ValueError, match="labels=3: a span has two ends"):
         SpanClassifier.on(bert, labels=3)
+    with pytest.raises(ValueError, match="a BERTPretraining is no encoder that a SpanClassifier can stand on"):
+        SpanClassifier.on(BERTPretraining(SIZE))
 
 
 @KINDS
@@ -165,7 +168,7 @@ def test_it_learns_what_is_there_to_learn(kind: type[TaskHead]) -> None:
     batches = [Batch.of([examples(t) for t in texts[i: i + 32]], pad=0) for i in range(0, 256, 32)]
     torch.manual_seed(0)
     bert = BERTConfig(60, time=20, layers=1, model=32, heads=2, inner=64, dropout=0.0, attention_dropout=0.0)
-    model = kind(TaskHeadConfig(**vars(bert)))
+    model = kind(TaskHeadConfig(ModelSpec(BERT, bert)))
     history = fit(model, batches[:6], steps=60, lr=0.01, warmup=10, show=False)
     assert history.losses[-1] < 0.2 * history.losses[0]
     with torch.no_grad():

@@ -15,6 +15,7 @@ from plmlab.example import Batch
 from plmlab.interpret import watch
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.cogqa import CogQA, CogQAConfig, SelfLoopCogQA, best_spans, pointing
+from plmlab.models.registry import ModelSpec
 from plmlab.objectives.cognitive_graphs import CognitiveBatch, CognitiveExample
 from plmlab.objectives.hops import hops_and_answers
 from plmlab.text import Tokenizer
@@ -27,7 +28,7 @@ BOTH = pytest.mark.parametrize("kind", [CogQA, SelfLoopCogQA])
 
 def made(kind: type[CogQA] = CogQA) -> CogQA:
     torch.manual_seed(3)
-    model = kind(CogQAConfig(**vars(SIZE)))
+    model = kind(CogQAConfig(ModelSpec(BERT, SIZE)))
     for parameter in model.parameters():
         nn.init.normal_(parameter, std=0.4)
     return model.double().eval()
@@ -97,10 +98,10 @@ def test_both_systems_teach_the_encoder() -> None:
     for term in range(3):
         model = made()
         model.losses(CognitiveBatch.of(QUESTIONS, pad=0))[term].backward()
-        assert model.bert.embeddings.token.weight.grad is not None
-        assert bool(model.bert.layers[0].attention.q.weight.grad.any())
+        assert model.encoder.embeddings.token.weight.grad is not None
+        assert bool(model.encoder.layers[0].attention.q.weight.grad.any())
         assert all(parameter.grad is None or bool(parameter.grad.isfinite().all()) for parameter in model.parameters())
-        top = model.bert.layers[2].feed_forward.narrow.weight.grad
+        top = model.encoder.layers[2].feed_forward.narrow.weight.grad
         assert (top is None or not top.any()) == (term == 2), "what a node is comes from below the last layer"
 
 
@@ -109,8 +110,9 @@ def test_a_node_is_what_a_late_layer_makes_of_cls() -> None:
     with watch(model) as seen:
         logits, semantics = model.read(batch)
     same(semantics, seen.hidden()[2][:, 0])  # 0 are the embeddings
-    same(logits[0], model.output(model.bert(batch))[0])
-    assert [replace(model.config, layers=layers).semantic_layer for layers in (1, 2, 3, 6, 12)] == [1, 2, 2, 4, 9]
+    same(logits[0], model.output(model.encoder(batch))[0])
+    deeper = [CogQAConfig(ModelSpec(BERT, replace(SIZE, layers=layers))) for layers in (1, 2, 3, 6, 12)]
+    assert [config.semantic_layer for config in deeper] == [1, 2, 2, 4, 9]
 
 
 def test_padding_is_not_pointed_at() -> None:
@@ -150,9 +152,9 @@ def test_it_stands_on_a_copy(kind: type[CogQA]) -> None:
     bert = BERT(SIZE)
     model = kind.on(bert)
     batch = Batch.of([START], pad=0)
-    same(model.bert(batch), bert(batch))
+    same(model.encoder(batch), bert(batch))
     with torch.no_grad():
-        model.bert.embeddings.token.weight.zero_()
+        model.encoder.embeddings.token.weight.zero_()
     assert bool(bert.embeddings.token.weight.any())
     assert type(model.reasoner) is kind.reasoner_class
     with pytest.raises(ValueError, match="labels=2: CogQA points at hop starts"):
@@ -161,7 +163,7 @@ def test_it_stands_on_a_copy(kind: type[CogQA]) -> None:
 
 @BOTH
 def test_it_is_saved_whole(kind: type[CogQA], tmp_path: Path) -> None:
-    model = kind(CogQAConfig(**vars(SIZE))).eval()
+    model = kind(CogQAConfig(ModelSpec(BERT, SIZE))).eval()
     save(tmp_path / "it", model, Tokenizer.wordpiece(["a cat"], 60), command="none", figures={})
     again, _ = load(tmp_path / "it")
     assert type(again) is kind

@@ -13,9 +13,9 @@ from plmlab import world
 from plmlab.checkpoints import load, save
 from plmlab.example import IGNORE, Batch, Example
 from plmlab.models.bert import BERT, at_last_slot
-from plmlab.models.bert_heads import SentenceClassifier, head_for
 from plmlab.models.glm import GLM, GLMConfig, GLMPretraining
 from plmlab.models.registry import architecture_of, pretrainable, type_of
+from plmlab.models.task_heads import SentenceClassifier
 from plmlab.objectives import causal, classified
 from plmlab.objectives.blanks import (
     blank_behind,
@@ -202,7 +202,7 @@ def test_a_text_is_summed_up_where_its_blank_is_to_be_filled() -> None:
     for summed in (model.summary(batch), model.pool(hidden, batch)):
         same(summed, torch.stack([hidden[0, 13], hidden[1, 2]]))
     assert batch.tokens[0, 13] == batch.tokens[1, 2] == START
-    head = head_for(GLM, SentenceClassifier).on(model).float()
+    head = SentenceClassifier.on(model).float()
     asked = Batch.of([classified(a, kind, pair=b, vocab=VOCAB, layout=blank_behind) for a, b, kind in (
         ([40], [41], 0), ([41], [40], 1))], pad=PAD)
     fit(head, lambda _: asked, steps=60, lr=0.02, warmup=5, show=False)

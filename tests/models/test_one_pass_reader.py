@@ -6,6 +6,7 @@ import torch
 from plmlab.example import IGNORE, Batch
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.one_pass_reader import OnePassConfig, OnePassReader
+from plmlab.models.registry import ModelSpec
 from plmlab.objectives.one_pass import with_support
 from plmlab.text.words import word_tokenizer
 
@@ -70,4 +71,4 @@ def test_padding_changes_nothing(model: OnePassReader) -> None:
 
 def test_other_labels_are_refused() -> None:
     with pytest.raises(ValueError, match="labels must be 3"):
-        OnePassReader(OnePassConfig(BASE + 60, 40, 1, 16, 2, 32, labels=2))
+        OnePassReader(OnePassConfig(ModelSpec(BERT, BERTConfig(BASE + 60, 40, 1, 16, 2, 32)), labels=2))

@@ -1,5 +1,6 @@
 """The task heads of XLNet and MPNet: what they are said from, padding, copies, checkpoints, which head goes where."""
 
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
@@ -9,19 +10,11 @@ from torch import nn
 
 from plmlab.checkpoints import load, save
 from plmlab.example import Batch
-from plmlab.models.bert import BERT, BERTConfig
-from plmlab.models.bert_heads import SentenceClassifier, SpanClassifier, TaskHead, TokenClassifier, head_for
+from plmlab.models import registry
+from plmlab.models.architectures import CLS_LAST
 from plmlab.models.mpnet import MPNet, MPNetConfig
-from plmlab.models.registry import architecture_of, type_of
-from plmlab.models.two_stream_heads import (
-    MPNetSentenceClassifier,
-    MPNetSpanClassifier,
-    MPNetTokenClassifier,
-    XLNetHeadConfig,
-    XLNetSentenceClassifier,
-    XLNetSpanClassifier,
-    XLNetTokenClassifier,
-)
+from plmlab.models.registry import ModelSpec, architecture_of, type_of
+from plmlab.models.task_heads import SentenceClassifier, SpanClassifier, TaskHead, TaskHeadConfig, TokenClassifier
 from plmlab.models.xlnet import XLNet, XLNetConfig
 from plmlab.objectives import answered, classified, cls_last, tagged
 from plmlab.text import Tokenizer
@@ -29,29 +22,28 @@ from plmlab.text.vocabulary import Vocabulary
 from plmlab.train import fit
 
 VOCAB = Vocabulary(60)
-XLNETS = [XLNetSentenceClassifier, XLNetTokenClassifier, XLNetSpanClassifier]
-MPNETS = [MPNetSentenceClassifier, MPNetTokenClassifier, MPNetSpanClassifier]
-KINDS = pytest.mark.parametrize("kind", [*XLNETS, *MPNETS])
+HEADS = [SentenceClassifier, TokenClassifier, SpanClassifier]
+KINDS = pytest.mark.parametrize(("kind", "on"), product(HEADS, (XLNet, MPNet)))
 SENTENCES = [list(range(40, 44)), [50], list(range(45, 54))]
 SMALL = {"vocab": 60, "layers": 2, "model": 12, "heads": 3, "inner": 20, "dropout": 0.0}
 
 
-def encoder(kind: type[TaskHead]) -> XLNet | MPNet:
+def encoder(on: type[XLNet] | type[MPNet]) -> XLNet | MPNet:
     """In float64, asked rather than trained, every weight large enough to matter."""
     torch.manual_seed(3)
-    model = XLNet(XLNetConfig(**SMALL)) if kind in XLNETS else MPNet(MPNetConfig(**SMALL, attention_dropout=0.0))
+    model = XLNet(XLNetConfig(**SMALL)) if on is XLNet else MPNet(MPNetConfig(**SMALL, attention_dropout=0.0))
     for parameter in model.parameters():
         nn.init.normal_(parameter, std=0.3)
     return model.double().eval()
 
 
-def made(kind: type[TaskHead], labels: int = 2) -> TaskHead:
-    return kind.on(encoder(kind), labels)
+def made(kind: type[TaskHead], on: type, labels: int = 2) -> TaskHead:
+    return kind.on(encoder(on), labels)
 
 
-def examples(kind: type[TaskHead]) -> list:
+def examples(kind: type[TaskHead], on: type) -> list:
     """Three texts of the task, laid out as the encoder reads them."""
-    layout = architecture_of(encoder(kind)).example
+    layout = architecture_of(encoder(on)).example
     if issubclass(kind, SentenceClassifier):
         return [classified(s, len(s) % 2, pair=s[:1], vocab=VOCAB, layout=layout) for s in SENTENCES]
     if issubclass(kind, TokenClassifier):
@@ -64,27 +56,27 @@ def same(a: torch.Tensor, b: torch.Tensor) -> None:
 
 
 @KINDS
-def test_padding_changes_nothing(kind: type[TaskHead]) -> None:
-    model, texts = made(kind), examples(kind)
+def test_padding_changes_nothing(kind: type[TaskHead], on: type) -> None:
+    model, texts = made(kind, on), examples(kind, on)
     for row, example in zip(model(Batch.of(texts, pad=0)), texts, strict=True):
         said = model(Batch.of([example], pad=0))[0]
         same(row[: len(said)], said)
 
 
 def test_xlnet_says_a_class_from_the_cls_behind_each_text() -> None:
-    model, batch = made(XLNetSentenceClassifier, 3), Batch.of(examples(XLNetSentenceClassifier), pad=0)
-    hidden = model.bert(batch)
+    model, batch = made(SentenceClassifier, XLNet, 3), Batch.of(examples(SentenceClassifier, XLNet), pad=0)
+    hidden = model.encoder(batch)
     cls = torch.stack([hidden[row, tokens.index(VOCAB.cls)] for row, tokens in enumerate(batch.tokens.tolist())])
-    pooled = torch.tanh(cls @ model.bert.pooler.weight.T + model.bert.pooler.bias)
-    same(model.bert.summary(batch), pooled)
-    same(model.bert.pool(hidden, batch), pooled)
+    pooled = torch.tanh(cls @ model.encoder.pooler.weight.T + model.encoder.pooler.bias)
+    same(model.encoder.summary(batch), pooled)
+    same(model.encoder.pool(hidden, batch), pooled)
     same(model(batch), pooled @ model.output.weight.T + model.output.bias)
 
 
 @pytest.mark.parametrize("longest", [1, 2, 30])
-@pytest.mark.parametrize("kind", [XLNetSpanClassifier, MPNetSpanClassifier])
-def test_the_best_span_lies_in_the_text(kind: type[SpanClassifier], longest: int) -> None:
-    model, batch = made(kind), Batch.of(examples(kind), pad=0)
+@pytest.mark.parametrize("on", [XLNet, MPNet])
+def test_the_best_span_lies_in_the_text(on: type, longest: int) -> None:
+    model, batch = made(SpanClassifier, on), Batch.of(examples(SpanClassifier, on), pad=0)
     with torch.no_grad():
         model.output.weight.zero_()
         model.output.bias.zero_()
@@ -100,7 +92,7 @@ def test_the_best_span_lies_in_the_text(kind: type[SpanClassifier], longest: int
 
 def test_a_text_alone_is_asked_for_a_span_without_its_cls() -> None:
     """Where there is no question, all is segment 0, and XLNet's [CLS] is none of it."""
-    model = made(XLNetSpanClassifier)
+    model = made(SpanClassifier, XLNet)
     batch = Batch.of([classified([40, 41], 0, vocab=VOCAB, layout=architecture_of(model).example)], pad=0)
     logits = torch.zeros(1, 4, 2).double()
     logits[0, 3], logits[0, 1] = 9, 5
@@ -109,45 +101,52 @@ def test_a_text_alone_is_asked_for_a_span_without_its_cls() -> None:
 
 
 @KINDS
-def test_on_a_pretrained_encoder_which_stays_as_it_is(kind: type[TaskHead]) -> None:
-    pretrained = encoder(kind)
+def test_on_a_pretrained_encoder_which_stays_as_it_is(kind: type[TaskHead], on: type) -> None:
+    pretrained = encoder(on)
     before = {name: tensor.clone() for name, tensor in pretrained.state_dict().items()}
-    model, batch = kind.on(pretrained), Batch.of(examples(kind), pad=0)
-    assert type(model.bert.config) is type(pretrained.config) and model.bert.config == pretrained.config
-    same(model.bert(batch), pretrained(batch))
+    model, batch = kind.on(pretrained), Batch.of(examples(kind, on), pad=0)
+    assert type(model.encoder.config) is type(pretrained.config) and model.encoder.config == pretrained.config
+    same(model.encoder(batch), pretrained(batch))
     fit(model, [batch], steps=3, lr=0.01, show=False)
-    assert not torch.allclose(model.bert(batch), pretrained(batch))
+    assert not torch.allclose(model.encoder(batch), pretrained(batch))
     assert all(torch.equal(tensor, before[name]) for name, tensor in pretrained.state_dict().items())
-    with pytest.raises(ValueError, match=f"a BERT was given, and a {kind.__name__} stands on a"):
-        kind.on(BERT(BERTConfig(60, layers=1, model=8, heads=2, inner=8)))
 
 
 @KINDS
-def test_a_checkpoint_gives_it_back(kind: type[TaskHead], tmp_path: Path) -> None:
+def test_a_checkpoint_gives_it_back(kind: type[TaskHead], on: type, tmp_path: Path) -> None:
     labels = 2 if issubclass(kind, SpanClassifier) else 5
-    model = made(kind, labels).float()
+    model = made(kind, on, labels).float()
     save(tmp_path / "head", model, Tokenizer.words(["the bank of the river"], 60), command="x", figures={})
     again, _ = load(tmp_path / "head", expect=type_of(model).name)
-    batch = Batch.of(examples(kind), pad=0)
-    assert type(again) is kind and again.config == model.config and again.config.labels == labels
+    batch = Batch.of(examples(kind, on), pad=0)
+    assert type(again) is kind and type(again.encoder) is on
+    assert again.config == model.config and again.config.labels == labels
     assert torch.equal(again(batch), model(batch))
 
 
-def test_each_encoder_gets_the_head_that_is_registered_for_it() -> None:
-    for number, kind in enumerate((SentenceClassifier, TokenClassifier, SpanClassifier)):
-        assert head_for(BERT, kind) is kind
-        assert head_for(XLNet, kind) is XLNETS[number] and head_for(MPNet, kind) is MPNETS[number]
+def test_a_variant_with_settings_of_its_own_gets_its_heads_without_a_line(tmp_path: Path) -> None:
+    @dataclass(frozen=True)
+    class NarrowConfig(XLNetConfig):
+        narrow: float = 0.5
 
-
-def test_a_variant_gets_the_head_of_what_it_varies() -> None:
     class Narrow(XLNet):
-        pass
+        def __init__(self, config: NarrowConfig) -> None:
+            super().__init__(config)
+            self.by = config.narrow
 
-    kind = head_for(Narrow, SentenceClassifier)
-    model = kind.on(Narrow(XLNetConfig(**SMALL)), 4)
-    assert issubclass(kind, XLNetSentenceClassifier) and type(model.bert) is Narrow
-    assert model.config == XLNetHeadConfig(**SMALL, labels=4)
-    assert model(Batch.of(examples(XLNetSentenceClassifier), pad=0)).shape == (3, 4)
+    tokenizer = Tokenizer.words(["the bank of the river"], 60)
+    head = SentenceClassifier.on(Narrow(NarrowConfig(**SMALL, narrow=0.25)), 4)
+    assert type(head.encoder) is Narrow and head.encoder.by == 0.25
+    assert head.config == TaskHeadConfig(ModelSpec(Narrow, NarrowConfig(**SMALL, narrow=0.25)), 4)
+    assert head(Batch.of(examples(SentenceClassifier, XLNet), pad=0)).shape == (3, 4)
+    with pytest.raises(ValueError, match="a Narrow is not a registered model type"):
+        save(tmp_path / "head", head, tokenizer, command="x", figures={})
+    registry.model("narrow", NarrowConfig, CLS_LAST)(Narrow)
+    try:
+        save(tmp_path / "head", head, tokenizer, command="x", figures={})
+        assert load(tmp_path / "head")[0].config == head.config
+    finally:
+        del registry.MODELS["narrow"]
 
 
 def test_xlnet_learns_to_say_the_first_word_from_the_cls_behind_all() -> None:
@@ -156,7 +155,7 @@ def test_xlnet_learns_to_say_the_first_word_from_the_cls_behind_all() -> None:
     read = [classified(text, int(text[0] > 45), vocab=VOCAB, layout=cls_last) for text in texts]
     batches = [Batch.of(read[i: i + 32], pad=0) for i in range(0, 192, 32)]
     torch.manual_seed(0)
-    model = XLNetSentenceClassifier.on(XLNet(XLNetConfig(60, layers=1, model=16, heads=2, inner=32, dropout=0.0)))
+    model = SentenceClassifier.on(XLNet(XLNetConfig(60, layers=1, model=16, heads=2, inner=32, dropout=0.0)))
     history = fit(model, batches[:5], steps=100, lr=0.015, warmup=10, show=False)
     assert history.losses[-1] < 0.2 * history.losses[0]
     with torch.no_grad():

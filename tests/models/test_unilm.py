@@ -15,8 +15,8 @@ from plmlab.checkpoints import load, save
 from plmlab.decode import Rereading, beam_search, greedy
 from plmlab.example import IGNORE, Batch, Example
 from plmlab.models.bert import BERT, BERTConfig
-from plmlab.models.bert_heads import SentenceClassifier, SpanClassifier, TokenClassifier, head_for
 from plmlab.models.registry import architecture_of, pretrainable, type_of
+from plmlab.models.task_heads import SentenceClassifier, SpanClassifier, TokenClassifier
 from plmlab.models.unilm import UniLM, UniLMConfig, UniLMPretraining, Writer, source_batch
 from plmlab.objectives import answered, classified, masked_target, tagged
 from plmlab.objectives.prefix import MASKS, unified, unified_pair
@@ -259,17 +259,12 @@ def test_the_paper_s_size() -> None:
 def test_heads_stand_on_it(kind: type, one: Example) -> None:
     """On a copy of its encoder; all that stands below the head's output learns, and the encoder stays as it was."""
     encoder = made().bert
-    head = head_for(UniLM, kind).on(encoder)
-    assert type(head.bert) is UniLM and isinstance(head, kind) and head.bert.config == SIZE
+    head = kind.on(encoder)
+    assert type(head.encoder) is UniLM and isinstance(head, kind) and head.encoder.config == SIZE
     before = encoder.layers[0].attention.q.weight.clone()
     fit(head.float(), lambda _: Batch.of([one], pad=PAD), steps=3, lr=0.01, warmup=1, show=False)
     assert torch.equal(encoder.layers[0].attention.q.weight, before)
-    assert not torch.equal(head.bert.layers[0].attention.q.weight.double(), before)
-
-
-def test_a_head_stands_on_no_other_encoder() -> None:
-    with pytest.raises(ValueError, match="a UniLM was given, and a SentenceClassifier stands on a BERT"):
-        SentenceClassifier.on(made().bert)
+    assert not torch.equal(head.encoder.layers[0].attention.q.weight.double(), before)
 
 
 def test_it_learns_and_is_saved(tmp_path: Path) -> None:

@@ -17,10 +17,10 @@ from plmlab.labs import AttentionLab, ClozeLab, NextTokenLab, PositionLab
 from plmlab.listing import listing
 from plmlab.models.architectures import DECODER
 from plmlab.models.bert import BERTConfig
-from plmlab.models.bert_heads import SentenceClassifier
 from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.models.recurrent import LSTMLanguageModel, RecurrentConfig
 from plmlab.models.registry import MODELS, model, type_of
+from plmlab.models.task_heads import SentenceClassifier
 from plmlab.text import Tokenizer
 from plmlab.text.streams import examples
 from plmlab.train import fit
@@ -156,15 +156,9 @@ def test_a_model_without_attention_has_none_to_draw(made, tokenizer: Tokenizer) 
     assert lab.message == "a LSTMLanguageModel has no attention to draw: it carries a state from word to word"
 
 
-def test_a_head_stands_on_its_own_encoder_only(made, registered) -> None:
-    with pytest.raises(ValueError, match="a SharedBERT was given, and a SentenceClassifier stands on a BERT"):
-        SentenceClassifier.on(made["shared-bert-pretraining"].bert)
-
-    class SharedClassifier(SentenceClassifier):
-        encoder_class = registered.SharedBERT
-
-    head = SharedClassifier.on(made["shared-bert-pretraining"].bert)
-    assert len({id(layer) for layer in head.bert.layers}) == 1
+def test_a_head_stands_on_a_variant_without_a_line(made, registered) -> None:
+    head = SentenceClassifier.on(made["shared-bert-pretraining"].bert)
+    assert type(head.encoder) is registered.SharedBERT and len({id(layer) for layer in head.encoder.layers}) == 1
 
 
 def test_two_models_of_one_name_are_refused(registered) -> None:

@@ -22,7 +22,7 @@ from plmlab.hf.links import to_ours
 from plmlab.hf.mpnet import MPNETS
 from plmlab.hf.task_heads import COUNTERPARTS
 from plmlab.hf.xlnet import XLNETS
-from plmlab.models.bert_heads import SentenceClassifier, SpanClassifier, TaskHead, TokenClassifier
+from plmlab.models.task_heads import SentenceClassifier, SpanClassifier, TaskHead, TokenClassifier
 from plmlab.visibility import AttentionMask
 
 pytestmark = pytest.mark.filterwarnings("ignore:an MPNet of transformers")
@@ -83,8 +83,8 @@ def same_losses(kind, ours: nn.Module, theirs: nn.Module, loss: Tensor, expected
     same(loss, expected, close(kind))
     loss.backward()
     expected.backward()
-    unread = {"bert.query", *(() if kind.pooler else ("bert.pooler.weight", "bert.pooler.bias"))}
-    links = [link for link in kind.links(ours.config) if link.ours not in unread]
+    unread = {"encoder.query", *(() if kind.pooler else ("encoder.pooler.weight", "encoder.pooler.bias"))}
+    links = [link for link in kind.links(ours.encoder.config) if link.ours not in unread]
     gradients = {name: p.grad for name, p in theirs.named_parameters() if p.grad is not None}
     others = to_ours(links, gradients)
     assert {link.theirs for link in links} == set(gradients)
@@ -156,7 +156,7 @@ def test_xlnet_s_class_is_read_off_the_last_token_also_behind_padding(number: in
 @kinds
 def test_there_and_back(kind, precision: torch.dtype) -> None:
     ours, theirs = both(kind, 1)
-    assert type(ours.to(precision)) is kind.ours
+    assert type(ours.to(precision)) is kind.ours and type(ours.encoder) is kind.family.encoder
     again = to_hf(ours)
     assert type(again).__name__ == kind.theirs and again.dtype == precision and not again.training
     for (name, a), (other, b) in zip(again.named_parameters(), theirs.named_parameters(), strict=True):

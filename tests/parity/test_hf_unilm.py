@@ -16,7 +16,7 @@ from plmlab.hf.links import to_ours, within
 from plmlab.hf.unilm import UNILMS
 from plmlab.interpret import watch
 from plmlab.models.bert import BERT, BERTPretraining
-from plmlab.models.bert_heads import SentenceClassifier
+from plmlab.models.task_heads import SentenceClassifier
 from plmlab.models.unilm import UniLM, UniLMPretraining
 from plmlab.objectives.prefix import MASKS
 from plmlab.text import Tokenizer

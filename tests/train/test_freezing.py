@@ -7,7 +7,7 @@ from torch.nn import functional as F
 
 from plmlab.example import Batch
 from plmlab.models.bert import BERT, BERTConfig
-from plmlab.models.bert_heads import SentenceClassifier, TokenClassifier
+from plmlab.models.task_heads import SentenceClassifier, TokenClassifier
 from plmlab.objectives import classified, tagged
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.train import fit, frozen
@@ -31,8 +31,8 @@ def test_the_curve_is_that_of_one_layer_on_features_made_beforehand() -> None:
     layer = nn.Linear(12, 2)
     layer.load_state_dict(model.output.state_dict())
     with torch.no_grad():
-        features = [model.bert.pool(model.bert(batch)) for batch in BATCHES]
-    with frozen(model.bert):
+        features = [model.encoder.pool(model.encoder(batch)) for batch in BATCHES]
+    with frozen(model.encoder):
         history = fit(model, BATCHES, steps=20, lr=0.3, decay="none", clip=None, weight_decay=0.0, show=False)
     optimizer = torch.optim.AdamW(layer.parameters(), lr=0.3, betas=(0.9, 0.95), weight_decay=0.0)
     losses = []
@@ -54,36 +54,37 @@ def test_only_the_rest_moves_and_afterwards_everything_can() -> None:
     def moved() -> set[str]:
         return {name for name, tensor in model.state_dict().items() if not torch.equal(tensor, before[name])}
 
-    with frozen(model.bert):
+    with frozen(model.encoder):
         fit(model, [batch], steps=3, lr=0.01, show=False)
         assert moved() == {"output.weight", "output.bias"}
     assert all(parameter.requires_grad for parameter in model.parameters())
     model.train()
-    assert model.bert.layers[0].training
+    assert model.encoder.layers[0].training
     fit(model, [batch], steps=1, lr=0.01, show=False)
-    assert {"bert.layers.0.attention.q.weight", "bert.embeddings.token.weight"} <= moved()
+    assert {"encoder.layers.0.attention.q.weight", "encoder.embeddings.token.weight"} <= moved()
 
 
 def test_some_layers_and_what_was_frozen_before_stays_so() -> None:
     """The lower layers as features; a weight that was frozen by hand is not thawed."""
     model = TokenClassifier.on(pretrained())
     batch = Batch.of([tagged([40, 41, 42], [0, 1, 1], vocab=VOCAB)], pad=0)
-    model.bert.embeddings.position.weight.requires_grad_(False)
+    model.encoder.embeddings.position.weight.requires_grad_(False)
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
-    with frozen(model.bert.embeddings, model.bert.layers[0]), frozen(model.bert.layers[0]):
-        assert not model.train().bert.layers[0].training and model.bert.layers[1].training
+    with frozen(model.encoder.embeddings, model.encoder.layers[0]), frozen(model.encoder.layers[0]):
+        assert not model.train().encoder.layers[0].training and model.encoder.layers[1].training
         fit(model, [batch], steps=2, lr=0.01, show=False)
     still = {name for name, tensor in model.state_dict().items() if torch.equal(tensor, before[name])}
-    assert still == {name for name in before if name.startswith(("bert.embeddings.", "bert.layers.0.", "bert.pooler."))}
-    assert not model.bert.embeddings.position.weight.requires_grad
-    assert model.bert.embeddings.token.weight.requires_grad
+    frozen_parts = ("encoder.embeddings.", "encoder.layers.0.", "encoder.pooler.")
+    assert still == {name for name in before if name.startswith(frozen_parts)}
+    assert not model.encoder.embeddings.position.weight.requires_grad
+    assert model.encoder.embeddings.token.weight.requires_grad
 
 
 def test_an_error_thaws_too() -> None:
     model = TokenClassifier.on(pretrained())
-    with pytest.raises(RuntimeError), frozen(model.bert):
+    with pytest.raises(RuntimeError), frozen(model.encoder):
         raise RuntimeError
-    assert all(parameter.requires_grad for parameter in model.parameters()) and model.train().bert.training
+    assert all(parameter.requires_grad for parameter in model.parameters()) and model.train().encoder.training
 
 
 def test_nothing_left_to_train_is_said() -> None:

@@ -19,7 +19,7 @@ from plmlab.chapters.ch07.corpus import EXAM, OTHER, Words, agreeing, fresh, ids
 from plmlab.draws import below, shuffled
 from plmlab.example import IGNORE, Batch, Example
 from plmlab.models.gpt import GPT2
-from plmlab.models.gpt_classifier import GPT2Classifier
+from plmlab.models.gpt_classifier import GPTClassifier
 from plmlab.objectives import extracted
 from plmlab.train import Diverged, History, fit
 from plmlab.world.datasets.tokenizer import small_spelling
@@ -74,7 +74,7 @@ def development() -> Batch:
     return twice(list(agreeing())[EXAM:EXAM + DEVELOPMENT])
 
 
-class Judge(GPT2Classifier):
+class Judge(GPTClassifier):
     """A classifier whose words' loss does not count where it is evaluated, so that all kinds have one measure."""
 
     def loss(self, batch: Batch) -> Tensor:
@@ -103,7 +103,7 @@ def tune(gpt: GPT2, labels: int, auxiliary: float, seed: int, lr: float, steps: 
     return model, history
 
 
-def accuracy(model: GPT2Classifier) -> float:
+def accuracy(model: GPTClassifier) -> float:
     """The share of the exam that a classifier gets right."""
     with torch.no_grad():
         return float((model(exam()).argmax(-1) == exam().labels["class"]).float().mean())

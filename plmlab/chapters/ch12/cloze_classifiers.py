@@ -13,8 +13,8 @@ from torch.nn import functional as F
 
 from plmlab.example import Batch
 from plmlab.models.bert import BERTPretraining
-from plmlab.models.bert_heads import SentenceClassifier
-from plmlab.models.glm import GLM, GLMPretraining
+from plmlab.models.glm import GLMPretraining
+from plmlab.models.task_heads import SentenceClassifier
 from plmlab.objectives.fine_tuning import asked
 
 
@@ -47,14 +47,8 @@ class ClozeClassifier(nn.Module):
 
 
 class SlotClassifier(SentenceClassifier):
-    """BERT with a new linear layer on the vector of the slot that is asked."""
+    """An encoder with a new linear layer on the vector of the slot that is asked."""
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch label"]:
         """The logits of each text's class."""
-        return self.output(self.dropout(at_slot(self.bert(batch), batch)))
-
-
-class GLMSlotClassifier(SlotClassifier):
-    """The same on GLM."""
-
-    encoder_class = GLM
+        return self.output(self.dropout(at_slot(self.encoder(batch), batch)))

@@ -24,7 +24,7 @@ import torch
 from plmlab import transfer, world
 from plmlab.chapters.ch12.cloze_classifiers import SlotClassifier
 from plmlab.example import IGNORE, Example
-from plmlab.models.bert_heads import SentenceClassifier
+from plmlab.models.task_heads import SentenceClassifier
 from plmlab.objectives import classified
 from plmlab.objectives.blanks import filled_in
 from plmlab.transfer import DEVELOPMENT, EXAM, MOST

@@ -12,7 +12,7 @@ from plmlab.example import Batch
 from plmlab.exercises import check
 from plmlab.interpret import watch
 from plmlab.models.gpt import GPT2, GPTConfig
-from plmlab.models.gpt_classifier import GPT2Classifier
+from plmlab.models.gpt_classifier import GPTClassifier
 from plmlab.objectives import extracted
 from plmlab.text.vocabulary import Vocabulary
 
@@ -72,7 +72,7 @@ def test_the_lens_of_the_last_layer_is_the_model() -> None:
 
 @torch.no_grad()
 def test_the_loss_of_fine_tuning_is_the_classifiers() -> None:
-    model, gpt = GPT2Classifier.on(shaken(), labels=2, auxiliary=0.5), shaken()
+    model, gpt = GPTClassifier.on(shaken(), labels=2, auxiliary=0.5), shaken()
     batch = Batch.of([extracted(range(40, 40 + n), n % 2, vocab=Vocabulary(60)) for n in (3, 8, 4)], pad=0)
     ours = right.fine_tuning_loss(model(batch), batch.labels["class"], gpt(batch), batch.targets, 0.5)
     torch.testing.assert_close(ours, model.loss(batch))

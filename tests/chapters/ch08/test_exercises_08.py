@@ -16,8 +16,9 @@ from plmlab.chapters.ch08 import exercises as right
 from plmlab.example import IGNORE, Batch
 from plmlab.exercises import check
 from plmlab.layers.transformer import ACTIVATIONS
-from plmlab.models.bert import BERTConfig, BERTPretraining
-from plmlab.models.bert_heads import SpanClassifier, TaskHeadConfig
+from plmlab.models.bert import BERT, BERTConfig, BERTPretraining
+from plmlab.models.registry import ModelSpec
+from plmlab.models.task_heads import SpanClassifier, TaskHeadConfig
 from plmlab.objectives import masked
 from plmlab.objectives.fine_tuning import answered
 from plmlab.text.vocabulary import Vocabulary
@@ -103,7 +104,7 @@ def test_what_bert_reads_is_what_ours_and_theirs_reads(first: list[int], second:
 @torch.no_grad()
 @pytest.mark.parametrize("longest", [1, 3, 30])
 def test_the_span_is_the_span_finders(longest: int) -> None:
-    model = shaken(SpanClassifier(TaskHeadConfig(**size(labels=2))))
+    model = shaken(SpanClassifier(TaskHeadConfig(ModelSpec(BERT, BERTConfig(**size())))))
     for words in (3, 6, 11):
         batch = Batch.of([answered(range(40, 44), range(45, 45 + words), 0, 1, vocab=VOCAB)], pad=0)
         start, end = model(batch)[0].unbind(-1)

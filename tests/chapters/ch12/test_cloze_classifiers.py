@@ -9,8 +9,7 @@ from small_models import cloze_reader
 from plmlab.chapters.ch12.cloze_classifiers import ClozeClassifier, SlotClassifier
 from plmlab.chapters.ch12.cloze_tasks import TASKS, Agreeing, read_by_bert, read_by_glm
 from plmlab.example import Batch
-from plmlab.models.bert_heads import SentenceClassifier, head_for
-from plmlab.models.glm import GLM
+from plmlab.models.task_heads import SentenceClassifier
 from plmlab.world.datasets.tokenizer import ids, spelling
 
 ROWS = (Agreeing(("the", "cups", "near", "the", "wall"), ("wet", "."), True, 1),
@@ -45,7 +44,7 @@ def test_the_class_is_said_by_the_models_own_logits_of_two_words(kind: str) -> N
 @pytest.mark.parametrize("kind", ["GLM", "BERT"])
 def test_texts_beside_it_change_nothing(kind: str) -> None:
     model = made(kind)
-    heads = [SlotClassifier.on(model.bert)] if kind == "BERT" else [head_for(GLM, SentenceClassifier).on(model.bert)]
+    heads = [(SlotClassifier if kind == "BERT" else SentenceClassifier).on(model.bert)]
     for classifier in (ClozeClassifier(model, WORDS), *heads):
         alone = torch.cat([classifier(batch(kind, (row,))) for row in ROWS])
         torch.testing.assert_close(classifier(batch(kind)), alone)
@@ -56,7 +55,7 @@ def test_texts_beside_it_change_nothing(kind: str) -> None:
 def test_the_heads_stand_on_the_vector_that_says_the_word() -> None:
     glm, bert = made("GLM"), made("BERT")
     read = batch("GLM")
-    head = head_for(GLM, SentenceClassifier).on(glm.bert)
+    head = SentenceClassifier.on(glm.bert)
     torch.testing.assert_close(head(read), head.output(glm.bert(read)[torch.arange(3), torch.tensor([8, 5, 5])]))
     read, on_mask = batch("BERT"), SlotClassifier.on(bert.bert)
     torch.testing.assert_close(on_mask(read), on_mask.output(bert.bert(read)[torch.arange(3), torch.tensor([6, 3, 3])]))

@@ -102,7 +102,7 @@ def test_an_arm_is_trained_kept_and_asked(name: str, tmp_path: Path, monkeypatch
 def test_arms_differ_in_what_they_say_and_nothing_else() -> None:
     assert [type(arms.begun(name)) for name in arms.COGQA] == [SelfLoopCogQA, CogQA, SelfLoopCogQA]
     assert {type(arms.begun(name)) for name in arms.READERS} == {OnePassReader}
-    first, *others = (arms.begun(name).bert.state_dict() for name in (*arms.COGQA, *arms.READERS))
+    first, *others = (arms.begun(name).encoder.state_dict() for name in (*arms.COGQA, *arms.READERS))
     assert all(torch.equal(other[key], value) for other in others for key, value in first.items())
 
 

@@ -12,9 +12,10 @@ from plmlab.chapters.ch14.exercises_growth import PATIENCE, Finding, LittleSyste
 from plmlab.draws import below
 from plmlab.example import Batch
 from plmlab.exercises import case
-from plmlab.models.bert import BERTConfig
+from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.cognitive_growth import Growth
 from plmlab.models.cogqa import CogQA, CogQAConfig
+from plmlab.models.registry import ModelSpec
 from plmlab.text.words import word_tokenizer
 
 NODES, VALUES = "ABCDEFG", "12345"
@@ -111,7 +112,7 @@ class WorldReader(CogQA):
 
     def __init__(self, world: LittleSystem1) -> None:
         size = BERTConfig(len(WORDS), time=400, layers=1, model=4, heads=1, inner=4)
-        super().__init__(CogQAConfig(**vars(size)))
+        super().__init__(CogQAConfig(ModelSpec(BERT, size)))
         self.world = world
 
     def read(self, batch: Batch) -> tuple[Tensor, Tensor]:

@@ -16,9 +16,9 @@ def test_it_stands_on_minilm() -> None:
     encoder, _ = minilm()
     for model, kind in ((on_minilm(), SelfLoopCogQA), (on_minilm(CogQA), CogQA)):
         assert type(model) is kind
-        assert all(torch.equal(a, b) for a, b in zip(model.bert.state_dict().values(), encoder.state_dict().values(),
+        assert all(torch.equal(a, b) for a, b in zip(model.encoder.state_dict().values(), encoder.state_dict().values(),
                                                      strict=True))
-        assert model.config.time == 512 and model.output.weight.shape == (4, 384)
+        assert model.encoder.config.time == 512 and model.output.weight.shape == (4, 384)
 
 
 def test_the_same_questions_in_other_tokens() -> None:
@@ -45,7 +45,7 @@ def test_it_learns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(learning, "BATCH", 2)
     one, other = (learned(seed, 10, 1e-2, show=False) for seed in (0, 1))
     assert not torch.equal(one.output.weight, other.output.weight)
-    assert not torch.equal(one.bert.layers[0].attention.q.weight, encoder.layers[0].attention.q.weight)
+    assert not torch.equal(one.encoder.layers[0].attention.q.weight, encoder.layers[0].attention.q.weight)
     batch = learning.batches(5, 512, pieces())(0)
     with torch.no_grad():
         assert float(one.loss(batch)) < 0.9 * float(on_minilm().loss(batch))

@@ -10,7 +10,9 @@ from torch import Tensor
 from plmlab.chapters.ch14.gold_graphs import KINDS
 from plmlab.chapters.ch14.wikipedia_exam import pages, pieces
 from plmlab.example import Batch
+from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.cogqa import CogQA, CogQAConfig, SelfLoopCogQA
+from plmlab.models.registry import ModelSpec
 from plmlab.objectives.hops import fitted
 from plmlab.retrieval.wikipedia_questions import RealQuestion, Step, questions
 from plmlab.text import articles
@@ -90,11 +92,16 @@ def test_what_no_sentence_says(step: Step) -> None:
         place(step, pages())
 
 
+def small() -> ModelSpec:
+    """The smallest BERT that has room for each question."""
+    return ModelSpec(BERT, BERTConfig(len(pieces()), POSITIONS, 1, 12, 1, 12))
+
+
 class Knowing(SelfLoopCogQA):
     """One that points at what the gold graphs have, and takes the answer that is told; it reads nothing else."""
 
     def __init__(self) -> None:
-        super().__init__(CogQAConfig(len(pieces()), POSITIONS, 1, 12, 1, 12))
+        super().__init__(CogQAConfig(small()))
         self.eval()
 
     def read(self, batch: Batch) -> tuple[Tensor, Tensor]:
@@ -115,7 +122,7 @@ class Knowing(SelfLoopCogQA):
                         first = paragraph + sum(map(len, sentences[:number])) + at
                         column = 0 if step.found in pages().texts else 2
                         logits[row, first, column] = logits[row, first + len(wanted) - 1, column + 1] = 9
-        return logits, torch.zeros(len(logits), self.config.model)
+        return logits, torch.zeros(len(logits), self.encoder.config.model)
 
 
 @pytest.fixture(scope="module")
@@ -140,5 +147,5 @@ def test_one_that_knows_it_all_has_full_marks(known: list[dict]) -> None:
 
 def test_one_that_has_learned_nothing_has_few() -> None:
     torch.manual_seed(0)
-    rows = answered_wikipedia(CogQA(CogQAConfig(len(pieces()), POSITIONS, 1, 12, 1, 12)).eval(), most_nodes=3)
+    rows = answered_wikipedia(CogQA(CogQAConfig(small())).eval(), most_nodes=3)
     assert len(rows) == len(questions()) and sum(row["joint"]["exact"] for row in rows) < 3

@@ -1,12 +1,14 @@
-"""The four interfaces of BERT (Devlin et al. 2019, §4, fig. 4): the pretrained encoder, and one new output layer.
+"""The four ways of fine-tuning BERT (Devlin et al. 2019, §4, fig. 4): a pretrained encoder and one new output layer.
 
-Those of other encoders, in `plmlab.models.two_stream_heads`, name theirs; nothing else differs.
+Each head stands on any encoder: on BERT, on XLNet, MPNet or UniLM (of which fine-tuning reads the content stream alone,
+and no mask), on GLM, and on any variant.
 
 Where they differ from the authors' code: no answer begins or ends in padding, which here takes no part in the softmax.
+XLNet's end of an answer is told where the answer begins, and a beam finds both; here neither end knows the other.
 """
 
-from dataclasses import asdict, dataclass, fields
-from typing import Any, Self, TypeVar
+from dataclasses import dataclass
+from typing import Any, Self
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -15,86 +17,74 @@ from torch.nn import functional as F
 
 from plmlab.example import IGNORE, Batch
 from plmlab.layers.initialise import initialise
-from plmlab.models.architectures import ENCODER
 from plmlab.models.bert import BERT, BERTConfig
-from plmlab.models.registry import everything, model, varied
+from plmlab.models.registry import ModelSpec, model, varied
 from plmlab.objectives.fine_tuning import asked
 from plmlab.weights import on_copy_of
 
 
 @dataclass(frozen=True)
-class TaskHeadConfig(BERTConfig):
-    """The size of a BERT, and how many labels its output layer tells apart."""
+class TaskHeadConfig:
+    """The encoder, its class and its size, and how many labels the output layer tells apart."""
 
+    encoder: ModelSpec
     labels: int = 2
+
+    @classmethod
+    def tiny(cls, vocab: int, time: int = 128) -> Self:
+        """On a tiny BERT."""
+        return cls(ModelSpec(BERT, BERTConfig.tiny(vocab, time)))
 
 
 class TaskHead(nn.Module):
-    """What the four have in common: an encoder, called ``bert`` of whatever class it is, and the one layer that is new
-    to it. Its config is that of the encoder, and ``labels``, how many the output layer tells apart."""
-
-    encoder_class: type[BERT] = BERT
+    """What the heads have in common: the encoder, and the one layer that is new to it. It reads a text
+    laid out as its encoder reads one (`plmlab.models.registry.architecture_of`)."""
 
     def __init__(self, config: Any) -> None:
         super().__init__()
         self.config = config
-        size = varied(self.encoder_class).config
-        self.bert = self.encoder_class(size(**{field.name: getattr(config, field.name) for field in fields(size)}))
-        self.dropout = nn.Dropout(config.dropout)
-        self.output = nn.Linear(config.model, config.labels)
+        self.encoder = config.encoder.build()
+        self.dropout = nn.Dropout(config.encoder.config.dropout)
+        self.output = nn.Linear(config.encoder.config.model, config.labels)
         initialise(self.output)
 
     @classmethod
-    def on(cls, bert: BERT, labels: int = 2) -> Self:
-        """A new output layer on a copy of a pretrained encoder, such as ``pretrained.bert``; ``bert`` itself stays
-        as it is, whatever is learned here."""
-        if type(bert) is not cls.encoder_class:
-            raise ValueError(f"a {type(bert).__name__} was given, and a {cls.__name__} stands on a "
-                             f"{cls.encoder_class.__name__}; name another encoder_class in a subclass")
-        return on_copy_of(bert, cls(varied(cls).config(**asdict(bert.config), labels=labels)), "bert")
+    def on(cls, encoder: nn.Module, labels: int = 2) -> Self:
+        """A new output layer on a copy of a pretrained encoder, such as ``pretrained.encoder``, which itself stays as
+        it is, whatever is learned here. A ValueError for a model that is no encoder."""
+        if not hasattr(encoder, "summary"):
+            raise ValueError(f"a {type(encoder).__name__} is no encoder that a {cls.__name__} can stand on; give one "
+                             "that has a vector for each token and one for the text, such as ``pretrained.encoder``")
+        return on_copy_of(encoder, cls(varied(cls).config(ModelSpec.of(encoder), labels)), "encoder")
 
 
-Head = TypeVar("Head", bound=TaskHead)
-
-
-def head_for(encoder: type[BERT], kind: type[Head]) -> type[Head]:
-    """The task head of a kind, such as ``SentenceClassifier``, for a class of encoder: the one that is registered for
-    it; where none is, that of the class that it varies, on this encoder."""
-    heads = {head.encoder_class: head for head in (told.model for told in everything().values())
-             if issubclass(head, kind)}
-    nearest = next(heads[cls] for cls in encoder.__mro__ if cls in heads)
-    if nearest.encoder_class is encoder:
-        return nearest
-    return type(nearest.__name__, (nearest,), {"encoder_class": encoder})
-
-
-@model("bert-sentence", TaskHeadConfig, ENCODER)
+@model("sentence-classifier", TaskHeadConfig)
 class SentenceClassifier(TaskHead):
     """One sentence, or a pair: what kind it is of, said from its summary, the vector of [CLS] (fig. 4 a, b)."""
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch label"]:
         """The logits of each text's class."""
-        return self.output(self.dropout(self.bert.summary(batch)))
+        return self.output(self.dropout(self.encoder.summary(batch)))
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
         """Mean over texts of −log p(class); label ``class``, one number a text."""
         return F.cross_entropy(self(batch), asked(batch, "class"), ignore_index=IGNORE)
 
 
-@model("bert-token", TaskHeadConfig, ENCODER)
+@model("token-classifier", TaskHeadConfig)
 class TokenClassifier(TaskHead):
     """Classifier of tokens, such as names: each token's tag, said from its own vector (fig. 4 d)."""
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time label"]:
         """The logits of each slot's tag."""
-        return self.output(self.dropout(self.bert(batch)))
+        return self.output(self.dropout(self.encoder(batch)))
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
         """Mean over tagged slots of −log p(tag); label ``tags``, one number a slot, IGNORE where there is no tag."""
         return F.cross_entropy(self(batch).flatten(0, 1), asked(batch, "tags").flatten(), ignore_index=IGNORE)
 
 
-@model("bert-span", TaskHeadConfig, ENCODER)
+@model("span-classifier", TaskHeadConfig)
 class SpanClassifier(TaskHead):
     """Classifier of spans, for question answering: where in the text the answer begins and where it ends (fig. 4 c)."""
 
@@ -105,7 +95,7 @@ class SpanClassifier(TaskHead):
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time 2"]:
         """The logits S·T_t of the answer beginning at a slot and E·T_t of it ending there; −inf at padding."""
-        return self.output(self.bert(batch)).masked_fill(~batch.looked_at[..., None], float("-inf"))
+        return self.output(self.encoder(batch)).masked_fill(~batch.looked_at[..., None], float("-inf"))
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
         """Mean over texts of −log p(start) and −log p(end), halved; labels ``start`` and ``end``, a slot a text (the
