@@ -3,16 +3,17 @@
 from contextlib import nullcontext
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any
+from typing import Self
 
 import torch
 import torch.nn.functional as F
 from einops import rearrange
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from plmlab.layers.hooks import HookPoint
+from plmlab.layers.shape import LayerShape
 from plmlab.visibility import AttentionMask
 
 
@@ -63,29 +64,57 @@ class Cache:
             self.k, self.v = self.k[rows], self.v[rows]
 
 
+Bias = Float[Tensor, "#batch #head query key"]
+"""What is added to scores."""
+
+
+@dataclass(frozen=True)
+class RelativePositions:
+    """How the queries of a batch stand to its keys, for an attention whose score asks for that (`XLNetAttention`).
+
+    Attributes:
+        same_segment: whether a query and a key are of one segment.
+        slots: the slot of each query, counted as the keys are; None: they are the last of the keys, in their order.
+    """
+
+    same_segment: Bool[Tensor, "batch query key"]
+    slots: Int[Tensor, "batch query"] | None = None
+
+
 class MultiHeadAttention(nn.Module):
     """Multi-head attention (Vaswani et al. 2017, §3.2.2), from x to itself or across to a ``memory``.
 
     Fused, unless its ``scores`` or ``weights`` are watched; both ways agree. A variant with a ``score`` of its
-    own is never fused; ``relation`` is what such a score knows of queries and keys besides their vectors, such as how
-    they stand to one another, and means nothing to any other.
+    own is never fused; ``relative`` goes to such a score, and means nothing to any other. ``bias`` is added to each
+    score, whatever it is. ``width`` is that of a head, d_k, if it is not model / heads.
     """
 
-    def __init__(self, model: int, heads: int, *, dropout: float = 0.0, bias: bool = True) -> None:
+    scale: float | None = None
+    """What qᵀk is multiplied by; None: 1/√d_k."""
+
+    def __init__(self, model: int, heads: int, *, dropout: float = 0.0, bias: bool = True, width: int | None = None,
+                 ) -> None:
         super().__init__()
-        if model % heads:
+        if width is None and model % heads:
             raise ValueError(f"a width of {model} cannot be split into {heads} heads of equal width")
         self.heads, self.dropout = heads, dropout
-        self.q = nn.Linear(model, model, bias=bias)
-        self.k = nn.Linear(model, model, bias=bias)
-        self.v = nn.Linear(model, model, bias=bias)
-        self.out = nn.Linear(model, model, bias=bias)
+        inner = heads * (width or model // heads)
+        self.q = nn.Linear(model, inner, bias=bias)
+        self.k = nn.Linear(model, inner, bias=bias)
+        self.v = nn.Linear(model, inner, bias=bias)
+        self.out = nn.Linear(inner, model, bias=bias)
         self.queries, self.keys, self.values = HookPoint(), HookPoint(), HookPoint()
         self.scores, self.weights, self.mixed = HookPoint(), HookPoint(), HookPoint()
 
+    @classmethod
+    def of(cls, shape: LayerShape) -> Self:
+        """That of a layer of this shape."""
+        return cls(shape.model, shape.heads, dropout=shape.attention_dropout, bias=shape.bias, width=shape.width)
+
     def forward(
         self, x: Float[Tensor, "batch query model"], may_look: AttentionMask,
-        memory: Float[Tensor, "batch key model"] | None = None, cache: Cache | None = None, relation: Any = None,
+        memory: Float[Tensor, "batch key model"] | None = None, cache: Cache | None = None,
+        bias: Bias | None = None, relative: RelativePositions | None = None,
     ) -> Float[Tensor, "batch query model"]:
         """One step of looking; with a ``cache``, x is what comes after all that it remembers."""
         q = self.queries(self._split(self.q(x)))
@@ -99,31 +128,33 @@ class MultiHeadAttention(nn.Module):
             k, v = self._split(self.k(memory)), self._split(self.v(memory))
             if cache is not None:
                 cache.extend(k, v)
-        mixed = self.mixed(self.attend(q, self.keys(k), self.values(v), may_look, relation))
+        mixed = self.mixed(self.attend(q, self.keys(k), self.values(v), may_look, bias, relative))
         return self.out(rearrange(mixed, "batch head query width -> batch query (head width)"))
 
     def score(
         self, q: Float[Tensor, "batch head query width"], k: Float[Tensor, "batch head key width"],
-        relation: Any = None,
+        relative: RelativePositions | None = None,
     ) -> Float[Tensor, "batch head query key"]:
         """How well each query matches each key."""
-        return scaled_dot_product(q, k)
+        return scaled_dot_product(q, k) if self.scale is None else q @ k.mT * self.scale
 
     def attend(
         self, q: Float[Tensor, "batch head query width"], k: Float[Tensor, "batch head key width"],
-        v: Float[Tensor, "batch head key width"], may_look: AttentionMask, relation: Any = None,
+        v: Float[Tensor, "batch head key width"], may_look: AttentionMask,
+        bias: Bias | None = None, relative: RelativePositions | None = None,
     ) -> Float[Tensor, "batch head query width"]:
-        """softmax(QKᵀ/√d_k + mask) V, in every head at once (eq. 1)."""
+        """softmax(QKᵀ/√d_k + bias + mask) V, in every head at once (eq. 1)."""
         if self.scores.open or self.weights.open or type(self).score is not MultiHeadAttention.score:
-            return self.weigh(q, k, may_look, relation) @ v
-        return fused_attention(q, k, v, may_look, self.dropout if self.training else 0.0)
+            return self.weigh(q, k, may_look, bias, relative) @ v
+        return fused_attention(q, k, v, may_look, self.dropout if self.training else 0.0, bias, self.scale)
 
     def weigh(
         self, q: Float[Tensor, "batch head query width"], k: Float[Tensor, "batch head key width"],
-        may_look: AttentionMask, relation: Any = None,
+        may_look: AttentionMask, bias: Bias | None = None, relative: RelativePositions | None = None,
     ) -> Float[Tensor, "batch head query key"]:
-        """The weights, written down: softmax(QKᵀ/√d_k + mask)."""
-        scores = self.scores(self.score(q, k, relation))
+        """The weights, written down: softmax(QKᵀ/√d_k + bias + mask)."""
+        scores = self.score(q, k, relative)
+        scores = self.scores(scores if bias is None else scores + bias)
         mask = may_look.dense(q.shape[2], k.shape[2])
         weights = self.weights(masked_softmax(scores, None if mask is None else mask.to(q.device)))
         return F.dropout(weights, self.dropout, self.training)
@@ -132,18 +163,27 @@ class MultiHeadAttention(nn.Module):
         return rearrange(x, "batch time (head width) -> batch head time width", head=self.heads)
 
 
+class UnscaledAttention(MultiHeadAttention):
+    """Attention whose scores are qᵀk, not divided by √d_k (T5; its weights begin smaller instead)."""
+
+    scale = 1.0
+
+
 def fused_attention(
     q: Float[Tensor, "batch head query width"], k: Float[Tensor, "batch head key width"],
-    v: Float[Tensor, "batch head key width"], may_look: AttentionMask, dropout: float,
+    v: Float[Tensor, "batch head key width"], may_look: AttentionMask, dropout: float, bias: Bias | None = None,
+    scale: float | None = None,
 ) -> Float[Tensor, "batch head query width"]:
     """PyTorch's own kernel, which never writes the weights down; a mask is built only where one is needed."""
     query, key = q.shape[2], k.shape[2]
-    if may_look.only_causal and query == key:
-        return F.scaled_dot_product_attention(q, k, v, dropout_p=dropout, is_causal=query > 1)
+    if may_look.only_causal and query == key and bias is None:
+        return F.scaled_dot_product_attention(q, k, v, dropout_p=dropout, is_causal=query > 1, scale=scale)
     mask = None if may_look.only_causal and query == 1 else may_look.dense(query, key)
     if mask is not None:
         mask = mask.to(q.device)
-    return masked_kernel(q, k, v, mask, dropout)
+    if bias is None:
+        return masked_kernel(q, k, v, mask, dropout, scale)
+    return masked_kernel(q, k, v, bias if mask is None else bias.masked_fill(~mask, float("-inf")), dropout, scale)
 
 
 WITHOUT_CUDNN = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
@@ -153,6 +193,7 @@ def masked_kernel(
     q: Float[Tensor, "batch head query width"], k: Float[Tensor, "batch head key width"],
     v: Float[Tensor, "batch head key width"],
     mask: Bool[Tensor, "#batch #head query key"] | Float[Tensor, "#batch #head query key"] | None, dropout: float,
+    scale: float | None = None,
 ) -> Float[Tensor, "batch head query width"]:
     """PyTorch's own kernel with a mask, or with numbers to add to the scores; but not cuDNN's.
 
@@ -160,4 +201,4 @@ def masked_kernel(
     sees nothing and the number of keys is 64 more than a multiple of 128 (PyTorch's issue 196678).
     """
     with sdpa_kernel(WITHOUT_CUDNN) if q.is_cuda and mask is not None else nullcontext():
-        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout)
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout, scale=scale)

@@ -1,17 +1,17 @@
 """How far apart two tokens stand (相对位置编码), put into the scores: Shaw, Transformer-XL, XLNet, T5, MPNet."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Self
 
 import torch
 import torch.nn.functional as F
 from einops import einsum, rearrange
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from plmlab.layers.attention import MultiHeadAttention, masked_kernel
+from plmlab.layers.attention import Bias, MultiHeadAttention, RelativePositions
 from plmlab.layers.hooks import HookPoint
 from plmlab.layers.positions import Sinusoidal
+from plmlab.layers.shape import LayerShape
 from plmlab.visibility import AttentionMask
 
 TERMS = ("content", "content_position", "global_content", "global_position")
@@ -33,6 +33,11 @@ class ShawAttention(MultiHeadAttention):
         self.key_distance = nn.Embedding(2 * window + 1, model // heads)
         self.value_distance = nn.Embedding(2 * window + 1, model // heads)
 
+    @classmethod
+    def of(cls, shape: LayerShape) -> Self:
+        """That of a layer of this shape."""
+        return cls(shape.model, shape.heads, dropout=shape.attention_dropout, bias=shape.bias)
+
     def distance(self, query: int, key: int) -> Int[Tensor, "query key"]:
         """The row of the tables for each pair: j − i, clipped, counted from 0. The queries are the last of the keys."""
         device = self.key_distance.weight.device
@@ -41,7 +46,7 @@ class ShawAttention(MultiHeadAttention):
 
     def score(
         self, q: Float[Tensor, "batch head query width"], k: Float[Tensor, "batch head key width"],
-        relation: Any = None,
+        relative: RelativePositions | None = None,
     ) -> Float[Tensor, "batch head query key"]:
         """qᵀ(k + a^K)/√d_k."""
         a = self.key_distance(self.distance(q.shape[2], k.shape[2]))
@@ -50,10 +55,11 @@ class ShawAttention(MultiHeadAttention):
 
     def attend(
         self, q: Float[Tensor, "batch head query width"], k: Float[Tensor, "batch head key width"],
-        v: Float[Tensor, "batch head key width"], may_look: AttentionMask, relation: Any = None,
+        v: Float[Tensor, "batch head key width"], may_look: AttentionMask, bias: Bias | None = None,
+        relative: RelativePositions | None = None,
     ) -> Float[Tensor, "batch head query width"]:
         """Σ_j α_ij (v_j + a^V_{j−i})."""
-        weights = self.weigh(q, k, may_look, relation)
+        weights = self.weigh(q, k, may_look, bias)
         a = self.value_distance(self.distance(q.shape[2], k.shape[2]))
         by_place = einsum(weights, a, "batch head query key, query key width -> batch head query width")
         return weights @ v + by_place
@@ -95,22 +101,27 @@ class TransformerXLAttention(MultiHeadAttention):
         self.content, self.content_position = HookPoint(), HookPoint()
         self.global_content, self.global_position = HookPoint(), HookPoint()
 
+    @classmethod
+    def of(cls, shape: LayerShape) -> Self:
+        """That of a layer of this shape; it has no biases, whatever else in the layer has."""
+        return cls(shape.model, shape.heads, dropout=shape.attention_dropout)
+
     def score(
         self, q: Float[Tensor, "batch head query width"], k: Float[Tensor, "batch head key width"],
-        relation: Any = None,
+        relative: RelativePositions | None = None,
     ) -> Float[Tensor, "batch head query key"]:
         """The sum of the four terms, divided by √d_k; the queries are the last of the keys."""
         key, root = k.shape[2], q.shape[3] ** 0.5
         u, v, r = self.content_bias[:, None], self.position_bias[:, None], self.places(key)
         if not any(getattr(self, term).open for term in TERMS):
-            return ((q + u) @ k.mT + self.shift((q + v) @ r.mT, key, relation)) / root
+            return ((q + u) @ k.mT + self.shift((q + v) @ r.mT, key, relative)) / root
         return (self.content(q @ k.mT / root)
-                + self.content_position(self.shift(q @ r.mT, key, relation) / root)
+                + self.content_position(self.shift(q @ r.mT, key, relative) / root)
                 + self.global_content(u.expand_as(q) @ k.mT / root)
-                + self.global_position(self.shift(v.expand_as(q) @ r.mT, key, relation) / root))
+                + self.global_position(self.shift(v.expand_as(q) @ r.mT, key, relative) / root))
 
-    def shift(self, by_distance: Float[Tensor, "batch head query distance"], keys: int, relation: Any,
-              ) -> Float[Tensor, "batch head query key"]:
+    def shift(self, by_distance: Float[Tensor, "batch head query distance"], keys: int,
+              relative: RelativePositions | None) -> Float[Tensor, "batch head query key"]:
         """From a column for each distance to a column for each key."""
         return relative_shift(by_distance, keys)
 
@@ -127,25 +138,12 @@ class TransformerXLAttention(MultiHeadAttention):
                          head=self.heads)
 
 
-@dataclass(frozen=True)
-class Relation:
-    """How the queries of a batch stand to its keys.
-
-    Attributes:
-        same_segment: whether a query and a key are of one segment.
-        slots: the slot of each query, counted as the keys are; None: they are the last of the keys, in their order.
-    """
-
-    same_segment: Bool[Tensor, "batch query key"]
-    slots: Int[Tensor, "batch query"] | None = None
-
-
 class XLNetAttention(TransformerXLAttention):
     """Transformer-XL's four terms on keys of both sides, and one for the segments (Yang et al. 2019, §2.5).
 
     (q + b)ᵀs: s is s₊ where query and key are of one segment and s₋ where they are of two, in each head; b is
-    ``segment_bias``. Which segment that is tells nothing. A query may stand at any slot (`Relation`): its columns are
-    then taken by an index, for no shift fits. The segments' term is the hook point ``by_segment``.
+    ``segment_bias``. Which segment that is tells nothing. A query may stand at any slot (`RelativePositions`): its
+    columns are then taken by an index, for no shift fits. The segments' term is the hook point ``by_segment``.
     """
 
     def __init__(self, model: int, heads: int, *, dropout: float = 0.0) -> None:
@@ -156,20 +154,21 @@ class XLNetAttention(TransformerXLAttention):
 
     def score(  # type: ignore[override]
         self, q: Float[Tensor, "batch head query width"], k: Float[Tensor, "batch head key width"],
-        relation: Relation,
+        relative: RelativePositions,
     ) -> Float[Tensor, "batch head query key"]:
         """The sum of the five terms, divided by √d_k."""
         same, other = einsum(q + self.segment_bias[:, None], self.segments,
                              "batch head query width, pair head width -> pair batch head query")[..., None]
-        by_segment = torch.where(relation.same_segment[:, None], same, other) / q.shape[3] ** 0.5
-        return super().score(q, k, relation) + self.by_segment(by_segment)
+        by_segment = torch.where(relative.same_segment[:, None], same, other) / q.shape[3] ** 0.5
+        return super().score(q, k, relative) + self.by_segment(by_segment)
 
-    def shift(self, by_distance: Float[Tensor, "batch head query distance"], keys: int, relation: Relation,
-              ) -> Float[Tensor, "batch head query key"]:
+    def shift(  # type: ignore[override]
+        self, by_distance: Float[Tensor, "batch head query distance"], keys: int, relative: RelativePositions,
+    ) -> Float[Tensor, "batch head query key"]:
         """From a column for each distance to a column for each key, of either side."""
-        if relation.slots is None:
+        if relative.slots is None:
             return relative_shift(by_distance, keys)
-        ahead = torch.arange(keys, device=by_distance.device) - relation.slots[..., None]
+        ahead = torch.arange(keys, device=by_distance.device) - relative.slots[..., None]
         columns = (ahead + keys - 1)[:, None].expand(-1, self.heads, -1, -1)
         return by_distance.gather(-1, columns)
 
@@ -203,33 +202,19 @@ class DistanceBias(nn.Embedding):
     ) -> Float[Tensor, "batch head query key"]:
         """What is added, of queries and keys at these positions."""
         back = query[:, :, None] - key[:, None, :]
-        side, farthest = self.num_embeddings // 2, int(back.abs().max())
-        distances = torch.arange(-farthest, farthest + 1, device=back.device)
-        added = super().forward(bucket(distances.abs(), side) + side * (distances < 0))
+        farthest = int(back.abs().max())
+        added = super().forward(self.bucket_of(torch.arange(-farthest, farthest + 1, device=back.device)))
         return rearrange(added[back + farthest], "batch query key head -> batch head query key")
 
+    def bucket_of(self, back: Int[Tensor, "distance"]) -> Int[Tensor, "distance"]:
+        """The bucket of a key so many places back; ahead, where that is negative."""
+        side = self.num_embeddings // 2
+        return bucket(back.abs(), side) + side * (back < 0)
 
-class BiasedAttention(MultiHeadAttention):
-    """Attention whose scores have something added to them, qᵀk/√d_k + b; the ``relation`` is b.
 
-    Fused, unless its ``scores`` or ``weights`` are watched; both ways agree.
-    """
+class DistanceBackBias(DistanceBias):
+    """The same where no query sees a key behind it: all buckets are of keys before (T5's decoder)."""
 
-    def score(  # type: ignore[override]
-        self, q: Float[Tensor, "batch head query width"], k: Float[Tensor, "batch head key width"],
-        relation: Float[Tensor, "batch head query key"],
-    ) -> Float[Tensor, "batch head query key"]:
-        """qᵀk/√d_k + b."""
-        return super().score(q, k) + relation
-
-    def attend(  # type: ignore[override]
-        self, q: Float[Tensor, "batch head query width"], k: Float[Tensor, "batch head key width"],
-        v: Float[Tensor, "batch head key width"], may_look: AttentionMask,
-        relation: Float[Tensor, "batch head query key"],
-    ) -> Float[Tensor, "batch head query width"]:
-        """softmax(QKᵀ/√d_k + b + mask) V, in every head at once."""
-        if self.scores.open or self.weights.open:
-            return self.weigh(q, k, may_look, relation) @ v
-        mask = may_look.dense(q.shape[2], k.shape[2])
-        added = relation if mask is None else relation.masked_fill(~mask.to(q.device), float("-inf"))
-        return masked_kernel(q, k, v, added, self.dropout if self.training else 0.0)
+    def bucket_of(self, back: Int[Tensor, "distance"]) -> Int[Tensor, "distance"]:
+        """The bucket of a key so many places back."""
+        return bucket(back, self.num_embeddings)

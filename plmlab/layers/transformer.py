@@ -1,15 +1,15 @@
 """The Transformer layer: look around, then think, each with a residual and a norm (Vaswani et al. 2017, §3.1)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from plmlab.layers.attention import Cache, MultiHeadAttention
+from plmlab.layers.attention import Bias, Cache, MultiHeadAttention
 from plmlab.layers.hooks import HookPoint
+from plmlab.layers.shape import LayerShape
 from plmlab.visibility import AttentionMask
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -19,26 +19,13 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 }
 
 
-@dataclass(frozen=True)
-class LayerShape:
-    """What two layers of one kind may differ in. ``inner`` is the feed-forward width, d_ff."""
-
-    model: int
-    heads: int
-    inner: int
-    activation: str = "relu"
-    dropout: float = 0.1
-    attention_dropout: float = 0.1
-    eps: float = 1e-5
-
-
 class FeedForward(nn.Module):
     """Act(xW₁ + b₁)W₂ + b₂, the same at every position (eq. 2)."""
 
     def __init__(self, shape: LayerShape) -> None:
         super().__init__()
-        self.widen = nn.Linear(shape.model, shape.inner)
-        self.narrow = nn.Linear(shape.inner, shape.model)
+        self.widen = nn.Linear(shape.model, shape.inner, bias=shape.bias)
+        self.narrow = nn.Linear(shape.inner, shape.model, bias=shape.bias)
         self.activation = ACTIVATIONS[shape.activation]
         self.inner = HookPoint()
 
@@ -52,7 +39,7 @@ class Residual(nn.Module):
 
     def __init__(self, shape: LayerShape) -> None:
         super().__init__()
-        self.norm = nn.LayerNorm(shape.model, eps=shape.eps)
+        self.norm = shape.norm(shape.model, eps=shape.eps)
         self.dropout = nn.Dropout(shape.dropout)
 
     def forward(self, x: Float[Tensor, "batch time model"], f: Callable[[Tensor], Tensor],
@@ -90,8 +77,8 @@ class PreNorm(Residual):
 
     @staticmethod
     def final_norm(shape: LayerShape) -> nn.Module:
-        """A LayerNorm of its own."""
-        return nn.LayerNorm(shape.model, eps=shape.eps)
+        """A norm of its own."""
+        return shape.norm(shape.model, eps=shape.eps)
 
 
 class TransformerLayer(nn.Module):
@@ -103,35 +90,39 @@ class TransformerLayer(nn.Module):
     def __init__(self, shape: LayerShape, residual: type[Residual] = PostNorm,
                  attention: type[MultiHeadAttention] = MultiHeadAttention) -> None:
         super().__init__()
-        self.attention = attention(shape.model, shape.heads, dropout=shape.attention_dropout)
+        self.attention = attention.of(shape)
         self.feed_forward = FeedForward(shape)
         self.attention_residual = residual(shape)
         self.feed_forward_residual = residual(shape)
         self.hidden = HookPoint()
 
     def forward(self, x: Float[Tensor, "batch time model"], may_look: AttentionMask, cache: Cache | None = None,
-                ) -> Float[Tensor, "batch time model"]:
+                bias: Bias | None = None) -> Float[Tensor, "batch time model"]:
         """The next layer's vector of each slot. With a ``cache``, x holds only the slots that are new."""
-        x = self.attention_residual(x, lambda h: self.attention(h, may_look, cache=cache))
+        x = self.attention_residual(x, lambda h: self.attention(h, may_look, cache=cache, bias=bias))
         return self.hidden(self.feed_forward_residual(x, self.feed_forward))
 
 
 class DecoderLayer(TransformerLayer):
     """A layer that also looks across, at what the encoder made of the source."""
 
+    cross_attention_class: type[MultiHeadAttention] = MultiHeadAttention
+
     def __init__(self, shape: LayerShape, residual: type[Residual] = PostNorm,
                  attention: type[MultiHeadAttention] = MultiHeadAttention) -> None:
         super().__init__(shape, residual, attention)
-        self.cross_attention = MultiHeadAttention(shape.model, shape.heads, dropout=shape.attention_dropout)
+        self.cross_attention = self.cross_attention_class.of(shape)
         self.cross_attention_residual = residual(shape)
 
     def forward(  # type: ignore[override]
         self, x: Float[Tensor, "batch time model"], may_look: AttentionMask,
         memory: Float[Tensor, "batch key model"], memory_mask: AttentionMask,
-        cache: Cache | None = None, cross_cache: Cache | None = None,
+        cache: tuple[Cache, Cache] | None = None, bias: Bias | None = None,
     ) -> Float[Tensor, "batch time model"]:
         """The next layer's vector of each target slot: self-attention, attention to the encoder's ``memory`` where
-        ``memory_mask`` allows, feed-forward. The caches hold what was written before, and the memory's keys."""
-        x = self.attention_residual(x, lambda h: self.attention(h, may_look, cache=cache))
-        x = self.cross_attention_residual(x, lambda h: self.cross_attention(h, memory_mask, memory, cross_cache))
+        ``memory_mask`` allows, feed-forward. Of the two caches, one holds what was written before, one the memory's
+        keys."""
+        own, cross = cache or (None, None)
+        x = self.attention_residual(x, lambda h: self.attention(h, may_look, cache=own, bias=bias))
+        x = self.cross_attention_residual(x, lambda h: self.cross_attention(h, memory_mask, memory, cross))
         return self.hidden(self.feed_forward_residual(x, self.feed_forward))

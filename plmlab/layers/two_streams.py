@@ -5,11 +5,10 @@ stream is some more queries: its slots stand behind those of the content stream,
 them.
 """
 
-from typing import Any
-
 from jaxtyping import Float
 from torch import Tensor
 
+from plmlab.layers.attention import Bias, RelativePositions
 from plmlab.layers.memory import Memory
 from plmlab.layers.transformer import TransformerLayer
 from plmlab.visibility import AttentionMask
@@ -20,13 +19,13 @@ class TwoStreamLayer(TransformerLayer):
     look."""
 
     def forward(  # type: ignore[override]
-        self, x: Float[Tensor, "batch slots model"], may_look: AttentionMask, content: int, relation: Any = None,
-        memory: Memory | None = None,
+        self, x: Float[Tensor, "batch slots model"], may_look: AttentionMask, content: int, bias: Bias | None = None,
+        relative: RelativePositions | None = None, memory: Memory | None = None,
     ) -> Float[Tensor, "batch slots model"]:
-        """The next layer's vector of each slot of both streams; ``relation`` is what the attention's score knows of
-        queries and keys."""
+        """The next layer's vector of each slot of both streams; ``bias`` is added to the scores, and ``relative`` is
+        how queries stand to keys."""
         def keys(h: Float[Tensor, "batch slots model"]) -> Float[Tensor, "batch key model"]:
             return h[:, :content] if memory is None else memory.extend(h[:, :content])
 
-        x = self.attention_residual(x, lambda h: self.attention(h, may_look, keys(h), relation=relation))
+        x = self.attention_residual(x, lambda h: self.attention(h, may_look, keys(h), bias=bias, relative=relative))
         return self.hidden(self.feed_forward_residual(x, self.feed_forward))

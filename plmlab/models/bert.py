@@ -6,7 +6,6 @@ in a batch, and is asked for no next sentence. As in the authors' code and not i
 embeddings, the layer before the output of the masked words, and the pooler.
 """
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -16,11 +15,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from plmlab.example import IGNORE, Batch
-from plmlab.layers.attention import Cache, MultiHeadAttention
-from plmlab.layers.hooks import HookPoint
 from plmlab.layers.initialise import initialise
 from plmlab.layers.positions import Learned
-from plmlab.layers.transformer import ACTIVATIONS, LayerShape, PostNorm, Residual, TransformerLayer
+from plmlab.layers.shape import LayerShape
+from plmlab.layers.stack import Stack, TokenEmbeddings
+from plmlab.layers.transformer import ACTIVATIONS
 from plmlab.models.architectures import ENCODER
 from plmlab.models.registry import Pretraining, model
 from plmlab.objectives import masked, next_sentence
@@ -60,16 +59,14 @@ class BERTConfig:
                           self.attention_dropout, self.eps)
 
 
-class Embeddings(nn.Module):
+class Embeddings(TokenEmbeddings):
     """What a token is, plus where it stands, plus which sentence it is of: added, normed, dropped out (§3, fig. 2)."""
 
     def __init__(self, config: BERTConfig) -> None:
-        super().__init__()
-        self.token = nn.Embedding(config.vocab, config.model)
+        super().__init__(config)
         self.position = Learned(config.time, config.model)
         self.segment = nn.Embedding(config.segments, config.model)
         self.norm = nn.LayerNorm(config.model, eps=config.eps)
-        self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
         """The vector that each slot starts with."""
@@ -78,53 +75,21 @@ class Embeddings(nn.Module):
 
 
 @model("bert", BERTConfig, ENCODER)
-class BERT(nn.Module):
-    """The encoder: a vector for each slot, and one for the whole from that of [CLS].
-
-    A variant names other classes for the embeddings, the layers, their residual or their attention, or makes its
-    ``stack`` of layers otherwise; its config may be one of its own that tells the same sizes.
-    """
+class BERT(Stack):
+    """The encoder: a vector for each slot, and one for the whole from that of [CLS]. A variant names other parts, as a
+    `Stack` may."""
 
     config: BERTConfig
-
-    embeddings_class: type[Embeddings] = Embeddings
-    layer_class: type[TransformerLayer] = TransformerLayer
-    residual_class: type[Residual] = PostNorm
-    attention_class: type[MultiHeadAttention] = MultiHeadAttention
+    embeddings_class: type[TokenEmbeddings] = Embeddings
 
     def __init__(self, config: Any) -> None:
-        super().__init__()
-        self.config = config
-        self.embeddings = self.embeddings_class(config)
-        self.embedded = HookPoint()
-        self.layers = self.stack()
+        super().__init__(config)
         self.pooler = nn.Linear(config.model, config.model)
         self.apply(initialise)
 
-    def stack(self) -> nn.ModuleList:
-        """The layers, from the lowest on."""
-        return nn.ModuleList(self.layer_class(self.config.shape, self.residual_class, self.attention_class)
-                             for _ in range(self.config.layers))
-
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
         """What the last layer makes of each slot."""
-        return self.continued(batch, [None] * len(self.layers))
-
-    def continued(self, batch: Batch, caches: Sequence[Cache | None]) -> Float[Tensor, "batch time model"]:
-        """The same, behind what ``caches``, one a layer, remember."""
-        for x in self.layered(batch, caches):  # noqa: B007
-            pass
-        return x
-
-    def layered(self, batch: Batch, caches: Sequence[Cache | None] | None = None,
-                ) -> Iterator[Float[Tensor, "batch time model"]]:
-        """The embedding of each slot, and what one layer after the other makes of it, behind what ``caches`` remember.
-        """
-        x = self.embedded(self.embeddings(batch))
-        yield x
-        for layer, cache in zip(self.layers, [None] * len(self.layers) if caches is None else caches, strict=True):
-            x = layer(x, batch.visible, cache)
-            yield x
+        return self.continued(batch)
 
     def pool(self, hidden: Float[Tensor, "batch time model"]) -> Float[Tensor, "batch model"]:
         """tanh(W h_[CLS]): one vector for the text."""
@@ -153,8 +118,9 @@ class BERTPretraining(nn.Module):
         super().__init__()
         self.config = config
         self.bert = self.encoder_class(config)
-        self.transform = nn.Linear(config.model, config.model)
-        self.norm = nn.LayerNorm(config.model, eps=config.eps)
+        width = self.bert.embeddings.token.embedding_dim
+        self.transform = nn.Linear(config.model, width)
+        self.norm = nn.LayerNorm(width, eps=config.eps)
         self.bias = nn.Parameter(torch.zeros(config.vocab))
         self.next_sentence = nn.Linear(config.model, 2)
         for head in (self.transform, self.next_sentence):

@@ -9,7 +9,6 @@ Where it differs from the code: there is no [CLS], so that a text is summed up b
 that pretraining knows (one of three ways that the code offers, and not its default).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -18,12 +17,12 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from plmlab.example import IGNORE, Batch
-from plmlab.layers.attention import Cache
-from plmlab.layers.initialise import initialise_residuals
+from plmlab.layers.initialise import initialise, initialise_residuals
 from plmlab.layers.positions import Learned
+from plmlab.layers.stack import Stack, TokenEmbeddings
 from plmlab.layers.transformer import PreNorm
 from plmlab.models.architectures import Architecture
-from plmlab.models.bert import BERT, BERTConfig, Embeddings, at_last_slot
+from plmlab.models.bert import BERTConfig, at_last_slot
 from plmlab.models.filling import Filler
 from plmlab.models.registry import Pretraining, model
 from plmlab.objectives.blanks import blank_behind, blank_infilling, blanks_of_pair, one_word_blanks
@@ -49,12 +48,11 @@ class GLMConfig(BERTConfig):
         return cls(vocab=30_592, time=512, layers=12, model=768, heads=12, inner=3072)
 
 
-class TwoPositions(Embeddings):
+class TwoPositions(TokenEmbeddings):
     """What a token is, plus where it stands in Part A, plus where in its blank (§2.2.1); dropped out, not normed."""
 
     def __init__(self, config: GLMConfig) -> None:
         super().__init__(config)
-        del self.segment, self.norm
         self.time = config.time
         self.position = Learned(config.time + 1, config.model)
         self.position_in_blank = Learned(config.time + 1, config.model)
@@ -74,25 +72,24 @@ class TwoPositions(Embeddings):
 
 
 @model("glm", GLMConfig, BLANKS)
-class GLM(BERT):
+class GLM(Stack):
     """The network: a vector for each slot, of the text and of the blanks."""
+
+    config: GLMConfig
 
     embeddings_class = TwoPositions
     residual_class = PreNorm
 
     def __init__(self, config: GLMConfig) -> None:
         super().__init__(config)
-        del self.pooler
-        self.final_norm = PreNorm.final_norm(config.shape)
+        self.apply(initialise)
         initialise_residuals(self, config.layers)
 
-    def continued(self, batch: Batch, caches: Sequence[Cache | None]) -> Float[Tensor, "batch time model"]:
-        """What the last layer makes of each slot behind what ``caches`` remember, normed."""
-        return self.final_norm(super().continued(batch, caches))
+    def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
+        """What the last layer makes of each slot, normed."""
+        return self.continued(batch)
 
-    def pool(  # type: ignore[override]
-        self, hidden: Float[Tensor, "batch time model"], batch: Batch,
-    ) -> Float[Tensor, "batch model"]:
+    def pool(self, hidden: Float[Tensor, "batch time model"], batch: Batch) -> Float[Tensor, "batch model"]:
         """The vector of each text's last slot, which must say what fills the blank behind it (`blank_behind`)."""
         return at_last_slot(hidden, batch)
 

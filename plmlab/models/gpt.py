@@ -5,15 +5,16 @@ from typing import Any, Self
 
 import torch
 from jaxtyping import Float, Int
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
 from plmlab.example import IGNORE, Batch
-from plmlab.layers.attention import Cache, MultiHeadAttention
-from plmlab.layers.hooks import HookPoint
+from plmlab.layers.attention import Cache
 from plmlab.layers.initialise import initialise, initialise_residuals
 from plmlab.layers.positions import Learned
-from plmlab.layers.transformer import LayerShape, PostNorm, PreNorm, Residual, TransformerLayer
+from plmlab.layers.shape import LayerShape
+from plmlab.layers.stack import Stack, TokenEmbeddings
+from plmlab.layers.transformer import PreNorm
 from plmlab.models.architectures import DECODER
 from plmlab.models.registry import Pretraining, model
 from plmlab.objectives import causal
@@ -63,14 +64,12 @@ class GPTState:
             cache.select(rows)
 
 
-class Embeddings(nn.Module):
+class Embeddings(TokenEmbeddings):
     """A token's vector plus its position's (2018, eq. 2)."""
 
     def __init__(self, config: GPTConfig) -> None:
-        super().__init__()
-        self.token = nn.Embedding(config.vocab, config.model)
+        super().__init__(config)
         self.position = Learned(config.time, config.model)
-        self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
         """The vector that each slot starts with."""
@@ -78,32 +77,16 @@ class Embeddings(nn.Module):
 
 
 @model("gpt", GPTConfig, DECODER, Pretraining("gpt", causal, Tokenizer.bpe, stream=True))
-class GPT(nn.Module):
-    """GPT-1: the norm after each sublayer, none at the end; the output shares the embedding's weights.
-
-    A variant names other classes for the embeddings, the layers, their residual or their attention; its config may be
-    one of its own that tells the same sizes.
-    """
+class GPT(Stack):
+    """GPT-1: the norm after each sublayer, none at the end; the output shares the embedding's weights. A variant names
+    other parts, as a `Stack` may."""
 
     config: GPTConfig
-    embeddings_class: type[Embeddings] = Embeddings
-    layer_class: type[TransformerLayer] = TransformerLayer
-    residual_class: type[Residual] = PostNorm
-    attention_class: type[MultiHeadAttention] = MultiHeadAttention
+    embeddings_class: type[TokenEmbeddings] = Embeddings
 
     def __init__(self, config: Any) -> None:
-        super().__init__()
-        self.config = config
-        self.embeddings = self.embeddings_class(config)
-        self.embedded = HookPoint()
-        self.layers = self.stack()
-        self.final_norm = self.residual_class.final_norm(config.shape)
+        super().__init__(config)
         self.apply(initialise)
-
-    def stack(self) -> nn.ModuleList:
-        """The layers, from the lowest on."""
-        return nn.ModuleList(self.layer_class(self.config.shape, self.residual_class, self.attention_class)
-                             for _ in range(self.config.layers))
 
     def forward(self, batch: Batch, caches: list[Cache] | None = None) -> Float[Tensor, "batch time vocab"]:
         """The logits of each slot's prediction; with ``caches``, the batch continues what they remember."""
@@ -111,10 +94,7 @@ class GPT(nn.Module):
 
     def hidden_states(self, batch: Batch, caches: list[Cache] | None = None) -> Float[Tensor, "batch time model"]:
         """What the last layer makes of each slot, normed where the model has a final norm."""
-        x = self.embedded(self.embeddings(batch))
-        for i, layer in enumerate(self.layers):
-            x = layer(x, batch.visible, None if caches is None else caches[i])
-        return self.final_norm(x)
+        return self.continued(batch, caches)
 
     def token_logits(self, hidden: Float[Tensor, "*slots model"]) -> Float[Tensor, "*slots vocab"]:
         """The logits of the token that follows a slot with this hidden state: hW_eᵀ (2018, eq. 2)."""

@@ -12,10 +12,12 @@ from torch import Tensor, nn
 
 from plmlab.example import Batch
 from plmlab.layers.initialise import initialise
-from plmlab.layers.relative import BiasedAttention, DistanceBias
+from plmlab.layers.positions import Learned
+from plmlab.layers.relative import DistanceBias
+from plmlab.layers.stack import TokenEmbeddings
 from plmlab.layers.transformer import ACTIVATIONS
 from plmlab.models.architectures import ENCODER
-from plmlab.models.bert import BERTConfig, Embeddings
+from plmlab.models.bert import BERTConfig
 from plmlab.models.registry import Pretraining, model
 from plmlab.models.two_streams import TwoStreamEncoder, TwoStreamPretraining
 from plmlab.objectives import masked_and_permuted
@@ -31,12 +33,13 @@ class MPNetConfig(BERTConfig):
     buckets: int = 32
 
 
-class TokensAndPositions(Embeddings):
+class TokensAndPositions(TokenEmbeddings):
     """What a token is, plus where it stands; a mask stands where its word does."""
 
     def __init__(self, config: MPNetConfig) -> None:
         super().__init__(config)
-        del self.segment
+        self.position = Learned(config.time, config.model)
+        self.norm = nn.LayerNorm(config.model, eps=config.eps)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
         """The vector that each slot starts with."""
@@ -48,7 +51,6 @@ class MPNet(TwoStreamEncoder):
     """The encoder. A query begins as its mask does, with [MASK] at the word's place."""
 
     embeddings_class = TokensAndPositions
-    attention_class = BiasedAttention
 
     def __init__(self, config: MPNetConfig) -> None:
         super().__init__(config)
@@ -60,8 +62,7 @@ class MPNet(TwoStreamEncoder):
         """What the content stream begins with at the masks."""
         return x.gather(1, asked[..., None].expand(-1, -1, x.shape[-1]))
 
-    def relation(self, batch: Batch, slots: Int[Tensor, "batch query"], remembered: int,
-                 ) -> Float[Tensor, "batch head query key"]:
+    def added(self, batch: Batch, slots: Int[Tensor, "batch query"]) -> Float[Tensor, "batch head query key"]:
         """What is added to each score, by how far apart the positions are."""
         places = batch.positions[:, 0].expand(batch.size)
         return self.distance(places.gather(1, slots), places)

@@ -1,12 +1,12 @@
 """The Transformer (Vaswani et al. 2017): an encoder that reads, a decoder that writes what it reads across.
 
 Where it differs from the paper: the projections of attention have biases, which its equations (§3.2.2) do not show, and
-the authors' later code and ``nn.MultiheadAttention`` have. A subclass may name another residual, such as `PreNorm`.
+the authors' later code and ``nn.MultiheadAttention`` have.
 Masks, label smoothing (0.1), shared embeddings and the factor √d are the paper's.
 """
 
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Any, Self
 
 from jaxtyping import Float, Int
 from torch import Tensor, nn
@@ -14,9 +14,10 @@ from torch.nn import functional as F
 
 from plmlab.example import IGNORE, Batch, PairBatch
 from plmlab.layers.attention import Cache
-from plmlab.layers.hooks import HookPoint
 from plmlab.layers.positions import Sinusoidal
-from plmlab.layers.transformer import DecoderLayer, LayerShape, PostNorm, Residual, TransformerLayer
+from plmlab.layers.shape import LayerShape
+from plmlab.layers.stack import Stack
+from plmlab.layers.transformer import DecoderLayer
 from plmlab.models.architectures import ENCODER_DECODER
 from plmlab.models.registry import model
 from plmlab.visibility import AttentionMask
@@ -35,8 +36,9 @@ class TransformerConfig:
     smoothing: float = 0.1
 
     @classmethod
-    def tiny(cls, vocab: int) -> Self:
-        """Trains in seconds on two cores. Too small to overfit in that time, so it needs no dropout."""
+    def tiny(cls, vocab: int, time: int = 128) -> Self:
+        """Trains in seconds on two cores; no text is too long for it. Too small to overfit in that time, so it needs no
+        dropout."""
         return cls(vocab, dropout=0.0, smoothing=0.0)
 
     @classmethod
@@ -51,14 +53,14 @@ class TransformerConfig:
         return LayerShape(self.model, self.heads, self.inner, "relu", self.dropout, attention_dropout=0.0)
 
 
-class Embedded(nn.Module):
-    """Token vectors times √d, plus sinusoids (§3.4, §3.5)."""
+class Embeddings(nn.Module):
+    """Token vectors times √d, plus sinusoids (§3.4, §3.5). The ``token`` vectors are the whole model's."""
 
-    def __init__(self, token: nn.Embedding, dropout: float) -> None:
+    def __init__(self, config: Any, token: nn.Embedding) -> None:
         super().__init__()
         self.token = token
         self.position = Sinusoidal(token.embedding_dim)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
         """The vector that each slot starts with."""
@@ -66,42 +68,28 @@ class Embedded(nn.Module):
         return self.dropout(x + self.position(batch.positions[:, 0]))
 
 
-class Encoder(nn.Module):
+class Encoder(Stack):
     """N layers of looking and thinking."""
 
-    def __init__(self, config: TransformerConfig, token: nn.Embedding, residual: type[Residual]) -> None:
-        super().__init__()
-        self.embed, self.embedded = Embedded(token, config.dropout), HookPoint()
-        self.layers = nn.ModuleList(TransformerLayer(config.shape, residual) for _ in range(config.layers))
-        self.final_norm = residual.final_norm(config.shape)
+    embeddings_class: type[nn.Module] = Embeddings
 
     def forward(self, source: Batch) -> Float[Tensor, "batch key model"]:
         """What the encoder makes of each slot of the source: the decoder's memory."""
-        x = self.embedded(self.embed(source))
-        for layer in self.layers:
-            x = layer(x, source.visible)
-        return self.final_norm(x)
+        return self.continued(source)
 
 
-class Decoder(nn.Module):
+class Decoder(Stack):
     """N layers that look back at what was written, across at what was read, and think."""
 
-    def __init__(self, config: TransformerConfig, token: nn.Embedding, residual: type[Residual]) -> None:
-        super().__init__()
-        self.embed, self.embedded = Embedded(token, config.dropout), HookPoint()
-        self.layers = nn.ModuleList(DecoderLayer(config.shape, residual) for _ in range(config.layers))
-        self.final_norm = residual.final_norm(config.shape)
+    embeddings_class: type[nn.Module] = Embeddings
+    layer_class = DecoderLayer
 
     def forward(
         self, target: Batch, memory: Float[Tensor, "batch key model"], memory_mask: AttentionMask,
         caches: list[tuple[Cache, Cache]] | None = None,
     ) -> Float[Tensor, "batch time model"]:
         """What the decoder makes of each slot of the target."""
-        x = self.embedded(self.embed(target))
-        for i, layer in enumerate(self.layers):
-            own, cross = (None, None) if caches is None else caches[i]
-            x = layer(x, target.visible, memory, memory_mask, own, cross)
-        return self.final_norm(x)
+        return self.continued(target, caches, memory, memory_mask)
 
 
 @dataclass
@@ -123,16 +111,18 @@ class TransformerState:
 
 @model("transformer", TransformerConfig, ENCODER_DECODER)
 class Transformer(nn.Module):
-    """The encoder-decoder: one matrix embeds the source, embeds the target and names the output (§3.4)."""
+    """The encoder-decoder: one matrix embeds the source, embeds the target and names the output (§3.4). A variant names
+    another encoder and decoder, whose parts are other ones, as those of a `Stack` may be."""
 
-    residual_class: type[Residual] = PostNorm
+    encoder_class: type[Encoder] = Encoder
+    decoder_class: type[Decoder] = Decoder
 
-    def __init__(self, config: TransformerConfig) -> None:
+    def __init__(self, config: Any) -> None:
         super().__init__()
         self.config = config
         self.token = nn.Embedding(config.vocab, config.model)
-        self.encoder = Encoder(config, self.token, self.residual_class)
-        self.decoder = Decoder(config, self.token, self.residual_class)
+        self.encoder = self.encoder_class(config, self.token)
+        self.decoder = self.decoder_class(config, self.token)
         for parameter in self.parameters():
             if parameter.dim() > 1:
                 nn.init.xavier_uniform_(parameter)
@@ -140,7 +130,10 @@ class Transformer(nn.Module):
 
     def forward(self, batch: PairBatch) -> Float[Tensor, "batch time vocab"]:
         """The logits of each target slot's prediction."""
-        hidden = self.decoder(batch.target, self.encoder(batch.source), batch.cross)
+        return self.token_logits(self.decoder(batch.target, self.encoder(batch.source), batch.cross))
+
+    def token_logits(self, hidden: Float[Tensor, "*slots model"]) -> Float[Tensor, "*slots vocab"]:
+        """The logits of the token that a slot of the decoder stands for: hW_eᵀ."""
         return F.linear(hidden, self.token.weight)
 
     def loss(self, batch: PairBatch) -> Float[Tensor, ""]:
@@ -157,4 +150,4 @@ class Transformer(nn.Module):
         """Write on after what ``state`` remembers, and give the logits of the token that comes next."""
         target = Batch.continuing(tokens, state.caches[0][0].time)
         hidden = self.decoder(target, state.memory, state.memory_mask, state.caches)
-        return F.linear(hidden[:, -1], self.token.weight)
+        return self.token_logits(hidden[:, -1])

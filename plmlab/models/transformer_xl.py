@@ -6,7 +6,6 @@ and makes one update, where the authors' memory goes on from update to update; t
 feed-forward, none on the last layer's output. Of its attention, see `plmlab.layers.relative`.
 """
 
-from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -16,11 +15,14 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from plmlab.example import Batch
+from plmlab.layers.attention import Bias
 from plmlab.layers.memory import Memory
 from plmlab.layers.relative import TransformerXLAttention
-from plmlab.layers.transformer import LayerShape, TransformerLayer
+from plmlab.layers.shape import LayerShape
+from plmlab.layers.stack import TokenEmbeddings
+from plmlab.layers.transformer import TransformerLayer
 from plmlab.models.architectures import DECODER
-from plmlab.models.gpt import GPT, Embeddings
+from plmlab.models.gpt import GPT
 from plmlab.models.registry import Pretraining, model
 from plmlab.objectives import causal
 from plmlab.text.tokenizers import Tokenizer
@@ -84,13 +86,8 @@ class TransformerXLConfig:
         return LayerShape(self.model, self.heads, self.inner, "relu", self.dropout, attention_dropout=0.0, eps=self.eps)
 
 
-class ScaledTokens(Embeddings):
+class ScaledTokens(TokenEmbeddings):
     """A token's vector times √d. It is told no position."""
-
-    def __init__(self, config: TransformerXLConfig) -> None:
-        nn.Module.__init__(self)
-        self.token = nn.Embedding(config.vocab, config.model)
-        self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
         """The vector that each slot starts with."""
@@ -100,11 +97,13 @@ class ScaledTokens(Embeddings):
 class RecurrentLayer(TransformerLayer):
     """A layer whose queries are the segment's, and whose keys and values are the memory's too."""
 
-    def forward(self, x: Float[Tensor, "batch time model"], may_look: AttentionMask,  # type: ignore[override]
-                memory: Memory | None = None) -> Float[Tensor, "batch time model"]:
-        """The next layer's vector of each slot of the segment, which ``memory`` then holds."""
-        extended = nn.Identity() if memory is None else memory.extend
-        x = self.attention_residual(x, lambda h: self.attention(h, may_look, extended(h)))
+    def forward(  # type: ignore[override]
+        self, x: Float[Tensor, "batch time model"], may_look: AttentionMask, cache: Memory | None = None,
+        bias: Bias | None = None,
+    ) -> Float[Tensor, "batch time model"]:
+        """The next layer's vector of each slot of the segment, which the memory, ``cache``, then holds."""
+        extended = nn.Identity() if cache is None else cache.extend
+        x = self.attention_residual(x, lambda h: self.attention(h, may_look, extended(h), bias=bias))
         return self.hidden(self.feed_forward_residual(x, self.feed_forward))
 
 
@@ -155,17 +154,10 @@ class TransformerXL(GPT):
             if looks is None or bool(looks.triu(1).any()):
                 raise ValueError("a Transformer-XL reads texts from left to right, and this batch lets a slot look "
                                  "ahead; make it with the objective causal")
-            return self.read(batch, [None] * len(self.layers))
+            return self.continued(batch)
         memories = memories or self.start().memories
-        return torch.cat([self.read(self.following(tokens, memories[0].time), memories)
+        return torch.cat([self.continued(self.following(tokens, memories[0].time), memories)
                           for tokens in batch.tokens.split(self.config.segment, dim=1)], dim=1)
-
-    def read(self, segment: Batch, memories: Sequence[Memory | None]) -> Float[Tensor, "batch time model"]:
-        """What the last layer makes of each slot of one segment."""
-        x = self.embedded(self.embeddings(segment))
-        for layer, memory in zip(self.layers, memories, strict=True):
-            x = layer(x, segment.visible, memory)
-        return self.final_norm(x)
 
     def following(self, tokens: Int[Tensor, "batch time"], before: int) -> Batch:
         """A segment that follows ``before`` remembered slots, with its mask."""

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from plmlab.example import IGNORE, Batch
+from plmlab.layers.attention import Bias, RelativePositions
 from plmlab.layers.memory import Memory
 from plmlab.layers.two_streams import TwoStreamLayer
 from plmlab.models.bert import BERT
@@ -19,7 +20,7 @@ class TwoStreamEncoder(BERT):
     """A BERT whose batches may have a ``query_visible``: then the slots that are asked have a query stream too.
 
     Both streams pass the same layers. Without ``query_visible``, as in fine-tuning, there is the content stream alone.
-    A model names what its queries begin with, and how queries and keys stand to one another.
+    A model tells what its queries begin with, and either what is added to scores or how queries stand to keys.
     """
 
     layer_class = TwoStreamLayer
@@ -29,9 +30,13 @@ class TwoStreamEncoder(BERT):
         """What the query stream begins with at the slots ``asked``; x is what the content stream begins with."""
         raise NotImplementedError
 
-    def relation(self, batch: Batch, slots: Int[Tensor, "batch query"], remembered: int) -> Any:
-        """What the attention's score knows of the queries at ``slots`` and of all keys, ``remembered`` ones first."""
-        raise NotImplementedError
+    def added(self, batch: Batch, slots: Int[Tensor, "batch query"]) -> Bias | None:
+        """What is added to the scores of the queries at ``slots`` for all keys of the batch."""
+        return None
+
+    def relative(self, batch: Batch, slots: Int[Tensor, "batch query"], remembered: int) -> RelativePositions | None:
+        """How the queries at ``slots`` stand to all keys, ``remembered`` ones first."""
+        return None
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
         """What the last layer makes of each slot: the query stream of one that is asked, the content stream of all
@@ -45,10 +50,11 @@ class TwoStreamEncoder(BERT):
         remembered = 0 if memories[0] is None else memories[0].time
         place = torch.arange(time, device=x.device).expand(len(x), -1)
         x = torch.cat([x, self.queries(x, asked)], 1)
-        relation = self.relation(batch, torch.cat([place, asked], 1), remembered)
+        slots = torch.cat([place, asked], 1)
+        bias, relative = self.added(batch, slots), self.relative(batch, slots, remembered)
         may_look = both_streams(batch, asked, remembered)
         for layer, memory in zip(self.layers, memories, strict=True):
-            x = layer(x, may_look, time, relation, memory)
+            x = layer(x, may_look, time, bias, relative, memory)
         if not asked.shape[1]:
             return x
         content, query = x[:, :time], x[:, time:]

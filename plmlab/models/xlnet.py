@@ -18,11 +18,13 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from plmlab.example import Batch
+from plmlab.layers.attention import RelativePositions
 from plmlab.layers.memory import Memory
-from plmlab.layers.relative import Relation, XLNetAttention
-from plmlab.layers.transformer import LayerShape
+from plmlab.layers.relative import XLNetAttention
+from plmlab.layers.shape import LayerShape
+from plmlab.layers.stack import TokenEmbeddings
 from plmlab.models.architectures import CLS_LAST
-from plmlab.models.bert import Embeddings, at_last_slot
+from plmlab.models.bert import at_last_slot
 from plmlab.models.registry import Pretraining, model
 from plmlab.models.two_streams import TwoStreamEncoder, TwoStreamPretraining
 from plmlab.objectives import permuted_targets
@@ -61,25 +63,12 @@ class XLNetConfig:
         return LayerShape(self.model, self.heads, self.inner, "gelu", self.dropout, self.dropout, self.eps)
 
 
-class TokensAlone(Embeddings):
-    """A token's vector. It is told neither a position nor a segment."""
-
-    def __init__(self, config: XLNetConfig) -> None:
-        nn.Module.__init__(self)
-        self.token = nn.Embedding(config.vocab, config.model)
-        self.dropout = nn.Dropout(config.dropout)
-
-    def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """The vector that each slot of the content stream starts with."""
-        return self.dropout(self.token(batch.tokens))
-
-
 @model("xlnet", XLNetConfig, CLS_LAST)
 class XLNet(TwoStreamEncoder):
     """The encoder. Its query stream begins with one trained vector, w, at every slot: it knows where it stands by its
     attention alone."""
 
-    embeddings_class = TokensAlone
+    embeddings_class = TokenEmbeddings
     attention_class = XLNetAttention
     config: XLNetConfig  # type: ignore[assignment]
 
@@ -92,12 +81,12 @@ class XLNet(TwoStreamEncoder):
         """g⁽⁰⁾ = w (eq. in §2.3)."""
         return self.embeddings.dropout(self.query.expand(*asked.shape, -1))
 
-    def relation(self, batch: Batch, slots: Int[Tensor, "batch query"], remembered: int) -> Relation:
+    def relative(self, batch: Batch, slots: Int[Tensor, "batch query"], remembered: int) -> RelativePositions:
         """Where each query stands, and which keys are of its segment; what is remembered is of segment 0."""
         keys = F.pad(batch.segments, (remembered, 0))
         in_a_row = slots.shape[1] == batch.size[1]
-        return Relation(batch.segments.gather(1, slots)[..., None] == keys[:, None],
-                        None if in_a_row else slots + remembered)
+        return RelativePositions(batch.segments.gather(1, slots)[..., None] == keys[:, None],
+                                 None if in_a_row else slots + remembered)
 
     def forward(self, batch: Batch, memories: Sequence[Memory] | None = None) -> Float[Tensor, "batch time model"]:
         """What the last layer makes of each slot, behind what ``memories`` hold; they then hold this batch too.

@@ -152,7 +152,7 @@ def test_a_closed_cell_is_minus_infinity_in_every_head_of_every_layer(make) -> N
         if isinstance(model, GPT2) else torch.zeros(time, time)
     mask[4, 2] = mask[3, 0] = -torch.inf
 
-    def written_out(q, k, v, may_look, dropout):
+    def written_out(q, k, v, may_look, dropout, bias, scale):
         return (q @ k.transpose(-2, -1) / sqrt(q.shape[-1]) + mask).softmax(-1) @ v
 
     with torch.no_grad(), pytest.MonkeyPatch.context() as patch:

@@ -14,7 +14,7 @@ from plmlab.layers.transformer import PostNorm, PreNorm, Residual
 from plmlab.models.bert import BERT, BERTConfig, BERTPretraining
 from plmlab.models.gpt import GPT, GPT2, GPTConfig
 from plmlab.models.registry import find, type_of
-from plmlab.models.transformer import Transformer, TransformerConfig
+from plmlab.models.transformer import Decoder, Encoder, Transformer, TransformerConfig
 from plmlab.objectives import causal, masked
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.visibility import AttentionMask, Visibility
@@ -35,8 +35,16 @@ def gpt(kind: type[GPT]) -> GPT:
     return exact(kind(GPTConfig(60, time=16, layers=2, model=12, heads=3)))
 
 
-class PreNormTransformer(Transformer):
+class PreNormEncoder(Encoder):
     residual_class = PreNorm
+
+
+class PreNormDecoder(Decoder):
+    residual_class = PreNorm
+
+
+class PreNormTransformer(Transformer):
+    encoder_class, decoder_class = PreNormEncoder, PreNormDecoder
 
 
 def transformer(residual: type[Residual] = PostNorm) -> Transformer:

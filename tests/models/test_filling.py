@@ -34,7 +34,9 @@ def made() -> GLMPretraining:
         spread = 1.0 if "embeddings" in place else 0.1 if place.endswith("bias") else 0.4
         nn.init.normal_(weight, mean=float(place.endswith("norm.weight")), std=spread)
     with torch.no_grad():
-        model.bert.embeddings.token.weight[END] *= 3
+        end = model.bert.embeddings.token.weight[END]
+        end *= 3
+        model.bert.final_norm.bias += 0.05 * end
     return model
 
 

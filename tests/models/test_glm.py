@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from plmlab import world
 from plmlab.checkpoints import load, save
 from plmlab.example import IGNORE, Batch, Example
-from plmlab.models.bert import BERT, at_last_slot
+from plmlab.models.bert import at_last_slot
 from plmlab.models.glm import GLM, GLMConfig, GLMPretraining
 from plmlab.models.registry import architecture_of, pretrainable, type_of
 from plmlab.models.task_heads import SentenceClassifier
@@ -234,4 +234,4 @@ def test_it_fills_blanks_and_is_saved(tmp_path: Path) -> None:
     with torch.no_grad():
         assert torch.equal(model.eval()(batch), again(batch))
     save(tmp_path / "encoder", model.bert, tokenizer, command="x", figures={})
-    assert type(load(tmp_path / "encoder", expect="glm")[0]) is GLM and issubclass(GLM, BERT)
+    assert type(load(tmp_path / "encoder", expect="glm")[0]) is GLM

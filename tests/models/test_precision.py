@@ -15,7 +15,6 @@ from torch.nn import functional as F
 
 from plmlab.example import IGNORE, AnyBatch, Batch, PairBatch, PairExample, TwoWayBatch
 from plmlab.layers.attention import MultiHeadAttention
-from plmlab.layers.relative import BiasedAttention
 from plmlab.models.registry import MODELS, everything, pretrainable
 from plmlab.objectives import causal, masked
 from plmlab.text import Tokenizer
@@ -132,5 +131,5 @@ def test_under_a_mask_a_gpu_never_uses_cudnn_s_kernel(masked: bool, monkeypatch:
         x, looks = torch.randn(2, 5, 8, device="cuda"), torch.ones(2, 5, 5, dtype=torch.bool, device="cuda")
         mask = AttentionMask(pairs=looks) if masked else AttentionMask(causal=True)
         MultiHeadAttention(8, 2).to("cuda")(x, mask)
-        BiasedAttention(8, 2).to("cuda")(x, mask, relation=torch.zeros(2, 2, 5, 5, device="cuda"))
+        MultiHeadAttention(8, 2).to("cuda")(x, mask, bias=torch.zeros(2, 2, 5, 5, device="cuda"))
     assert allowed == [not masked, False]

@@ -67,9 +67,10 @@ def by_itself(model: TwoStreamPretraining, one: Example) -> Tensor:
         def look(x: Tensor, seen: Tensor, at: Tensor, layer=layer, h=h) -> Tensor:
             told = []
             for i, slot in enumerate(at.tolist()):
-                relation = encoder.relation(batch, torch.tensor([[slot]]), 0)
+                asked = torch.tensor([[slot]])
                 told.append(layer.attention(x[:, i:i + 1], AttentionMask(pairs=seen[None, i:i + 1]), h,
-                                            relation=relation))
+                                            bias=encoder.added(batch, asked),
+                                            relative=encoder.relative(batch, asked, 0)))
             x = layer.attention_residual(x, lambda _: torch.cat(told, 1))
             return layer.feed_forward_residual(x, layer.feed_forward)
         h, g = (look(h, one.visible.dense(), place), look(g, one.query_visible.dense()[slots], slots))

@@ -6,9 +6,10 @@ They are the beginnings of ALBERT and of Transformer-XL: whatever the course can
 from torch import nn
 
 from plmlab.layers.relative import ShawAttention
+from plmlab.layers.stack import TokenEmbeddings
 from plmlab.models.architectures import DECODER, ENCODER
 from plmlab.models.bert import BERT, BERTConfig, BERTPretraining
-from plmlab.models.gpt import GPT2, Embeddings, GPTConfig
+from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.models.registry import Pretraining, model
 from plmlab.objectives import causal, masked, next_sentence
 from plmlab.text.tokenizers import Tokenizer
@@ -26,16 +27,7 @@ class SharedBERTPretraining(BERTPretraining):
     encoder_class = SharedBERT
 
 
-class TokensOnly(Embeddings):
-    def __init__(self, config):
-        super().__init__(config)
-        del self.position
-
-    def forward(self, batch):
-        return self.dropout(self.token(batch.tokens))
-
-
 @model("relative-gpt2", GPTConfig, DECODER, Pretraining("relative-gpt2", causal, Tokenizer.bpe, stream=True))
 class RelativeGPT2(GPT2):
-    embeddings_class = TokensOnly
+    embeddings_class = TokenEmbeddings
     attention_class = ShawAttention

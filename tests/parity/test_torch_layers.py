@@ -5,7 +5,8 @@ import torch
 from alike import gradients, noise, put_attention, same, shaken
 from torch import nn
 
-from plmlab.layers.transformer import DecoderLayer, LayerShape, PostNorm, PreNorm, TransformerLayer
+from plmlab.layers.shape import LayerShape
+from plmlab.layers.transformer import DecoderLayer, PostNorm, PreNorm, TransformerLayer
 from plmlab.visibility import AttentionMask
 
 SIZES = [(8, 2, 16, 2, 5), (12, 3, 20, 3, 7), (16, 4, 64, 1, 1)]

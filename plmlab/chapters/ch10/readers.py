@@ -67,7 +67,7 @@ class CountingTransformerXL(PlacedTransformerXL):
         read, begin = [], 0
         for tokens in batch.tokens.split(self.config.segment, dim=1):
             segment = self.following(tokens, memories[0].time)
-            read.append(self.read(replace(segment, positions=Batch.continuing(tokens, begin).positions), memories))
+            read.append(self.continued(replace(segment, positions=Batch.continuing(tokens, begin).positions), memories))
             begin += tokens.shape[1]
         return torch.cat(read, dim=1)
 

@@ -109,7 +109,7 @@ def test_the_sinusoidal_decoder_starts_from_what_the_paper_s_decoder_starts_from
     paper = Transformer(TransformerConfig(50, layers=1, model=32)).eval()
     paper.token.weight.data.copy_(ours.embeddings.token.weight)
     batch = Batch.continuing(torch.randint(50, (2, 600)), 0)
-    assert torch.allclose(ours.embeddings(batch), paper.decoder.embed(batch), atol=1e-6)
+    assert torch.allclose(ours.embeddings(batch), paper.decoder.embeddings(batch), atol=1e-6)
 
 
 def test_letters_come_out_backwards() -> None:

@@ -12,7 +12,8 @@ from plmlab.chapters.ch11 import exercises as right
 from plmlab.chapters.ch11 import exercises_scores as scores
 from plmlab.exercises import check
 from plmlab.interpret import watch
-from plmlab.layers.relative import Relation, XLNetAttention
+from plmlab.layers.attention import RelativePositions
+from plmlab.layers.relative import XLNetAttention
 from plmlab.objectives import masked_and_permuted, permuted
 from plmlab.text.vocabulary import Vocabulary
 
@@ -99,7 +100,7 @@ def test_a_key_has_the_number_of_its_distance(key: int, slots: list[int]) -> Non
     expected = [[100.0 * n + i - j for j in range(key)] for n, i in enumerate(slots)]
     found = scores.by_key(told, torch.tensor(slots))
     assert found.tolist() == expected
-    relation = Relation(torch.ones(1, len(slots), key).bool(), torch.tensor([slots]))
+    relation = RelativePositions(torch.ones(1, len(slots), key).bool(), torch.tensor([slots]))
     assert torch.equal(XLNetAttention(2, 1).shift(told[None, None], key, relation)[0, 0], found)
 
 
@@ -119,7 +120,7 @@ def test_the_segments_scores_are_the_layers() -> None:
     of_queries, of_keys = torch.tensor([0, 1, 1, 2, 0]), torch.tensor([0, 0, 0, 1, 1, 1, 2])
     q, k = draw(1, 3, 5, 4), draw(1, 3, 7, 4)
     with watch(layer) as seen:
-        layer.score(q, k, Relation((of_queries[:, None] == of_keys)[None]))
+        layer.score(q, k, RelativePositions((of_queries[:, None] == of_keys)[None]))
     mine = scores.segment_scores(q[0], layer.segments, layer.segment_bias, of_queries, of_keys)
     torch.testing.assert_close(mine / 2, seen["by_segment"][0])
     torch.testing.assert_close(mine, segments_by_hand(q[0], layer.segments, layer.segment_bias, of_queries, of_keys))

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from plmlab import world
 from plmlab.chapters.ch11 import hidden
 from plmlab.example import IGNORE, Batch
-from plmlab.layers.relative import Relation
+from plmlab.layers.attention import RelativePositions
 from plmlab.models.xlnet import XLNet
 from plmlab.recipes import Parts
 from plmlab.train import Diverged, History
@@ -57,8 +57,8 @@ def test_all_arms_read_the_same_sentences_twice() -> None:
 class OnePass(XLNet):
     """Reads two segments side by side. To the second, [CLS] of the first is of segment 0, as all that is remembered."""
 
-    def relation(self, batch: Batch, slots: Tensor, remembered: int) -> Relation:
-        told = super().relation(batch, slots, remembered)
+    def relative(self, batch: Batch, slots: Tensor, remembered: int) -> RelativePositions:
+        told = super().relative(batch, slots, remembered)
         half, same = batch.size[1] // 2, told.same_segment.clone()
         own = batch.segments.gather(1, slots)
         same[:, :, half - 1] = torch.where(slots >= half, own == 0, same[:, :, half - 1])
