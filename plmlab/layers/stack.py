@@ -13,11 +13,12 @@ from plmlab.layers.transformer import PostNorm, Residual, TransformerLayer
 
 
 class TokenEmbeddings(nn.Module):
-    """A token's vector, dropped out. A subclass adds what else a position begins with."""
+    """A token's vector, dropped out. A subclass adds what else a position begins with. The vectors are its own, or the
+    ``token`` vectors of a whole model."""
 
-    def __init__(self, config: Any) -> None:
+    def __init__(self, config: Any, token: nn.Embedding | None = None) -> None:
         super().__init__()
-        self.token = nn.Embedding(config.vocab, config.model)
+        self.token = nn.Embedding(config.vocab, config.model) if token is None else token
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
@@ -30,19 +31,19 @@ class Stack(nn.Module):
 
     A variant names other classes for its parts: the embeddings, the layers, their residual (which has the norm) or
     their attention; or makes its `stack` of layers otherwise, or adds a `bias` to all scores. Its config may be one of
-    its own that tells ``vocab``, ``model``, ``layers``, ``dropout`` and the ``shape`` of a layer. ``shared`` goes to
-    the embeddings: what they have in common with another stack.
+    its own that tells ``vocab``, ``model``, ``layers``, ``dropout`` and the ``shape`` of a layer. ``token`` are the
+    vectors of tokens that it has in common with another stack.
     """
 
-    embeddings_class: type[nn.Module] = TokenEmbeddings
+    embeddings_class: type[TokenEmbeddings] = TokenEmbeddings
     layer_class: type[TransformerLayer] = TransformerLayer
     residual_class: type[Residual] = PostNorm
     attention_class: type[MultiHeadAttention] = MultiHeadAttention
 
-    def __init__(self, config: Any, *shared: nn.Module) -> None:
+    def __init__(self, config: Any, token: nn.Embedding | None = None) -> None:
         super().__init__()
         self.config = config
-        self.embeddings: Any = self.embeddings_class(config, *shared)
+        self.embeddings: Any = self.embeddings_class(config) if token is None else self.embeddings_class(config, token)
         self.embedded = HookPoint()
         self.layers = self.stack()
         self.final_norm = self.residual_class.final_norm(config.shape)

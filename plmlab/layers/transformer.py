@@ -116,7 +116,7 @@ class DecoderLayer(TransformerLayer):
 
     def forward(  # type: ignore[override]
         self, x: Float[Tensor, "batch time model"], may_look: AttentionMask,
-        memory: Float[Tensor, "batch key model"], memory_mask: AttentionMask,
+        memory: Float[Tensor, "batch source model"], memory_mask: AttentionMask,
         cache: tuple[Cache, Cache] | None = None, bias: Bias | None = None,
     ) -> Float[Tensor, "batch time model"]:
         """The next layer's vector of each target slot: self-attention, attention to the encoder's ``memory`` where

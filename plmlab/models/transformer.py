@@ -16,7 +16,7 @@ from plmlab.example import IGNORE, Batch, PairBatch
 from plmlab.layers.attention import Cache
 from plmlab.layers.positions import Sinusoidal
 from plmlab.layers.shape import LayerShape
-from plmlab.layers.stack import Stack
+from plmlab.layers.stack import Stack, TokenEmbeddings
 from plmlab.layers.transformer import DecoderLayer
 from plmlab.models.architectures import ENCODER_DECODER
 from plmlab.models.registry import model
@@ -53,14 +53,12 @@ class TransformerConfig:
         return LayerShape(self.model, self.heads, self.inner, "relu", self.dropout, attention_dropout=0.0)
 
 
-class Embeddings(nn.Module):
-    """Token vectors times √d, plus sinusoids (§3.4, §3.5). The ``token`` vectors are the whole model's."""
+class Embeddings(TokenEmbeddings):
+    """Token vectors times √d, plus sinusoids (§3.4, §3.5)."""
 
-    def __init__(self, config: Any, token: nn.Embedding) -> None:
-        super().__init__()
-        self.token = token
-        self.position = Sinusoidal(token.embedding_dim)
-        self.dropout = nn.Dropout(config.dropout)
+    def __init__(self, config: Any, token: nn.Embedding | None = None) -> None:
+        super().__init__(config, token)
+        self.position = Sinusoidal(config.model)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
         """The vector that each slot starts with."""
@@ -71,7 +69,7 @@ class Embeddings(nn.Module):
 class Encoder(Stack):
     """N layers of looking and thinking."""
 
-    embeddings_class: type[nn.Module] = Embeddings
+    embeddings_class: type[TokenEmbeddings] = Embeddings
 
     def forward(self, source: Batch) -> Float[Tensor, "batch key model"]:
         """What the encoder makes of each slot of the source: the decoder's memory."""
@@ -81,7 +79,7 @@ class Encoder(Stack):
 class Decoder(Stack):
     """N layers that look back at what was written, across at what was read, and think."""
 
-    embeddings_class: type[nn.Module] = Embeddings
+    embeddings_class: type[TokenEmbeddings] = Embeddings
     layer_class = DecoderLayer
 
     def forward(

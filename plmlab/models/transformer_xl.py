@@ -124,7 +124,7 @@ class TransformerXLState:
 class TransformerXL(GPT):
     """A text of any length is read in segments of ``config.segment`` slots, each with the memory of those before it."""
 
-    embeddings_class = ScaledTokens
+    embeddings_class: type[TokenEmbeddings] = ScaledTokens
     layer_class = RecurrentLayer
     attention_class = TransformerXLAttention
     config: TransformerXLConfig  # type: ignore[assignment]

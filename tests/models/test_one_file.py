@@ -1,0 +1,242 @@
+"""A model in one file: ALBERT, ELECTRA and T5, each its difference from what stands, equal to ``transformers``, and
+pretrained, saved, tuned and drawn by what all models share, without a line elsewhere."""
+
+import importlib
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise, product
+from pathlib import Path
+from random import Random
+
+import pytest
+import torch
+from parity.alike import same, shaken
+from torch import Tensor, nn
+from torch.nn import functional as F
+from transformers import AlbertConfig, AlbertForPreTraining, T5ForConditionalGeneration
+from transformers import T5Config as TheirT5Config
+
+from plmlab import cli
+from plmlab.checkpoints import load, save
+from plmlab.example import IGNORE, Batch, PairBatch
+from plmlab.hf.links import Link, affine, filled, to_ours
+from plmlab.labs import AttentionLab
+from plmlab.models.registry import MODELS
+from plmlab.models.task_heads import SentenceClassifier, TokenClassifier
+from plmlab.objectives import classified, sequence_to_sequence, tagged
+from plmlab.text import Tokenizer
+from plmlab.text.vocabulary import Vocabulary
+from plmlab.train import fit
+from plmlab.visibility import AttentionMask
+
+VOCAB = Vocabulary(90)
+FILES = ("albert", "electra", "t5")
+LENGTHS = pytest.mark.parametrize("lengths", [[1], [9, 9], [17, 4, 11]])
+CLOSE = 1e-6
+"""To their T5, which takes the mean square of its norms in float32, whatever the weights are."""
+LONG = [40 + i % 50 for i in range(100)]
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def files() -> Iterator[dict]:
+    """The three files; their models are on the list while this file is tested."""
+    yield (found := {name: importlib.import_module(name) for name in FILES})
+    for name in [name for name, kind in MODELS.items() if kind.model.__module__ in found]:
+        del MODELS[name]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_it_is_short(name: str, files: dict) -> None:
+    assert len(Path(files[name].__file__).read_text(encoding="utf-8").splitlines()) <= 100
+
+
+def rows(lengths: list[int], seed: int) -> tuple[Tensor, Tensor]:
+    """Random tokens, and which of them are real."""
+    drawn = torch.randint(40, 90, (len(lengths), max(lengths)), generator=torch.Generator().manual_seed(seed))
+    real = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
+    return drawn.masked_fill(~real, 0), real
+
+
+def batch_of(tokens: Tensor, real: Tensor, targets: Tensor | None = None, causal: bool = False) -> Batch:
+    place = torch.arange(tokens.shape[1])[None, None]
+    return Batch(tokens, place, (tokens % 3 == 0).long() * real, AttentionMask(causal=causal, keys=real),
+                 torch.full_like(tokens, IGNORE) if targets is None else targets)
+
+
+@LENGTHS
+def test_albert_is_that_of_transformers(lengths: list[int], files: dict) -> None:
+    """Both heads' logits, the loss, and all gradients."""
+    size = {"vocab_size": 90, "embedding_size": 10, "hidden_size": 12, "num_hidden_layers": 3, "intermediate_size": 20,
+            "num_attention_heads": 3, "max_position_embeddings": 24, "attention_probs_dropout_prob": 0.0}
+    theirs = shaken(AlbertForPreTraining(AlbertConfig(**size, hidden_dropout_prob=0.0, classifier_dropout_prob=0.0)))
+    ours = files["albert"].ALBERTPretraining(files["albert"].ALBERTConfig(
+        90, 24, 3, 12, 3, 20, dropout=0.0, attention_dropout=0.0, embedding=10)).double()
+    layer = "albert.encoder.albert_layer_groups.0.albert_layers.0."
+    links = [
+        *(Link(f"bert.embeddings.{own}.weight", f"albert.embeddings.{other}_embeddings.weight") for own, other in (
+            ("token", "word"), ("position", "position"), ("segment", "token_type"))),
+        *affine("bert.embeddings.norm", "albert.embeddings.LayerNorm"), *affine("bert.pooler", "albert.pooler"),
+        *affine("bert.embeddings.project", "albert.encoder.embedding_hidden_mapping_in"),
+        *(link for own, other in (
+            ("attention.q", "attention.query"), ("attention.k", "attention.key"), ("attention.v", "attention.value"),
+            ("attention.out", "attention.dense"), ("attention_residual.norm", "attention.LayerNorm"),
+            ("feed_forward.widen", "ffn"), ("feed_forward.narrow", "ffn_output"),
+            ("feed_forward_residual.norm", "full_layer_layer_norm"),
+        ) for link in affine(f"bert.layers.0.{own}", layer + other)),
+        *affine("transform", "predictions.dense"), *affine("norm", "predictions.LayerNorm"),
+        Link("bias", "predictions.bias"), *affine("next_sentence", "sop_classifier.classifier"),
+    ]
+    filled(ours, to_ours(links, theirs.state_dict()))
+    tokens, real = rows(lengths, 1)
+    targets = torch.where(real & (tokens % 4 != 0), rows(lengths, 2)[0], IGNORE)
+    targets[:, 0], order = 50, torch.arange(len(lengths)) % 2
+    batch = batch_of(tokens, real, targets)
+    batch.labels["next_sentence"] = order
+    told = theirs(tokens, attention_mask=real.long(), token_type_ids=batch.segments, labels=targets,
+                  sentence_order_label=order)
+    same(ours(batch)[real], told.prediction_logits[real])
+    same(ours.next_sentence_logits(ours.bert(batch)), told.sop_logits)
+    loss = ours.loss(batch)
+    same(loss, told.loss)
+    loss.backward()
+    told.loss.backward()
+    grads = to_ours(links, {name: p.grad for name, p in theirs.named_parameters()})
+    for name, parameter in ours.named_parameters():
+        learn = slice(1, None) if name == "bert.embeddings.token.weight" else slice(None)  # theirs: not padding
+        same(parameter.grad[learn], grads.pop(name)[learn])
+    assert not grads
+
+
+def t5_links(layers: int) -> list[Link]:
+    """Ours and theirs."""
+    def sides() -> Iterator[tuple[str, str]]:
+        for side, i in product(("encoder", "decoder"), range(layers)):
+            parts = ["attention", "cross_attention", "feed_forward"] if side == "decoder" else ["attention",
+                                                                                               "feed_forward"]
+            for number, part in enumerate(parts):
+                own, other = f"{side}.layers.{i}.{part}", f"{side}.block.{i}.layer.{number}"
+                yield f"{own}_residual.norm", f"{other}.layer_norm"
+                if part == "feed_forward":
+                    yield from ((f"{own}.widen", f"{other}.DenseReluDense.wi"),
+                                (f"{own}.narrow", f"{other}.DenseReluDense.wo"))
+                else:
+                    name = "EncDecAttention" if part == "cross_attention" else "SelfAttention"
+                    yield from ((f"{own}.{a}", f"{other}.{name}.{b}") for a, b in zip(
+                        ("q", "k", "v", "out"), "qkvo", strict=True))
+        for side in ("encoder", "decoder"):
+            yield f"{side}.distance", f"{side}.block.0.layer.0.SelfAttention.relative_attention_bias"
+            yield f"{side}.final_norm", f"{side}.final_layer_norm"
+        yield "token", "shared"
+    return [Link(f"{own}.weight", f"{other}.weight") for own, other in sides()]
+
+
+@LENGTHS
+def test_t5_is_that_of_transformers(lengths: list[int], files: dict) -> None:
+    """Logits, the loss and all gradients; heads are wider than model / heads, and the farthest distances share one."""
+    lengths = [25 * length if length > 10 else length for length in lengths]
+    theirs = shaken(T5ForConditionalGeneration(TheirT5Config(
+        vocab_size=90, d_model=12, d_kv=5, d_ff=20, num_layers=2, num_heads=3, relative_attention_num_buckets=8,
+        dropout_rate=0.0, decoder_start_token_id=5, pad_token_id=0)))
+    ours = files["t5"].T5(files["t5"].T5Config(90, 2, 12, 3, 20, 0.0, width=5, buckets=8)).double().eval()
+    filled(ours, to_ours(t5_links(2), theirs.state_dict()))
+    (source, real), (target, written) = rows(lengths, 1), rows(lengths[::-1], 2)
+    targets = target.roll(-1, 1).masked_fill(~written, IGNORE)
+    batch = PairBatch(batch_of(source, real), batch_of(target, written, targets, causal=True),
+                      AttentionMask(keys=real))
+    told = theirs(source, attention_mask=real.long(), decoder_input_ids=target, decoder_attention_mask=written.long())
+    same(ours(batch)[written], told.logits[written], CLOSE)
+    loss, expected = ours.loss(batch), F.cross_entropy(told.logits.flatten(0, 1), targets.flatten())
+    same(loss, expected, CLOSE)
+    loss.backward()
+    expected.backward()
+    grads = to_ours(t5_links(2), {name: p.grad for name, p in theirs.named_parameters()})
+    for name, parameter in ours.named_parameters():
+        same(parameter.grad, grads.pop(name), 10 * CLOSE)
+    assert not grads
+
+
+@torch.no_grad()
+def test_t5_writes_with_caches_what_it_reads_at_once(files: dict) -> None:
+    model = shaken(files["t5"].T5(files["t5"].T5Config(90, 2, 12, 3, 20, 0.0, width=5, buckets=8)))
+    target, real = rows([11, 11], 2)
+    source = batch_of(*rows([7, 4], 1))
+    whole = model(PairBatch(source, batch_of(target, real, causal=True), AttentionMask(keys=source.looked_at)))
+    state = model.start(source)
+    for step in (slice(0, 3), slice(3, 4), slice(4, 11)):
+        same(model.step(target[:, step], state), whole[:, step.stop - 1])
+
+
+@pytest.mark.parametrize("size", [*range(1, 12), 40, 100])
+def test_t5_drops_spans_that_its_target_has(size: int, files: dict) -> None:
+    """Put back where their sentinels stand, they give the text; the number of what is dropped is the paper's."""
+    tokens = LONG[:size]
+    for seed in range(20):
+        made = files["t5"].span_corruption(tokens, vocab=VOCAB, rng=Random(seed))
+        source, target = made.source.tokens.tolist()[:-1], made.target.tokens.tolist()[1:]
+        marks = [token for token in target if token in VOCAB.sentinels]
+        assert marks == list(VOCAB.sentinels[:len(marks)]) and target[-1] == marks[-1]
+        spans = {mark: target[target.index(mark) + 1:target.index(after)]
+                 for mark, after in pairwise(marks)}
+        assert [word for token in source for word in spans.get(token, [token])] == tokens
+        lost = sum(map(len, spans.values()))
+        assert lost == min(max(1, round(0.15 * size)), size - 1) and len(spans) == max(1, round(lost / 3))
+
+
+def test_electra_is_told_the_truth_and_shares_its_vectors(files: dict, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the generator says rightly was not replaced; what is said for a word teaches the generator nothing."""
+    torch.manual_seed(0)
+    model = files["electra"].ELECTRAPretraining(files["electra"].ELECTRAConfig.tiny(90, 24)).double()
+    assert model.generator.bert.embeddings.token is model.encoder.embeddings.token
+    tokens, real = rows([9, 5], 1)
+    targets = torch.where(real & (tokens % 3 == 0), tokens, IGNORE)
+    targets[:, 0] = tokens[:, 0]
+    batch, hidden = batch_of(tokens.masked_fill(targets != IGNORE, 4), real, targets), targets != IGNORE
+    said = torch.where(torch.arange(int(hidden.sum())) % 2 == 0, targets[hidden], 41)
+    monkeypatch.setattr(torch, "multinomial", lambda *_: said[:, None])
+    spoilt = tokens.masked_scatter(hidden, said)
+    logits = model(replace(batch, tokens=spoilt))
+    by_hand = F.softplus(torch.where(spoilt != tokens, -logits, logits))[real].mean()
+    generated = F.cross_entropy(model.generator(batch)[hidden], targets[hidden])
+    torch.testing.assert_close(model.loss(batch), generated + 50 * by_hand)
+    by_hand.backward()
+    own = [model.generator.transform.weight, model.generator.bert.layers[0].attention.q.weight]
+    assert all(weight.grad is None for weight in own)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_it_is_pretrained_saved_loaded_tuned_and_drawn(name: str, files: dict, tmp_path: Path) -> None:
+    corpus, out = tmp_path / "text.txt", tmp_path / "made"
+    corpus.write_text("\n\n".join(f"the {a} sees the {b}." for a in ("cat", "dog", "fox") for b in ("sun", "moon")))
+    assert cli.main(["pretrain", name, "--corpus", str(corpus), "--out", str(out), "--steps", "4", "--batch", "2",
+                     "--time", "16", "--vocab", "330"]) == 0
+    model, words = load(out)
+    tuned, batch = on_a_task(model, words)
+    history = fit(tuned, lambda _: batch, steps=60, lr=2e-3, warmup=6, show=False)
+    assert history.losses[-1] < 0.5 * history.losses[0]
+    save(tmp_path / "tuned", tuned, words, command="x", figures={})
+    again, _ = load(tmp_path / "tuned")
+    with torch.no_grad():
+        assert torch.equal(again(batch), tuned.eval()(batch))
+    lab = AttentionLab(again, words, "the cat sees the sun", "the dog" if name == "t5" else None, layer=1, head=0)
+    assert lab.message == "" and lab.state["size"][0] == len([*layers_of(again)])
+
+
+def on_a_task(model: nn.Module, words: Tokenizer) -> tuple[nn.Module, Batch | PairBatch]:
+    """The model as it is tuned, and a batch of its task: which of two animals, as a class, a tag or a text."""
+    texts = [words.encode(f"the {animal} sees the moon", plain=True) for animal in ("cat", "dog")]
+    if hasattr(model, "decoder"):
+        return model, PairBatch.of([sequence_to_sequence(text, text[1:2], vocab=words.vocab) for text in texts], pad=0)
+    if hasattr(model, "generator"):
+        return TokenClassifier.on(model.encoder), Batch.of(
+            [tagged(text, [kind] * len(text), vocab=words.vocab) for kind, text in enumerate(texts)], pad=0)
+    return SentenceClassifier.on(model.encoder), Batch.of(
+        [classified(text, kind, vocab=words.vocab) for kind, text in enumerate(texts)], pad=0)
+
+
+def layers_of(model: nn.Module) -> Iterator[nn.Module]:
+    """The layers that a lab numbers: of an encoder-decoder, the encoder's."""
+    yield from model.encoder.layers
+
+
