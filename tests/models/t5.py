@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from random import Random
-from typing import Any, Self
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -32,10 +32,6 @@ class T5Config(TransformerConfig):
     smoothing: float = 0.0
     width: int = 16
     buckets: int = 32
-
-    @classmethod
-    def tiny(cls, vocab: int, time: int = 128) -> Self:
-        return cls(vocab, dropout=0.0)
 
     @property
     def shape(self) -> LayerShape:
@@ -93,6 +89,10 @@ def span_corruption(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, ra
 @model("t5", T5Config, ENCODER_DECODER, Pretraining("t5", span_corruption, Tokenizer.wordpiece, added=2))
 class T5(Transformer):
     encoder_class, decoder_class = T5Encoder, T5Decoder
+
+    def __init__(self, config: T5Config) -> None:
+        super().__init__(config)
+        nn.init.normal_(self.token.weight)
 
     def token_logits(self, hidden: Tensor) -> Tensor:
         """The embedding's own weights, with the vector scaled by d^−½."""
