@@ -1,4 +1,4 @@
-"""The command line: ``plmlab doctor``, ``models``, ``minutes``, ``pretrain``, ``recipe``.
+"""The command line: ``plmlab doctor``, ``models``, ``show``, ``minutes``, ``pretrain``, ``recipe``.
 
 What is wrong with a request is said in a line on stderr, with exit status 2; each command loads what it needs.
 """
@@ -62,6 +62,11 @@ def parser() -> argparse.ArgumentParser:
     one = commands.add_parser("models", help="what can be built, and which checkpoints are here")
     one.set_defaults(run=models)
 
+    one = commands.add_parser("show", help="the code of a model's forward pass on one page, inherited methods with it")
+    one.add_argument("model", nargs="?", metavar="MODEL", help="xlnet, bert-pretraining …; none: list them")
+    one.add_argument("--diff", metavar="OTHER", help="only what differs from this other model")
+    one.set_defaults(run=show)
+
     one = commands.add_parser("minutes", help="how long each section of a chapter takes to read")
     one.add_argument("chapter", nargs="?", metavar="NN", help="the chapter's number; none: all chapters' sums")
     one.set_defaults(run=minutes)
@@ -101,6 +106,21 @@ def models(asked: argparse.Namespace) -> int:
     """List the models."""
     from plmlab.listing import listing
     print(listing())
+    return 0
+
+
+def show(asked: argparse.Namespace) -> int:
+    """Print the code of a model, or what differs from another's; or list the models."""
+    from plmlab.show import difference, find, names, page
+    from plmlab.tracing import Trace
+    if asked.diff is not None and asked.model is None:
+        raise ValueError("--diff was given without a model; see plmlab show --help")
+    if asked.model is None:
+        print(names())
+    elif asked.diff is None:
+        print(page(Trace.of(find(asked.model))))
+    else:
+        print(difference(Trace.of(find(asked.model)), Trace.of(find(asked.diff))))
     return 0
 
 
