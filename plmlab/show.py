@@ -10,10 +10,10 @@ from difflib import SequenceMatcher, get_close_matches, unified_diff
 from functools import cache
 from itertools import groupby
 from pathlib import Path
-from textwrap import dedent, fill
+from textwrap import dedent, fill, shorten
 from types import CodeType
 
-from plmlab.listing import SMALL_VOCAB, about, parameters
+from plmlab.listing import SMALL_VOCAB, about
 from plmlab.models.registry import ModelType, everything, pretrainable
 from plmlab.paths import ROOT
 from plmlab.tracing import Module, Trace, ours
@@ -43,15 +43,15 @@ def find(name: str) -> ModelType:
 
 def page(trace: Trace) -> str:
     """What the model is, and each method that its forward pass runs, under the file that it stands in."""
-    lines, printed = [*head(trace)], set[CodeType]()
+    lines, printed = wrapped(head(trace)), set[CodeType]()
     for cls, parts in trace.ran.items():
-        lines += ["", heading(trace, cls)]
-        lines += [f"# as above: {', '.join(again)}"] if (again := [
-            code.co_qualname for chain in parts.values() for code in chain if code in printed]) else []
+        again = [code.co_qualname for chain in parts.values() for code in chain if code in printed]
+        lines += ["", *heading(trace, cls), *wrapped([f"as above: {', '.join(again)}"] if again else [])]
         for chain in parts.values():
             for code in chain:
                 if code not in printed:
-                    lines += [f"# {place(code)}{', by super()' if code is not chain[0] else ''}", text(code)]
+                    lines += wrapped([place(code) + (", by super()" if code is not chain[0] else "")])
+                    lines.append(text(code))
                     printed.add(code)
     return "\n".join([*lines, *wrapped(
         f"{name} stopped, on made-up tokens: {why}" for name, why in trace.unfinished.items())])
@@ -60,15 +60,15 @@ def page(trace: Trace) -> str:
 def head(trace: Trace) -> Iterator[str]:
     """What a model is, in a few lines: class, paper, sizes."""
     kind, room = trace.kind, inspect.getmodule(trace.kind.model)
-    yield f"# {kind.name}: {family(kind.model)}, in {shown(inspect.getfile(kind.model))}"
-    yield from wrapped([" ".join(((room and room.__doc__) or "").strip().split("\n\n")[0].split())])
+    yield f"{kind.name}: {family(kind.model)}, in {shown(inspect.getfile(kind.model))}"
+    yield ((room and room.__doc__) or "").strip().split("\n\n")[0]
     count = sum(weight.numel() for weight in trace.model.parameters())
-    yield from wrapped([f"tiny: {kind.config.tiny(SMALL_VOCAB)}, {count:,} parameters"])
+    yield f"tiny: {kind.config.tiny(SMALL_VOCAB)}, {count:,} parameters"
     if hasattr(kind.config, "base"):
-        yield from wrapped([f"base: {kind.config.base()}, {parameters(kind, 'base')} million parameters"])
+        yield f"base: {kind.config.base()}"
     pretrained = pretrainable().get(kind.name, kind)
     if pretrained is not kind:
-        yield f"# What pretrains it: plmlab show {pretrained.name}"
+        yield f"with what pretrains it: plmlab show {pretrained.name}"
 
 
 def family(cls: Module) -> str:
@@ -76,9 +76,9 @@ def family(cls: Module) -> str:
     return " extends ".join(above.__name__ for above in cls.__mro__ if ours(above))
 
 
-def heading(trace: Trace, cls: Module) -> str:
+def heading(trace: Trace, cls: Module) -> list[str]:
     """Where modules of a class stand in the model, and what it inherits from."""
-    return f"# ==== {where(trace, cls)}: {family(cls)} ===="
+    return wrapped([f"==== {where(trace, cls)}: {family(cls)} ===="])
 
 
 def where(trace: Trace, cls: Module) -> str:
@@ -121,14 +121,12 @@ def parsed(code: CodeType) -> tuple[str, ast.FunctionDef]:
 
 @cache
 def text(code: CodeType) -> str:
-    """The source of a function, with the first line of its docstring."""
+    """The source of a function, with one line of its docstring."""
     source, function = parsed(code)
-    source = REMARK.sub("", source)
-    if not (told := ast.get_docstring(function)):
-        return source
-    lines, old, first = source.splitlines(), function.body[0], told.split("\n")[0]
-    end = "" if first.endswith(".") else " …"
-    lines[old.lineno - 1:old.end_lineno] = [" " * old.col_offset + f'"""{first}{end}"""']
+    lines, first = REMARK.sub("", source).splitlines(), function.body[0]
+    if told := ast.get_docstring(function):
+        line = shorten(told.split("\n\n")[0], WIDTH - first.col_offset - 6, placeholder=" …")
+        lines[first.lineno - 1:first.end_lineno] = [f'{" " * first.col_offset}"""{line}"""']
     return "\n".join(lines)
 
 
@@ -185,7 +183,7 @@ def difference(trace: Trace, other: Trace) -> str:
         parts = [*found]
         same[cls] = [change.name for change in parts if not change.new and not change.old]
         changed = [line for change in parts for line in compared(change, there)]
-        lines += ["", heading(trace, cls), *changed] if changed else []
+        lines += ["", *heading(trace, cls), *changed] if changed else []
         replaced.update(code for change in parts for code in change.old)
     rest = dict.fromkeys(place(code) for change in changes(other, trace) for code in change.new if code not in replaced)
     if rest:
@@ -198,7 +196,7 @@ def difference(trace: Trace, other: Trace) -> str:
 def compared(change: Change, other: str) -> Iterator[str]:
     """New code, as its difference from what it replaces where that is like it; old code that nothing replaces."""
     def likeness(old: CodeType) -> float:
-        return SequenceMatcher(None, essence(old), essence(code), autojunk=False).ratio()
+        return SequenceMatcher(None, text(old), text(code), autojunk=False).ratio()
 
     for code in change.new:
         nearest = max(change.old, key=likeness, default=None)

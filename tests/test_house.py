@@ -249,7 +249,8 @@ def test_chapters_never_import_chapters_nor_labs_labs() -> None:
 MODELS_IN_GENERAL = ("models", "models.registry", "models.architectures")
 
 
-@pytest.mark.parametrize("room", ["interpret", "labs", "pretraining", "listing", "checkpoints", "train", "decode"])
+@pytest.mark.parametrize("room", ["interpret", "labs", "pretraining", "listing", "show", "tracing", "checkpoints",
+                                  "train", "decode"])
 def test_who_serves_all_models_names_none(room: str) -> None:
     """They ask the registry."""
     named = [f"{a} → {b}" for a, b in arrows(PACKAGE).edges

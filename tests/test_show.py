@@ -1,0 +1,150 @@
+"""The page of a model: all that runs is on it, and nothing else; and of two models only what differs."""
+
+import re
+import sys
+
+import pytest
+import torch.nn.functional as F
+from torch.nn.modules.module import register_module_forward_pre_hook
+
+from plmlab import cli
+from plmlab.models.architectures import DECODER
+from plmlab.models.gpt import GPT2, GPTConfig
+from plmlab.models.ngram import AddK
+from plmlab.models.registry import MODELS, ModelType, everything
+from plmlab.paths import ROOT
+from plmlab.show import WIDTH, difference, find, page
+from plmlab.tracing import Trace, ours
+
+HEADING = re.compile(r"^# (\S+\.py): (\S+?),?(?: .*)?$", re.MULTILINE)
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+class LoudGPT2(GPT2):
+    def token_logits(self, hidden):
+        """The logits.
+
+        Doubled.
+        """
+        return 2 * super().token_logits(hidden)  # type: ignore[misc]
+
+    def start(self):
+        """Where it begins to write, which no forward pass does."""
+        return super().start()
+
+
+class DemandingGPT2(GPT2):
+    def loss(self, batch, weights):
+        return weights
+
+
+class OtherWords(GPT2):
+    def token_logits(self, hidden):
+        """Without annotations, and with another docstring."""
+        return F.linear(hidden, self.embeddings.token.weight)
+
+
+@pytest.fixture(autouse=True)
+def variants(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The variants are on the list of models during a test."""
+    everything()
+    for name, cls in (("loud", LoudGPT2), ("demanding", DemandingGPT2), ("other-words", OtherWords), ("no-net", AddK)):
+        monkeypatch.setitem(MODELS, name, ModelType(name, GPTConfig, cls, DECODER))
+    monkeypatch.setitem(MODELS, "untold", ModelType("untold", object, GPT2, DECODER))
+
+
+def shown(text: str) -> list[str]:
+    return [name for _, name in HEADING.findall(text)]
+
+
+def page_of(name: str) -> str:
+    return page(Trace.of(find(name)))
+
+
+def compare(name: str, other: str) -> str:
+    return difference(Trace.of(find(name)), Trace.of(find(other)))
+
+
+@pytest.mark.parametrize("name", sorted(everything()))
+def test_every_model_has_a_page(name: str) -> None:
+    """Independent of the profiler, PyTorch tells which modules were called."""
+    called = set[str]()
+    with register_module_forward_pre_hook(
+            lambda module, _: called.add(type(module).forward.__qualname__) if ours(type(module)) else None):
+        trace = Trace.of(find(name))
+    headings = HEADING.findall(told := page(trace))
+    assert called and called <= {*shown(told)}
+    assert all((ROOT / path).is_file() for path, _ in headings)
+    assert len(headings) == len(set(headings)), "nothing is printed twice"
+    assert len(told.splitlines()) <= 450 and max(map(len, told.splitlines())) <= WIDTH
+    assert not trace.unfinished and sys.getprofile() is None
+
+
+def test_what_a_method_inherits_stands_behind_it_and_docstrings_are_one_line() -> None:
+    told = page_of("loud")
+    assert ('LoudGPT2.token_logits\ndef token_logits(self, hidden):\n    """The logits."""\n'
+            "    return 2 * super().token_logits(hidden)\n# plmlab/models/gpt.py: GPT.token_logits, by super()") in told
+    assert not {"LoudGPT2.start", "GPT.start"} & {*shown(told)}, "it is never run"
+
+
+def test_a_variant_differs_in_the_method_that_it_overrides_and_runs() -> None:
+    told, back = compare("loud", "gpt2"), compare("gpt2", "loud")
+    assert shown(told) == shown(back) == ["LoudGPT2.token_logits"]
+    assert "weights that" not in told and "alone runs" not in told and "token_logits, in loud alone" in back
+
+
+@pytest.mark.parametrize(("name", "other"), [("bert", "bert"), ("other-words", "gpt2"), ("gpt2", "other-words")])
+def test_the_same_code_is_the_same(name: str, other: str) -> None:
+    told = compare(name, other)
+    assert told.startswith(f"# {name} runs the same code as {other}\n")
+    assert shown(told) == [] and "the same in both: the model (forward, " in told
+
+
+def test_xlnet_differs_from_bert_as_its_paper_says() -> None:
+    told, bert, xlnet = compare("xlnet", "bert"), page_of("bert"), page_of("xlnet")
+    lacks, both = told[told.index("weights that bert has"):told.index("====")], told[told.index("the same in both"):]
+    assert all(part in lacks for part in ("embeddings.position", "embeddings.segment", "embeddings.norm"))
+    score, pool = (told[told.index(f"def {name}("):] for name in ("score", "pool"))
+    assert "The sum of the five terms" in score and "at_last_slot" in pool and "query stream" in told
+    assert re.search(r"^-.*self[.]norm[(]", told, re.MULTILINE)
+    assert {*shown(told)} <= {*shown(xlnet)} - {*shown(bert)}, "nothing is shown that both run"
+    assert "feed_forward (forward)" in both and "pool" not in both
+
+
+def test_a_part_is_compared_wherever_it_stands() -> None:
+    """A GPT's layers lie deeper in a classifier, and are the same; PyTorch's own modules differ by their weights."""
+    assert set(shown(compare("gpt-classifier", "gpt"))) == {
+        "GPTClassifier.forward", "GPTClassifier.classify", "GPTClassifier.loss", "place_of"}
+    told = compare("gpt2", "gpt")
+    assert len(shown(told)) == 1 and "gpt2 has and gpt has not: final_norm.weight 128" in told
+
+
+def test_all_parts_of_a_model_run_whatever_its_loss_asks_for() -> None:
+    for name, part in (("cogqa", "GraphLayer.forward"), ("realm", "Embedder.forward"), ("open-realm", "laid_out"),
+                       ("lstm", ".step"), ("bert-pretraining", "BERTPretraining.next_sentence_logits")):
+        assert any(one.endswith(part) for one in shown(page_of(name))), name
+
+
+def test_what_stops_is_told() -> None:
+    told = page_of("demanding")
+    assert "GPT.forward" in shown(told) and re.match("# loss stopped, on made-up tokens: .*'weights'", told.splitlines()[-1])
+
+
+def test_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    def printed(*asked: str) -> str:
+        assert cli.main(["show", *asked]) == 0
+        return capsys.readouterr().out.removesuffix("\n")
+    assert printed("gpt2") == page_of("gpt2") and printed("gpt2", "--diff", "gpt") == compare("gpt2", "gpt")
+    assert [line.split()[0] for line in printed().splitlines()] == sorted(MODELS)
+
+
+@pytest.mark.parametrize(("asked", "answers"), [
+    (["xlnt"], ["'xlnt'", "did you mean xlnet", "skip-gram"]), (["gpt2", "--diff", "zzz"], ["'zzz'. There are"]),
+    (["untold"], ["untold has no tiny size", "gpt.py"]), (["no-net"], ["no-net is no neural network", "ngram.py"]),
+    (["--diff", "bert"], ["without a model"]),
+])
+def test_what_cannot_be_shown_is_told_in_a_line(asked: list[str], answers: list[str], capsys) -> None:
+    assert cli.main(["show", *asked]) == 2
+    told = capsys.readouterr()
+    assert told.out == "" and told.err.count("\n") == 1 and all(answer in told.err for answer in answers)
