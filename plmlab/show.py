@@ -161,9 +161,11 @@ def changes(trace: Trace, other: Trace) -> Iterator[Change]:
     for cls, parts in trace.ran.items():
         for name, chain in parts.items():
             new, old, mine = dict[CodeType, None](), dict[CodeType, None](), [*map(essence, chain)]
-            for role in () if trace.callers.get(chain[0]) in same else trace.roles(cls):
-                theirs = [one for one in other.chains(role, name) if one]
-                if mine not in ([*map(essence, one)] for one in theirs):
+            caller = trace.callers.get(chain[0])
+            places = [other.chains(role, name) for role in trace.roles(cls)] if caller is None else [
+                [[code] for code in other.callers if code.co_qualname == name]]
+            for theirs in ([one for one in found if one] for found in places):
+                if mine not in ([*map(essence, one)] for one in theirs) and (theirs or caller not in same):
                     known = {essence(code): code for one in theirs for code in one}
                     new |= dict.fromkeys(code for code in chain if essence(code) not in (known if theirs else anywhere))
                     old |= dict.fromkeys(code for told, code in known.items() if told not in mine)

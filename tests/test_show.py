@@ -127,8 +127,8 @@ def test_all_parts_of_a_model_run_whatever_its_loss_asks_for() -> None:
 
 
 def test_what_stops_is_told() -> None:
-    told = page_of("demanding")
-    assert "GPT.forward" in shown(told) and re.match("# loss stopped, on made-up tokens: .*'weights'", told.splitlines()[-1])
+    assert "GPT.forward" in shown(page_of("demanding"))
+    assert re.match("# loss stopped, on made-up tokens: .*'weights'", page_of("demanding").splitlines()[-1])
 
 
 def test_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
