@@ -183,8 +183,13 @@ def config_from(cls: Any, told: Mapping[str, Any], name: str) -> Any:
             kind = find(value["model_type"])
             inner = {name: one for name, one in value.items() if name != "model_type"}
             return ModelSpec(kind.model, config_from(kind.config, inner, kind.name))
-        return config_from(hints[field], value, field) if is_dataclass(hints[field]) else value
+        return config_from(hints[field], value, field) if is_dataclass(hints[field]) else tuples(value)
     return cls(**{field: made(field, value) for field, value in told.items()})
+
+
+def tuples(value: Any) -> Any:
+    """What JSON made a list of, as the tuple that it was."""
+    return tuple(map(tuples, value)) if isinstance(value, list) else value
 
 
 def tokenizer_of(folder: Path) -> "Tokenizer":

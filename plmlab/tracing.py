@@ -16,7 +16,7 @@ from plmlab.batches import collated
 from plmlab.example import IGNORE, AnyBatch, AnyExample, Example
 from plmlab.layers.hooks import HookPoint, hook_points
 from plmlab.listing import SMALL_VOCAB
-from plmlab.models.registry import MODELS, ModelType, pretrainable
+from plmlab.models.registry import MODELS, ModelType, architecture_of, pretrainable
 from plmlab.text.vocabulary import Vocabulary
 
 ENTRANCES = ("forward", "summary", "loss")
@@ -35,10 +35,11 @@ def example(kind: ModelType) -> AnyExample:
     if pretrained and (how := pretrained.pretraining):
         given: dict[str, Any] = {"vocab": VOCAB, "rng": Random(0)}
         return how.pairs(first, second, True, **given) if how.pairs else how.objective(first, **given)
+    reads = architecture_of(kind.model(kind.config.tiny(SMALL_VOCAB)))
     try:
-        made = kind.architecture.example(first, second, VOCAB)
+        made = reads.example(first, second, VOCAB)
     except ValueError:
-        made = kind.architecture.example(first, None, VOCAB)
+        made = reads.example(first, None, VOCAB)
     if not isinstance(made, Example):
         return made
     slots, start = torch.arange(len(made.tokens)), (made.segments == 1).int().argmax()

@@ -115,7 +115,7 @@ def test_xlnet_differs_from_bert_as_its_paper_says() -> None:
 
 def test_a_part_is_compared_wherever_it_stands() -> None:
     """A GPT's layers lie deeper in a classifier, and are the same; PyTorch's own modules differ by their weights."""
-    assert set(shown(compare("gpt-classifier", "gpt"))) == {
+    assert set(shown(compare("gpt-classifier", "gpt2"))) == {
         "GPTClassifier.forward", "GPTClassifier.classify", "GPTClassifier.loss", "place_of"}
     told = compare("gpt2", "gpt")
     assert len(shown(told)) == 1 and "gpt2 has and gpt has not: final_norm.weight 128" in told

@@ -94,7 +94,8 @@ def forward_pass(model: nn.Module, words: Words, text: str, second: str | None =
     _check_closed(ablation or Ablation(), maps)
     own = {stem: (module.scale, module.formula) for stem, module in model.named_modules(remove_duplicate=False)
            if hasattr(module, "formula")}
-    logits = said[-1] if said and reads.architecture != "encoder" else None
+    next_words = said and said[-1].dim() == 2 and reads.architecture != "encoder"
+    logits = said[-1] if next_words else None
     return ForwardPass(maps, seen, logits, reads.scaled, own)
 
 

@@ -37,7 +37,7 @@ def made() -> GLMPretraining:
     for place, weight in model.named_parameters():
         nn.init.normal_(weight, mean=float(place.endswith("norm.weight")), std=0.3)
     with torch.no_grad():
-        model.bert.final_norm.bias += 1.6 * model.bert.embeddings.token.weight[END]
+        model.bert.final_norm.bias += 0.4 * model.bert.embeddings.token.weight[END]
     return model
 
 
