@@ -14,7 +14,7 @@ from plmlab.checkpoints import load
 from plmlab.labs import RetrievalLab, RetrievalPreset
 from plmlab.models.lookup import Lookup
 from plmlab.world.datasets.tokenizer import spelling
-lookup = Lookup(load("realm-world")[0], spelling(), corpus(1).blocks)
+lookup = Lookup.of(load("realm-world")[0], spelling(), corpus(1).blocks)
 said = [" ".join("[MASK]" if place in one.salient else word for place, word in enumerate(one.cloze.words))
         for one in corpus(1).statements[:12]]
 made = RetrievalLab(lookup, [RetrievalPreset(str(i), text) for i, text in enumerate(said[:2])])
@@ -42,8 +42,8 @@ for i in range(12):
     each.append(1000 * (time.perf_counter() - start))
 shown["a letter typed into a document"] = f"{statistics.median(each):.0f} ms (at most {max(each):.0f})"
 start = time.perf_counter()
-for _ in range(20): lookup.copied()
-shown["a copy of the lookup"] = f"{50 * (time.perf_counter() - start):.2f} ms"
+for _ in range(20): lookup.corpus.copied()
+shown["a copy of the corpus"] = f"{50 * (time.perf_counter() - start):.2f} ms"
 print("; ".join(f"{name} {value}" for name, value in shown.items()))
 """
 

@@ -30,7 +30,7 @@ def vectors() -> WordVectors:
 
 
 @pytest.mark.parametrize("ask", [
-    lambda: BM25(TEXTS).best("the cat", 1), lambda: BM25(["the cat", "a dog"]), lambda: BM25("the cat"),
+    lambda: BM25(TEXTS).search(["the cat"], 1), lambda: BM25(["the cat", "a dog"]), lambda: BM25("the cat"),
     lambda: bleu("the cat", "the cat"), lambda: rouge("the cat", "the cat"), lambda: accuracy("ab", "ab"),
     lambda: f1("ab", "ab"), lambda: answers("ab", "ab"), lambda: word_f1("cat", ["cat"]),
     lambda: word_f1(["cat"], "cat"),
@@ -49,7 +49,7 @@ def test_a_string_is_no_list_of_words(ask) -> None:
 
 
 def test_one_word_texts_are_found_as_words() -> None:
-    assert BM25(TEXTS).best(["cat"], 1)[0].text == 0
+    assert BM25(TEXTS).search([["cat"]], 1).lists() == [(0,)]
 
 
 LONG = "word " * 20_000

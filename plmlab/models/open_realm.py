@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Self
 
 import torch
 from einops import rearrange
-from jaxtyping import Bool, Float, Shaped
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -26,12 +26,14 @@ from plmlab.layers.initialise import initialise
 from plmlab.models.architectures import ENCODER
 from plmlab.models.bert import BERT
 from plmlab.models.embedder import Embedder, EmbedderConfig
-from plmlab.models.lookup import TOP, Lookup
+from plmlab.models.lookup import TOP
 from plmlab.models.realm import REALM
 from plmlab.models.registry import model
+from plmlab.models.text_retriever import TextCorpus
 from plmlab.objectives.fine_tuning import asked
-from plmlab.objectives.open_questions import QuestionBatch, QuestionExample, pointed_at
+from plmlab.objectives.open_questions import QuestionBatch, pointed_at
 from plmlab.objectives.retrieved import Ids, queried
+from plmlab.retrieval.retrieved import Retrieved
 from plmlab.weights import on_copy_of
 
 
@@ -76,21 +78,19 @@ class OpenREALM(nn.Module):
         made = cls(OpenREALMConfig(**asdict(realm.config), hidden=hidden, longest=longest))
         return on_copy_of(realm.embedder, on_copy_of(realm.reader.bert, made, "reader"), "embedder")
 
-    def looked_up(self, lookup: Lookup, questions: Sequence[Ids], answers: Sequence[Sequence[Ids]] = (),
+    def looked_up(self, corpus: TextCorpus, questions: Sequence[Ids], answers: Sequence[Sequence[Ids]] = (),
                   most: int = TOP) -> QuestionBatch:
         """Questions with the best documents for each, by the embedder of questions as it is now and the vectors that
-        the documents have in the ``lookup``. ``answers`` are the right ones of each question; none if left away."""
-        vocab, device = lookup.vocab, next(self.parameters()).device
-        read = [queried(one, (), vocab) for one in questions]
+        the documents have in the ``corpus``. ``answers`` are the right ones of each question; none if left away."""
+        reads, device = corpus.retriever, next(self.parameters()).device
+        queries, pad = [queried(one, (), reads.vocab) for one in questions], reads.vocab.need("pad")
         with torch.no_grad():
-            found = lookup.index.search(self.embedder(Batch.of(read, pad=vocab.need("pad")).to(device)), most)
-        examples = []
-        for row, query, told, right in zip(found.numbers.tolist(), read, questions,
-                                           answers or [()] * len(questions), strict=True):
-            numbers = [number for number in row if number >= 0]
-            examples.append(QuestionExample(query, lookup.index.vectors(numbers), tuple(
-                pointed_at(told, lookup.bodies[number], right, vocab=vocab) for number in numbers)))
-        return QuestionBatch.of(examples, pad=vocab.need("pad")).to(device)
+            found = corpus.index.search(self.embedder(Batch.of(queries, pad=pad).to(device)), most)
+        right = answers or [()] * len(questions)
+        readings = [pointed_at(questions[row], reads.body(corpus.documents[number]), right[row], vocab=reads.vocab)
+                    for row, number in found.pairs.tolist()]
+        return QuestionBatch.of(queries, found, corpus.index.vectors(found.documents.tolist()), readings,
+                                pad=pad).to(device)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time longest"]:
         """The score w·norm(ReLU(W_s h_i + W_e h_j)) of the span from slot i to slot j = i + n, at [:, i, n]; −inf where
@@ -114,17 +114,16 @@ class OpenREALM(nn.Module):
 
     def answers(self, batch: QuestionBatch) -> Bool[Tensor, "query doc span"]:
         """Which spans of which documents spell a right answer to each question."""
-        return laid_out(self.right(batch.readings).flatten(1), batch.there, False)
+        return batch.retrieved.unflatten(self.right(batch.readings).flatten(1), False)
 
-    def document_scores(self, batch: QuestionBatch) -> Float[Tensor, "query doc"]:
-        """Embed(x) · the vector of each document; −inf where a question has fewer."""
-        scores = torch.einsum("qw,qdw->qd", self.embedder(batch.queries), batch.vectors)
-        return scores.masked_fill(~batch.there, -torch.inf)
+    def retrieved(self, batch: QuestionBatch) -> Retrieved:
+        """What was retrieved for each question, scored anew by Embed(x) · the vector of each document."""
+        return batch.scored(self.embedder(batch.queries), batch.documents)
 
     def joint(self, batch: QuestionBatch) -> Float[Tensor, "query doc span"]:
         """log p(z, s|x) = log p(z|x) + log p(s|z,x) of each span of each document."""
         spans = self(batch.readings).flatten(1).log_softmax(1)
-        return self.document_scores(batch).log_softmax(1)[..., None] + laid_out(spans, batch.there, -torch.inf)
+        return self.retrieved(batch).logprobs()[..., None] + batch.retrieved.unflatten(spans, -torch.inf)
 
     def answer_logprobs(self, batch: QuestionBatch) -> Float[Tensor, "query"]:
         """log p(y|x), all right answers together; −inf where no document holds one."""
@@ -143,7 +142,7 @@ class OpenREALM(nn.Module):
         """For each question its likeliest answers, the likeliest first: p(y|x) is the sum over all spans, in all
         documents, that spell it."""
         joint, texts = self.joint(batch), batch.readings.tokens.tolist()
-        reading = batch.there.flatten().cumsum(0).view_as(batch.there) - 1
+        reading = batch.retrieved.unflatten(torch.arange(len(texts), device=joint.device), -1)
         found = []
         for row, documents in zip(joint, reading, strict=True):
             chances: dict[tuple[int, ...], float] = defaultdict(float)
@@ -163,13 +162,6 @@ class OneSoftmaxOpenREALM(OpenREALM):
 
     def joint(self, batch: QuestionBatch) -> Float[Tensor, "query doc span"]:
         """log p(z, s|x), from the sum of both scores."""
-        spans = laid_out(self(batch.readings).flatten(1), batch.there, -torch.inf)
-        scores = self.document_scores(batch)[..., None] + spans
+        spans = batch.retrieved.unflatten(self(batch.readings).flatten(1), -torch.inf)
+        scores = self.retrieved(batch).scores[..., None] + spans
         return scores.flatten(1).log_softmax(1).view_as(scores)
-
-
-def laid_out(readings: Shaped[Tensor, "reading span"], there: Bool[Tensor, "query doc"], fill: float | bool,
-             ) -> Shaped[Tensor, "query doc span"]:
-    """The rows of all readings, each question's by themselves; ``fill`` where a question has fewer documents."""
-    table = readings.new_full((*there.shape, readings.shape[1]), fill)
-    return table.masked_scatter(there[..., None], readings)

@@ -7,7 +7,6 @@ Where the embedder differs from the paper stands in `plmlab.models.embedder`.
 
 from typing import Any, Self
 
-import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
@@ -18,6 +17,7 @@ from plmlab.models.embedder import Embedder, EmbedderConfig
 from plmlab.models.marginals import sequence_marginal, token_marginal
 from plmlab.models.registry import model
 from plmlab.objectives.retrievals import RetrievedBatch
+from plmlab.retrieval.retrieved import Retrieved
 from plmlab.weights import on_copy_of
 
 
@@ -42,27 +42,22 @@ class REALM(nn.Module):
         """The reader's logits of the token that belongs into each slot of [CLS] x [SEP] z [SEP]."""
         return self.reader(batch)
 
-    def document_scores(self, batch: RetrievedBatch) -> Float[Tensor, "query doc"]:
-        """f(x, z) = Embed(x) · Embed(z) of the documents that a statement was given; −inf where it has fewer."""
-        queries, documents = self.embedder(batch.queries), self.embedder(batch.documents)
-        scores = torch.einsum("qw,qdw->qd", queries, documents[batch.choice])
-        return scores.masked_fill(~batch.there, -torch.inf)
-
-    def document_logprobs(self, batch: RetrievedBatch) -> Float[Tensor, "query doc"]:
-        """log p(z|x), the softmax of the scores."""
-        return self.document_scores(batch).log_softmax(1)
+    def retrieved(self, batch: RetrievedBatch) -> Retrieved:
+        """What was retrieved for each statement, scored anew by f(x, z) = Embed(x) · Embed(z), through which the
+        retriever learns."""
+        return batch.scored(self.embedder(batch.queries), self.embedder(batch.documents))
 
     def token_logprobs(self, batch: RetrievedBatch) -> Float[Tensor, "query doc token"]:
         """log p(y_j|z,x) of each hidden token, in their order; 0 where there is no document, or no further token."""
         slots = batch.targets != IGNORE
         logits = self.reader.token_logits(self.reader.bert(batch.readings)[slots])
         said = logits.log_softmax(1).gather(1, batch.targets[slots][:, None])[:, 0]
-        places = batch.there[..., None] & batch.asked[:, None]
+        places = batch.retrieved.there[..., None] & batch.asked[:, None]
         return said.new_zeros(places.shape).masked_scatter(places, said)
 
     def loss(self, batch: RetrievedBatch) -> Float[Tensor, ""]:
         """Mean over statements of −log Σ_z p(z|x) Π_j p(y_j|z,x), in nats."""
-        return -sequence_marginal(self.document_logprobs(batch), self.token_logprobs(batch), batch.asked).mean()
+        return -sequence_marginal(self.retrieved(batch).logprobs(), self.token_logprobs(batch), batch.asked).mean()
 
 
 @model("realm-token", EmbedderConfig, ENCODER)
@@ -71,5 +66,5 @@ class TokenREALM(REALM):
 
     def loss(self, batch: RetrievedBatch) -> Float[Tensor, ""]:
         """Mean over hidden tokens of −log Σ_z p(z|x) p(y_j|z,x), in nats."""
-        each = token_marginal(self.document_logprobs(batch), self.token_logprobs(batch), batch.asked)
+        each = token_marginal(self.retrieved(batch).logprobs(), self.token_logprobs(batch), batch.asked)
         return -each.sum() / batch.asked.sum()

@@ -1,18 +1,17 @@
-"""Statements with what was retrieved for each, side by side: what REALM is trained on."""
+"""Statements or questions with what was retrieved for each, side by side: what REALM is trained on."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
 import torch
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from plmlab.example import IGNORE, Batch, Example
+from plmlab.retrieval.retrieved import Retrieved
 
 Ids = tuple[int, ...]
-NULL = -1
-"""The number of the null document, in which nothing stands."""
 
 
 class Query(NamedTuple):
@@ -24,62 +23,49 @@ class Query(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RetrievedExample:
-    """A statement and what was retrieved for it: what the retriever reads of it, the ``numbers`` of the documents, and
-    what the reader reads with each of them."""
-
-    query: Example
-    numbers: tuple[int, ...]
-    readings: tuple[Example, ...]
-
-    def __post_init__(self) -> None:
-        if len(self.numbers) != len(self.readings) or not self.numbers:
-            raise ValueError(f"{len(self.numbers)} documents came with {len(self.readings)} readings; give a reading "
-                             "for each document, and one document at least")
-
-
-@dataclass(frozen=True)
 class RetrievedBatch:
-    """Statements, the documents that were retrieved for any of them, each once, and what is read of each pair.
+    """What the retriever reads of statements, what was ``retrieved`` for them, and what is read of each pair.
 
-    ``choice`` has the rows of ``documents`` that a statement was given, and −1 where it has fewer than another one. The
-    ``readings`` are those of the first statement, then those of the second, and so on.
+    ``documents`` has a row for each of `Retrieved.documents`: what the retriever reads of it, or a vector that was made
+    before and does not learn. The ``readings`` have a row for each of `Retrieved.pairs`.
     """
 
     queries: Batch
-    documents: Batch
-    choice: Int[Tensor, "query doc"]
+    retrieved: Retrieved
+    documents: Batch | Float[Tensor, "document width"]
     readings: Batch
 
     @classmethod
-    def of(cls, examples: Sequence[RetrievedExample], documents: Mapping[int, Example], *, pad: int) -> Self:
-        """Collate; ``documents`` is the number of a document → what the retriever reads of it."""
-        row = {number: place for place, number in enumerate(sorted({n for one in examples for n in one.numbers}))}
-        choice = torch.full((len(examples), max(len(one.numbers) for one in examples)), -1)
-        for some, one in zip(choice, examples, strict=True):
-            some[:len(one.numbers)] = torch.tensor([row[number] for number in one.numbers])
-        return cls(Batch.of([one.query for one in examples], pad=pad),
-                   Batch.of([documents[number] for number in row], pad=pad), choice,
-                   Batch.of([reading for one in examples for reading in one.readings], pad=pad))
-
-    @property
-    def there(self) -> Bool[Tensor, "query doc"]:
-        """Which documents there are."""
-        return self.choice >= 0
+    def of(cls, queries: Sequence[Example], retrieved: Retrieved,
+           documents: Sequence[Example] | Float[Tensor, "document width"], readings: Sequence[Example], *,
+           pad: int) -> Self:
+        """Collate; ``pad`` is the id that fills the shorter texts up. ValueError where a query has no document, or
+        where there is not one reading for each pair."""
+        counts = retrieved.there.sum(1)
+        if len(counts) != len(queries) or not bool(counts.all()) or int(counts.sum()) != len(readings):
+            raise ValueError(f"{int(counts.sum())} documents came with {len(readings)} readings for {len(queries)} "
+                             "queries; give a reading for each document, and one document at least for each query")
+        return cls(Batch.of(queries, pad=pad), retrieved[:],
+                   documents if isinstance(documents, Tensor) else Batch.of(documents, pad=pad),
+                   Batch.of(readings, pad=pad))
 
     @property
     def asked(self) -> Bool[Tensor, "query token"]:
         """As many true ones in a row as tokens of the statement are hidden."""
-        each = (self.targets != IGNORE).sum(1)
-        hidden = each[self.there.sum(1).cumsum(0) - 1]
+        hidden = self.retrieved.unflatten((self.readings.targets != IGNORE).sum(1), 0).amax(1)
         return torch.arange(int(hidden.max()), device=hidden.device) < hidden[:, None]
 
     @property
-    def targets(self) -> Int[Tensor, "reading time"]:
+    def targets(self) -> Int[Tensor, "row time"]:
         """What each slot of the readings must say."""
         return self.readings.targets
 
+    def scored(self, queries: Float[Tensor, "query width"], documents: Float[Tensor, "document width"]) -> Retrieved:
+        """What was retrieved, scored by the vectors of the queries and of the documents, through which both learn."""
+        rows = torch.searchsorted(self.retrieved.documents, self.retrieved.numbers)
+        return self.retrieved.scored(queries, documents[rows])
+
     def to(self, device: torch.device | str) -> Self:
         """The same on another device."""
-        return replace(self, queries=self.queries.to(device), documents=self.documents.to(device),
-                       choice=self.choice.to(device), readings=self.readings.to(device))
+        return replace(self, queries=self.queries.to(device), retrieved=self.retrieved.to(device),
+                       documents=self.documents.to(device), readings=self.readings.to(device))

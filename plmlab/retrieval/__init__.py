@@ -2,10 +2,12 @@
 
 from plmlab.retrieval.blocks import Block, blocks
 from plmlab.retrieval.bm25 import BM25
+from plmlab.retrieval.corpus import Corpus, Retriever
 from plmlab.retrieval.hnsw import HNSWIndex
-from plmlab.retrieval.index import DocumentIndex, FlatIndex, Found
+from plmlab.retrieval.index import DocumentIndex, FlatIndex
 from plmlab.retrieval.ivf import IVFIndex
+from plmlab.retrieval.retrieved import NULL, Retrieved
 from plmlab.retrieval.stored_index import StaleIndex, load_index, save_index
 
-__all__ = ["BM25", "Block", "DocumentIndex", "FlatIndex", "Found", "HNSWIndex", "IVFIndex", "StaleIndex", "blocks",
-           "load_index", "save_index"]
+__all__ = ["BM25", "NULL", "Block", "Corpus", "DocumentIndex", "FlatIndex", "HNSWIndex", "IVFIndex", "Retrieved",
+           "Retriever", "StaleIndex", "blocks", "load_index", "save_index"]

@@ -25,6 +25,10 @@ class Block:
         """The title of the page, which is part of what a retriever reads."""
         return self.page
 
+    def __str__(self) -> str:
+        """Title and text in one string, which an index keeps."""
+        return f"{self.title}: {self.text}"
+
     @property
     def text(self) -> str:
         """The sentences, a space between them."""

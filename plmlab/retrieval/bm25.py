@@ -2,16 +2,11 @@
 work is `bm25s`'s, in Lucene's variant."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+
+import torch
 
 from plmlab.lists import refuse_string
-
-
-class Ranked(NamedTuple):
-    """A text by its number, from 0, and its score; 0 where it shares no word with the query."""
-
-    text: int
-    score: float
+from plmlab.retrieval.retrieved import Retrieved
 
 
 class BM25:
@@ -33,10 +28,13 @@ class BM25:
         self._index = bm25s.BM25(k1=1.5, b=0.75, method="lucene")
         self._index.index([[*words] for words in texts], show_progress=False)
 
-    def best(self, query: Sequence[str], most: int) -> list[Ranked]:
-        """The ``most`` texts with the highest scores, the best first; all of them where there are no more. ValueError
+    def search(self, queries: Sequence[Sequence[str]], most: int) -> Retrieved:
+        """The ``most`` texts with the highest scores for each query, the best first; all of them where there are no
+        more. The number of a text counts from 0, and its score is 0 where it shares no word with the query. ValueError
         for a query that is one string."""
-        refuse_string(query, "a query")
-        texts, scores = self._index.retrieve([[*query]], k=min(most, self.size), show_progress=False,
+        for query in queries:
+            refuse_string(query, "a query")
+        texts, scores = self._index.retrieve([[*query] for query in queries], k=min(most, self.size),
+                                             show_progress=False,
                                              backend_selection="numpy")  # "auto": jax, with all of a GPU's memory
-        return [Ranked(int(text), float(score)) for text, score in zip(texts[0], scores[0], strict=True)]
+        return Retrieved(torch.tensor(texts, dtype=torch.long), torch.tensor(scores))

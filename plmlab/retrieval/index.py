@@ -2,25 +2,19 @@
 by `faiss` (Johnson et al. 2017)."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import torch
-from jaxtyping import Float, Float32, Int, Int64
+from jaxtyping import Float, Float32, Int64
 from torch import Tensor
+
+from plmlab.retrieval.retrieved import MISSING, Retrieved
 
 Numbers = Int64[np.ndarray, "document"]
 Vectors = Float32[np.ndarray, "document width"]
-
-
-class Found(NamedTuple):
-    """A row for each query, the best document first: its number and its inner product with the query. Where no further
-    document was found the number is −1 and the score −∞."""
-
-    numbers: Int[Tensor, "query most"]
-    scores: Float[Tensor, "query most"]
 
 
 class Parts(NamedTuple):
@@ -101,20 +95,25 @@ class DocumentIndex(ABC):
         known = self._known(numbers)
         return torch.from_numpy(self._kept(known)) if len(known) else torch.empty(0, self.width)
 
-    def search(self, queries: Float[Tensor, "query width"], most: int) -> Found:
-        """The ``most`` documents with the greatest inner products for each query, as `Found`.
+    def search(self, queries: Float[Tensor, "query width"], most: int, excluded: Sequence[Collection[int]] = (),
+               ) -> Retrieved:
+        """The ``most`` documents with the greatest inner products for each query, always as many columns.
 
-        The scores carry no gradient: compute them again from the `vectors` of what was found, or from the texts, to
-        learn. Scores of one query and of a batch may differ in the last digits. ValueError for queries as for vectors.
+        ``excluded`` are the numbers of documents that may not be found, a collection for each query; other documents
+        take their place. The scores carry no gradient: compute them again by `Retrieved.scored` from the `vectors` of
+        what was found, or from the texts, to learn. Scores of one query and of a batch may differ in the last digits.
+        ValueError for queries as for vectors.
         """
         if most < 1:
             raise ValueError(f"a search gives one document at least; most={most} was given")
+        if any(excluded):
+            return self.search(queries, most + max(map(len, excluded))).without(excluded, most)
         rows = self._read(queries, "queries")
         if not len(self) or not len(rows):
-            return Found(torch.full((len(rows), most), -1), torch.full((len(rows), most), -torch.inf))
+            return Retrieved(torch.full((len(rows), most), MISSING), torch.full((len(rows), most), -torch.inf))
         scores, numbers = self._nearest(rows, most)
         scores[numbers < 0] = -np.inf
-        return Found(torch.from_numpy(numbers), torch.from_numpy(scores))
+        return Retrieved(torch.from_numpy(numbers), torch.from_numpy(scores))
 
     def parts(self) -> Parts:
         """What is written to a disk besides the texts."""

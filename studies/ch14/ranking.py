@@ -29,7 +29,8 @@ class Ranking(Search):
 
     def sentences(self, question: Question, most: int) -> list[Clue]:
         """The sentences that share most with a question, the best first."""
-        return [self._clues[ranked.text] for ranked in self._by_sentence.best(spelled(question.words), most)]
+        found, = self._by_sentence.search([spelled(question.words)], most).lists()
+        return [self._clues[number] for number in found]
 
     def answer(self, question: Question) -> str:
         """What the ranking alone says: the first name, year or number of the best sentence that the question does not

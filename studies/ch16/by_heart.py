@@ -17,8 +17,8 @@ from plmlab.chapters.ch16.corpora import EXAM, Statement, corpus
 from plmlab.chapters.ch16.training import Lesson, LookedUp, among
 from plmlab.draws import shuffled
 from plmlab.models.realm import REALM
-from plmlab.objectives.retrievals import NULL
 from plmlab.recipes import Parts, spreads
+from plmlab.retrieval import NULL, Retrieved
 from studies.ch16.edited import followed, shares
 
 WORLD = EXAM[0]
@@ -51,7 +51,7 @@ def learned_by_heart(lr: float, seed: int) -> dict[str, Any]:
 def asked(model: REALM, some: tuple[Statement, ...]) -> dict[str, Any]:
     """What a model makes of statements of the world."""
     lookup = among(model, WORLD)
-    alone = [lookup.read_with(one.query(), [NULL], torch.ones(1)).answers[0] == one.answer for one in some]
+    alone = [lookup.read_with(one.query(), Retrieved.of([[NULL]])).answers[0] == one.answer for one in some]
     return {**means(each(lookup, some, True)), "nothing": fmean(alone),
             "edited": shares(followed(model, WORLD, some, everywhere=True))}
 

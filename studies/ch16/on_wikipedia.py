@@ -31,14 +31,14 @@ def tells(block: Block, step: Step) -> bool:
     return block.page == step.page and step.sentence in block.text and step.found in block.text
 
 
-def ranked(told: Sequence[Block], asked: Sequence[RealQuestion]) -> dict[str, list[Sequence[int]]]:
+def ranked(told: Sequence[Block], asked: Sequence[RealQuestion]) -> dict[str, list[tuple[int, ...]]]:
     """For each question the numbers of the blocks that MiniLM and BM25 put first."""
     index = FlatIndex(384)
     index.add([block.text for block in told], encoded([(block.title, block.text) for block in told]))
-    by_vector = index.search(encoded([(one.text, "") for one in asked]), max(MOST)).numbers.tolist()
+    by_vector = index.search(encoded([(one.text, "") for one in asked]), max(MOST))
     words = BM25([normalised(f"{block.title} {block.text}").split() for block in told])
-    return {"MiniLM": by_vector, "BM25": [[found.text for found in words.best(normalised(one.text).split(), max(MOST))]
-                                          for one in asked]}
+    by_words = words.search([normalised(one.text).split() for one in asked], max(MOST))
+    return {"MiniLM": by_vector.lists(), "BM25": by_words.lists()}
 
 
 def found() -> dict[str, Any]:

@@ -26,9 +26,10 @@ from plmlab.chapters.ch16.corpora import DEVELOPMENT, EXAM, TRAINING, corpus, st
 from plmlab.chapters.ch16.training import among
 from plmlab.chapters.ch16.warm_start import ranking
 from plmlab.draws import below, shuffled
-from plmlab.models.lookup import TOP, Lookup
+from plmlab.models.lookup import TOP
 from plmlab.models.open_realm import OpenREALM
 from plmlab.models.realm import REALM
+from plmlab.models.text_retriever import TextCorpus
 from plmlab.objectives.open_questions import QuestionBatch
 from plmlab.objectives.retrievals import Ids, Query
 from plmlab.recipes import Parts, best_rate, rates_tried, spreads
@@ -57,7 +58,7 @@ def zero_shot(model: REALM) -> float:
     """The share of the exam's questions whose answer stands in one of the best documents, nothing fine-tuned."""
     hits = []
     for world in EXAM:
-        found = among(model, world).retrieve([Query(spelled(one.words), ()) for one in questions(world)], TOP)
+        found = among(model, world).retrieve([Query(spelled(one.words), ()) for one in questions(world)]).lists()
         hits += [stands_in(world, numbers, one.answer)
                  for numbers, one in zip(found, questions(world), strict=True)]
     return fmean(hits)
@@ -79,7 +80,7 @@ def baselines() -> dict[str, float]:
     hits, guessed = [], []
     for world in EXAM:
         for one in questions(world):
-            hits.append(stands_in(world, [found.text for found in ranking(world).by_words(one.words, TOP)], one.answer))
+            hits.append(stands_in(world, ranking(world).by_words(one.words, TOP).lists()[0], one.answer))
             guessed.append(common[one.shape].most_common(1)[0][0] == one.answer)
     return {"warm start": zero_shot(begun(FULL)), "BM25": fmean(hits), "most common answer": fmean(guessed)}
 
@@ -91,20 +92,20 @@ class Asked:
     def __init__(self, model: OpenREALM, pretrained: REALM, seed: int) -> None:
         self.model, self.pretrained, self.seed = model, pretrained, seed
         self.worlds = shuffled(Random(seed), TRAINING)
-        self._lookups: dict[int, Lookup] = {}
+        self._corpora: dict[int, TextCorpus] = {}
 
     def __call__(self, step: int) -> QuestionBatch:
         """The batch of a step."""
         world, rng = self.worlds[step // EVERY % len(self.worlds)], Random(f"{self.seed}:{step}")
-        if world not in self._lookups:
-            self._lookups[world] = among(self.pretrained, world)
+        if world not in self._corpora:
+            self._corpora[world] = among(self.pretrained, world).corpus
         some = questions(world)
-        return looked_up(self.model, self._lookups[world], [some[below(rng, len(some))] for _ in range(BATCH)])
+        return looked_up(self.model, self._corpora[world], [some[below(rng, len(some))] for _ in range(BATCH)])
 
 
-def looked_up(model: OpenREALM, lookup: Lookup, asked: list[Question]) -> QuestionBatch:
+def looked_up(model: OpenREALM, documents: TextCorpus, asked: list[Question]) -> QuestionBatch:
     """Questions with the documents that are looked up for them, and where their answers stand."""
-    return model.looked_up(lookup, [spelled(one.words) for one in asked], [[spelled(one.answer)] for one in asked])
+    return model.looked_up(documents, [spelled(one.words) for one in asked], [[spelled(one.answer)] for one in asked])
 
 
 def exam(model: OpenREALM, pretrained: REALM, worlds: tuple[int, ...]) -> dict[str, float]:
@@ -112,10 +113,10 @@ def exam(model: OpenREALM, pretrained: REALM, worlds: tuple[int, ...]) -> dict[s
     the word."""
     found, right = [], []
     for world in worlds:
-        lookup, asked = among(pretrained, world), questions(world)
+        documents, asked = among(pretrained, world).corpus, questions(world)
         for first in range(0, len(asked), BATCH):
             some = [*asked[first:first + BATCH]]
-            batch = looked_up(model, lookup, some)
+            batch = looked_up(model, documents, some)
             found += model.answers(batch).any((1, 2)).tolist()
             right += [best[0].tokens == spelled(one.answer) for best, one in zip(model.best(batch), some, strict=True)]
     return {"among four": fmean(found), "right": fmean(right)}

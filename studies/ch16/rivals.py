@@ -22,9 +22,9 @@ from plmlab.example import Example
 from plmlab.models.lookup import TOP
 from plmlab.models.realm import REALM
 from plmlab.objectives.inverse_cloze import MatchingBatch
-from plmlab.objectives.retrievals import NULL
 from plmlab.objectives.retrieved import queried, two_texts
 from plmlab.recipes import Parts, spreads
+from plmlab.retrieval import NULL, Retrieved
 from plmlab.world.datasets.tokenizer import ids, spelling
 
 TEMPERATURES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -38,22 +38,21 @@ def shown(model: REALM, given: Given, worlds: Sequence[int]) -> dict[str, float]
     for world in worlds:
         lookup = among(model, world)
         for statement in questions(world):
-            numbers, priors = given(world, statement)
-            answer = lookup.read_with(statement.query(), numbers, torch.tensor(priors)).answers[0]
-            rows.append((numbers[0] in statement.tell, not statement.tell.isdisjoint(numbers),
-                         answer == statement.answer))
+            reading = lookup.read_with(statement.query(), given(world, statement))
+            rows.append((reading.numbers[0] in statement.tell, not statement.tell.isdisjoint(reading.numbers),
+                         reading.answers[0] == statement.answer))
     return dict(zip(("first", "among four", "right"), (fmean(column) for column in zip(*rows, strict=True)),
                     strict=True))
 
 
-def any_one(world: int, statement: Statement) -> tuple[Sequence[int], Sequence[float]]:
+def any_one(world: int, statement: Statement) -> Retrieved:
     """Any document, drawn."""
-    return [below(Random(" ".join(statement.cloze.words)), len(corpus(world).blocks))], [1.0]
+    return Retrieved.of([[below(Random(" ".join(statement.cloze.words)), len(corpus(world).blocks))]])
 
 
-def none(world: int, statement: Statement) -> tuple[Sequence[int], Sequence[float]]:
+def none(world: int, statement: Statement) -> Retrieved:
     """The null document."""
-    return [NULL], [1.0]
+    return Retrieved.of([[NULL]])
 
 
 def matched(seed: int) -> Callable[[int], MatchingBatch]:

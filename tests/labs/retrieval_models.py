@@ -48,7 +48,7 @@ def model(time: int = 48) -> REALM:
 
 def lookup(**more: Any) -> Lookup:
     """The model among the documents, in their order."""
-    return Lookup(model(**more), words(), [Block(title, 0, (text,)) for title, text in TOLD.items()])
+    return Lookup.of(model(**more), words(), [Block(title, 0, (text,)) for title, text in TOLD.items()])
 
 
 def lab(**traits: Any) -> RetrievalLab:

@@ -12,10 +12,9 @@ from plmlab.labs import RetrievalLab, RetrievalPreset
 from plmlab.labs.retrieval.edits import Edits
 from plmlab.labs.retrieval.plane import Plane
 from plmlab.labs.retrieval.sight import marked
-from plmlab.models.lookup import Lookup, Query, Reading
-from plmlab.objectives.retrievals import NULL
-from plmlab.retrieval import HNSWIndex, IVFIndex
-from plmlab.retrieval.blocks import Block
+from plmlab.models.lookup import Lookup, Query
+from plmlab.retrieval import NULL, Block, HNSWIndex, IVFIndex
+from plmlab.retrieval.reading import Reading
 
 ALDER = ["Flora Farrow", "Flora Farrow was born in Alder ."]
 
@@ -75,18 +74,19 @@ def test_shares_add_up_and_the_pull_is_the_gradient_of_the_score() -> None:
 def test_edits_are_those_of_a_lookup_made_anew_and_the_callers_stays_as_it_is() -> None:
     """The lab's numbers: 0 replaced, 3 removed, 7 added; in the lookup made anew the documents are counted through."""
     given = lookup()
-    texts, vectors = dict(given.documents), given.index.vectors(range(7))
+    texts, vectors = dict(given.corpus.documents), given.corpus.index.vectors(range(7))
     made = RetrievalLab(given, PRESETS, k=8, replaced={"0": ALDER}, removed=[3], added=[["Dusk", "Dusk is a film ."]])
     told = [Block(title, 0, (text,)) for title, text in TOLD.items()]
     told[0] = Block(ALDER[0], 0, (ALDER[1],))
-    anew = Lookup(model(), words(), [*told[:3], *told[4:], Block("Dusk", 0, ("Dusk is a film .",))])
+    anew = Lookup.of(model(), words(), [*told[:3], *told[4:], Block("Dusk", 0, ("Dusk is a film .",))])
     numbers = dict(zip(range(7), (0, 1, 2, 4, 5, 6, 7), strict=True)) | {NULL: NULL}
     wanted = anew.read([query(TEXT)], 8, also=[[ids(text) for text in texts_of(made)]])[0]
     agree(made.state["documents"], texts_of(made), wanted, numbers)
     agree(made.state["before"], texts_of(made),
           lookup().read([query(TEXT)], 8, also=[[ids(text) for text in texts_of(made)]])[0])
-    assert given.documents == texts and torch.equal(given.index.vectors(range(7)), vectors) and len(given.index) == 7
-    given.remove(1)
+    assert given.corpus.documents == texts and len(given.corpus.index) == 7
+    assert torch.equal(given.corpus.index.vectors(range(7)), vectors)
+    given.corpus.remove(1)
     made.k = 7
     assert 1 in [one["number"] for one in made.state["documents"]], "nor does the lab see what the caller does"
 
@@ -136,7 +136,7 @@ def test_the_text_is_whole_in_its_pieces_and_answers_are_found_in_it() -> None:
 
 def test_the_plane_is_numpy_s_and_no_edit_moves_it() -> None:
     made = lab()
-    vectors = lookup().index.vectors(range(7)).numpy().astype(np.float64)
+    vectors = lookup().corpus.index.vectors(range(7)).numpy().astype(np.float64)
     values, directions = np.linalg.eigh(np.cov(vectors.T))
     assert made.menu["share"] == pytest.approx(values[-2:].sum() / values.sum(), rel=1e-4)
     wanted = (vectors - vectors.mean(0)) @ directions[:, :-3:-1]
@@ -145,7 +145,7 @@ def test_the_plane_is_numpy_s_and_no_edit_moves_it() -> None:
     menu = made.menu
     made.replaced = {"0": ALDER}
     assert made.menu == menu
-    moved = Edits.of([], {"0": ALDER}, []).applied(lookup()).index.vectors([0])
+    moved = Edits.of([], {"0": ALDER}, []).applied(lookup()).corpus.index.vectors([0])
     assert made.state["plane"]["written"]["0"] == pytest.approx(made.plane.at(moved)[0])
     assert Plane.fitted(torch.ones(1, 4), torch.zeros(0, 4)).share == 1
 
@@ -157,7 +157,7 @@ def test_documents_are_ranked_by_their_inner_products() -> None:
 
 @pytest.mark.parametrize("kind", [IVFIndex, HNSWIndex])
 def test_a_copy_keeps_the_kind_of_index(kind: Any) -> None:
-    given = lookup()
+    given = lookup().corpus
     vectors = given.index.vectors(range(7))
     given.index = kind(8)
     given.index.add(["" for _ in range(7)], vectors)
@@ -201,7 +201,7 @@ def test_what_is_only_strange_is_noted() -> None:
 
 def test_what_a_lab_needs() -> None:
     with pytest.raises(ValueError, match="holds no documents"):
-        RetrievalLab(Lookup(model(), words()), PRESETS)
+        RetrievalLab(Lookup.of(model(), words()), PRESETS)
     with pytest.raises(ValueError, match="no statement to begin with"):
         RetrievalLab(lookup())
     made = RetrievalLab(lookup(), [RetrievalPreset("dog", "[MASK] dog")])

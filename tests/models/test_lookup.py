@@ -7,10 +7,10 @@ import pytest
 import torch
 from realm_small import BLOCKS, QUERIES, WORDS, ids, realm, same, softmax
 
-from plmlab.models.lookup import Lookup, Query, Reading
+from plmlab.models.lookup import Lookup, Query
 from plmlab.models.realm import REALM
-from plmlab.objectives.retrievals import NULL
-from plmlab.retrieval.blocks import Block
+from plmlab.retrieval import NULL, Block, Retrieved
+from plmlab.retrieval.reading import Reading
 
 MORE = [Block("ada", 2, ("ada and bo saw the red sea",)), Block("paris", 0, ("paris",)),
         Block("oslo", 0, ("in oslo cy was born",))]
@@ -37,7 +37,7 @@ def alike(one: Lookup, other: Lookup, renumbered: dict[int, int] | None = None) 
 @pytest.mark.parametrize("null", [True, False])
 @pytest.mark.parametrize("most", [1, 3, 5])
 def test_what_is_read_is_worth_what_the_loss_says(model: REALM, most: int, null: bool) -> None:
-    lookup = Lookup(model, WORDS, BLOCKS)
+    lookup = Lookup.of(model, WORDS, BLOCKS)
     readings = lookup.read(QUERIES, most, null=null, also=[[answer(query)] for query in QUERIES])
     worth = []
     for query, reading in zip(QUERIES, readings, strict=True):
@@ -46,61 +46,62 @@ def test_what_is_read_is_worth_what_the_loss_says(model: REALM, most: int, null:
             asked = list(query.tokens)
             for where, token in zip(query.hidden, said, strict=True):
                 asked[where] = token
-            loss = model.loss(lookup.batch([Query(tuple(asked), query.hidden)], [reading.numbers]))
+            loss = model.loss(lookup.batch([Query(tuple(asked), query.hidden)], reading.retrieved))
             same(reading.marginals[place].log(), -loss)
         worth.append(reading.marginals[reading.answers.index(answer(query))].log())
         assert reading.marginals.tolist() == sorted(reading.marginals.tolist(), reverse=True)
-    loss = model.loss(lookup.batch(QUERIES, [reading.numbers for reading in readings]))
+    loss = model.loss(lookup.batch(QUERIES, Retrieved.of([reading.numbers for reading in readings])))
     same(loss, -torch.stack(worth).mean())
 
 
 @torch.no_grad()
 def test_its_answers_are_the_likeliest_with_each_document(model: REALM) -> None:
-    lookup = Lookup(model, WORDS, BLOCKS)
+    lookup = Lookup.of(model, WORDS, BLOCKS)
     for query, reading in zip(QUERIES, lookup.read(QUERIES, 5), strict=True):
         best = set()
         for number in reading.numbers:
-            batch = lookup.batch([query], [[number]])
+            batch = lookup.batch([query], Retrieved.of([[number]]))
             logits = model(batch.readings)[0]
             best.add(tuple(int(logits[place + 1].argmax()) for place in query.hidden))
         assert {*reading.answers} == best
 
 
 def test_documents_that_come_and_go(model: REALM) -> None:
-    lookup = Lookup(model, WORDS, BLOCKS)
-    assert lookup.add(MORE[:2]) == [5, 6]
-    alike(lookup, Lookup(model, WORDS, [*BLOCKS, *MORE[:2]]))
-    lookup.replace(1, MORE[2])
-    alike(lookup, Lookup(model, WORDS, [BLOCKS[0], MORE[2], *BLOCKS[2:], *MORE[:2]]))
-    lookup.remove(0)
-    assert sorted(lookup.documents) == sorted(lookup.index.texts) == [1, 2, 3, 4, 5, 6]
-    rest = Lookup(model, WORDS, [MORE[2], *BLOCKS[2:], *MORE[:2]])
+    lookup = Lookup.of(model, WORDS, BLOCKS)
+    assert lookup.corpus.add(MORE[:2]) == [5, 6]
+    alike(lookup, Lookup.of(model, WORDS, [*BLOCKS, *MORE[:2]]))
+    lookup.corpus.replace(1, MORE[2])
+    alike(lookup, Lookup.of(model, WORDS, [BLOCKS[0], MORE[2], *BLOCKS[2:], *MORE[:2]]))
+    lookup.corpus.remove(0)
+    assert sorted(lookup.corpus.documents) == sorted(lookup.corpus.index.texts) == [1, 2, 3, 4, 5, 6]
+    rest = Lookup.of(model, WORDS, [MORE[2], *BLOCKS[2:], *MORE[:2]])
     alike(lookup, rest, {number: number + 1 for number in range(6)})
-    assert lookup.add(BLOCKS[:1]) == [7]
-    assert Lookup(model, WORDS).add([]) == []
+    assert lookup.corpus.add(BLOCKS[:1]) == [7]
+    assert Lookup.of(model, WORDS).corpus.add([]) == []
     with pytest.raises(ValueError, match="no document has the number 0, which was removed"):
-        lookup.remove(0)
+        lookup.corpus.remove(0)
     with pytest.raises(ValueError, match="no document has the number 9, which was never given"):
-        lookup.replace(9, BLOCKS[0])
-    alike(lookup, Lookup(model, WORDS, [MORE[2], *BLOCKS[2:], *MORE[:2], BLOCKS[0]]),
+        lookup.corpus.replace(9, BLOCKS[0])
+    alike(lookup, Lookup.of(model, WORDS, [MORE[2], *BLOCKS[2:], *MORE[:2], BLOCKS[0]]),
           {number: number + 1 for number in range(7)})
 
 
 def test_refreshing_is_beginning_anew() -> None:
     model = realm()
-    lookup = Lookup(model, WORDS, BLOCKS)
-    lookup.remove(2)
+    lookup = Lookup.of(model, WORDS, BLOCKS)
+    lookup.corpus.remove(2)
     with torch.no_grad():
         for weight in model.embedder.parameters():
             weight.copy_(weight.flip(0) * 1.3)
-    new = Lookup(model, WORDS, [*BLOCKS[:2], *BLOCKS[3:]])
-    stale = lookup.index.vectors([0, 1, 3, 4])
-    assert float((stale - new.index.vectors([0, 1, 2, 3])).abs().max()) > 0.1
-    lookup.refresh()
-    assert torch.equal(lookup.index.vectors([0, 1, 3, 4]), new.index.vectors([0, 1, 2, 3]))
-    assert lookup.index.texts == {number: f"{BLOCKS[number].title}: {BLOCKS[number].text}" for number in (0, 1, 3, 4)}
+    new = Lookup.of(model, WORDS, [*BLOCKS[:2], *BLOCKS[3:]])
+    stale = lookup.corpus.index.vectors([0, 1, 3, 4])
+    assert float((stale - new.corpus.index.vectors([0, 1, 2, 3])).abs().max()) > 0.1
+    lookup.corpus.refresh()
+    assert torch.equal(lookup.corpus.index.vectors([0, 1, 3, 4]), new.corpus.index.vectors([0, 1, 2, 3]))
+    assert lookup.corpus.index.texts == {number: f"{BLOCKS[number].title}: {BLOCKS[number].text}"
+                                         for number in (0, 1, 3, 4)}
     alike(lookup, new, {2: 3, 3: 4})
-    empty = Lookup(model, WORDS)
+    empty = Lookup.of(model, WORDS).corpus
     empty.refresh()
     assert len(empty.index) == 0
 
@@ -108,27 +109,27 @@ def test_refreshing_is_beginning_anew() -> None:
 @torch.no_grad()
 def best_first(model: REALM, lookup: Lookup, query: Query) -> list[int]:
     """All documents by the model's own scores."""
-    numbers = [*lookup.documents]
-    scores = model.document_scores(lookup.batch([query], [numbers]))[0].tolist()
+    numbers = [*lookup.corpus.documents]
+    scores = model.retrieved(lookup.batch([query], Retrieved.of([numbers]))).scores[0].tolist()
     return [number for _, number in sorted(zip(scores, numbers, strict=True), reverse=True)]
 
 
 @pytest.mark.parametrize("query", QUERIES)
 def test_the_excluded_are_passed_over(model: REALM, query: Query) -> None:
     """Also where all of the best are excluded: the next ones come in their place."""
-    lookup = Lookup(model, WORDS, [*BLOCKS, *MORE])
+    lookup = Lookup.of(model, WORDS, [*BLOCKS, *MORE])
     order = best_first(model, lookup, query)
-    assert lookup.retrieve([query], 3) == [(*order[:3],)]
+    assert lookup.retrieve([query], 3).lists() == [(*order[:3],)]
     for excluded in ((order[0],), tuple(order[:3]), (order[1], order[3]), tuple(order[:6]), (99,)):
         expected = [number for number in order if number not in excluded]
         others = [Query(ids("ada saw the sea"), (1,)), query._replace(excluded=excluded)]
-        assert lookup.retrieve(others, 3)[1] == (*expected[:3],)
+        assert lookup.retrieve(others, 3).lists()[1] == (*expected[:3],)
         reading, = lookup.read([query._replace(excluded=excluded)], 3)
         assert reading.numbers == (NULL, *expected[:3])
 
 
 def test_all_documents_are_excluded(model: REALM) -> None:
-    lookup = Lookup(model, WORDS, BLOCKS)
+    lookup = Lookup.of(model, WORDS, BLOCKS)
     reading, = lookup.read([QUERIES[0]._replace(excluded=range(len(BLOCKS)))], 2)
     assert reading.numbers == (NULL,)
     mixed = lookup.read([QUERIES[0]._replace(excluded=range(len(BLOCKS))), QUERIES[1]], 2)
@@ -137,14 +138,14 @@ def test_all_documents_are_excluded(model: REALM) -> None:
 
 
 def test_more_are_asked_for_than_there_are(model: REALM) -> None:
-    lookup = Lookup(model, WORDS, BLOCKS[:2])
-    assert [sorted(found) for found in lookup.retrieve(QUERIES, 50)] == [[0, 1]] * len(QUERIES)
+    lookup = Lookup.of(model, WORDS, BLOCKS[:2])
+    assert [sorted(found) for found in lookup.retrieve(QUERIES, 50).lists()] == [[0, 1]] * len(QUERIES)
     assert {len(reading.numbers) for reading in lookup.read(QUERIES, 50)} == {3}
 
 
 def test_no_documents_at_all(model: REALM) -> None:
-    lookup = Lookup(model, WORDS)
-    assert lookup.retrieve(QUERIES) == [()] * len(QUERIES)
+    lookup = Lookup.of(model, WORDS)
+    assert lookup.retrieve(QUERIES).lists() == [()] * len(QUERIES)
     readings = lookup.read(QUERIES)
     for query, reading in zip(QUERIES, readings, strict=True):
         assert reading.numbers == (NULL,) and reading.priors.tolist() == [1.0] and len(reading.answers) == 1
@@ -152,12 +153,12 @@ def test_no_documents_at_all(model: REALM) -> None:
         same(reading.marginals, lookup.read([query])[0].marginals)
     with pytest.raises(ValueError, match="one document at least"):
         lookup.read(QUERIES, null=False)
-    assert lookup.read([]) == [] and lookup.retrieve([]) == []
+    assert lookup.read([]) == [] and lookup.retrieve([]).lists() == []
 
 
 @pytest.mark.parametrize("temperature", [0.2, 1.0, 7.0])
 def test_temperature_by_hand(model: REALM, temperature: float) -> None:
-    lookup = Lookup(model, WORDS, BLOCKS)
+    lookup = Lookup.of(model, WORDS, BLOCKS)
     for plain, reading in zip(lookup.read(QUERIES, 4), lookup.read(QUERIES, 4, temperature=temperature), strict=True):
         same(plain.scores, reading.scores)
         expected = softmax([score / temperature for score in plain.scores.tolist()])
@@ -168,7 +169,7 @@ def test_temperature_by_hand(model: REALM, temperature: float) -> None:
 
 
 def test_answers_that_are_asked_for(model: REALM) -> None:
-    lookup = Lookup(model, WORDS, BLOCKS)
+    lookup = Lookup.of(model, WORDS, BLOCKS)
 
     def shown(readings: list[Reading]) -> list[Sequence[tuple[int, ...]]]:
         return [reading.answers for reading in readings]
@@ -183,7 +184,7 @@ def test_answers_that_are_asked_for(model: REALM) -> None:
 
 def test_one_at_a_time_or_many(model: REALM) -> None:
     """Readings are made in portions; no statement depends on the others of its portion."""
-    lookup = Lookup(model, WORDS, BLOCKS)
+    lookup = Lookup.of(model, WORDS, BLOCKS)
     together = lookup.read(QUERIES * 12, 5)
     each = [lookup.read([query], 5)[0] for query in QUERIES]
     for alone, reading in zip(each * 12, together, strict=True):
@@ -193,11 +194,11 @@ def test_one_at_a_time_or_many(model: REALM) -> None:
 
 
 def test_a_copy_goes_its_own_way(model: REALM) -> None:
-    lookup = Lookup(model, WORDS, BLOCKS)
-    made = lookup.copied()
-    alike(made, lookup)
+    lookup = Lookup.of(model, WORDS, BLOCKS)
+    made = lookup.corpus.copied()
+    alike(lookup.among(made), lookup)
     made.remove(0)
     made.replace(1, MORE[0])
     made.add(MORE[1:])
-    alike(lookup, Lookup(model, WORDS, BLOCKS))
+    alike(lookup, Lookup.of(model, WORDS, BLOCKS))
     assert made.documents.keys() == {*range(1, len(BLOCKS) + 2)} and made.documents[1] == MORE[0]

@@ -2,6 +2,8 @@
 
 import math
 from collections import defaultdict
+from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from random import Random
 
@@ -13,8 +15,9 @@ from torch.nn import functional as F
 from plmlab.checkpoints import load, save
 from plmlab.models.lookup import Lookup
 from plmlab.models.open_realm import OneSoftmaxOpenREALM, OpenREALM, OpenREALMConfig
-from plmlab.objectives.open_questions import QuestionBatch, QuestionExample, pointed_at
+from plmlab.objectives.open_questions import QuestionBatch, pointed_at
 from plmlab.objectives.retrieved import queried
+from plmlab.retrieval import Retrieved
 
 Ids = tuple[int, ...]
 BOTH = pytest.mark.parametrize("kind", [OpenREALM, OneSoftmaxOpenREALM])
@@ -32,16 +35,19 @@ def made(kind: type[OpenREALM] = OpenREALM) -> OpenREALM:
     return scattered(kind(OpenREALMConfig(**vars(SIZE), hidden=6, longest=4)))
 
 
-def example(question: str, documents: list[str], answers: list[str]) -> QuestionExample:
+def vectors(question: str, documents: list[str]) -> torch.Tensor:
     rng = Random(question)
-    vectors = torch.tensor([[rng.gauss(0, 0.6) for _ in range(SIZE.width)] for _ in documents], dtype=torch.float64)
-    right = [ids(answer) for answer in answers]
-    return QuestionExample(queried(ids(question), (), VOCAB), vectors, tuple(
-        pointed_at(ids(question), ids(one), right, vocab=VOCAB) for one in documents))
+    return torch.tensor([[rng.gauss(0, 0.6) for _ in range(SIZE.width)] for _ in documents], dtype=torch.float64)
 
 
 def batch(given: list = GIVEN) -> QuestionBatch:
-    return QuestionBatch.of([example(*one) for one in given], pad=0)
+    """Each document has a number of its own."""
+    number = count()
+    found = Retrieved.of([[next(number) for _ in documents] for _, documents, _ in given])
+    readings = [pointed_at(ids(question), ids(document), [ids(answer) for answer in answers], vocab=VOCAB)
+                for question, documents, answers in given for document in documents]
+    return QuestionBatch.of([queried(ids(question), (), VOCAB) for question, _, _ in given], found,
+                            torch.cat([vectors(*one[:2]) for one in given]), readings, pad=0)
 
 
 @torch.no_grad()
@@ -66,7 +72,7 @@ def worth_by_hand(model: OpenREALM, one: tuple[str, list[str], list[str]]) -> di
     question, documents, _ = one
     statement = [2, *ids(question), 3]
     vector = vector_by_theirs(model.embedder, statement, [0] * len(statement))
-    scores = [float(vector @ other) for other in example(*one).vectors]
+    scores = [float(vector @ other) for other in vectors(question, documents)]
     spans = [spans_by_hand(model, question, document) for document in documents]
     if isinstance(model, OneSoftmaxOpenREALM):
         each = [(number, span) for number, some in enumerate(spans) for span in some]
@@ -118,7 +124,7 @@ def test_it_sums_to_one(kind: type[OpenREALM]) -> None:
 def test_the_two_differ_where_a_document_has_more_good_spans() -> None:
     """The prior of a document is that of its score in the one, and not in the other; with one document they agree."""
     paper, code = made(), made(OneSoftmaxOpenREALM)
-    priors = paper.document_scores(batch()).softmax(1)
+    priors = paper.retrieved(batch()).scores.softmax(1)
     same(paper.joint(batch()).exp().sum(2), priors)
     assert float((code.joint(batch()).exp().sum(2) - priors).detach().abs().max()) > 0.05
     same(paper.joint(batch(GIVEN[3:4])), code.joint(batch(GIVEN[3:4])))
@@ -142,20 +148,21 @@ def test_what_learns(kind: type[OpenREALM]) -> None:
     assert all(bool(weight.grad.isfinite().all()) for weight in model.parameters() if weight.grad is not None)
     for weight in (model.embedder.projection.weight, model.start.weight, model.end.weight, model.score.weight):
         assert bool(weight.grad.any())
-    assert not given.vectors.requires_grad
+    assert not given.documents.requires_grad
 
 
 @BOTH
 def test_the_gradient_for_a_score(kind: type[OpenREALM], monkeypatch: pytest.MonkeyPatch) -> None:
     """Against finite differences: the loss by changed scores of documents."""
     model, given = made(kind), batch()
-    scores = model.document_scores(given).detach()
+    scores = model.retrieved(given).scores.detach()
 
     def loss(changed: torch.Tensor) -> torch.Tensor:
-        monkeypatch.setattr(model, "document_scores", lambda _: changed.masked_fill(~given.there, -torch.inf))
+        monkeypatch.setattr(model, "retrieved", lambda _: replace(
+            given.retrieved, scores=changed.masked_fill(~given.retrieved.there, -torch.inf)))
         return model.loss(given)
 
-    assert torch.autograd.gradcheck(loss, (scores.masked_fill(~given.there, 0).requires_grad_(),))
+    assert torch.autograd.gradcheck(loss, (scores.masked_fill(~given.retrieved.there, 0).requires_grad_(),))
 
 
 @BOTH
@@ -169,27 +176,28 @@ def test_questions_that_no_document_answers(kind: type[OpenREALM]) -> None:
 def test_looking_up() -> None:
     """The documents that the question's embedder finds, with the vectors that they have in the index."""
     pretrained = realm().float()
-    lookup, model = Lookup(pretrained, WORDS, BLOCKS), OpenREALM.on(pretrained, hidden=6, longest=3)
+    corpus, model = Lookup.of(pretrained, WORDS, BLOCKS).corpus, OpenREALM.on(pretrained, hidden=6, longest=3)
     with torch.no_grad():
         model.embedder.projection.bias.add_(1)  # it has learned since
     questions = [ids("ada saw the"), ids("dee was born in")]
-    given = model.looked_up(lookup, questions, [[ids("sea")], [ids("paris"), ids("rome")]], 2)
+    given = model.looked_up(corpus, questions, [[ids("sea")], [ids("paris"), ids("rome")]], 2)
+    assert torch.equal(given.documents, corpus.index.vectors(given.retrieved.documents.tolist()))
     texts = [ids(one.text) for one in BLOCKS]
-    stored = lookup.index.vectors(range(len(BLOCKS)))
+    stored = corpus.index.vectors(range(len(BLOCKS)))
     for row, question in enumerate(questions):
         tokens = [2, *question, 3]
         own = vector_by_theirs(model.embedder, tokens, [0] * len(tokens)).detach()
         best = (stored @ own).argsort(descending=True)[:2].tolist()
-        assert torch.equal(given.vectors[row], stored[best])
+        assert given.retrieved.lists()[row] == tuple(best)
         for place, number in enumerate(best):
             reading = given.readings.tokens[2 * row + place]
             assert [token for token in reading.tolist() if token] == two(question, texts[number])[0]
-    assert model.best(given) == model.best(model.looked_up(lookup, questions, most=2))
-    assert float(model.loss(model.looked_up(lookup, questions, most=2)).detach()) == 0
-    more = model.looked_up(lookup, questions, most=50)
-    assert more.there.tolist() == [[True] * len(BLOCKS)] * 2
+    assert model.best(given) == model.best(model.looked_up(corpus, questions, most=2))
+    assert float(model.loss(model.looked_up(corpus, questions, most=2)).detach()) == 0
+    more = model.looked_up(corpus, questions, most=50)
+    assert more.retrieved.there.tolist() == [[True] * len(BLOCKS)] * 2
     with pytest.raises(ValueError, match="one document at least"):
-        model.looked_up(Lookup(pretrained, WORDS), questions)
+        model.looked_up(Lookup.of(pretrained, WORDS).corpus, questions)
 
 
 @BOTH

@@ -28,14 +28,16 @@ from plmlab.models.embedder import Embedder
 from plmlab.models.lookup import Lookup, Query
 from plmlab.models.marginals import sequence_marginal
 from plmlab.models.realm import REALM, TokenREALM
-from plmlab.objectives.retrievals import NULL, RetrievedBatch
+from plmlab.objectives.retrievals import RetrievedBatch
+from plmlab.retrieval import NULL, Retrieved
 
 ALL = [NULL, *range(len(BLOCKS))]
 SOME = [[3, NULL], [0, 1, 2, NULL], [4], [1, 4, 0]]
 
 
 def batch(model: REALM, queries: list[Query] = QUERIES, numbers: list[list[int]] | None = None) -> RetrievedBatch:
-    return Lookup(model, WORDS, BLOCKS).batch(queries, [ALL] * len(queries) if numbers is None else numbers)
+    found = Retrieved.of([ALL] * len(queries) if numbers is None else numbers)
+    return Lookup.of(model, WORDS, BLOCKS).batch(queries, found)
 
 
 @torch.no_grad()
@@ -61,7 +63,7 @@ def test_both_parts_are_those_of_transformers(numbers: list[list[int]]) -> None:
     """Statements of four lengths with one to three hidden tokens, and one to six documents, in one batch."""
     model = realm()
     given = batch(model, numbers=numbers)
-    priors, likelihoods = model.document_logprobs(given).exp(), model.token_logprobs(given)
+    priors, likelihoods = model.retrieved(given).logprobs().exp(), model.token_logprobs(given)
     for row, (query, some) in enumerate(zip(QUERIES, numbers, strict=True)):
         expected = softmax(scores_by_theirs(model, query, some))
         assert priors[row].tolist() == pytest.approx([*expected, *[0] * (priors.shape[1] - len(some))], abs=1e-10)
@@ -123,10 +125,10 @@ def marginals(model: REALM, given: RetrievedBatch, scores: Tensor) -> Tensor:
 def test_the_pull_on_each_document_is_the_gradient(query: Query, temperature: float) -> None:
     model = realm()
     answer = tuple(query.tokens[place] for place in query.hidden)
-    reading, = Lookup(model, WORDS, BLOCKS).read([query], len(BLOCKS), also=[[answer]], temperature=temperature)
+    reading, = Lookup.of(model, WORDS, BLOCKS).read([query], len(BLOCKS), also=[[answer]], temperature=temperature)
     given = batch(model, [query], [reading.numbers])
     same(reading.priors, (reading.scores / temperature).softmax(0))
-    scores = (model.document_scores(given).detach() / temperature).requires_grad_()
+    scores = (model.retrieved(given).scores.detach() / temperature).requires_grad_()
     marginals(model, given, scores).sum().backward()
     pull = reading.pull(reading.answers.index(answer))
     same(scores.grad[0], pull)
@@ -135,14 +137,14 @@ def test_the_pull_on_each_document_is_the_gradient(query: Query, temperature: fl
 
 def stepped(model: REALM, given: RetrievedBatch, rate: float) -> Tensor:
     """By how much each score grows in one step of the embedder, the reader being fixed."""
-    before = model.document_scores(given).detach()
+    before = model.retrieved(given).scores.detach()
     model.reader.requires_grad_(False)
     optimizer = torch.optim.SGD([weight for weight in model.parameters() if weight.requires_grad], rate)
     reader = {name: weight.clone() for name, weight in model.reader.state_dict().items()}
     model.loss(given).backward()
     optimizer.step()
     assert all(torch.equal(weight, reader[name]) for name, weight in model.reader.state_dict().items())
-    return (model.document_scores(given).detach() - before)[0]
+    return (model.retrieved(given).scores.detach() - before)[0]
 
 
 @pytest.mark.parametrize("pair", [(0, 4), (1, 3), (2, NULL), (3, 0)])
@@ -161,7 +163,7 @@ def test_a_step_goes_along_the_pull(query: Query) -> None:
     """Σ_z r(z) · growth(z) = rate · ‖gradient‖², up to the rate's square."""
     model = realm()
     answer = tuple(query.tokens[place] for place in query.hidden)
-    reading, = Lookup(model, WORDS, BLOCKS).read([query], len(BLOCKS), also=[[answer]])
+    reading, = Lookup.of(model, WORDS, BLOCKS).read([query], len(BLOCKS), also=[[answer]])
     pull = reading.pull(reading.answers.index(answer))
     grown = stepped(model, batch(model, [query], [reading.numbers]), 1e-7)
     length = sum(weight.grad.square().sum() for weight in model.embedder.parameters())
@@ -171,7 +173,7 @@ def test_a_step_goes_along_the_pull(query: Query) -> None:
 def test_free_scores_rise_where_the_pull_is_positive_and_fall_elsewhere() -> None:
     model = realm()
     given = batch(model)
-    scores = model.document_scores(given).detach().requires_grad_()
+    scores = model.retrieved(given).scores.detach().requires_grad_()
     whole = marginals(model, given, scores)
     whole.sum().backward()
     useful = model.token_logprobs(given).sum(2).detach() > whole.detach()[:, None]
@@ -182,14 +184,15 @@ def test_free_scores_rise_where_the_pull_is_positive_and_fall_elsewhere() -> Non
 def test_the_best_documents_alone_miss_at_most_the_mass_of_the_others() -> None:
     """p_all = P · p_top + (1 − P) · p_rest, all between 0 and 1, so |p_all − p_top| ≤ 1 − P."""
     model = realm()
-    lookup = Lookup(model, WORDS, BLOCKS)
+    lookup = Lookup.of(model, WORDS, BLOCKS)
     missed = []
     for query in QUERIES:
-        order = lookup.retrieve([query], len(BLOCKS))[0]
-        priors = model.document_logprobs(lookup.batch([query], [order])).exp()[0]
-        whole = math.exp(-float(model.loss(lookup.batch([query], [order])).detach()))
-        for most in range(1, len(order) + 1):
-            top = math.exp(-float(model.loss(lookup.batch([query], [order[:most]])).detach()))
+        found = lookup.retrieve([query], len(BLOCKS))
+        priors = model.retrieved(lookup.batch([query], found)).logprobs().exp()[0]
+        whole = math.exp(-float(model.loss(lookup.batch([query], found)).detach()))
+        for most in range(1, len(BLOCKS) + 1):
+            best = lookup.retrieve([query], most)
+            top = math.exp(-float(model.loss(lookup.batch([query], best)).detach()))
             error, rest = abs(whole - top), float(1 - priors[:most].sum().detach())
             assert error <= rest + 1e-12
             missed.append((most, error))

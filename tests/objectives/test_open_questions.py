@@ -1,13 +1,15 @@
 """Questions and what was retrieved for them: where answers stand, span by span; rows of a batch by loops."""
 
+from itertools import count
 from random import Random
 
 import pytest
 import torch
 
-from plmlab.example import IGNORE
-from plmlab.objectives.open_questions import QuestionBatch, QuestionExample, pointed_at
+from plmlab.example import IGNORE, Example
+from plmlab.objectives.open_questions import QuestionBatch, pointed_at
 from plmlab.objectives.retrieved import queried
+from plmlab.retrieval import Retrieved
 from plmlab.text.vocabulary import Vocabulary
 
 VOCAB = Vocabulary(60)
@@ -37,22 +39,30 @@ def test_what_cannot_be_pointed_at_is_refused() -> None:
         pointed_at([40], [41], [[41], []], vocab=VOCAB)
 
 
-def example(question: list[int], documents: list[list[int]], answers: list[list[int]]) -> QuestionExample:
-    vectors = torch.tensor([[len(one), sum(one)] for one in documents], dtype=torch.float64)
-    return QuestionExample(queried(question, (), VOCAB), vectors, tuple(
-        pointed_at(question, one, answers, vocab=VOCAB) for one in documents))
+def batch_of(given: list[tuple[list[int], list[list[int]], list[list[int]]]]) -> QuestionBatch:
+    """Each document has a number of its own, in the order of the questions."""
+    number = count()
+    documents = [one for _, some, _ in given for one in some]
+    return QuestionBatch.of(
+        [queried(question, (), VOCAB) for question, _, _ in given],
+        Retrieved.of([[next(number) for _ in some] for _, some, _ in given]),
+        torch.tensor([[len(one), sum(one)] for one in documents], dtype=torch.float64), read(given), pad=0)
+
+
+def read(given: list[tuple[list[int], list[list[int]], list[list[int]]]]) -> list[Example]:
+    return [pointed_at(question, one, answers, vocab=VOCAB) for question, some, answers in given for one in some]
 
 
 def test_a_batch_by_loops() -> None:
     given = [([40, 41], [[50, 51, 50], [52]], [[50]]), ([42], [[53], [53, 54], [55]], [[57]]),
              ([43, 44, 45], [[56]], [])]
-    examples = [example(*one) for one in given]
-    batch = QuestionBatch.of(examples, pad=0)
-    assert batch.there.tolist() == [[True, True, False], [True, True, True], [True, False, False]]
-    assert batch.vectors.tolist() == [[[3, 151], [1, 52], [0, 0]], [[1, 53], [2, 107], [1, 55]],
-                                      [[1, 56], [0, 0], [0, 0]]]
-    readings = [reading for one in examples for reading in one.readings]
-    for row, one in enumerate(readings):
+    batch = batch_of(given)
+    assert batch.retrieved.there.tolist() == [[True, True, False], [True, True, True], [True, False, False]]
+    assert batch.documents.tolist() == [[3, 151], [1, 52], [1, 53], [2, 107], [1, 55], [1, 56]]
+    ones = torch.ones(3, 2, dtype=torch.float64)
+    assert batch.scored(ones, batch.documents).scores.tolist() == [[154, 53, -torch.inf], [54, 109, 56],
+                                                                   [57, -torch.inf, -torch.inf]]
+    for row, one in enumerate(read(given)):
         size = len(one.tokens)
         assert torch.equal(batch.readings.tokens[row, :size], one.tokens)
         assert batch.readings.looked_at[row].tolist() == [slot < size for slot in range(batch.readings.size[1])]
@@ -60,13 +70,13 @@ def test_a_batch_by_loops() -> None:
             *one.labels["spans"].tolist(), *[[IGNORE, IGNORE]] * (2 - len(one.labels["spans"]))]
     assert batch.targets is batch.queries.targets and bool((batch.targets == IGNORE).all())
     moved = batch.to("meta")
-    assert {moved.vectors.device.type, moved.there.device.type, moved.queries.tokens.device.type,
+    assert {moved.documents.device.type, moved.retrieved.scores.device.type, moved.queries.tokens.device.type,
             moved.readings.labels["spans"].device.type} == {"meta"}
 
 
 def test_vectors_and_readings_that_do_not_fit() -> None:
-    one = example([40], [[50], [51]], [])
-    with pytest.raises(ValueError, match="1 vectors came with 2 readings"):
-        QuestionExample(one.query, one.vectors[:1], one.readings)
+    query, readings = queried([40], (), VOCAB), read([([40], [[50], [51]], [])])
+    with pytest.raises(ValueError, match="1 documents came with 2 readings"):
+        QuestionBatch.of([query], Retrieved.of([[0]]), torch.zeros(1, 2), readings, pad=0)
     with pytest.raises(ValueError, match="one document at least"):
-        QuestionExample(one.query, one.vectors[:0], ())
+        QuestionBatch.of([query], Retrieved.of([[]]), torch.zeros(0, 2), [], pad=0)

@@ -26,23 +26,24 @@ def test_scores_are_those_of_the_formula() -> None:
         index = BM25(texts)
         for _ in range(5):
             query = [pick(rng, "abcdefghz") for _ in range(1 + below(rng, 4))]
-            found = index.best(query, 10 * size)
-            assert sorted(text for text, _ in found) == [*range(size)]
-            scores = [by_formula(query, texts[text], texts) for text, _ in found]
-            assert [score for _, score in found] == pytest.approx(scores, abs=1e-5)
+            found = index.search([query], 10 * size)
+            assert sorted(found.lists()[0]) == [*range(size)]
+            scores = [by_formula(query, texts[text], texts) for text in found.lists()[0]]
+            assert found.scores[0].tolist() == pytest.approx(scores, abs=1e-5)
             assert all(one >= other - 1e-6 for one, other in pairwise(scores)), "the best come first"
 
 
 def test_the_best_come_first_and_no_more_than_asked() -> None:
     index = BM25([["bank", "of", "a", "river"], ["bank"], ["tower"]])
-    assert [text for text, _ in index.best(["river", "bank"], 2)] == [0, 1]
-    assert index.best(["tower"], 1)[0].text == 2
+    assert index.search([["river", "bank"], ["tower"]], 2).numbers[:, :1].tolist() == [[0], [2]]
+    assert index.search([["river", "bank"]], 2).lists() == [(0, 1)]
+    assert index.search([["tower"]], 1).lists() == [(2,)]
 
 
 def test_words_that_no_text_has_score_nothing() -> None:
     index = BM25([["one"], ["two"]])
     for query in ([], ["three"], ["<img onerror>", "🦊", "银行"]):
-        assert {score for _, score in index.best(query, 2)} == {0.0}
+        assert index.search([query], 2).scores.tolist() == [[0.0, 0.0]]
 
 
 @pytest.mark.parametrize("texts", [[], [[]], [[], []]])

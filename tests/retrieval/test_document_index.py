@@ -32,9 +32,9 @@ def brute(kept: dict[int, Tensor], queries: Tensor, most: int) -> Tensor:
 
 def agrees(index: DocumentIndex, kept: dict[int, Tensor], queries: Tensor, most: int) -> None:
     """Numbers are of living documents, each once, with its own score, the best first."""
-    numbers, scores = index.search(queries, most)
-    assert torch.equal(numbers < 0, scores == -torch.inf)
-    for query, mine, told in zip(queries, numbers.tolist(), scores.tolist(), strict=True):
+    found = index.search(queries, most)
+    assert torch.equal(found.numbers < 0, found.scores == -torch.inf)
+    for query, mine, told in zip(queries, found.numbers.tolist(), found.scores.tolist(), strict=True):
         real = [number for number in mine if number >= 0]
         assert len({*real}) == len(real) == min(most, len(kept)) and {*mine[len(real):]} <= {-1}
         assert told[:len(real)] == [float(query @ kept[number]) for number in real] == sorted(told[:len(real)])[::-1]
@@ -173,7 +173,7 @@ def test_the_same_calls_give_the_same_index(make: Callable[[int], DocumentIndex]
         made.append(index)
     assert (faiss.serialize_index(made[0].parts().vectors) == faiss.serialize_index(made[1].parts().vectors)).all()
     found = [index.search(queries, 7) for index in made]
-    assert all(torch.equal(one, other) for one, other in zip(*found, strict=True))
+    assert torch.equal(found[0].numbers, found[1].numbers) and torch.equal(found[0].scores, found[1].scores)
 
 
 @pytest.mark.parametrize("make", ALL, ids=NAMES)

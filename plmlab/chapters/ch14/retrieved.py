@@ -32,4 +32,5 @@ class Search:
     def titles(self, question: Question, most: int) -> list[str]:
         """The titles of the pages that share most with a question, the best first."""
         titles = [*self.pages.keys]
-        return [titles[ranked.text] for ranked in self._by_page.best(spelled(question.words), most)]
+        found, = self._by_page.search([spelled(question.words)], most).lists()
+        return [titles[number] for number in found]

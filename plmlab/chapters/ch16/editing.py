@@ -25,10 +25,10 @@ class Edit(NamedTuple):
 
     def applied(self, lookup: Lookup) -> Lookup:
         """A copy of the lookup with these blocks in the place of its own."""
-        made = lookup.copied()
+        corpus = lookup.corpus.copied()
         for number, block in self.blocks.items():
-            made.replace(number, block)
-        return made
+            corpus.replace(number, block)
+        return lookup.among(corpus)
 
 
 def edit(corpus: Corpus, statement: Statement, rng: Random, where: Collection[int] | None = None) -> Edit | None:

@@ -3,27 +3,27 @@
 ``the right document`` is one that tells the fact to whoever sees its title, too, which the reader does not.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 from random import Random
-
-import torch
 
 from plmlab.chapters.ch16.corpora import Statement
 from plmlab.chapters.ch16.warm_start import ranking
 from plmlab.draws import pick
+from plmlab.retrieval import Retrieved
 
-Given = Callable[[int, Statement], tuple[Sequence[int], Sequence[float]]]
-"""(world, statement) → numbers of documents, and p(z|x) of each."""
+Given = Callable[[int, Statement], Retrieved]
+"""(world, statement) → its documents; their scores at temperature 1 give p(z|x)."""
 
 
 def by_bm25(most: int, temperature: float = 1.0) -> Given:
-    """BM25's ``most`` best documents, p(z|x) by the softmax of its scores."""
-    def given(world: int, statement: Statement) -> tuple[Sequence[int], Sequence[float]]:
-        numbers, scores = zip(*ranking(world).best(statement, most), strict=True)
-        return numbers, torch.softmax(torch.tensor(scores) / temperature, 0).tolist()
+    """BM25's ``most`` best documents, their scores divided by a temperature."""
+    def given(world: int, statement: Statement) -> Retrieved:
+        found = ranking(world).best(statement, most)
+        return replace(found, scores=found.scores / temperature)
     return given
 
 
-def right_one(world: int, statement: Statement) -> tuple[Sequence[int], Sequence[float]]:
+def right_one(world: int, statement: Statement) -> Retrieved:
     """One of the documents that tell the fact, drawn."""
-    return [pick(Random(" ".join(statement.cloze.words)), sorted(statement.tell))], [1.0]
+    return Retrieved.of([[pick(Random(" ".join(statement.cloze.words)), sorted(statement.tell))]])

@@ -11,7 +11,8 @@ from plmlab.chapters.ch16.corpora import Statement, corpus
 from plmlab.draws import below, shuffled
 from plmlab.models.lookup import TOP, Lookup
 from plmlab.models.realm import REALM
-from plmlab.objectives.retrievals import NULL, RetrievedBatch
+from plmlab.models.text_retriever import TextCorpus, TextRetriever
+from plmlab.objectives.retrievals import RetrievedBatch
 from plmlab.retrieval.blocks import Block
 from plmlab.world.datasets.tokenizer import spelling
 
@@ -87,24 +88,24 @@ class LookedUp:
         if self._at != step // self.every:
             self._at = step // self.every
             self.lesson = self.lessons(self._at)
-            self.lookup = Lookup(self.old or self.model, spelling(), self.lesson.blocks)
-            self.lookup.model = self.model
+            retriever = TextRetriever(spelling(), self.model.embedder, (self.old or self.model).embedder)
+            self.lookup = Lookup(self.model, TextCorpus(retriever, self.lesson.blocks))
         rng = Random(f"{self.seed}:{step}")
         some = self.arm.drawn(self.lesson)
         drawn = [some[below(rng, len(some))] for _ in range(self.size)]
         queries = [one.query(self.arm.hidden(one, rng), self.arm.excluded) for one in drawn]
         found = self.lookup.retrieve(queries, self.most)
-        batch = self.lookup.batch(queries, [(NULL, *numbers) if self.arm.null else numbers for numbers in found])
+        batch = self.lookup.batch(queries, found.with_null() if self.arm.null else found)
         self.model.train(was)
         return batch
 
 
 def among(model: REALM, world: int) -> Lookup:
     """A model among the documents of a world."""
-    return Lookup(model, spelling(), corpus(world).blocks)
+    return Lookup.of(model, spelling(), corpus(world).blocks)
 
 
 def recall(lookup: Lookup, statements: Sequence[Statement], most: int = TOP) -> float:
     """The share of statements for which one of the ``most`` best documents tells the fact."""
-    found = lookup.retrieve([one.query() for one in statements], most)
+    found = lookup.retrieve([one.query() for one in statements], most).lists()
     return sum(not one.tell.isdisjoint(numbers) for one, numbers in zip(statements, found, strict=True)) / len(found)

@@ -18,8 +18,7 @@ from plmlab.models.embedder import Embedder
 from plmlab.models.realm import REALM
 from plmlab.objectives.inverse_cloze import MatchingBatch, inverse_cloze
 from plmlab.objectives.retrieved import retrieved
-from plmlab.retrieval import BM25
-from plmlab.retrieval.bm25 import Ranked
+from plmlab.retrieval import BM25, Retrieved
 from plmlab.train import History, fit
 from plmlab.world.datasets.tokenizer import ids, spelling
 
@@ -65,16 +64,15 @@ class Ranking:
     def __init__(self, told: Corpus) -> None:
         self._index = BM25([f"{block.title} {block.text}".split() for block in told.blocks])
 
-    def by_words(self, words: Sequence[str], most: int) -> list[Ranked]:
+    def by_words(self, words: Sequence[str], most: int) -> Retrieved:
         """The ``most`` best documents for some words."""
-        return self._index.best(words, most)
+        return self._index.search([words], most)
 
-    def best(self, statement: Statement, most: int) -> list[tuple[int, float]]:
-        """(number, score) of the ``most`` best documents, its source left out."""
+    def best(self, statement: Statement, most: int) -> Retrieved:
+        """The ``most`` best documents for a statement, its source left out."""
         hidden = {*statement.salient}
         words = [word for place, word in enumerate(statement.cloze.words) if place not in hidden]
-        return [(number, score) for number, score in self.by_words(words, most + 1) if number != statement.source
-                ][:most]
+        return self.by_words(words, most + 1).without([statement.query().excluded], most)
 
 
 @cache
@@ -85,7 +83,7 @@ def ranking(seed: int) -> Ranking:
 
 @cache
 def _first(seed: int) -> list[int]:
-    return [ranking(seed).best(statement, 1)[0][0] for statement in corpus(seed).statements]
+    return [int(ranking(seed).best(statement, 1).numbers) for statement in corpus(seed).statements]
 
 
 def reader_batches(seed: int) -> Callable[[int], Batch]:

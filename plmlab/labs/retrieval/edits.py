@@ -29,15 +29,15 @@ class Edits:
         return *self.added, *(one for _, one in self.replaced)
 
     def applied(self, lookup: Looking) -> Looking:
-        """A copy of a lookup with these edits; only what was written is embedded."""
-        made = lookup.copied()
+        """A lookup in a copy of the corpus with these edits; only what was written is embedded."""
+        made = lookup.corpus.copied()
         if self.added:
             made.add(self.added)
         for number, one in self.replaced:
             made.replace(number, one)
         for number in self.removed:
             made.remove(number)
-        return made
+        return lookup.among(made)
 
 
 def document(told: Sequence[str]) -> Block:

@@ -10,17 +10,18 @@ import traitlets
 from jaxtyping import Float
 from torch import Tensor
 
-from plmlab.example import Batch
 from plmlab.labs.base import Change, Computed, Lab
 from plmlab.labs.retrieval.edits import Edits
-from plmlab.labs.retrieval.looking import Looked, Looking
+from plmlab.labs.retrieval.looking import Looking
 from plmlab.labs.retrieval.plane import Plane
 from plmlab.labs.retrieval.presets import RetrievalPreset
 from plmlab.labs.retrieval.sight import Sight, drawing
 from plmlab.labs.retrieval.state import Points, State
 from plmlab.labs.shared.notes import empty, joined, left_out, unknown
 from plmlab.objectives.retrievals import Ids, Query
-from plmlab.objectives.retrieved import queried
+from plmlab.retrieval.blocks import Block
+from plmlab.retrieval.corpus import Corpus
+from plmlab.retrieval.reading import Reading
 
 MOST = 8
 """So many documents are looked up, at most."""
@@ -68,14 +69,14 @@ class RetrievalLab(Lab):
 
     def __init__(self, lookup: Looking, presets: Sequence[RetrievalPreset] = (), text: str = "", *,
                  max_tokens: int = 40, **traits: Any) -> None:
-        if not lookup.documents:
-            raise ValueError("the lookup holds no documents: give it some, Lookup(model, tokenizer, documents)")
+        if not lookup.corpus.documents:
+            raise ValueError("the lookup holds no documents: give it some, Lookup.of(model, tokenizer, documents)")
         if not presets and not text:
             raise ValueError("there is no statement to begin with: give presets, or a text with [MASK] in it")
         self.lookup, self.presets, self.tokenizer = Edits().applied(lookup), list(presets), lookup.tokenizer
         self._edited = lru_cache(4)(lambda edits: edits.applied(self.lookup))
         self._read = lru_cache(32)(self._reading)
-        self._longest = max(map(len, self._bodies([*self.lookup.documents.values()])))
+        self._longest = max(map(len, self._bodies([*self.lookup.corpus.documents.values()])))
         self.plane = self._plane([one.text for one in presets] + ([text] if text else []))
         begin = {"text": text} if text else presets[0].traits()
         super().__init__(**begin | traits, menu=self._menu(), max_tokens=max_tokens)
@@ -101,14 +102,14 @@ class RetrievalLab(Lab):
         preset = next((place for place, one in enumerate(self.presets) if one.text == self.text), None)
         known = RetrievalPreset("", "") if preset is None else self.presets[preset]
         lookup = self._edited(edits)
-        excluded = tuple(sorted(number for number in set(self.excluded) if number in lookup.documents))
+        excluded = tuple(sorted(number for number in set(self.excluded) if number in lookup.corpus.documents))
         right = tuple(self.tokenizer.encode(known.answer, plain=True))
         asked, strange = self._asked(len(query.hidden), right)
         now, before = self._both(query, edits, excluded, tuple(known.excluded), asked)
         drawn = drawing(Sight(lookup, now), Sight(self.lookup, before) if before else None, asked, right)
-        left = len(lookup.documents) - len(excluded)
+        left = len(lookup.corpus.documents) - len(excluded)
         state: State = {**drawn, "gaps": len(query.hidden), "preset": preset,
-                        "plane": self._points(query, edits, lookup)}
+                        "plane": self._points(query, edits, lookup.corpus)}
         none = "" if left else "No document is left: the reader has only what it learned into its weights."
         return Computed({"state": state, "message": joined(note, strange, self._unknown(edits), none)})
 
@@ -158,10 +159,10 @@ class RetrievalLab(Lab):
         return fitting, f"“{self.also.strip()}” has {len(own)} tokens, and the gap {gaps}: it cannot stand there."
 
     def _both(self, query: Query, edits: Edits, excluded: Ids, of_preset: Ids, asked: tuple[Ids, ...],
-              ) -> tuple[Looked, Looked | None]:
+              ) -> tuple[Reading, Reading | None]:
         """What is read now; and what was read before anything was edited, None where nothing was. Each knows the
         other's answers."""
-        whole = tuple(sorted(number for number in of_preset if number in self.lookup.documents))
+        whole = tuple(sorted(number for number in of_preset if number in self.lookup.corpus.documents))
         given = self.k, self.temperature, self.null
         before = self._read(query._replace(excluded=whole), EVERY, *given, asked)
         if edits == EVERY and excluded == whole:
@@ -173,9 +174,9 @@ class RetrievalLab(Lab):
         return now, before
 
     def _reading(self, query: Query, edits: Edits, k: int, temperature: float, null: bool,
-                 also: tuple[Ids, ...]) -> Looked:
+                 also: tuple[Ids, ...]) -> Reading:
         lookup = self._edited(edits)
-        if not null and not len(lookup.documents) - len(query.excluded):
+        if not null and not len(lookup.corpus.documents) - len(query.excluded):
             raise ValueError("No document is left, and the null document is switched off: there is nothing to read. "
                              "Bring a document back, or switch it on. What is drawn is from before.")
         return lookup.read([query], k, null=null, temperature=temperature, also=[also])[0]
@@ -183,14 +184,9 @@ class RetrievalLab(Lab):
     def _bodies(self, documents: Sequence[Any]) -> list[list[int]]:
         return self.tokenizer.encode_all([one.text for one in documents], plain=True) if documents else []
 
-    @torch.no_grad()
     def _vector(self, query: Query) -> Float[Tensor, "1 width"]:
         """The statement's vector."""
-        model = self.lookup.model.eval()
-        device = next(model.parameters()).device
-        batch = Batch.of([queried(query.tokens, query.hidden, self.tokenizer.vocab)],
-                         pad=self.tokenizer.vocab.need("pad"))
-        return model.embedder(batch.to(device)).float().cpu()
+        return self.lookup.corpus.retriever.queries([query]).float().cpu()
 
     def _plane(self, texts: Sequence[str]) -> Plane:
         """The plane of the documents as they were given, with room for some statements."""
@@ -199,24 +195,24 @@ class RetrievalLab(Lab):
         asked = [tuple(self.tokenizer.encode(text)[:room]) for text in texts]
         vectors = [self._vector(Query(ids, tuple(place for place, id in enumerate(ids) if id == mask)))
                    for ids in asked if ids]
-        known = self.lookup.index.vectors([*self.lookup.documents])
+        known = self.lookup.corpus.index.vectors([*self.lookup.corpus.documents])
         return Plane.fitted(known, torch.cat([known[:0], *vectors]))
 
-    def _points(self, query: Query, edits: Edits, lookup: Looking) -> Points:
+    def _points(self, query: Query, edits: Edits, corpus: Corpus[Query, Block]) -> Points:
         """Where the statement lies, and what was written; and all documents, the highest inner product first."""
-        numbers = [number for number in (*range(self.lookup.index.next_number, lookup.index.next_number),
-                                         *(one for one, _ in edits.replaced)) if number in lookup.documents]
+        numbers = [number for number in (*range(self.lookup.corpus.index.next_number, corpus.index.next_number),
+                                         *(one for one, _ in edits.replaced)) if number in corpus.documents]
         vector = self._vector(query)
-        found = lookup.index.search(vector, max(1, len(lookup.documents)))
-        written = self.plane.at(lookup.index.vectors(numbers)) if numbers else []
+        found = corpus.index.search(vector, max(1, len(corpus.documents)))
+        written = self.plane.at(corpus.index.vectors(numbers)) if numbers else []
         return {"query": self.plane.at(vector)[0], "written": dict(zip(map(str, numbers), written, strict=True)),
-                "ranked": [number for number in found.numbers[0].tolist() if number >= 0]}
+                "ranked": [*found.lists()[0]]}
 
     def _menu(self) -> dict[str, Any]:
         """What does not change: presets, the documents as they were given, and the plane with their points."""
-        documents = self.lookup.documents
-        points = self.plane.at(self.lookup.index.vectors([*documents]))
+        documents = self.lookup.corpus.documents
+        points = self.plane.at(self.lookup.corpus.index.vectors([*documents]))
         return {"presets": [{"title": one.title} | one.traits() for one in self.presets], "most": MOST,
-                "next": self.lookup.index.next_number, "share": self.plane.share, "box": list(self.plane.box),
+                "next": self.lookup.corpus.index.next_number, "share": self.plane.share, "box": list(self.plane.box),
                 "documents": [{"number": number, "title": one.title, "text": one.text, "at": at}
                               for (number, one), at in zip(documents.items(), points, strict=True)]}

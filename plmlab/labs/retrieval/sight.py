@@ -4,9 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from plmlab.labs.retrieval.looking import Looked, Looking
+from plmlab.labs.retrieval.looking import Looking
 from plmlab.labs.retrieval.state import Column, Document, Sights
-from plmlab.objectives.retrievals import NULL, Ids
+from plmlab.objectives.retrievals import Ids
+from plmlab.retrieval.reading import Reading
+from plmlab.retrieval.retrieved import NULL
 from plmlab.text.tokenizers import Tokenizer
 
 MOST_ANSWERS = 5
@@ -18,7 +20,7 @@ class Sight:
     """What is in sight for a statement in the documents of a lookup."""
 
     lookup: Looking
-    reading: Looked
+    reading: Reading
 
     def column(self, number: int, answers: Sequence[Ids]) -> Column:
         """A document: its score, p(z|x), and of each answer p(y|z,x) and the pull r(z)."""
@@ -31,14 +33,14 @@ class Sight:
 
     def title(self, number: int) -> str:
         """What a document is called."""
-        return "nothing" if number == NULL else self.lookup.documents[number].title
+        return "nothing" if number == NULL else self.lookup.corpus.documents[number].title
 
     def chance(self, answer: Ids) -> float:
         """p(y|x)."""
         return float(self.reading.marginals[self.reading.answers.index(answer)])
 
 
-def shown(now: Looked, before: Looked | None, asked: Sequence[Ids]) -> list[Ids]:
+def shown(now: Reading, before: Reading | None, asked: Sequence[Ids]) -> list[Ids]:
     """The answers that are shown: those that the reader thinks of with some document in sight, or thought of before, as
     far as there is room; always the best of then, and what is ``asked`` for. The likeliest come first, before anything
     was edited, so that an edit leaves each its place and colour."""
@@ -84,7 +86,7 @@ def drawing(now: Sight, before: Sight | None, asked: Sequence[Ids], right: Ids) 
 def _told(sight: Sight, number: int, answers: Sequence[Ids]) -> list[list[Any]]:
     if number == NULL:
         return []
-    return marked(sight.lookup.tokenizer, sight.lookup.documents[number].text, answers)
+    return marked(sight.lookup.tokenizer, sight.lookup.corpus.documents[number].text, answers)
 
 
 def letters(*columns: Sequence[Column]) -> dict[str, str]:

@@ -67,9 +67,9 @@ def test_the_exam_counts_what_is_right_to_the_word(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(OpenREALM, "best", said)
     first = open_domain.exam(model, pretrained, (WORLD,))
     assert first["right"] == 1
-    lookup, held = among(pretrained, WORLD), []
+    documents, held = among(pretrained, WORLD).corpus, []
     for one in told:
-        found = model.looked_up(lookup, [open_domain.spelled(one.words)]).readings.tokens.tolist()
+        found = model.looked_up(documents, [open_domain.spelled(one.words)]).readings.tokens.tolist()
         answer = open_domain.spelled(one.answer)
         held.append(any(row[place:place + len(answer)] == [*answer] for row in found
                         for place in range(len(one.words) + 2, len(row))))

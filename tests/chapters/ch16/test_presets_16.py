@@ -5,23 +5,23 @@ import pytest
 from plmlab.chapters.ch16 import presets
 from plmlab.chapters.ch16.corpora import corpus
 from plmlab.checkpoints import load
-from plmlab.models.lookup import Lookup, Reading
-from plmlab.objectives.retrievals import NULL
-from plmlab.retrieval.blocks import Block
+from plmlab.models.lookup import Lookup
+from plmlab.retrieval import NULL, Block
+from plmlab.retrieval.reading import Reading
 
 
 @pytest.fixture(scope="module")
 def lookup() -> Lookup:
-    return Lookup(*load("realm-world"), corpus(presets.WORLD).blocks)
+    return Lookup.of(*load("realm-world"), corpus(presets.WORLD).blocks)
 
 
 def read(lookup: Lookup, number: int) -> tuple[str, Reading]:
     """What the model says of a statement, its documents changed as the lab begins with."""
     _, words, _ = presets.TRIED[number]
-    changed, statement = lookup.copied(), presets.statement(words)
+    changed, statement = lookup.corpus.copied(), presets.statement(words)
     for place, (title, text) in presets.tried()[number].replaced.items():
         changed.replace(place, Block(title, 0, (text,)))
-    reading = changed.read([statement.query()], also=[[statement.answer]])[0]
+    reading = lookup.among(changed).read([statement.query()], also=[[statement.answer]])[0]
     return " ".join(lookup.tokenizer.tokens(reading.answers[0])), reading
 
 

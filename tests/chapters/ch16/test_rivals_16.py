@@ -11,6 +11,7 @@ from plmlab.chapters.ch16.corpora import EXAM, TRAINING, corpus
 from plmlab.chapters.ch16.rivals import by_bm25, right_one
 from plmlab.chapters.ch16.warm_start import Ranking, bert, ict_batches, reader_batches
 from plmlab.example import IGNORE
+from plmlab.retrieval import Retrieved
 from plmlab.world.datasets.tokenizer import ids, spelling
 from studies.ch16 import rivals
 from studies.ch16.closed_book import passage, stacked
@@ -21,7 +22,8 @@ WORLD = EXAM[0]
 def test_bm25_shows_no_source_and_its_chances_add_up() -> None:
     for statement in corpus(WORLD).quoted[:30]:
         for most in (1, 4):
-            numbers, priors = by_bm25(most, 2.0)(WORLD, statement)
+            found = by_bm25(most, 2.0)(WORLD, statement)
+            numbers, priors = found.lists()[0], found.probs()[0].tolist()
             assert len(numbers) == len(priors) == most and statement.source not in numbers
             assert sum(priors) == pytest.approx(1) and sorted(priors, reverse=True) == priors
 
@@ -31,7 +33,7 @@ def test_what_is_hidden_is_not_searched_for() -> None:
     told = corpus(WORLD)
     index = Ranking(told)._index
     asked = []
-    index.best = lambda query, most: asked.append(query) or []  # type: ignore[method-assign, func-returns-value]
+    index.search = lambda queries, most: asked.append(queries[0]) or Retrieved.of([[]])  # type: ignore
     ranking = Ranking.__new__(Ranking)
     ranking._index = index
     for statement in told.statements[:50]:
@@ -41,8 +43,9 @@ def test_what_is_hidden_is_not_searched_for() -> None:
 
 def test_the_right_document_is_one_that_tells_it() -> None:
     for statement in questions(WORLD)[:30]:
-        (number,), priors = right_one(WORLD, statement)
-        assert number in statement.tell and priors == [1.0]
+        found = right_one(WORLD, statement)
+        (number,), = found.lists()
+        assert number in statement.tell and found.probs().tolist() == [[1.0]]
 
 
 @pytest.fixture

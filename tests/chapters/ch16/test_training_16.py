@@ -42,7 +42,7 @@ def test_the_source_is_never_looked_up_unless_the_arm_says_so() -> None:
     few = Lesson(lesson().blocks[:8], some, some)
     for excluded in (True, False):
         batches = LookedUp(tiny(), lambda turn: few, Arm(excluded=excluded), seed=0, batch=4, every=9, most=8)
-        sizes = batches(0).there.sum(1)
+        sizes = batches(0).retrieved.there.sum(1)
         assert (sizes == (8 if excluded else 9)).all(), "the null document, and all of eight but for the source"
 
 
@@ -58,8 +58,8 @@ def test_what_is_quoted_is_some_of_the_statements() -> None:
 def test_the_null_document_is_the_first(null: bool) -> None:
     batch = looked_up(tiny(), Arm(null=null))(0)
     empty = (batch.documents.tokens != 0).sum(1) == 3
-    assert batch.choice.shape == (6, 4 + null) and empty[batch.choice[:, 0]].tolist() == [null] * 6
-    assert not empty[batch.choice[:, 1:]].any()
+    rows = torch.searchsorted(batch.retrieved.documents, batch.retrieved.numbers)
+    assert rows.shape == (6, 4 + null) and empty[rows[:, 0]].tolist() == [null] * 6 and not empty[rows[:, 1:]].any()
 
 
 def test_worlds_come_in_turn_and_a_step_is_always_the_same() -> None:
@@ -75,12 +75,12 @@ def test_a_stale_index_has_the_vectors_of_the_beginning() -> None:
     for fresh in (True, False):
         model = tiny()
         batches = looked_up(model, Arm(fresh=fresh))
-        first = Lookup(model, spelling(), lesson().blocks[:3]).index.vectors([0, 1, 2])
+        first = Lookup.of(model, spelling(), lesson().blocks[:3]).corpus.index.vectors([0, 1, 2])
         with torch.no_grad():
             for weight in model.embedder.projection.parameters():
                 weight.add_(torch.randn_like(weight))
         batches(0)
-        kept = batches.lookup.index.vectors([0, 1, 2])
+        kept = batches.lookup.corpus.index.vectors([0, 1, 2])
         assert torch.allclose(kept, first, atol=1e-5) != fresh
 
 
@@ -92,13 +92,13 @@ def test_it_is_left_in_the_mode_in_which_it_was() -> None:
 
 def test_recall_by_hand() -> None:
     """Counted by brute force, on statements whose last document is ahead of the next by more than rounding."""
-    lookup, most = Lookup(scattered(), spelling(), lesson().blocks), 60
-    numbers = [*lookup.documents]
+    lookup, most = Lookup.of(scattered(), spelling(), lesson().blocks), 60
+    numbers = [*lookup.corpus.documents]
     clear, told = [], []
     for one in lesson().statements[:40]:
-        query = Batch.of([queried(one.tokens, one.salient, lookup.vocab)], pad=0)
+        query = Batch.of([queried(one.tokens, one.salient, lookup.tokenizer.vocab)], pad=0)
         with torch.no_grad():
-            scores = lookup.index.vectors(numbers) @ lookup.model.embedder(query)[0]
+            scores = lookup.corpus.index.vectors(numbers) @ lookup.model.embedder(query)[0]
         others = [place for place, number in enumerate(numbers) if number != one.source]
         best = sorted(others, key=scores.__getitem__, reverse=True)
         if scores[best[most - 1]] - scores[best[most]] > 1e-3:
@@ -129,7 +129,7 @@ def test_an_arm_begins_where_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_outcomes_by_hand() -> None:
-    lookup, some = Lookup(tiny(), spelling(), lesson().blocks), lesson().statements[:12]
+    lookup, some = Lookup.of(tiny(), spelling(), lesson().blocks), lesson().statements[:12]
     for one, reading in zip(some, arms.answered(lookup, some, null=True), strict=True):
         told = arms.outcome(one, reading, True)
         true = reading.answers.index(one.answer)

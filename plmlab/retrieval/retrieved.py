@@ -1,0 +1,120 @@
+"""The documents that were retrieved for queries: what a search gives, a retriever is trained on and a reader reads."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Self
+
+import torch
+from jaxtyping import Bool, Float, Int, Shaped
+from torch import Tensor
+
+MISSING = -1
+"""The number where a query has no further document."""
+NULL = -1
+"""The number of the null document, which is empty; its score is finite, and that of a missing document is −∞."""
+
+
+@dataclass(frozen=True)
+class Retrieved:
+    """One row per query, the best document first: the ``numbers`` of the documents and their ``scores`` f(x, z).
+
+    A query may have fewer documents than another one: a missing document has the number −1 and the score −∞.
+    """
+
+    numbers: Int[Tensor, "query doc"]
+    scores: Float[Tensor, "query doc"]
+
+    def __post_init__(self) -> None:
+        if self.numbers.shape != self.scores.shape:
+            raise ValueError(f"numbers of the shape {tuple(self.numbers.shape)} came with scores of the shape "
+                             f"{tuple(self.scores.shape)}; give one score for each document")
+
+    @classmethod
+    def of(cls, numbers: Sequence[Sequence[int]], scores: Sequence[Sequence[float]] | None = None) -> Self:
+        """From the documents of each query; all scores are 0 if they are not given, so that all documents of a query
+        are equally likely."""
+        given = [[0.0] * len(row) for row in numbers] if scores is None else scores
+        if (sizes := [*map(len, numbers)]) != [*map(len, given)]:
+            raise ValueError(f"{sizes!s:.60} documents came with {[*map(len, given)]!s:.60} scores; give one score for "
+                             "each document of each query")
+        there = torch.arange(max(sizes, default=0)) < torch.tensor(sizes, dtype=torch.long)[:, None]
+        flat = torch.tensor([*chain(*numbers)], dtype=torch.long), torch.tensor([*chain(*given)], dtype=torch.float)
+        return cls(torch.full(there.shape, MISSING).masked_scatter(there, flat[0]),
+                   torch.full(there.shape, -torch.inf).masked_scatter(there, flat[1]))
+
+    def __len__(self) -> int:
+        """The number of queries."""
+        return len(self.numbers)
+
+    def __getitem__(self, queries: slice) -> Self:
+        """Some of the queries, without the columns in which all of their documents are missing."""
+        columns = self.there[queries].any(0)
+        return replace(self, numbers=self.numbers[queries][:, columns], scores=self.scores[queries][:, columns])
+
+    @property
+    def there(self) -> Bool[Tensor, "query doc"]:
+        """Which documents are not missing."""
+        return ~self.scores.isneginf()
+
+    @property
+    def pairs(self) -> Int[Tensor, "pair 2"]:
+        """(query, number of a document) for all that are not missing: the first query's documents, then the second
+        query's, and so on."""
+        return torch.stack([self.there.nonzero()[:, 0], self.numbers[self.there]], 1)
+
+    @property
+    def documents(self) -> Int[Tensor, "doc"]:
+        """The numbers of the documents that were retrieved for any query, each once, in ascending order."""
+        return self.numbers[self.there].unique()
+
+    def unflatten(self, pairs: Shaped[Tensor, " pair *rest"], fill: int | float) -> Shaped[Tensor, "query doc *rest"]:
+        """A value per pair, laid out by query and document, with ``fill`` where a document is missing."""
+        table = pairs.new_full((*self.numbers.shape, *pairs.shape[1:]), fill)
+        return table.masked_scatter(self.there.view(*self.numbers.shape, *[1] * (pairs.ndim - 1)), pairs)
+
+    def lists(self) -> list[tuple[int, ...]]:
+        """The numbers of each query's documents as Python integers."""
+        return [tuple(row[there].tolist()) for row, there in zip(self.numbers, self.there, strict=True)]
+
+    def logprobs(self, temperature: float = 1.0) -> Float[Tensor, "query doc"]:
+        """log p(z|x), the softmax of the scores divided by the temperature; −∞ for a missing document."""
+        return self._divided(temperature).log_softmax(1).masked_fill(~self.there, -torch.inf)
+
+    def probs(self, temperature: float = 1.0) -> Float[Tensor, "query doc"]:
+        """p(z|x), likewise; 0 for a missing document."""
+        return self._divided(temperature).softmax(1).masked_fill(~self.there, 0)
+
+    def scored(self, queries: Float[Tensor, "query width"], documents: Float[Tensor, "query doc width"]) -> Self:
+        """The same documents, scored by the inner products of these vectors, through which a retriever learns. The
+        vector of a missing document is ignored."""
+        scores = torch.einsum("qw,qdw->qd", queries, documents)
+        return replace(self, scores=scores.masked_fill(~self.there, -torch.inf))
+
+    def with_null(self) -> Self:
+        """The null document before the others; its score is 0 until a model scores it."""
+        first = self.numbers.new_full((len(self), 1), NULL), self.scores.new_zeros(len(self), 1)
+        return replace(self, numbers=torch.cat([first[0], self.numbers], 1),
+                       scores=torch.cat([first[1], self.scores], 1))
+
+    def without(self, excluded: Sequence[Collection[int]], most: int) -> Self:
+        """The ``most`` best of the documents that are not ``excluded`` for their query."""
+        if len(excluded) != len(self):
+            raise ValueError(f"excluded documents were given for {len(excluded)} queries, and there are {len(self)}; "
+                             "give a collection of numbers for each query")
+        out = torch.tensor([[number in some for number in row]
+                            for row, some in zip(self.numbers.tolist(), excluded, strict=True)], dtype=torch.bool)
+        kept = self.there & ~out.view_as(self.numbers)
+        order = kept.int().argsort(dim=1, descending=True, stable=True)[:, :most]
+        return replace(self, numbers=self.numbers.masked_fill(~kept, MISSING).gather(1, order),
+                       scores=self.scores.masked_fill(~kept, -torch.inf).gather(1, order))
+
+    def to(self, device: torch.device | str) -> Self:
+        """The same on another device."""
+        return replace(self, numbers=self.numbers.to(device), scores=self.scores.to(device))
+
+    def _divided(self, temperature: float) -> Float[Tensor, "query doc"]:
+        if temperature <= 0:
+            raise ValueError(f"the scores are divided by the temperature, and {temperature:g} was given; give a number "
+                             "above 0")
+        return self.scores / temperature
