@@ -25,23 +25,14 @@ class Retrieved:
     numbers: Int[Tensor, "query doc"]
     scores: Float[Tensor, "query doc"]
 
-    def __post_init__(self) -> None:
-        if self.numbers.shape != self.scores.shape:
-            raise ValueError(f"numbers of the shape {tuple(self.numbers.shape)} came with scores of the shape "
-                             f"{tuple(self.scores.shape)}; give one score for each document")
-
     @classmethod
-    def of(cls, numbers: Sequence[Sequence[int]], scores: Sequence[Sequence[float]] | None = None) -> Self:
-        """From the documents of each query; all scores are 0 if they are not given, so that all documents of a query
-        are equally likely."""
-        given = [[0.0] * len(row) for row in numbers] if scores is None else scores
-        if (sizes := [*map(len, numbers)]) != [*map(len, given)]:
-            raise ValueError(f"{sizes!s:.60} documents came with {[*map(len, given)]!s:.60} scores; give one score for "
-                             "each document of each query")
-        there = torch.arange(max(sizes, default=0)) < torch.tensor(sizes, dtype=torch.long)[:, None]
-        flat = torch.tensor([*chain(*numbers)], dtype=torch.long), torch.tensor([*chain(*given)], dtype=torch.float)
-        return cls(torch.full(there.shape, MISSING).masked_scatter(there, flat[0]),
-                   torch.full(there.shape, -torch.inf).masked_scatter(there, flat[1]))
+    def of(cls, numbers: Sequence[Sequence[int]]) -> Self:
+        """The documents of each query by their numbers; all scores are 0, so that they are equally likely."""
+        sizes = torch.tensor([*map(len, numbers)], dtype=torch.long)
+        there = torch.arange(max(map(len, numbers), default=0)) < sizes[:, None]
+        flat = torch.tensor([*chain(*numbers)], dtype=torch.long)
+        return cls(torch.full(there.shape, MISSING).masked_scatter(there, flat),
+                   torch.zeros(there.shape).masked_fill(~there, -torch.inf))
 
     def __len__(self) -> int:
         """The number of queries."""
