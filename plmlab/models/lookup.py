@@ -99,7 +99,8 @@ class Lookup:
         other."""
         hidden = self.model.reader.bert(batch.readings)[batch.targets != IGNORE]
         said = self.model.reader.token_logits(hidden).log_softmax(1).cpu()
-        each = [found[row:row + 1].to("cpu") for row in range(len(queries))]
+        found = found.to("cpu")
+        each = [found[row:row + 1] for row in range(len(queries))]
         ends = accumulate((len(query.hidden) * len(one.numbers[0]) for query, one in zip(queries, each, strict=True)),
                           initial=0)
         return [_reading(one, temperature, said[first:end].unflatten(0, (one.numbers.shape[1], -1)), more)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 import torch
+from fake_gpu import fake_gpu
 from realm_small import BLOCKS, QUERIES, WORDS, ids, realm, same, softmax
 
 from plmlab.models.lookup import Lookup, Query
@@ -202,3 +203,16 @@ def test_a_copy_goes_its_own_way(model: REALM) -> None:
     made.add(MORE[1:])
     alike(lookup, Lookup.of(model, WORDS, BLOCKS))
     assert made.documents.keys() == {*range(1, len(BLOCKS) + 2)} and made.documents[1] == MORE[0]
+
+
+def test_reading_and_learning_leave_nothing_on_the_wrong_device() -> None:
+    plain = realm().float()
+    expected = Lookup.of(plain, WORDS, BLOCKS).read(QUERIES, 3, temperature=2.0)
+    with fake_gpu():
+        lookup = Lookup.of(realm().float().to("cuda"), WORDS, BLOCKS)
+        for ours, theirs in zip(lookup.read(QUERIES, 3, temperature=2.0), expected, strict=True):
+            assert ours.numbers == theirs.numbers and ours.answers == theirs.answers
+            same(ours.marginals, theirs.marginals, 1e-5)
+        assert lookup.read_with(QUERIES[0], Retrieved.of([[NULL, 2]])).numbers == (NULL, 2)
+        lookup.model.loss(lookup.batch(QUERIES, lookup.retrieve(QUERIES).with_null()).to("cuda")).backward()
+        assert lookup.model.embedder.projection.weight.grad.any()
