@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from plmlab.example import IGNORE, Example
+from plmlab.example import IGNORE
 from plmlab.models.realm import REALM
 from plmlab.models.text_retriever import ROWS, TextCorpus, TextRetriever
 from plmlab.objectives.retrievals import Ids, Query, RetrievedBatch
@@ -54,19 +54,12 @@ class Lookup:
 
     def batch(self, queries: Sequence[Query], found: Retrieved) -> RetrievedBatch:
         """The statements with documents, `NULL` among them or not, to be learned from."""
-        reads, pad = self.corpus.retriever, self.corpus.retriever.vocab.need("pad")
-        documents = [reads.document(self._block(number)) for number in found.documents.tolist()]
-        readings = [self.reading(queries[row], number) for row, number in found.pairs.tolist()]
-        return RetrievedBatch.of([*map(reads.query, queries)], found, documents, readings, pad=pad)
-
-    def reading(self, query: Query, number: int) -> Example:
-        """What the reader reads of a statement and a document."""
-        reads = self.corpus.retriever
-        return retrieved(query.tokens, reads.body(self._block(number)), vocab=reads.vocab, rng=Random(0),
-                         hidden=query.hidden)
-
-    def _block(self, number: int) -> Block:
-        return NOTHING if number == NULL else self.corpus.documents[number]
+        reads, blocks = self.corpus.retriever, {NULL: NOTHING} | self.corpus.documents
+        readings = [retrieved(queries[row].tokens, reads.body(blocks[number]), vocab=reads.vocab, rng=Random(0),
+                              hidden=queries[row].hidden) for row, number in found.pairs.tolist()]
+        return RetrievedBatch.of([*map(reads.query, queries)], found,
+                                 [reads.document(blocks[number]) for number in found.documents.tolist()], readings,
+                                 pad=reads.vocab.need("pad"))
 
     @torch.no_grad()
     def read(self, queries: Sequence[Query], most: int = TOP, *, null: bool = True, temperature: float = 1.0,
