@@ -5,7 +5,7 @@ from dataclasses import replace
 from random import Random
 
 from plmlab.example import Example
-from plmlab.objectives.masked import masked
+from plmlab.objectives.masked import always_mask, masked
 from plmlab.objectives.permuted import gaps, permuted
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.visibility import Visibility
@@ -34,8 +34,7 @@ the slots of the Example in which they are said. ``hidden`` counts slots as ``cl
 def masks_in_place(tokens: Sequence[int], second: Sequence[int], vocab: Vocabulary, hidden: Sequence[int],
                    ) -> tuple[Example, list[int]]:
     """[MASK] stands at every hidden slot (BERT)."""
-    masks = dict.fromkeys(hidden, vocab.need("mask"))
-    return masked(tokens, pair=second, vocab=vocab, rng=Random(0), select=hidden, replace=masks), list(hidden)
+    return masked(tokens, pair=second, vocab=vocab, rng=Random(0), select=hidden, corrupt=always_mask), list(hidden)
 
 
 def query_streams(tokens: Sequence[int], second: Sequence[int], vocab: Vocabulary, hidden: Sequence[int],

@@ -1,6 +1,6 @@
 """The masked language model: say what stood under the masks (掩码语言模型)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from random import Random
 
 import torch
@@ -12,6 +12,28 @@ from plmlab.example import IGNORE, Example
 from plmlab.objectives.registry import Choice, objective
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.visibility import Visibility
+
+Corruption = Callable[[int, Vocabulary, Random], int]
+"""``corrupt(token, vocab, rng)`` is what a slot shows that must say its token."""
+
+
+def bert_80_10_10(token: int, vocab: Vocabulary, rng: Random) -> int:
+    """[MASK] eight times in ten, a random word once, the token itself once (Devlin et al. 2019, §3.1)."""
+    mask, dice = vocab.need("mask"), rng.random()
+    if dice < 0.8:
+        return mask
+    return vocab.words[below(rng, len(vocab.words))] if dice < 0.9 else token
+
+
+def always_mask(token: int, vocab: Vocabulary, rng: Random) -> int:
+    """[MASK], always; nothing is drawn."""
+    return vocab.need("mask")
+
+
+def always_mask_same_draws(token: int, vocab: Vocabulary, rng: Random) -> int:
+    """[MASK], always, after drawing what ``bert_80_10_10`` draws: the same texts and slots come after it."""
+    bert_80_10_10(token, vocab, rng)
+    return vocab.need("mask")
 
 
 @objective(
@@ -25,14 +47,14 @@ from plmlab.visibility import Visibility
 )
 def masked(
     tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pair: Sequence[int] = (), rate: float = 0.15,
-    select: Sequence[int] | None = None, replace: Mapping[int, int] | None = None,
+    select: Sequence[int] | None = None, corrupt: Corruption = bert_80_10_10,
 ) -> Example:
     """[CLS] A [SEP], or [CLS] A [SEP] B [SEP]; some slots are selected, and all that are selected are predicted.
 
-    As in BERT's own code, ``round(rate · time)`` slots are selected, at least one, never a special token; a
-    selected slot shows [MASK] eight times in ten, a random word once, itself once. Positions count from 0.
+    As in BERT's own code, ``round(rate · time)`` slots are selected, at least one, never a special token. ``corrupt``
+    says what a selected slot shows. Positions count from 0.
 
-    ``select`` gives the selected slots instead of drawing them, and ``replace`` what a slot shows instead.
+    ``select`` gives the selected slots instead of drawing them.
     """
     check_rate(rate)
     cls, sep = vocab.need("cls"), vocab.need("sep")
@@ -44,7 +66,7 @@ def masked(
         chosen = sorted(shuffled(rng, candidates)[: max(1, round(rate * len(whole)))])
     else:
         chosen = sorted(select)
-    shown, targets = hide(whole, chosen, vocab=vocab, rng=rng, replace=replace)
+    shown, targets = hide(whole, chosen, vocab=vocab, rng=rng, corrupt=corrupt)
     segments = torch.zeros(len(whole), dtype=torch.long)
     segments[len(first):] = 1
     return Example(
@@ -57,27 +79,13 @@ def masked(
 
 
 def hide(whole: Sequence[int], chosen: Sequence[int], *, vocab: Vocabulary, rng: Random,
-         replace: Mapping[int, int] | None = None) -> tuple[Int[Tensor, "time"], Int[Tensor, "time"]]:
-    """What a text shows whose ``chosen`` slots are to be said, and what each slot must say.
-
-    Eight chosen slots in ten show [MASK], one a random word, one itself; or what ``replace`` gives for a slot.
-    """
-    shown, targets, mask = list(whole), [IGNORE] * len(whole), vocab.need("mask")
+         corrupt: Corruption) -> tuple[Int[Tensor, "time"], Int[Tensor, "time"]]:
+    """What a text shows whose ``chosen`` slots are to be said, and what each slot must say."""
+    shown, targets = list(whole), [IGNORE] * len(whole)
     for t in chosen:
         targets[t] = whole[t]
-        if replace is not None and t in replace:
-            shown[t] = replace[t]
-            continue
-        shown[t] = in_place_of(whole[t], mask, vocab, rng)
+        shown[t] = corrupt(whole[t], vocab, rng)
     return torch.tensor(shown), torch.tensor(targets)
-
-
-def in_place_of(token: int, mask: int, vocab: Vocabulary, rng: Random) -> int:
-    """What a slot shows that must say its token: the mask eight times in ten, a random word once, the token once."""
-    dice = rng.random()
-    if dice < 0.8:
-        return mask
-    return vocab.words[below(rng, len(vocab.words))] if dice < 0.9 else token
 
 
 def check_rate(rate: float) -> None:

@@ -1,6 +1,6 @@
 """Masked and permuted at once (掩码加排列): XLNet's order, with BERT's masks where a word is still to come (MPNet)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from random import Random
 
 import torch
@@ -9,7 +9,7 @@ from torch import Tensor
 
 from plmlab.draws import shuffled
 from plmlab.example import IGNORE, Example
-from plmlab.objectives.masked import check_rate, in_place_of
+from plmlab.objectives.masked import Corruption, bert_80_10_10, check_rate
 from plmlab.objectives.registry import Choice, objective
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.visibility import Rule, Visibility
@@ -28,34 +28,31 @@ from plmlab.visibility import Rule, Visibility
 )
 def masked_and_permuted(
     tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pair: Sequence[int] = (), rate: float = 0.15,
-    predict: Sequence[int] | None = None, replace: Mapping[int, int] | None = None,
+    predict: Sequence[int] | None = None, corrupt: Corruption = bert_80_10_10,
 ) -> Example:
     """[CLS] A [SEP], or [CLS] A [SEP] B [SEP], and behind it a mask for each word that is predicted, in their order.
 
     ``round(rate · time)`` slots are predicted, one at least, never a special token. The text itself is whole; the
     masks stand behind it, at the positions of their words, and have them as targets. The mask of z_t sees, in the query
     stream (``query_visible``), all that is not predicted, the words of z_1 … z_{t−1}, and the masks of z_t and all
-    later ones: each position once, as a word or as a mask (position compensation). As in BERT, eight masks in ten are
-    [MASK], one is a random word, one is the word itself. Positions count from 0.
+    later ones: each position once, as a word or as a mask (position compensation). ``corrupt`` says what stands in a
+    mask's place; as in BERT's text, it may be another word, or the word itself. Positions count from 0.
 
-    ``predict`` gives the slots of the text that are predicted, in their order, and ``replace`` what stands in the
-    mask's place for one of them.
+    ``predict`` gives the slots of the text that are predicted, in their order.
 
     Where it differs from the authors' code: that writes the words in the order in which they are said; here they stay
     where they are, which no slot can tell.
     """
     check_rate(rate)
-    cls, sep, mask = vocab.need("cls"), vocab.need("sep"), vocab.need("mask")
+    cls, sep = vocab.need("cls"), vocab.need("sep")
     whole = [cls, *tokens, sep, *([*pair, sep] if pair else [])]
     words = [slot for slot in range(len(whole)) if slot not in (0, len(tokens) + 1, len(whole) - 1)]
     if predict is None:
         predict = shuffled(rng, words)[:max(1, round(rate * len(whole)))]
     elif not set(predict) <= set(words) or len(set(predict)) < len(predict):
         raise ValueError(f"predict is {list(predict)!s:.80}; give slots of words, 1 to {len(whole) - 2}, each once")
-    chosen, masks = list(predict), []
-    for slot in chosen:
-        shown = in_place_of(whole[slot], mask, vocab, rng)
-        masks.append((replace or {}).get(slot, shown))
+    chosen = list(predict)
+    masks = [corrupt(whole[slot], vocab, rng) for slot in chosen]
     place, answers = torch.arange(len(whole)), torch.tensor(whole)[chosen]
     segment = torch.tensor([0] * (len(tokens) + 2) + ([1] * (len(pair) + 1) if pair else []))
     content, query = _streams(len(whole), chosen)

@@ -20,7 +20,7 @@ import torch
 
 from plmlab.draws import below, shuffled
 from plmlab.example import IGNORE, Example
-from plmlab.objectives.masked import check_rate, hide
+from plmlab.objectives.masked import Corruption, always_mask, bert_80_10_10, check_rate, hide
 from plmlab.objectives.next_sentence import FOLLOWS, STRANGER
 from plmlab.objectives.registry import Choice, objective
 from plmlab.text.vocabulary import Vocabulary
@@ -44,12 +44,12 @@ PAPER = "Dong et al. 2019, §2.3, fig. 1"
 )
 def both_directions(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pair: Sequence[int] = (),
                     rate: float = 0.15, select: Sequence[int] | None = None,
-                    replace: Mapping[int, int] | None = None) -> Example:
+                    corrupt: Corruption = bert_80_10_10) -> Example:
     """[CLS] A [SEP], or [CLS] A [SEP] B [SEP]; everyone sees everyone. Segments 0 and 1.
 
     As `masked`, with bigrams and trigrams among what is hidden; the arguments are those of `masked`.
     """
-    return _cloze([[*tokens], [*pair]] if pair else [[*tokens]], (0, 1), _full, vocab, rng, rate, select, replace)
+    return _cloze([[*tokens], [*pair]] if pair else [[*tokens]], (0, 1), _full, vocab, rng, rate, select, corrupt)
 
 
 @objective(
@@ -60,10 +60,10 @@ def both_directions(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pa
 )
 def left_to_right(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pair: Sequence[int] = (),
                   rate: float = 0.15, select: Sequence[int] | None = None,
-                  replace: Mapping[int, int] | None = None) -> Example:
+                  corrupt: Corruption = bert_80_10_10) -> Example:
     """[CLS] A [SEP], a pair run together to one text; each slot sees itself and what stands before. Segment 2. The
     arguments are those of `masked`."""
-    return _cloze([[*tokens, *pair]], (2,), _from_the_left, vocab, rng, rate, select, replace)
+    return _cloze([[*tokens, *pair]], (2,), _from_the_left, vocab, rng, rate, select, corrupt)
 
 
 @objective(
@@ -74,10 +74,10 @@ def left_to_right(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pair
 )
 def right_to_left(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pair: Sequence[int] = (),
                   rate: float = 0.15, select: Sequence[int] | None = None,
-                  replace: Mapping[int, int] | None = None) -> Example:
+                  corrupt: Corruption = bert_80_10_10) -> Example:
     """[CLS] A [SEP], a pair run together to one text; each slot sees itself and what stands behind. Segment 3. The
     arguments are those of `masked`."""
-    return _cloze([[*tokens, *pair]], (3,), _from_the_right, vocab, rng, rate, select, replace)
+    return _cloze([[*tokens, *pair]], (3,), _from_the_right, vocab, rng, rate, select, corrupt)
 
 
 @objective(
@@ -90,7 +90,7 @@ def right_to_left(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pair
 )
 def prefix(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pair: Sequence[int] = (), rate: float = 0.15,
            cut: float = 0.5, select: Sequence[int] | None = None,
-           replace: Mapping[int, int] | None = None) -> Example:
+           corrupt: Corruption = bert_80_10_10) -> Example:
     """[CLS] source [SEP] target [SEP]; the source sees itself, the target the source and what stands before. Segments
     4 and 5.
 
@@ -102,7 +102,7 @@ def prefix(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pair: Seque
     if not pair:
         end = max(0, min(round(cut * len(tokens)), len(tokens) - 1))
         tokens, pair = tokens[:end], tokens[end:]
-    return _cloze([[*tokens], [*pair]], (SOURCE, TARGET), source_and_target, vocab, rng, rate, select, replace)
+    return _cloze([[*tokens], [*pair]], (SOURCE, TARGET), source_and_target, vocab, rng, rate, select, corrupt)
 
 
 MASKS: dict[str, Callable[..., Example]] = {
@@ -120,13 +120,14 @@ SHARES = {"both directions": 1 / 3, "sequence to sequence": 1 / 3, "left to righ
            "And by what it finds when it looks.",
 )
 def unified(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pair: Sequence[int] = (), rate: float = 0.15,
-            shares: Mapping[str, float] = SHARES) -> Example:
+            shares: Mapping[str, float] = SHARES, corrupt: Corruption = bert_80_10_10) -> Example:
     """One of the four, drawn by its share. A text that is read alone as source and target is cut anywhere."""
-    return _drawn(shares, rng)(tokens, vocab=vocab, rng=rng, pair=pair, rate=rate)
+    return _drawn(shares, rng)(tokens, vocab=vocab, rng=rng, pair=pair, rate=rate, corrupt=corrupt)
 
 
 def unified_pair(first: Sequence[int], second: Sequence[int], follows: bool, *, vocab: Vocabulary, rng: Random,
-                 rate: float = 0.15, shares: Mapping[str, float] = SHARES) -> Example:
+                 rate: float = 0.15, shares: Mapping[str, float] = SHARES,
+                 corrupt: Corruption = bert_80_10_10) -> Example:
     """A pair under one of the four; under both directions it is asked whether B follows A (§2.3), label
     ``next_sentence`` as in `plmlab.objectives.next_sentence`, elsewhere IGNORE.
 
@@ -134,7 +135,8 @@ def unified_pair(first: Sequence[int], second: Sequence[int], follows: bool, *, 
     """
     make = _drawn(shares, rng)
     asked = make is both_directions
-    example = make(first, pair=second if follows or asked else (), vocab=vocab, rng=rng, rate=rate)
+    example = make(first, pair=second if follows or asked else (), vocab=vocab, rng=rng, rate=rate,
+                   corrupt=corrupt)
     label = (FOLLOWS if follows else STRANGER) if asked else IGNORE
     return changed(example, labels={"next_sentence": torch.tensor(label)})
 
@@ -149,7 +151,7 @@ def unified_pair(first: Sequence[int], second: Sequence[int], follows: bool, *, 
 )
 def masked_target(source: Sequence[int], target: Sequence[int], *, vocab: Vocabulary, rng: Random,
                   rate: float = TARGET_RATE, select: Sequence[int] | None = None,
-                  replace: Mapping[int, int] | None = None) -> Example:
+                  corrupt: Corruption = bert_80_10_10) -> Example:
     """As `prefix`, with words of the target alone hidden, and the [SEP] that ends it: ``round(rate · length)`` of its
     slots, one at least, each by itself (the authors' commands hide no bigrams here; their code leaves the [SEP] out of
     the length).
@@ -161,7 +163,7 @@ def masked_target(source: Sequence[int], target: Sequence[int], *, vocab: Vocabu
         begin = len(source) + 2
         slots = range(begin, begin + len(target) + 1)
         select = shuffled(rng, slots)[:max(1, round(rate * len(slots)))]
-    return _cloze([[*source], [*target]], (SOURCE, TARGET), source_and_target, vocab, rng, rate, select, replace)
+    return _cloze([[*source], [*target]], (SOURCE, TARGET), source_and_target, vocab, rng, rate, select, corrupt)
 
 
 def read_whole(make: Callable[..., Example], tokens: Sequence[int], second: Sequence[int] | None,
@@ -172,7 +174,7 @@ def read_whole(make: Callable[..., Example], tokens: Sequence[int], second: Sequ
 
 def source_alone(tokens: Sequence[int], vocab: Vocabulary) -> Example:
     """[CLS] A [SEP] as `prefix` reads a source, before anything of a target is there."""
-    return _cloze([[*tokens]], (SOURCE,), _full, vocab, Random(0), 1.0, (), None)
+    return _cloze([[*tokens]], (SOURCE,), _full, vocab, Random(0), 1.0, (), always_mask)
 
 
 def source_and_target(source: int, target: int) -> Visibility:
@@ -206,7 +208,7 @@ def _from_the_right(time: int) -> Visibility:
 
 
 def _cloze(texts: Sequence[Sequence[int]], segments: Sequence[int], sees: Callable[..., Visibility], vocab: Vocabulary,
-           rng: Random, rate: float, select: Sequence[int] | None, replace: Mapping[int, int] | None) -> Example:
+           rng: Random, rate: float, select: Sequence[int] | None, corrupt: Corruption) -> Example:
     """[CLS] A [SEP] …, each text in its segment, ``sees(*lengths)`` saying who may look at whom; some slots hidden."""
     check_rate(rate)
     cls, sep = vocab.need("cls"), vocab.need("sep")
@@ -215,7 +217,7 @@ def _cloze(texts: Sequence[Sequence[int]], segments: Sequence[int], sees: Callab
     if select is None:
         words = [slot for slot, token in enumerate(whole) if token not in (cls, sep)]
         select = grams(words, max(1, round(rate * len(whole))), rng)
-    shown, targets = hide(whole, sorted(select), vocab=vocab, rng=rng, replace=replace)
+    shown, targets = hide(whole, sorted(select), vocab=vocab, rng=rng, corrupt=corrupt)
     return Example(
         tokens=shown,
         positions=torch.arange(len(whole))[None],

@@ -10,6 +10,7 @@ import torch
 from plmlab.draws import below
 from plmlab.example import IGNORE, Example
 from plmlab.objectives.layouts import cls_first
+from plmlab.objectives.masked import always_mask, hide
 from plmlab.objectives.registry import Choice, objective
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.visibility import Visibility
@@ -66,8 +67,6 @@ def hiding(example: Example, hidden: Sequence[int], vocab: Vocabulary) -> Exampl
     if not all(0 <= place < size for place in hidden):
         raise ValueError(f"the places {[*hidden]!s:.80} are to be hidden, and the text has {size} tokens, counted "
                          "from 0")
-    slots = torch.tensor([*hidden], dtype=torch.long) + 1
-    tokens, targets = example.tokens.clone(), example.targets.clone()
-    targets[slots] = tokens[slots]
-    tokens[slots] = vocab.need("mask")
+    tokens, targets = hide(example.tokens.tolist(), [place + 1 for place in hidden], vocab=vocab, rng=Random(0),
+                           corrupt=always_mask)
     return replace(example, tokens=tokens, targets=targets)

@@ -15,7 +15,7 @@ from plmlab.batches import bucketed
 from plmlab.chapters.ch08.encoders import LeftToRight
 from plmlab.example import IGNORE, Batch
 from plmlab.models.bert import BERT, BERTConfig, BERTPretraining
-from plmlab.objectives import masked
+from plmlab.objectives.masked import Corruption, always_mask_same_draws, bert_80_10_10, masked
 from plmlab.recipes import none_if_diverged
 from plmlab.recipes.kept import keep, with_kept
 from plmlab.train import History, fit
@@ -43,14 +43,8 @@ class LeftToRightPretraining(BERTPretraining):
 
 
 def unaltered(batch: Batch) -> Batch:
-    """The batch as it is: 80/10/10 and the next sentence, as in the paper."""
+    """The batch as it is: words hidden and the next sentence asked, as in the paper."""
     return batch
-
-
-def always_masked(batch: Batch) -> Batch:
-    """The batch with every hidden word shown as [MASK]: no random words, and none that is kept."""
-    mask = torch.tensor(spelling().vocab.need("mask"))
-    return replace(batch, tokens=torch.where(batch.targets == IGNORE, batch.tokens, mask))
 
 
 def unasked(batch: Batch) -> Batch:
@@ -66,9 +60,10 @@ def next_words(batch: Batch) -> Batch:
     return replace(batch, tokens=whole, targets=targets, labels={})
 
 
-WAYS: dict[str, tuple[type[BERTPretraining], Alter]] = {
-    "BERT": (BERTPretraining, unaltered), "no next sentence": (BERTPretraining, unasked),
-    "left to right": (LeftToRightPretraining, next_words), "always [MASK]": (BERTPretraining, always_masked),
+WAYS: dict[str, tuple[type[BERTPretraining], Alter, Corruption]] = {
+    "BERT": (BERTPretraining, unaltered, bert_80_10_10), "no next sentence": (BERTPretraining, unasked, bert_80_10_10),
+    "left to right": (LeftToRightPretraining, next_words, bert_80_10_10),
+    "always [MASK]": (BERTPretraining, unaltered, always_mask_same_draws),
 }
 LIKE = {"BERT": "BERT", "no next sentence": "BERT", "always [MASK]": "BERT", "left to right": "left to right"}
 """Each way of pretraining, and the one whose learning rate it has."""
@@ -83,12 +78,12 @@ def build(way: str, seed: int) -> BERTPretraining:
 
 def texts(way: str, seed: int) -> Callable[[int], Batch]:
     """What is read: the texts depend on the seed, and the way says what is asked of them."""
-    whole = world.full()
+    whole, (_, alter, corrupt) = world.full(), WAYS[way]
     mixed = bucketed(mixed_batches(
-        pair_batches(whole, "train", spelling(), PAIRS, seed, rate=SHARE,
+        pair_batches(whole, "train", spelling(), PAIRS, seed, rate=SHARE, corrupt=corrupt,
                      draw_pairs=partial(segment_pairs, longest=TIME - 3)),
-        sentence_batches(whole, "train", spelling(), partial(masked, rate=SHARE), SENTENCES, seed)), BUCKETS)
-    alter = WAYS[way][1]
+        sentence_batches(whole, "train", spelling(), partial(masked, rate=SHARE, corrupt=corrupt),
+                         SENTENCES, seed)), BUCKETS)
     return lambda step: alter(mixed(step))
 
 
@@ -132,8 +127,7 @@ def whole_sentences() -> Batch:
 
     def shown(words: list[str]) -> Any:
         read = ids(words)
-        slots = range(1, len(read) + 1)
-        return masked(read, vocab=vocab, rng=Random(0), select=slots, replace=dict(zip(slots, read, strict=True)))
+        return masked(read, vocab=vocab, rng=Random(0), select=range(1, len(read) + 1), corrupt=lambda token, *_: token)
     return batch_of(shown, list(islice(world.full().text("test", seed=77), 500)))
 
 

@@ -30,7 +30,7 @@ from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.models.task_heads import SentenceClassifier
 from plmlab.models.transformer import Transformer, TransformerConfig
-from plmlab.objectives import causal, masked
+from plmlab.objectives import always_mask, causal, masked
 from plmlab.text.tokenizers import Tokenizer
 
 TEXT, OTHER = "the man saw the river", "a bank of the river"
@@ -123,7 +123,7 @@ def test_an_example_of_any_objective_and_tokens_given_by_hand() -> None:
     for text in (example, Batch.of([example], pad=0)):
         (found,) = attention_maps(gpt(), names, text)
         assert found.queries == names
-    hidden = masked(WORDS.encode(TEXT), vocab=WORDS.vocab, rng=Random(0), select=[3], replace={3: 4})
+    hidden = masked(WORDS.encode(TEXT), vocab=WORDS.vocab, rng=Random(0), select=[3], corrupt=always_mask)
     assert attention_maps(bert(), WORDS, hidden)[0].queries[3] == "[MASK]"
 
 

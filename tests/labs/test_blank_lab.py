@@ -19,7 +19,7 @@ from plmlab.labs.blank.presets import things_to_try
 from plmlab.labs.blank.rows import Layout, exercise, part_a_slips
 from plmlab.models.filling import Filler
 from plmlab.models.glm import GLM, GLMConfig
-from plmlab.objectives import masked
+from plmlab.objectives import always_mask, masked
 from plmlab.objectives.blanks import blank_infilling
 from plmlab.world.probability.automaton import END
 from plmlab.world.probability.infilling import infilling
@@ -252,7 +252,7 @@ def test_three_inputs() -> None:
     words = TEXT.split()
     bert_way, t5, glm = three_inputs(Layout(words, SPANS, ORDER))
     example = masked(WORDS.encode(TEXT), vocab=WORDS.vocab, rng=Random(0), select=[2, 5, 6],
-                     replace=dict.fromkeys([2, 5, 6], MASK))
+                     corrupt=always_mask)
     assert bert_way["reads"].split() == WORDS.tokens(example.tokens.tolist())[1:-1]
     assert (t5["reads"], t5["says"]) == ("the [X0] near the [X1] lost .", "[X0] cups [X1] chair are [X2]")
     state = lab().state

@@ -52,7 +52,7 @@ def test_what_befell_each_slot_is_marked() -> None:
     tokenizer = words()
     ids = tokenizer.encode("the cat sat down")
     made = masked(ids, vocab=tokenizer.vocab, rng=random.Random(0), select=(1, 2, 3),
-                  replace={1: 4, 2: ids[3], 3: ids[2]})
+                  corrupt=lambda token, *_: {ids[0]: 4, ids[1]: ids[3], ids[2]: ids[2]}[token])
     assert marks_of(made, ids, tokenizer.vocab) == ["special", "mask", "changed", "kept", "word", "special"]
     causal = OBJECTIVES["causal"].make(ids, vocab=tokenizer.vocab, rng=random.Random(0))
     assert marks_of(causal, ids, tokenizer.vocab) == ["special", "word", "word", "word", "word"]

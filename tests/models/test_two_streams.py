@@ -21,7 +21,7 @@ from plmlab.models.mpnet import MPNetConfig, MPNetPretraining
 from plmlab.models.registry import pretrainable
 from plmlab.models.two_streams import TwoStreamPretraining
 from plmlab.models.xlnet import XLNet, XLNetConfig, XLNetPretraining
-from plmlab.objectives import masked_and_permuted, permuted, permuted_targets
+from plmlab.objectives import always_mask, masked_and_permuted, permuted, permuted_targets
 from plmlab.objectives.layouts import masks_in_place
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.text.vocabulary import Vocabulary
@@ -109,7 +109,7 @@ def test_a_guess_hangs_on_what_came_before_it_in_the_order_and_on_nothing_else(n
             asks, shift = {slot: slot for slot in order}, 0
         else:
             one = masked_and_permuted(TEXT, vocab=VOCAB, rng=Random(0), predict=[1 + slot for slot in order],
-                                      replace=dict.fromkeys(range(1, 8), VOCAB.mask))
+                                      corrupt=always_mask)
             asks, shift = {slot: 9 + place for place, slot in enumerate(order)}, 1
         with watch(model.encoder, "embedded") as seen:
             logits = model(Batch.of([one], pad=0))
@@ -268,7 +268,7 @@ def test_gaps_are_asked_apart_and_nothing_hidden_is_seen() -> None:
 def test_mpnet_s_mask_in_place_is_the_query_of_the_word_that_is_said_first() -> None:
     """In one stream [MASK] sees all other words and masks, as the first query does: so it may be asked that way."""
     model = made("mpnet")
-    two = masked_and_permuted(TEXT, vocab=VOCAB, rng=Random(0), predict=[3, 5], replace={3: VOCAB.mask, 5: VOCAB.mask})
+    two = masked_and_permuted(TEXT, vocab=VOCAB, rng=Random(0), predict=[3, 5], corrupt=always_mask)
     one, slots = masks_in_place(TEXT, (), VOCAB, [3, 5])
     assert slots == [3, 5]
     same(model(Batch.of([one], pad=0))[0, 3], model(Batch.of([two], pad=0))[0, 9])

@@ -18,7 +18,7 @@ from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.registry import architecture_of, pretrainable, type_of
 from plmlab.models.task_heads import SentenceClassifier, SpanClassifier, TokenClassifier
 from plmlab.models.unilm import UniLM, UniLMConfig, UniLMPretraining, Writer, source_batch
-from plmlab.objectives import answered, classified, masked_target, tagged
+from plmlab.objectives import always_mask, answered, classified, masked_target, tagged
 from plmlab.objectives.prefix import MASKS, unified, unified_pair
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.train import fit
@@ -54,7 +54,7 @@ def same(a: Tensor, b: Tensor) -> None:
 def read_anew(model: UniLMPretraining, source: list[int], written: list[int]) -> Tensor:
     """Log-probabilities of what comes next, [SEP] for the end: one Example with [MASK] behind what was written."""
     slot = len(source) + 2 + len(written)
-    one = masked_target(source, [*written, 59], vocab=VOCAB, rng=Random(0), select=[slot], replace={slot: MASK})
+    one = masked_target(source, [*written, 59], vocab=VOCAB, rng=Random(0), select=[slot], corrupt=always_mask)
     return model(Batch.of([one], pad=PAD))[0, slot].log_softmax(-1)
 
 

@@ -10,7 +10,7 @@ import torch
 from scipy import stats
 
 from plmlab.example import IGNORE, Example
-from plmlab.objectives import OBJECTIVES, masked
+from plmlab.objectives import OBJECTIVES, always_mask, masked
 from plmlab.objectives.blanks import (
     blank_behind,
     blank_infilling,
@@ -143,7 +143,7 @@ def test_blanks_of_one_word_are_bert_s_masks_asked_one_after_the_other() -> None
     """BERT's tokens and positions, [CLS] and [SEP] apart; the same words are asked; a later blank knows the earlier."""
     for order in permutations(range(3)):
         slots = [2, 4, 5]
-        bert = masked(TEXT, vocab=VOCAB, rng=Random(0), select=slots, replace=dict.fromkeys(slots, MASK))
+        bert = masked(TEXT, vocab=VOCAB, rng=Random(0), select=slots, corrupt=always_mask)
         example = filled(TEXT, [(slot - 1, slot) for slot in slots], order)
         assert example.tokens[:6].equal(bert.tokens[1:-1]) and example.positions[0, :6].equal(bert.positions[0, 1:-1])
         starts = (example.tokens == START).nonzero().flatten()

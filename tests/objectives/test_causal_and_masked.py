@@ -7,6 +7,7 @@ import torch
 
 from plmlab.example import IGNORE, Example
 from plmlab.objectives import OBJECTIVES, causal, masked
+from plmlab.objectives.masked import Corruption, always_mask, always_mask_same_draws, bert_80_10_10
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.visibility import Visibility
 
@@ -32,7 +33,8 @@ def test_bert_figure() -> None:
     """Devlin et al. 2019, §A.1: "my dog is hairy", hairy selected, and its three fates."""
     my, dog, is_, hairy, apple = 11, 12, 13, 14, 15
     for shown in (MASK, apple, hairy):
-        example = masked([my, dog, is_, hairy], vocab=VOCAB, rng=Random(0), select=[4], replace={4: shown})
+        example = masked([my, dog, is_, hairy], vocab=VOCAB, rng=Random(0), select=[4],
+                         corrupt=lambda *_, shown=shown: shown)
         assert example.tokens.tolist() == [CLS, my, dog, is_, shown, SEP]
         assert example.targets.tolist() == [IGNORE] * 4 + [hairy, IGNORE]
 
@@ -96,9 +98,22 @@ def test_same_example_on_every_machine() -> None:
 
 
 def test_what_is_chosen_is_not_drawn() -> None:
-    example = masked(TEXT, vocab=VOCAB, rng=Random(0), select=[5, 1], replace={1: 900, 5: MASK})
+    example = masked(TEXT, vocab=VOCAB, rng=Random(0), select=[5, 1],
+                     corrupt=lambda token, *_: {101: 900, 105: MASK}[token])
     assert example.tokens.tolist() == [CLS, 900, 102, 103, 104, MASK, SEP]
     assert example.targets.tolist() == [IGNORE, 101, IGNORE, IGNORE, IGNORE, 105, IGNORE]
+
+
+def test_who_always_shows_mask_draws_nothing_or_what_bert_draws() -> None:
+    """What comes after it in one stream of draws stays as without any, or as beside BERT's."""
+    drawn: dict[Corruption, float] = {}
+    for corrupt in (bert_80_10_10, always_mask, always_mask_same_draws):
+        rng = Random(0)
+        example = masked(TEXT, vocab=VOCAB, rng=rng, select=[1, 2, 4], corrupt=corrupt)
+        assert (example.tokens[[1, 2, 4]] == MASK).all() == (corrupt is not bert_80_10_10)
+        assert example.targets[[1, 2, 4]].tolist() == [101, 102, 104]
+        drawn[corrupt] = rng.random()
+    assert drawn[always_mask] == Random(0).random() != drawn[bert_80_10_10] == drawn[always_mask_same_draws]
 
 
 @pytest.mark.parametrize("rate", [0.0, -0.1, 1.01])

@@ -115,7 +115,8 @@ def test_next_sentence_is_masked_with_a_label() -> None:
         assert torch.equal(getattr(follows, part), getattr(plain, part))
         assert torch.equal(getattr(stranger, part), getattr(plain, part))
     assert (follows.labels["next_sentence"].item(), stranger.labels["next_sentence"].item()) == (0, 1)
-    chosen = next_sentence(A, B, True, vocab=VOCAB, rng=Random(0), select=[1, 6], replace={1: MASK, 6: 150})
+    chosen = next_sentence(A, B, True, vocab=VOCAB, rng=Random(0), select=[1, 6],
+                           corrupt=lambda token, *_: {A[0]: MASK, B[1]: 150}[token])
     assert chosen.tokens.tolist() == [CLS, MASK, *A[1:], SEP, B[0], 150, SEP]
     assert chosen.targets.tolist() == [IGNORE, A[0], *[IGNORE] * 4, B[1], IGNORE]
     many = next_sentence(A * 10, B * 10, True, vocab=VOCAB, rng=Random(0), rate=0.5)

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from plmlab.example import IGNORE, Batch, Example
-from plmlab.objectives import causal, masked, masked_and_permuted, permuted, permuted_targets
+from plmlab.objectives import always_mask, causal, masked, masked_and_permuted, permuted, permuted_targets
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.visibility import Visibility
 
@@ -95,7 +95,7 @@ def test_left_to_right_is_a_causal_model_and_the_last_alone_a_masked_one() -> No
         known = read.tokens[read.visible.dense()[slot]].tolist()
         assert [START, *(example.tokens[sorted(sees(example, slot))].tolist())] == known
     single = permuted_targets(TEXT, vocab=VOCAB, rng=Random(0), order=[4, 5, 0, 1, 2, 3], predict=[2])
-    other = masked(TEXT, vocab=VOCAB, rng=Random(0), select=[3], replace={3: MASK})
+    other = masked(TEXT, vocab=VOCAB, rng=Random(0), select=[3], corrupt=always_mask)
     whole = set(other.tokens[other.visible.dense()[3]].tolist()) - {MASK}
     assert set(single.tokens[sorted(sees(single, 2))].tolist()) == whole == {CLS, SEP, 101, 102, 104}
 
@@ -165,7 +165,7 @@ def test_the_figure_of_mpnet() -> None:
     """Song et al. 2020, fig. 2: x1 … x6 in the order 1, 3, 5, 4, 6, 2, the last three predicted. The rows are put as
     there: x1 x3 x5 | x4 x6 x2 | M M M (and [CLS], [SEP] left out); the masks are the authors' code's for 6 and 3."""
     example = masked_and_permuted(list(range(11, 17)), vocab=VOCAB, rng=Random(0), predict=[4, 6, 2],
-                                  replace={4: MASK, 6: MASK, 2: MASK})
+                                  corrupt=always_mask)
     assert example.tokens.tolist() == [CLS, 11, 12, 13, 14, 15, 16, SEP, MASK, MASK, MASK]
     assert example.positions.tolist() == [[0, 1, 2, 3, 4, 5, 6, 7, 4, 6, 2]]
     assert example.targets.tolist() == [IGNORE] * 8 + [14, 16, 12]
@@ -201,8 +201,8 @@ def test_what_each_method_sees_of_words_and_positions(words: int) -> None:
         seen = [len(set(example.positions[0][row & ~masks if of == "words" else row].tolist())) for row in looks[asked]]
         return sum(seen) / len(seen) / slots
 
-    bert = masked(tokens, vocab=VOCAB, rng=Random(0), select=chosen, replace=dict.fromkeys(chosen, MASK))
-    both = masked_and_permuted(tokens, vocab=VOCAB, rng=Random(0), predict=chosen, replace=dict.fromkeys(chosen, MASK))
+    bert = masked(tokens, vocab=VOCAB, rng=Random(0), select=chosen, corrupt=always_mask)
+    both = masked_and_permuted(tokens, vocab=VOCAB, rng=Random(0), predict=chosen, corrupt=always_mask)
     last = [slot - 1 for slot in chosen]
     rest = [slot for slot in range(slots) if slot not in last]
     order = permuted_targets(tokens, vocab=VOCAB, rng=Random(0), order=[*sorted(rest, reverse=True), *last],

@@ -97,7 +97,8 @@ def test_a_slot_says_its_own_word(make) -> None:
         rest = example.targets == IGNORE
         assert example.tokens[rest].equal(whole[rest])
         assert not {CLS, SEP} & set(example.targets.tolist())
-    given = make(TEXT, pair=[105], vocab=VOCAB, rng=Random(0), select=[3, 1], replace={1: 900, 3: MASK})
+    given = make(TEXT, pair=[105], vocab=VOCAB, rng=Random(0), select=[3, 1],
+                 corrupt=lambda token, *_: {101: 900, 103: MASK}[token])
     assert asked(given) == [1, 3] and given.tokens[[1, 3]].tolist() == [900, MASK]
     assert given.targets[[1, 3]].tolist() == [101, 103]
 

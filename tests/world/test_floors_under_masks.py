@@ -8,6 +8,7 @@ import pytest
 from world_brute import Language, by_hand, language, random_automaton
 
 from plmlab.draws import below, shuffled
+from plmlab.objectives import always_mask
 from plmlab.objectives.prefix import MASKS, both_directions, left_to_right, prefix, right_to_left
 from plmlab.world.probability.example_floor import questions, shown_tokens
 from plmlab.world.probability.readers import FIRST, SlotVocabulary, told_length, visible_positions
@@ -24,7 +25,7 @@ def nats(automaton, words, make, hidden: list[int], cut: int, reader) -> float:
         slots = [1 + word + (word >= cut) for word in hidden]
     else:
         slots = [1 + word for word in hidden]
-    example = make(ids, vocab=vocab, rng=Random(0), select=slots, replace=dict.fromkeys(slots, vocab.mask))
+    example = make(ids, vocab=vocab, rng=Random(0), select=slots, corrupt=always_mask)
     return reader(automaton, words, questions(example, vocab), vocab)
 
 

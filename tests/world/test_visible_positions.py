@@ -13,7 +13,7 @@ from world_brute import by_hand, chance, fitting, language, random_automaton
 
 from plmlab.draws import shuffled
 from plmlab.example import IGNORE, Example
-from plmlab.objectives import causal, masked
+from plmlab.objectives import always_mask, causal, masked
 from plmlab.objectives.causal import segmented
 from plmlab.objectives.sequences import sequence_to_sequence
 from plmlab.visibility import Visibility
@@ -164,10 +164,10 @@ def test_positions_may_begin_anywhere(small, grammar):
 
 def test_places_are_counted_from_the_first_word():
     vocab = SlotVocabulary.of(3)
-    made = masked([39, 40, 41], vocab=vocab, rng=Random(0), select=[2], replace={2: vocab.mask})
+    made = masked([39, 40, 41], vocab=vocab, rng=Random(0), select=[2], corrupt=always_mask)
     assert [tuple(seen) for seen in shown_tokens(made, vocab)] == [(2, -1), (39, 0), (4, 1), (41, 2), (3, 3)]
     assert [seen.place for seen in shown_tokens(masked([39, 40, 41], vocab=vocab, rng=Random(0), select=[1, 2, 3],
-                                                       replace=dict.fromkeys([1, 2, 3], 4)), vocab)] == [-1, 0, 1, 2, 3]
+                                                       corrupt=always_mask), vocab)] == [-1, 0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("shown", [

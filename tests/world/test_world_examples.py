@@ -15,7 +15,7 @@ from orders import in_an_order
 from world_brute import language
 
 from plmlab.example import Example, PairExample
-from plmlab.objectives import causal, masked
+from plmlab.objectives import always_mask, causal, masked
 from plmlab.objectives.sequences import sequence_to_sequence
 from plmlab.world.probability.example_floor import example_floor, known_slots, questions
 from plmlab.world.probability.floors import FloorError
@@ -36,7 +36,7 @@ def all_hidden(tokens, *, vocab, rng, rate: float = 0.15) -> Example:
     """Masked as the world's own "masked": each slot with a probability, [MASK] in all of them."""
     tokens = list(tokens)
     select = [1 + t for t in range(len(tokens)) if rng.random() < rate] or [1 + int(rng.random() * len(tokens))]
-    return masked(tokens, vocab=vocab, rng=rng, select=select, replace=dict.fromkeys(select, vocab.mask))
+    return masked(tokens, vocab=vocab, rng=rng, select=select, corrupt=always_mask)
 
 
 def test_a_causal_sentence_costs_its_log_probability(small):
@@ -75,7 +75,7 @@ def test_bert_s_own_masking_is_below_it(small):
     def everywhere(tokens, *, vocab, rng):
         made = masked(tokens, vocab=vocab, rng=rng)
         select = (made.targets != -100).nonzero().flatten().tolist()
-        return masked(tokens, vocab=vocab, rng=rng, select=select, replace=dict.fromkeys(select, vocab.mask))
+        return masked(tokens, vocab=vocab, rng=rng, select=select, corrupt=always_mask)
     bert, hidden = (small.floor(make, sentences=500) for make in (masked, everywhere))
     assert bert.mean / hidden.mean == pytest.approx(0.9, abs=0.08)
 

@@ -66,7 +66,7 @@ def test_a_floor_of_one_hidden_word_is_the_mean_of_exact_conditionals(small, sen
         fits[len(words), words[:2], words[3:]] += p
     exact = sum(-p * math.log(p / fits[len(words), words[:2], words[3:]]) for words, p in sentences.items())
     def third(tokens, *, vocab, rng):
-        return objectives.masked(tokens, vocab=vocab, rng=rng, select=[3], replace={3: vocab.mask})
+        return objectives.masked(tokens, vocab=vocab, rng=rng, select=[3], corrupt=objectives.always_mask)
 
     floor = small.floor(third, sentences=1000)
     assert not floor.exact and 0 < floor.stderr < 0.04

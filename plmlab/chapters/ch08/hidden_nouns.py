@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from plmlab import world
 from plmlab.example import Batch
-from plmlab.objectives import masked
+from plmlab.objectives.masked import always_mask, masked
 from plmlab.world.datasets.best_reader import BestReader
 from plmlab.world.datasets.numbers import NUMBERS, other_number
 from plmlab.world.datasets.tokenizer import ids, spelling
@@ -67,7 +67,7 @@ def both_sides(model: nn.Module) -> Reader:
     """A masked language model's beliefs of a hidden word, from what stands on both sides."""
     def believed(words: tuple[str, ...], place: int) -> Chances:
         vocab, slot = spelling().vocab, place + 1
-        gap = masked(ids(words), vocab=vocab, rng=Random(0), select=[slot], replace={slot: vocab.need("mask")})
+        gap = masked(ids(words), vocab=vocab, rng=Random(0), select=[slot], corrupt=always_mask)
         with torch.no_grad():
             return model(Batch.of([gap], pad=vocab.need("pad")))[0, slot].softmax(-1)
     return believed

@@ -1,6 +1,5 @@
 """Is BERT farther from its floor because one slot in seven is asked? Other shares of slots, on the small world."""
 
-from dataclasses import replace
 from functools import cache, partial
 from itertools import islice
 from random import Random
@@ -9,9 +8,9 @@ from typing import Any
 import torch
 
 from plmlab import world
-from plmlab.example import IGNORE, Batch, Example
+from plmlab.example import Batch
 from plmlab.models.bert import BERTConfig, BERTPretraining
-from plmlab.objectives import masked
+from plmlab.objectives.masked import always_mask_same_draws, masked
 from plmlab.train import History, fit
 from plmlab.world.datasets.batches import sentence_batches
 from plmlab.world.datasets.tokenizer import small_spelling
@@ -20,10 +19,8 @@ from plmlab.world.probability.example_floor import example_floor
 STEPS, BATCH, LR = 500, 64, 1e-2
 
 
-def all_masked(tokens: Any, *, vocab: Any, rng: Random) -> Example:
-    """As ``masked``, but every selected slot shows [MASK]."""
-    example = masked(tokens, vocab=vocab, rng=rng)
-    return replace(example, tokens=torch.where(example.targets == IGNORE, example.tokens, vocab.need("mask")))
+all_masked = partial(masked, corrupt=always_mask_same_draws)
+"""As ``masked``, but every selected slot shows [MASK]."""
 
 
 @cache

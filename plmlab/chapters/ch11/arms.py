@@ -28,6 +28,7 @@ from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.models.mpnet import MPNetConfig, MPNetPretraining
 from plmlab.models.xlnet import XLNetConfig, XLNetPretraining
 from plmlab.objectives import causal, masked, masked_and_permuted, permuted, permuted_targets
+from plmlab.objectives.masked import Corruption, always_mask, always_mask_same_draws
 from plmlab.recipes import none_if_diverged
 from plmlab.recipes.kept import keep, with_kept
 from plmlab.text.vocabulary import Vocabulary
@@ -74,22 +75,21 @@ def gpt(vocab: int) -> GPT2:
 
 
 def denoised(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, rate: float = RATE,
-             select: Sequence[int] | None = None, shown: dict[int, int] | None = None) -> Example:
-    """BERT's masks in XLNet's layout, A [SEP] [CLS]: a denoising auto-encoder on XLNet's network. ``select`` and
-    ``shown`` are ``masked``'s."""
-    example = masked(tokens, vocab=vocab, rng=rng, rate=rate, select=select, replace=shown)
+             **given: Any) -> Example:
+    """BERT's masks in XLNet's layout, A [SEP] [CLS]: a denoising auto-encoder on XLNet's network. What is ``given``
+    goes to ``masked``."""
+    example = masked(tokens, vocab=vocab, rng=rng, rate=rate, **given)
     return replace(example, tokens=example.tokens.roll(-1), targets=example.targets.roll(-1),
                    segments=torch.tensor([0] * (len(tokens) + 1) + [2]))
 
 
 def uncompensated(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, rate: float = RATE,
-                  predict: Sequence[int] | None = None, shown: dict[int, int] | None = None) -> Example:
+                  predict: Sequence[int] | None = None, corrupt: Corruption = always_mask_same_draws) -> Example:
     """MPNet's order without its masks in sight: a slot sees no place of a word that is still to be said, but its own.
 
     MPNet's ablation "− position compensation" (Song et al. 2020), which is XLNet's objective on its network.
     """
-    example = masked_and_permuted(tokens, vocab=vocab, rng=rng, rate=rate, predict=predict,
-                                  replace=shown or dict.fromkeys(range(len(tokens) + 2), vocab.need("mask")))
+    example = masked_and_permuted(tokens, vocab=vocab, rng=rng, rate=rate, predict=predict, corrupt=corrupt)
 
     def without_masks(visible: Visibility | None) -> Visibility:
         assert visible is not None
@@ -99,19 +99,9 @@ def uncompensated(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, rate
                    query_visible=without_masks(example.query_visible))
 
 
-def _masks(make: Callable[..., Example], name: str) -> Ask:
+def _masks(make: Callable[..., Example], chosen: str = "select") -> Ask:
     def ask(tokens: Sequence[int], hidden: Sequence[int], vocab: Vocabulary) -> Example:
-        slots = [1 + slot for slot in hidden]
-        return make(tokens, vocab=vocab, rng=Random(0), select=slots,
-                    **{name: dict.fromkeys(slots, vocab.need("mask"))})
-    return ask
-
-
-def _masks_in_order(make: Callable[..., Example], name: str) -> Ask:
-    def ask(tokens: Sequence[int], hidden: Sequence[int], vocab: Vocabulary) -> Example:
-        slots = [1 + slot for slot in hidden]
-        return make(tokens, vocab=vocab, rng=Random(0), predict=slots,
-                    **{name: dict.fromkeys(slots, vocab.need("mask"))})
+        return make(tokens, vocab=vocab, rng=Random(0), corrupt=always_mask, **{chosen: [1 + slot for slot in hidden]})
     return ask
 
 
@@ -133,11 +123,11 @@ class Arm(NamedTuple):
 
 
 ARMS = {
-    "BERT": Arm(bert, partial(masked, rate=RATE), _masks(masked, "replace"), in_order=False),
-    "masks on MPNet": Arm(mpnet, partial(masked, rate=RATE), _masks(masked, "replace"), in_order=False),
-    "order on MPNet": Arm(mpnet, uncompensated, _masks_in_order(uncompensated, "shown")),
-    "MPNet": Arm(mpnet, partial(masked_and_permuted, rate=RATE), _masks_in_order(masked_and_permuted, "replace")),
-    "masks on XLNet": Arm(xlnet, denoised, _masks(denoised, "shown"), in_order=False),
+    "BERT": Arm(bert, partial(masked, rate=RATE), _masks(masked), in_order=False),
+    "masks on MPNet": Arm(mpnet, partial(masked, rate=RATE), _masks(masked), in_order=False),
+    "order on MPNet": Arm(mpnet, uncompensated, _masks(uncompensated, "predict")),
+    "MPNet": Arm(mpnet, partial(masked_and_permuted, rate=RATE), _masks(masked_and_permuted, "predict")),
+    "masks on XLNet": Arm(xlnet, denoised, _masks(denoised), in_order=False),
     "XLNet": Arm(xlnet, partial(permuted_targets, k=K), _in_order),
     "XLNet, single words": Arm(xlnet, partial(permuted_targets, k=K, longest=1.0), _in_order),
     "XLNet, all in order": Arm(xlnet, partial(permuted, k=K), _in_order),

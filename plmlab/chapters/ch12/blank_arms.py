@@ -35,8 +35,8 @@ from plmlab.chapters.ch12.blank_exam import RATE, Row, drawn, encoded, in_words,
 from plmlab.example import Batch, Example
 from plmlab.models.bert import BERTConfig, BERTPretraining
 from plmlab.models.glm import GLMConfig, GLMPretraining
-from plmlab.objectives import masked
 from plmlab.objectives.blanks import blank_infilling, document_infilling, filled_in, sentence_infilling
+from plmlab.objectives.masked import always_mask, masked
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.world.datasets.tokenizer import small_spelling
 
@@ -129,7 +129,7 @@ def half(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, other: Make) 
 def whole_spans(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Example:
     """BERT's text with GLM's spans hidden, a [MASK] a word."""
     hidden = [slot + 1 for begin, stop in drawn(len(tokens), rng) for slot in range(begin, stop)]
-    return masked(tokens, vocab=vocab, rng=rng, select=hidden, replace=dict.fromkeys(hidden, vocab.need("mask")))
+    return masked(tokens, vocab=vocab, rng=rng, select=hidden, corrupt=always_mask)
 
 
 def glm() -> GLMPretraining:

@@ -10,6 +10,7 @@ from torch import nn
 from plmlab.example import Batch, Example
 from plmlab.interpret.readable import inference, readable
 from plmlab.labs.shared.tokens import checked_vocabulary
+from plmlab.objectives.masked import always_mask
 from plmlab.objectives.prefix import MASKS, prefix
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.text.vocabulary import Vocabulary
@@ -38,8 +39,7 @@ def readings(ids: Sequence[int], gap: int, cut: int, vocab: Vocabulary) -> dict[
         words = list[Place](range(len(ids)))
         places = (BEGIN, *words[:cut], CUT, *words[cut:], END) if make is prefix else (BEGIN, *words, END)
         slot = places.index(gap)
-        example = make(source, pair=target, vocab=vocab, rng=Random(0), select=[slot],
-                       replace={slot: vocab.need("mask")})
+        example = make(source, pair=target, vocab=vocab, rng=Random(0), select=[slot], corrupt=always_mask)
         found[name] = Reading(example, places, slot)
     return found
 

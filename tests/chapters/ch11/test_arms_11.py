@@ -10,6 +10,7 @@ from toy_size import changed
 
 from plmlab.chapters.ch11 import arms
 from plmlab.example import IGNORE, Batch
+from plmlab.objectives import always_mask
 from plmlab.train import Diverged, History
 from plmlab.world.datasets.tokenizer import small_spelling
 
@@ -88,7 +89,7 @@ def test_without_compensation_no_mask_is_seen() -> None:
 
 def test_masks_in_xlnets_layout_are_berts() -> None:
     vocab = small_spelling().vocab
-    one = arms.denoised(ids(), vocab=vocab, rng=Random(0), select=[3], shown={3: vocab.mask})
+    one = arms.denoised(ids(), vocab=vocab, rng=Random(0), select=[3], corrupt=always_mask)
     assert one.tokens.tolist() == [*ids()[:2], vocab.mask, *ids()[3:], vocab.sep, vocab.cls]
     assert (one.targets != IGNORE).nonzero().flatten().tolist() == [2] and one.targets[2] == ids()[2]
     assert one.segments.tolist() == [0] * 9 + [2] and one.query_visible is None and one.visible.dense().all()

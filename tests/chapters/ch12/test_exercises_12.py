@@ -13,6 +13,7 @@ from plmlab.chapters.ch12 import exercises as right
 from plmlab.example import IGNORE, Batch
 from plmlab.exercises import check
 from plmlab.models.unilm import UniLMConfig, UniLMPretraining, Writer, source_batch
+from plmlab.objectives import always_mask
 from plmlab.objectives.prefix import (
     both_directions,
     left_to_right,
@@ -85,7 +86,7 @@ def test_the_log_probability_is_that_of_a_real_unilm(model, source: list[int], t
                            torch.full((1, time), IGNORE)))[0]
 
     mine = right.log_probability(logits, source, target)
-    hidden = [prefix(source, pair=target or [7], vocab=VOCAB, rng=Random(0), select=[slot], replace={slot: 4})
+    hidden = [prefix(source, pair=target or [7], vocab=VOCAB, rng=Random(0), select=[slot], corrupt=always_mask)
               for slot in range(len(source) + 2, len(source) + 3 + len(target))]
     if target:
         assert -sum(float(model.loss(Batch.of([e], pad=0))) for e in hidden) == pytest.approx(mine, abs=1e-3)

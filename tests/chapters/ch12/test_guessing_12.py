@@ -11,7 +11,7 @@ from torch import Tensor
 
 from plmlab.example import Batch
 from plmlab.models.bert import BERTConfig, BERTPretraining
-from plmlab.objectives import masked
+from plmlab.objectives import always_mask, masked
 from plmlab.text.vocabulary import Vocabulary
 from studies.ch12 import guessing
 
@@ -112,7 +112,7 @@ def test_a_bert_is_asked_as_it_was_trained() -> None:
     found = guessing.bert_says(model, vocab)(torch.tensor([[40, MASK, 42], [MASK, MASK, 50]]))
     for text, table in zip(([40, 41, 42], [41, 41, 50]), found, strict=True):
         slots = [slot + 1 for slot, token in enumerate(text) if token == 41]
-        example = masked(text, vocab=vocab, rng=Random(0), select=slots, replace=dict.fromkeys(slots, MASK))
+        example = masked(text, vocab=vocab, rng=Random(0), select=slots, corrupt=always_mask)
         logits = model(Batch.of([example], pad=0))[0, 1:-1, sorted(vocab.words)]
         torch.testing.assert_close(table[:, sorted(vocab.words)], logits.log_softmax(-1), rtol=0, atol=1e-5)
         assert bool((table[:, sorted(vocab.special)] == float("-inf")).all())

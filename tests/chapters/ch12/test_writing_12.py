@@ -16,7 +16,7 @@ from plmlab.chapters.ch12.pretrained import NOTHING
 from plmlab.example import Batch, PairBatch
 from plmlab.models.bert import BERTPretraining
 from plmlab.models.unilm import UniLMPretraining
-from plmlab.objectives import both_directions, masked, masked_target, sequence_to_sequence
+from plmlab.objectives import always_mask, both_directions, masked, masked_target, sequence_to_sequence
 from plmlab.recipes import Parts
 from plmlab.train import Diverged, History
 from plmlab.world.datasets.tokenizer import bilingual_spelling
@@ -106,7 +106,7 @@ def test_a_bert_with_six_segments_reads_as_before() -> None:
     made = manners.with_unilm_segments(bert)
     segments = made.bert.embeddings.segment.weight
     assert torch.equal(segments[[0, 0, 0, 1]], segments[[2, 3, 4, 5]]) and not torch.equal(segments[0], segments[1])
-    one, other = (make([40, 41, 42], pair=[43], vocab=VOCAB, rng=Random(0), select=[2], replace={2: VOCAB.mask})
+    one, other = (make([40, 41, 42], pair=[43], vocab=VOCAB, rng=Random(0), select=[2], corrupt=always_mask)
                   for make in (masked, both_directions))
     with torch.no_grad():
         assert torch.allclose(bert(Batch.of([one], pad=0)), made.eval()(Batch.of([other], pad=0)), atol=1e-6)
@@ -129,7 +129,7 @@ def test_what_is_written_is_the_likeliest_word_each_time(name: str) -> None:
             else:
                 slot = len(source) + 2 + len(said)
                 example = masked_target(source, [*said, 99], vocab=VOCAB, rng=Random(0), select=[slot],
-                                        replace={slot: VOCAB.mask})
+                                        corrupt=always_mask)
                 logits = model(Batch.of([example], pad=0))[0, slot].clone()
                 logits[VOCAB.end] = logits[VOCAB.sep]
             (best, second), (word, _) = (top.tolist() for top in logits.masked_fill(~allowed, -torch.inf).topk(2))
