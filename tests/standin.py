@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from plmlab.text.text import Text
 from plmlab.text.vocabulary import SENTINELS, SPECIALS, Vocabulary
 
 SENTENCES = {
@@ -29,6 +30,9 @@ class Words:
 
     def encode(self, text: str) -> list[int]:
         return [self.ids.get(word, 1) for word in text.split()]
+
+    def text(self, text: str) -> Text:
+        return Text(self.encode(text))
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
         return [self.names[i] for i in ids]

@@ -12,9 +12,10 @@ from plmlab.atomic import clear, replace
 from plmlab.batches import bucketed
 from plmlab.models.registry import Pretraining
 from plmlab.pretraining.plan import FILE, Plan
-from plmlab.text import Sequential, Tokenizer, TokenStream, each, hub, paragraphs
+from plmlab.text import Sequential, Tokenizer, TokenStream, each, hub
 from plmlab.text.pieces import Pieces
 from plmlab.text.streams import examples_of
+from plmlab.text.wikipedia_links import linked_paragraphs
 from plmlab.world.probability.floors import Floor
 
 HASH = "corpus.sha256"
@@ -58,7 +59,7 @@ def texts(corpus: str) -> Callable[[], Iterable[str]]:
     """The texts of a corpus, to be gone through as often as need be: the paragraphs of the Wikipedia sample or of a
     reader's .txt, the records of a .jsonl, or a data set of the hub ("hub:name")."""
     if corpus == "wikipedia":
-        return paragraphs
+        return linked_paragraphs
     if corpus.startswith(HUB):
         column = hub(corpus.removeprefix(HUB))
         return lambda: (text for text in column if text and not text.isspace())

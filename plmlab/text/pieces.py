@@ -1,10 +1,15 @@
-"""Texts cut into pieces of at most so many tokens, in memory or in a file larger than memory."""
+"""Texts cut into pieces of at most so many tokens, in memory or in a file larger than memory.
+
+Beside each id stands a number that tells what is known of the token, four states of each: that of words is its lowest
+digit to the base four, then come sentences and entities.
+"""
 
 import os
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Self
 
@@ -12,14 +17,19 @@ import numpy as np
 
 from plmlab.text import tokenfile
 from plmlab.text.corpora import CorpusError
+from plmlab.text.text import KNOWN, Text
 from plmlab.text.tokenizers import Tokenizer
+
+UNKNOWN, OUTSIDE, BEGINS, GOES_ON = range(4)
+"""What is known of a token: nothing; it is in no span; it begins one; it goes on with one."""
 
 
 @dataclass(frozen=True)
 class Pieces:
-    """``pieces[i]`` are the ids of one piece: the tokens ``ids[starts[i]:starts[i + 1]]``."""
+    """``pieces[i]`` is one piece: the tokens ``ids[starts[i]:starts[i + 1]]``; ``marks`` tell what is known of each."""
 
     ids: np.ndarray
+    marks: np.ndarray
     starts: np.ndarray
 
     @classmethod
@@ -28,7 +38,8 @@ class Pieces:
         pieces = list(cut(texts, tokenizer, longest))
         if not pieces:
             raise CorpusError("the corpus is empty: there is no text to make examples of")
-        return cls(np.concatenate(pieces), np.cumsum([0, *map(len, pieces)]))
+        ids, marks = np.concatenate(pieces).T
+        return cls(ids, marks, np.cumsum([0, *map(len, pieces)]))
 
     @classmethod
     def build(cls, texts: Iterable[str], tokenizer: Tokenizer, path: str | Path, longest: int, *,
@@ -48,7 +59,7 @@ class Pieces:
                     checksum = zlib.crc32(start := _number(at), checksum)
                     file.write(start)
                     at += len(piece)
-                    yield piece
+                    yield piece.reshape(-1)
                 ending = _number(at) + _number(longest)
                 file.write(ending + _number(zlib.crc32(ending, checksum)))
                 file.flush()
@@ -67,32 +78,58 @@ class Pieces:
     def open(cls, path: str | Path, tokenizer: Tokenizer, longest: int) -> Self:
         """The pieces in a file, which is read through once, not into memory. CorpusError where they are not whole, are
         another tokenizer's, or were cut at another length than ``longest``."""
-        ids, file = tokenfile.read(Path(path), tokenizer, check=True), _starts(Path(path))
+        tokens, file = tokenfile.read(Path(path), tokenizer, check=True), _starts(Path(path))
         if not _whole(file):
             raise CorpusError(f"{file} does not say where the pieces of {path} begin: it is not there, or was changed "
                               "since it was built; build them again")
         numbers = np.memmap(file, dtype="<u8", mode="r")
         starts, cut_at = numbers[:-2], int(numbers[-2])
-        if int(starts[-1]) != len(ids):
+        if 2 * int(starts[-1]) != len(tokens):
             raise CorpusError(f"{file} belongs to other pieces than those in {path}; build them again")
         if cut_at != longest:
             raise CorpusError(f"the pieces in {path} have up to {cut_at} tokens, and not {longest}; build them again")
-        return cls(ids, starts)
+        ids, marks = tokens.reshape(-1, 2).T
+        return cls(ids, marks, starts)
 
     def __len__(self) -> int:
         return len(self.starts) - 1
 
-    def __getitem__(self, index: int) -> np.ndarray:
-        return self.ids[int(self.starts[index]):int(self.starts[index + 1])]
+    def __getitem__(self, index: int) -> Text:
+        place = slice(int(self.starts[index]), int(self.starts[index + 1]))
+        return Text(self.ids[place].tolist(), **{what: partial(_spans, self.marks[place], 2 * digit)
+                                                 for digit, what in enumerate(KNOWN)})
 
 
 def cut(texts: Iterable[str], tokenizer: Tokenizer, longest: int, progress: bool = False) -> Iterator[np.ndarray]:
-    """The ids of the texts, a text longer than ``longest`` tokens in several pieces. "[MASK]" and the like in a text
-    are text, not special tokens."""
+    """Each piece as a row a token, its id and its mark; a text longer than ``longest`` tokens has several. "[MASK]" and
+    the like in a text are text, not special tokens."""
     for chunk in tokenfile.chunks(texts, progress):
-        for row in tokenizer.encode_all(chunk, plain=True):
-            for start in range(0, len(row), longest):
-                yield np.array(row[start:start + longest], np.uint32)
+        for text in tokenizer.texts(chunk, plain=True):
+            for start in range(0, len(text), longest):
+                piece = text[start:start + longest]
+                yield np.array([piece, _marks(piece)], np.uint32).T
+
+
+def _marks(text: Text) -> np.ndarray:
+    """What a text knows, a number a token."""
+    marks = np.zeros(len(text), np.uint32)
+    for digit, what in enumerate(KNOWN):
+        if (spans := getattr(text, what)) is not None:
+            states = [OUTSIDE] * len(text)
+            for start, end in spans:
+                states[start:end] = [BEGINS] + [GOES_ON] * (end - start - 1)
+            marks += np.array(states, np.uint32) << 2 * digit
+    return marks
+
+
+def _spans(marks: np.ndarray, shift: int) -> list[tuple[int, int]] | None:
+    """The spans that two bits of some tokens' marks tell."""
+    states = marks >> shift & 3
+    if (states == UNKNOWN).any():
+        return None
+    starts = np.flatnonzero(states == BEGINS)
+    ends = np.flatnonzero((states > OUTSIDE) & (np.append(states[1:], OUTSIDE) != GOES_ON)) + 1
+    return list(zip(starts.tolist(), ends.tolist(), strict=True))
 
 
 def _starts(path: Path) -> Path:

@@ -157,8 +157,8 @@ def examples_of(pieces: Pieces, vocab: Vocabulary, objective: Callable[..., Any]
                 **choices: Any) -> ExampleBatches:
     """Batches of pieces of text, drawn at random, each made an Example by the objective."""
     def draw(rng: Random) -> list[Any]:
-        drawn = [pieces[int(rng.random() * len(pieces))].tolist() for _ in range(batch)]
-        return [objective(ids, vocab=vocab, rng=rng, **choices) for ids in drawn]
+        drawn = [pieces[int(rng.random() * len(pieces))] for _ in range(batch)]
+        return [objective(text, vocab=vocab, rng=rng, **choices) for text in drawn]
 
     return ExampleBatches(draw, seed, vocab.need("pad"))
 

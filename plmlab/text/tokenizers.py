@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, groupby
 from pathlib import Path
 from typing import Self
 
@@ -20,6 +20,7 @@ from plmlab import git_lfs
 from plmlab.lists import refuse_string
 from plmlab.text.printable import printable
 from plmlab.text.spacing import readable
+from plmlab.text.text import Named, Text, sentence_places, token_spans
 from plmlab.text.vocabulary import SENTINELS, SPECIALS, Vocabulary
 
 OURS = (*SPECIALS, *SENTINELS)
@@ -159,9 +160,19 @@ class Tokenizer:
     def encode_all(self, texts: Sequence[str], *, plain: bool = False) -> list[list[int]]:
         """The ids of many texts, on all cores; ``plain`` is that of `encode`."""
         refuse_string(texts, "texts")
-        backend = self._plain if plain else self.backend
-        encodings = backend.encode_batch_fast([_sound(text) for text in texts], add_special_tokens=False)
+        encodings = self._backend(plain).encode_batch_fast([_sound(text) for text in texts], add_special_tokens=False)
         return [encoding.ids for encoding in encodings]
+
+    def text(self, text: str, *, plain: bool = False) -> Text:
+        """``encode(text)`` with its words, those that the tokenizer cuts before it looks for pieces; its sentences, by
+        their punctuation; and the entities that a `plmlab.text.text.Named` tells."""
+        return self._text(text, self._encoding(text, plain))
+
+    def texts(self, texts: Sequence[str], *, plain: bool = False) -> list[Text]:
+        """Many texts as `text` has each, on all cores."""
+        refuse_string(texts, "texts")
+        encodings = self._backend(plain).encode_batch([_sound(text) for text in texts], add_special_tokens=False)
+        return list(map(self._text, texts, encodings))
 
     def offsets(self, text: str, *, plain: bool = False) -> list[tuple[int, int]]:
         """Where each token of ``encode(text)`` stands: ``text[start:end]``, in characters."""
@@ -201,6 +212,9 @@ class Tokenizer:
         """Changes when the tokenizer does: what was encoded with one cannot be read with another."""
         return hashlib.sha256(self.backend.to_str().encode()).hexdigest()[:16]
 
+    def _backend(self, plain: bool) -> tokenizers.Tokenizer:
+        return self._plain if plain else self.backend
+
     @cached_property
     def _plain(self) -> tokenizers.Tokenizer:
         backend = tokenizers.Tokenizer.from_str(self.backend.to_str())
@@ -217,8 +231,17 @@ class Tokenizer:
         return dict(zip(self.tokens(ids), ids, strict=True))
 
     def _encoding(self, text: str, plain: bool) -> tokenizers.Encoding:
-        backend = self._plain if plain else self.backend
-        return backend.encode(_sound(text), add_special_tokens=False)
+        return self._backend(plain).encode(_sound(text), add_special_tokens=False)
+
+    def _text(self, text: str, encoding: tokenizers.Encoding) -> Text:
+        words: list[tuple[int, int]] | None = None
+        if self.backend.pre_tokenizer is not None:
+            runs = [[*run] for word, run in groupby(range(len(encoding)), encoding.word_ids.__getitem__)
+                    if word is not None]
+            words = [(run[0], run[-1] + 1) for run in runs]
+        offsets = encoding.offsets
+        entities = token_spans(text.entities, offsets) if isinstance(text, Named) else None
+        return Text(encoding.ids, words=words, sentences=token_spans(sentence_places(text), offsets), entities=entities)
 
     def _name(self, id: int) -> str:
         name = self.backend.id_to_token(int(id))

@@ -7,7 +7,7 @@ what holds no further markup is replaced by its text, until nothing is left to r
 import bz2
 import html
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -102,12 +102,19 @@ def _articles() -> tuple[Article, ...]:
     return tuple(article for article in cleaned if article.paragraphs)
 
 
-def clean(markup: str) -> list[str]:
-    """The paragraphs of running text in a page of wiki markup."""
-    return [paragraph for line in _body(_without_markup(markup)) if (paragraph := _paragraph(line))]
+def link_text(found: re.Match[str]) -> str:
+    """What is shown of a link that `LINK` has found: [[page|text]] → text; of a picture, a category or another
+    language's page, nothing."""
+    target, _, text = found[1].rpartition("|")
+    return "" if NOT_A_WORD.match(target or text) else text.removeprefix(":")
 
 
-def _without_markup(markup: str) -> str:
+def clean(markup: str, shown: Callable[[re.Match[str]], str] = link_text) -> list[str]:
+    """The paragraphs of running text in a page of wiki markup; ``shown`` is what stands there for a link."""
+    return [paragraph for line in _body(_without_markup(markup, shown)) if (paragraph := _paragraph(line))]
+
+
+def _without_markup(markup: str, shown: Callable[[re.Match[str]], str]) -> str:
     """The text with its headings and line breaks, all other markup undone. NUL stands for a formula."""
     text = HIDDEN.sub("", markup)
     text = FORMULA.sub("\x00", text)
@@ -117,7 +124,7 @@ def _without_markup(markup: str) -> str:
     before = None
     while before != text:
         before = text
-        text = TEMPLATE.sub(lambda found: template_text(found[1]), LINK.sub(_link_text, text))
+        text = TEMPLATE.sub(lambda found: template_text(found[1]), LINK.sub(shown, text))
     while before != (text := TABLE.sub("", text)):
         before = text
     text = TAG.sub("", RAISED.sub(_raised, text))
@@ -127,12 +134,6 @@ def _without_markup(markup: str) -> str:
 
 def _raised(found: re.Match[str]) -> str:
     return found[2].translate(SUPERSCRIPT if found[1].lower() == "sup" else SUBSCRIPT)
-
-
-def _link_text(found: re.Match[str]) -> str:
-    """[[page|text]] → text; a picture, a category or another language's page → nothing."""
-    target, _, text = found[1].rpartition("|")
-    return "" if NOT_A_WORD.match(target or text) else text.removeprefix(":")
 
 
 def _body(text: str) -> Iterator[str]:

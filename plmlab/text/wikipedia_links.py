@@ -1,17 +1,44 @@
-"""The links between the pages of the Wikipedia sample, as its markup has them: [[page]], or [[page|what is shown]]."""
+"""The links between the pages of the Wikipedia sample, as its markup has them: [[page]], or [[page|what is shown]]; and
+its paragraphs with the links as entities."""
 
 import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from plmlab.text.wikipedia import HIDDEN, NOT_A_WORD, NOWIKI, articles, markup
+from plmlab.text.text import Named
+from plmlab.text.wikipedia import HIDDEN, NOT_A_WORD, NOWIKI, articles, clean, link_text, markup
 
 if TYPE_CHECKING:
     import networkx
 
+OPENS, SHUTS = "\ue000", "\ue001"
+"""What stands around a link while a page is cleaned: characters that no page has."""
 TARGET = re.compile(r"\[\[([^\[\]|#]+)")
 ELSEWHERE = re.compile(r"\s*(?::|(?:[swq]|wikt|wiktionary|wikiquote|wikipedia|wp|template)\s*:)", re.IGNORECASE)
 """What is no page of the encyclopedia: notes for its writers, and other projects."""
+
+
+@cache
+def linked_paragraphs() -> tuple[str, ...]:
+    """The sample's `plmlab.text.paragraphs`, each a `Named` whose entities are what is shown of links to pages of the
+    encyclopedia; a plain string where its links were lost in cleaning."""
+    found = [(article, {str(one): one for one in map(_named, clean(markup()[article.title], _marked))})
+             for article in articles()]
+    return tuple(named.get(paragraph, paragraph) for article, named in found for paragraph in article.paragraphs)
+
+
+def _marked(found: re.Match[str]) -> str:
+    text = link_text(found)
+    return f"{OPENS}{text}{SHUTS}" if text and not ELSEWHERE.match(found[1]) else text
+
+
+def _named(paragraph: str) -> Named:
+    """A paragraph without the marks around its links, which it tells instead."""
+    places, size = list[int](), 0
+    for part in (parts := re.split(f"[{OPENS}{SHUTS}]", paragraph)):
+        size += len(part)
+        places.append(size)
+    return Named("".join(parts), zip(places[:-1:2], places[1::2], strict=True))
 
 
 def linked(text: str) -> list[str]:

@@ -7,13 +7,13 @@ import tokenizers
 from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers
 
 from plmlab.lists import refuse_string
+from plmlab.text.text import SENTENCE
 from plmlab.text.tokenizers import OURS, Tokenizer
 from plmlab.text.vocabulary import Vocabulary
 
 LONGEST = 64
 """A sentence of more words is cut."""
 HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-SENTENCE = re.compile(r"[.!?…]+[\"'”’)\]]*(?:\s+|$)|[。！？]+|\n{2,}")
 WORD = re.compile(rf"[{HAN}]|[^\W_{HAN}]+(?:(?:['’\-.]|,(?=\d))[^\W_{HAN}]+)*")
 
 

@@ -304,7 +304,8 @@ class World:
             raise FloorError(f"{sentences} sentences are too few for a mean with its error; ask for at least 2")
         rng = rng or Random(0)
         drawn = islice(self.text(split, seed=int(rng.random() * 2**31)), sentences)
-        return example_floor(self.automaton(split), drawn, partial(objective, **choices), rng, reader or told_length)
+        return example_floor(self.automaton(split), drawn, partial(objective, **choices), rng, reader or told_length,
+                             lambda words: self.parse(words, split).named)
 
 
 def reading(label: Token) -> str:

@@ -10,6 +10,7 @@ from plmlab.labs.mask.lab import MaskLab
 from plmlab.labs.mask.networks import Network
 from plmlab.objectives.hearing import found_from, found_from_or_itself
 from plmlab.objectives.registry import Objective
+from plmlab.text.text import Text
 from plmlab.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -31,14 +32,14 @@ class NodeNames:
         self.ids = dict(zip(names, self.vocab.words, strict=True))
         self._names = dict(zip(self.vocab.words, names, strict=True))
 
-    def encode(self, text: str) -> list[int]:
+    def text(self, text: str) -> Text:
         """The nodes that a text lists, each once, where it stands first; a ValueError for what is none."""
         listed = [name for part in text.split(BETWEEN.strip()) if (name := part.strip())]
         for name in listed:
             if name not in self.ids:
                 raise ValueError(f"{name!r} is no node of this graph. Its nodes are {BETWEEN.join(self.ids)}: leave "
                                  "some out, or change their order.")
-        return list(dict.fromkeys(self.ids[name] for name in listed))
+        return Text(dict.fromkeys(self.ids[name] for name in listed))
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
         """Their names."""

@@ -19,6 +19,7 @@ from plmlab.labs.shared.masks import mask_state
 from plmlab.labs.shared.notes import empty, joined, left_out, unknown
 from plmlab.objectives import OBJECTIVES, Objective
 from plmlab.text.printable import printable
+from plmlab.text.text import Text
 from plmlab.text.vocabulary import Vocabulary
 
 
@@ -28,8 +29,8 @@ class Tokenizes(Protocol):
     @property
     def vocab(self) -> Vocabulary:
         """Which ids are special, and how many ids there are."""
-    def encode(self, text: str) -> Sequence[int]:
-        """The ids of a text, without any special token added."""
+    def text(self, text: str) -> Text:
+        """The ids of a text, without any special token added, and what is known of them."""
     def tokens(self, ids: Sequence[int]) -> Sequence[str]:
         """Each id as a label to be shown."""
 
@@ -135,7 +136,7 @@ class MaskLab(Lab):
         """What the objective makes of the sentence, without any cell set by hand."""
         objective, network = self.find_objective(self.objective), self.networks[self.network]
         typed = [self.text, self.second or self.text][:objective.texts]
-        texts = [list(self.tokenizer.encode(text)) for text in typed]
+        texts = [self.tokenizer.text(text) for text in typed]
         if not all(texts):
             raise empty()
         made, used = self._fitting(objective, texts)
@@ -145,7 +146,7 @@ class MaskLab(Lab):
         state = self._describe(objective, network, made, used)
         return Computed({"edits": [], "state": state, "message": message}, {"_example": made.example})
 
-    def _fitting(self, objective: Objective, texts: list[list[int]]) -> tuple[Drawn[Any], list[list[int]]]:
+    def _fitting(self, objective: Objective, texts: list[Text]) -> tuple[Drawn[Any], list[Text]]:
         """The Example of as many tokens of the texts as can be drawn, and those tokens; the longer is cut first."""
         choices = chosen(objective, self.choices)
         used = [text[:self.max_tokens] for text in texts]
@@ -155,12 +156,13 @@ class MaskLab(Lab):
             over = made.slots - self.max_tokens
             if over <= 0:
                 return made, used
-            longest, shortest = max(used, key=len), min(used, key=len)
-            del longest[-min(over, max(len(longest) - len(shortest), ceil(over / len(made.parts)))):]
+            lengths = [*map(len, used)]
+            longest = lengths.index(max(lengths))
+            used[longest] = used[longest][:-min(over, max(max(lengths) - min(lengths), ceil(over / len(made.parts))))]
         raise ValueError(f"max_tokens is {self.max_tokens}: too few to draw anything; give at least 8")
 
     def _describe(self, objective: Objective, network: Network, made: Drawn[Any],
-                  texts: list[list[int]]) -> State:
+                  texts: list[Text]) -> State:
         question, answer = network.asks.get(type(made), (objective.question, objective.answer))
         example = made.row()
         vocab, tokens = self.tokenizer.vocab, [printable(t) for t in self.tokenizer.tokens(example.tokens.tolist())]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from random import Random
 from typing import Any, cast
@@ -13,6 +14,7 @@ from plmlab.example import IGNORE, AnyExample, Batch, Example, TwoWayExample
 from plmlab.objectives import causal
 from plmlab.objectives.next_sentence import next_sentence
 from plmlab.text import Tokenizer
+from plmlab.world.datasets.texts import of_sentence, of_words, rows
 from plmlab.world.documents.pairs import NextSentence
 from plmlab.world.world import World
 
@@ -21,33 +23,38 @@ def sentence_batches(world: World, split: str, tokenizer: Tokenizer, objective: 
                      batch: int, seed: int) -> ExampleBatches:
     """Batches of ``batch`` new sentences of a split, each made an Example by ``objective``.
 
-    The tokenizer has one token a word (``world_tokenizer``), so that the world's floors are the floors of this text.
+    The tokenizer has one token a word (``world_tokenizer``), so that the world's floors are the floors of this text. A
+    text that is given the objective knows its words, and what it mentions.
     """
     def draw(rng: Random) -> list[Any]:
-        sentences = islice(world.text(split, seed=int(rng.random() * 2**53)), batch)
-        rows = tokenizer.encode_all([" ".join(words) for words in sentences], plain=True)
-        return [objective(row, vocab=tokenizer.vocab, rng=rng) for row in rows]
+        sentences = list(islice(world.text(split, seed=int(rng.random() * 2**53)), batch))
+        texts = [of_sentence(row, words, partial(_named, world, split, words))
+                 for row, words in zip(rows(tokenizer, sentences), sentences, strict=True)]
+        return [objective(text, vocab=tokenizer.vocab, rng=rng) for text in texts]
 
     return ExampleBatches(draw, seed, tokenizer.vocab.need("pad"))
+
+
+def _named(world: World, split: str, words: Sequence[str]) -> tuple[tuple[int, int], ...]:
+    return world.parse(words, split).named
 
 
 def bilingual_batches(world: World, split: str, tokenizer: Tokenizer, objective: Callable[..., AnyExample], batch: int,
                       seed: int) -> ExampleBatches:
     """As `sentence_batches`, but half of the sentences, by chance, are in Chinese. None stands there in both languages:
-    what is a translation of what, this text does not tell."""
+    what is a translation of what, this text does not tell; nor what a Chinese sentence mentions."""
     def draw(rng: Random) -> list[Any]:
         sentences = islice(world.sentences(split, seed=int(rng.random() * 2**53)), batch)
-        rows = tokenizer.encode_all([" ".join(one.chinese if rng.random() < 0.5 else one.words) for one in sentences],
-                                    plain=True)
-        return [objective(row, vocab=tokenizer.vocab, rng=rng) for row in rows]
+        said = [(one.chinese, None) if rng.random() < 0.5 else (one.words, one.named) for one in sentences]
+        return [objective(of_sentence(row, *one), vocab=tokenizer.vocab, rng=rng)
+                for one, row in zip(said, rows(tokenizer, [words for words, _ in said]), strict=True)]
 
     return ExampleBatches(draw, seed, tokenizer.vocab.need("pad"))
 
 
 def next_word_examples(sentences: Sequence[Sequence[str]], tokenizer: Tokenizer) -> list[Example]:
     """Given sentences as Examples, each slot to say the next word; the tokenizer has one token a word."""
-    rows = tokenizer.encode_all([" ".join(words) for words in sentences], plain=True)
-    return [causal(row, vocab=tokenizer.vocab, rng=Random(0)) for row in rows]
+    return [causal(row, vocab=tokenizer.vocab, rng=Random(0)) for row in rows(tokenizer, sentences)]
 
 
 def next_word_batch(sentences: Sequence[Sequence[str]], tokenizer: Tokenizer) -> Batch:
@@ -67,7 +74,7 @@ def pair_batches(world: World, split: str, tokenizer: Tokenizer, batch: int, see
     """
     def draw(rng: Random) -> list[Any]:
         pairs = list(islice(draw_pairs(world, split, int(rng.random() * 2**53)), batch))
-        firsts, seconds = (tokenizer.encode_all([" ".join(words) for words in side], plain=True)
+        firsts, seconds = (map(of_words, rows(tokenizer, side), side)
                            for side in ([pair.first for pair in pairs], [pair.second for pair in pairs]))
         return [objective(a, b, pair.is_next, vocab=tokenizer.vocab, rng=rng, **choices)
                 for a, b, pair in zip(firsts, seconds, pairs, strict=True)]

@@ -55,6 +55,11 @@ class Sentence:
         """The words with spaces between them."""
         return " ".join(self.words)
 
+    @property
+    def named(self) -> tuple[tuple[int, int], ...]:
+        """Where it mentions an entity: words[start:end]."""
+        return tuple((start, end) for start, end, _ in self.mentions)
+
     @cached_property
     def bio(self) -> tuple[str, ...]:
         """The named entities as BIO tags, one a word: B-person, I-person, …, O."""

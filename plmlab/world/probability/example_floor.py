@@ -1,6 +1,7 @@
 """The floor of any objective, read off its Examples: what can a target slot know of the sentence, and what is asked?"""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from random import Random
 
 import torch
@@ -8,13 +9,15 @@ from jaxtyping import Bool
 from torch import Tensor
 
 from plmlab.example import IGNORE, Example, PairExample
+from plmlab.text import Text
 from plmlab.world.probability.automaton import Automaton
 from plmlab.world.probability.floors import Floor, MakesExamples, Reader, mean_of
 from plmlab.world.probability.readers import FIRST, Question, Seen, SlotVocabulary, told_length
 
 
 def example_floor(automaton: Automaton, sentences: Iterable[Sequence[str]], make: MakesExamples, rng: Random,
-                  reader: Reader = told_length) -> Floor:
+                  reader: Reader = told_length,
+                  named: Callable[[Sequence[str]], Iterable[tuple[int, int]]] | None = None) -> Floor:
     """The floor of the objective ``make(tokens, vocab=, rng=)``: each term exact, sentences and draws sampled.
 
     A slot knows what it may look at, and what those slots may look at, and so on. The reader is told which words in
@@ -22,14 +25,17 @@ def example_floor(automaton: Automaton, sentences: Iterable[Sequence[str]], make
     it knows of the sentence's length, the ``reader`` says. With ``told_length`` the figure is a floor for all: nobody
     can know more. With [SEP] in sight, and [MASK] in every slot that is asked for, it is reached. With
     ``visible_positions`` it is what the best reader pays that takes nothing from an Example but what stands there.
+    ``named`` tells where a sentence mentions an entity, to an objective that asks.
 
     Raises:
         FloorError: the objective asks for no token, or the reader finds no places in its Examples.
     """
     sums = []
     for words in sentences:
-        vocab = SlotVocabulary.of(len(words))
-        asked = questions(make(range(FIRST, FIRST + len(words)), vocab=vocab, rng=rng), vocab)
+        vocab, size = SlotVocabulary.of(len(words)), len(words)
+        text = Text(range(FIRST, FIRST + size), words=((place, place + 1) for place in range(size)),
+                    sentences=[(0, size)][:size], entities=partial(named, words) if named else None)
+        asked = questions(make(text, vocab=vocab, rng=rng), vocab)
         sums.append((reader(automaton, words, asked, vocab), len(asked)))
     return mean_of(sums)
 
