@@ -29,7 +29,7 @@ def linked_paragraphs() -> tuple[str, ...]:
 
 def _marked(found: re.Match[str]) -> str:
     text = link_text(found)
-    return f"{OPENS}{text}{SHUTS}" if text and not ELSEWHERE.match(found[1]) else text
+    return f"{OPENS}{text}{SHUTS}" if text and linked(found[0]) else text
 
 
 def _named(paragraph: str) -> Named:

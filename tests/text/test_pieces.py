@@ -1,6 +1,7 @@
 """Pieces of texts: a file holds what memory holds, piece for piece, and damage to it is noticed."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -9,9 +10,10 @@ import pytest
 import torch
 
 from plmlab.objectives import causal, masked
-from plmlab.text import CorpusError, Tokenizer, examples
+from plmlab.text import CorpusError, Tokenizer, examples, tokenfile
 from plmlab.text.pieces import Pieces
 from plmlab.text.streams import examples_of
+from plmlab.text.text import Named
 
 TEXTS = ["the miller mended the bridge and a heron slept below it", "nobody saw [MASK] the heron", "",
          "a bridge", "[CLS] the [SEP] miller [PAD]", "the heron"]
@@ -53,6 +55,27 @@ def test_a_file_holds_what_memory_holds_piece_for_piece(tokenizer: Tokenizer, lo
         assert len(pieces) == len(expected)
         assert [list(pieces[i]) for i in range(len(pieces))] == expected
     assert sorted(file.name for file in (tmp_path / "deep").iterdir()) == [TRAIN, HEADER, STARTS]
+
+
+def test_a_piece_knows_what_the_same_part_of_its_text_knows(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    """In memory and in a file; of its entities nothing, where its text does not."""
+    texts = [*TEXTS, "a heron. a bridge! nobody", Named("nobody saw a heron", [(0, 6), (13, 18)]),
+             Named("a bridge", [])]
+    expected = [text[start:start + 5] for text in map(partial(tokenizer.text, plain=True), texts)
+                for start in range(0, len(text), 5)]
+    for pieces in (Pieces.of(texts, tokenizer, 5), Pieces.build(texts, tokenizer, tmp_path / TRAIN, 5)):
+        for what in ("words", "sentences", "entities"):
+            assert [getattr(pieces[i], what) for i in range(len(pieces))] == [getattr(part, what) for part in expected]
+    assert {part.entities is None for part in expected} == {True, False}
+
+
+def test_pieces_of_ids_alone_as_they_once_were_are_refused(tmp_path: Path) -> None:
+    tokenizer = Tokenizer.words(TEXTS, 100)
+    for texts in (TEXTS[:1], TEXTS[:2]):
+        ids = Pieces.build(texts, tokenizer, tmp_path / TRAIN, 5).ids
+        tokenfile.write_rows(iter([np.array(ids)]), tokenizer, tmp_path / TRAIN)
+        with pytest.raises(CorpusError, match="belongs to other pieces"):
+            Pieces.open(tmp_path / TRAIN, tokenizer, 5)
 
 
 def test_a_special_token_in_a_text_stays_text(tokenizer: Tokenizer, tmp_path: Path) -> None:

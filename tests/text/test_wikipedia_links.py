@@ -1,9 +1,13 @@
 """Links in wiki markup: cases by hand, a reader that counts brackets, and what can be reached by trying every way."""
 
+import re
+
 import pytest
 
-from plmlab.text.wikipedia import articles, markup
-from plmlab.text.wikipedia_links import link_graph, linked, links_by_article, reached
+from plmlab.text import wikipedia_links
+from plmlab.text.text import Named
+from plmlab.text.wikipedia import Article, articles, clean, markup, paragraphs
+from plmlab.text.wikipedia_links import link_graph, linked, linked_paragraphs, links_by_article, reached
 
 CASES = {
     "The [[state (polity)|state]] of [[ohio]] and [[Ohio]].": ["State (polity)", "Ohio"],
@@ -14,11 +18,33 @@ CASES = {
     "{| class=x\n| [[Albania]] || {{flag|[[Andorra]]}}\n|}": ["Albania", "Andorra"],
     "no link, [http://example.org one outside], [brackets]": [],
 }
+SHOWN = dict(zip(CASES, (["state", "ohio", "Ohio"], ["the crew", "Apollo 8"], [], [], ["2001: A Space Odyssey"]),
+                 strict=False))
 
 
 @pytest.mark.parametrize("text", CASES)
 def test_links_of_a_text(text: str) -> None:
     assert linked(text) == CASES[text]
+
+
+@pytest.mark.parametrize("text", CASES)
+def test_what_is_shown_of_links_is_named(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many entities as there are links in running text, which is what it is without."""
+    running = f"{text} It is a sentence of some seven words."
+    monkeypatch.setattr(wikipedia_links, "markup", lambda: {"page": running})
+    monkeypatch.setattr(wikipedia_links, "articles", lambda: [Article("page", tuple(clean(running)))])
+    assert linked_paragraphs.__wrapped__() == tuple(clean(running))
+    found = [paragraph[start:end] for paragraph in linked_paragraphs.__wrapped__() for start, end in paragraph.entities]
+    assert found == SHOWN.get(text, []), running
+
+
+def test_the_sample_s_paragraphs_name_what_their_links_show() -> None:
+    assert list(linked_paragraphs()) == paragraphs()
+    named = [paragraph for paragraph in linked_paragraphs() if isinstance(paragraph, Named)]
+    assert len(named) > 0.999 * len(paragraphs())
+    shown = {re.split(r"[|\[]", piece)[-1] for article in articles() for piece in markup()[article.title].split("]]")}
+    found = [paragraph[start:end] for paragraph in named for start, end in paragraph.entities]
+    assert len(found) > 15_000 and sum(name in shown for name in found) > 0.97 * len(found)
 
 
 def by_brackets(text: str, titles: set[str]) -> set[str]:
