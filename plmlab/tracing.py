@@ -50,18 +50,20 @@ def example(kind: ModelType) -> AnyExample:
     return replace(made, targets=targets, labels=labels)
 
 
-def filled(kind: Any, batch: Any) -> Any:
+def filled(kind: Any, batch: Any, config: Any) -> Any:
     """A value of the ``kind`` that a method asks for: the batch, or, of a larger kind, what consists of such batches
-    and of tensors, every axis without a fixed length having one element."""
+    and of tensors. An axis without a fixed length has one element; of vectors, as many as the ``config`` says of a
+    field of that name, such as ``width``."""
     if is_dataclass(kind) and not isinstance(batch, kind):  # type: ignore[arg-type]
         hints = get_type_hints(kind)
-        return kind(**{part.name: filled(hints[part.name], batch) for part in fields(kind)})  # type: ignore[operator]
+        return kind(**{part.name: filled(hints[part.name], batch, config) for part in fields(kind)})  # type: ignore[operator]
     if not hasattr(kind, "dim_str"):
         return batch
-    sizes = [int(axis) if axis.isdigit() else 1 for axis in kind.dim_str.split()]
+    real = "float32" in kind.dtypes
+    sizes = [int(axis) if axis.isdigit() else getattr(config, axis, 1) if real else 1 for axis in kind.dim_str.split()]
     if "bool" in kind.dtypes:
         return torch.ones(sizes, dtype=torch.bool)
-    return torch.zeros(sizes, dtype=torch.float if "float32" in kind.dtypes else torch.long)
+    return torch.zeros(sizes, dtype=torch.float if real else torch.long)
 
 
 def ours(cls: type) -> bool:
@@ -112,7 +114,7 @@ class Trace:
         for method in (getattr(self.model, name) for name in ENTRANCES if hasattr(self.model, name)):
             asked, before = next(iter(inspect.signature(method).parameters.values())), sys.getprofile()
             try:
-                given = filled(asked.annotation, batch)
+                given = filled(asked.annotation, batch, self.model.config)
                 sys.setprofile(self.seen)
                 with torch.no_grad():
                     method(given)
