@@ -122,8 +122,9 @@ def test_a_part_is_compared_wherever_it_stands() -> None:
 
 
 def test_all_parts_of_a_model_run_whatever_its_loss_asks_for() -> None:
-    for name, part in (("cogqa", "GraphLayer.forward"), ("realm", "Embedder.forward"), ("open-realm", "OpenREALM.joint"),
-                       ("lstm", ".step"), ("bert-pretraining", "BERTPretraining.next_sentence_logits")):
+    for name, part in (("cogqa", "GraphLayer.forward"), ("realm", "Embedder.forward"),
+                       ("open-realm", "OpenREALM.joint"), ("lstm", ".step"),
+                       ("bert-pretraining", "BERTPretraining.next_sentence_logits")):
         assert any(one.endswith(part) for one in shown(page_of(name))), name
 
 
