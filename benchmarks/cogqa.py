@@ -42,7 +42,7 @@ def their_system1(model: CogQA) -> Any:
     """transformers' BERT with the weights of ours, and a layer of four labels."""
     from transformers import BertForTokenClassification
 
-    bert: BERT = model.bert
+    bert: BERT = model.encoder
     base = to_hf(bert)
     base.config.num_labels = 4
     theirs = BertForTokenClassification(base.config)
@@ -53,7 +53,7 @@ def their_system1(model: CogQA) -> Any:
 
 def update(model: CogQA, vocab: Any, rounds: int) -> None:
     """Print the table of an update, once both are seen to have one loss."""
-    made = batch(vocab, model.config.time)
+    made = batch(vocab, model.encoder.config.time)
     theirs, reading = their_system1(model), made.reading
     mask, pointers = reading.looked_at, asked(reading, "pointers")
 
@@ -78,7 +78,7 @@ def asking(model: CogQA) -> None:
     some = [one for group in ("one hop", "2 hops", "3 hops") for one in questions("test")[group][:30]]
     ways = {"CogQA": lambda one: answered(model, told, one),
             "one pass over top pages": lambda one: one_pass.answered(
-                reader, one, "test", one_pass.top_text(one, "test", reader.config.time))}
+                reader, one, "test", one_pass.top_text(one, "test", reader.encoder.config.time))}
     print("\n| | questions a second | pages read a question |\n|---|--:|--:|")
     for name, answer in ways.items():
         answer(some[0])

@@ -60,7 +60,7 @@ def test_the_cogqa_answers_as_its_readme_tells(name: str) -> None:
 def test_ten_questions_have_their_loss(name: str, same_ten: Callable[[str, float], None]) -> None:
     (model, tokenizer), articles = load(name), pages("test")
     some = [question for group in ("one hop", "3 hops") for question in questions("test")[group][:5]]
-    graphs = [example(one, articles, tokenizer.vocab, model.config.time, Random(one.text)) for one in some]
+    graphs = [example(one, articles, tokenizer.vocab, model.encoder.config.time, Random(one.text)) for one in some]
     with torch.no_grad():
         same_ten(name, float(model.loss(CognitiveBatch.of(graphs, pad=tokenizer.vocab.need("pad")))))
 
