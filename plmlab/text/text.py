@@ -6,21 +6,18 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, pairwise
-from typing import Any, Self, SupportsIndex, overload
+from typing import Any, Self
 
 Spans = tuple[tuple[int, int], ...]
 """Stretches from a start up to an end, which is not in it; in their order, none of them empty, none within another."""
 KNOWN = {
     "words": "encode it with Tokenizer.text, whose words are those that the tokenizer cuts",
     "sentences": "encode it with Tokenizer.text, which tells them by their punctuation",
-    "entities": "encode with Tokenizer.text a string that tells them, such as plmlab.text.wikipedia_links "
-                "has, or take plmlab.world.datasets.texts",
+    "entities": "plmlab.text.wikipedia_links has strings that tell them, plmlab.world.datasets.texts texts",
 }
 """What a text may know of itself, and how one comes by a text that does."""
 SENTENCE = re.compile(r"[.!?…]+[\"'”’)\]]*(?:\s+|$)|[。！？]+|\n{2,}")
 """Where a sentence ends."""
-
-
 Told = Iterable[tuple[int, int]] | Callable[[], Iterable[tuple[int, int]] | None] | None
 """Spans as a source tells them: themselves, what finds them when they are asked for, or None."""
 
@@ -45,25 +42,10 @@ class Text(tuple[int, ...]):
         self._known = {what: _checked(spans, len(self), what) for what, spans in told.items() if not callable(spans)}
         return self
 
-    @property
-    def words(self) -> Spans | None:
-        """The words, as the tokenizer cuts them."""
-        return self._spans("words")
+    words = property(lambda self: self._spans("words"), doc="The words, as the tokenizer cuts them.")
+    sentences = property(lambda self: self._spans("sentences"), doc="The sentences.")
+    entities = property(lambda self: self._spans("entities"), doc="Where something is named that the source knows.")
 
-    @property
-    def sentences(self) -> Spans | None:
-        """The sentences."""
-        return self._spans("sentences")
-
-    @property
-    def entities(self) -> Spans | None:
-        """Where something is named that the source knows."""
-        return self._spans("entities")
-
-    @overload
-    def __getitem__(self, place: SupportsIndex) -> int: ...
-    @overload
-    def __getitem__(self, place: slice) -> "Text": ...
     def __getitem__(self, place: Any) -> Any:
         """A token, or a part of the text."""
         found = super().__getitem__(place)

@@ -11,8 +11,8 @@ from plmlab.text.wikipedia import HIDDEN, NOT_A_WORD, NOWIKI, articles, clean, l
 if TYPE_CHECKING:
     import networkx
 
-OPENS, SHUTS = "\ue000", "\ue001"
-"""What stands around a link while a page is cleaned: characters that no page has."""
+MARK = re.compile("\ue000")
+"""What stands before and behind a link while a page is cleaned: a character that no page has."""
 TARGET = re.compile(r"\[\[([^\[\]|#]+)")
 ELSEWHERE = re.compile(r"\s*(?::|(?:[swq]|wikt|wiktionary|wikiquote|wikipedia|wp|template)\s*:)", re.IGNORECASE)
 """What is no page of the encyclopedia: notes for its writers, and other projects."""
@@ -29,16 +29,13 @@ def linked_paragraphs() -> tuple[str, ...]:
 
 def _marked(found: re.Match[str]) -> str:
     text = link_text(found)
-    return f"{OPENS}{text}{SHUTS}" if text and linked(found[0]) else text
+    return f"{MARK.pattern}{text}{MARK.pattern}" if text and linked(found[0]) else text
 
 
 def _named(paragraph: str) -> Named:
     """A paragraph without the marks around its links, which it tells instead."""
-    places, size = list[int](), 0
-    for part in (parts := re.split(f"[{OPENS}{SHUTS}]", paragraph)):
-        size += len(part)
-        places.append(size)
-    return Named("".join(parts), zip(places[:-1:2], places[1::2], strict=True))
+    places = [found.start() - before for before, found in enumerate(MARK.finditer(paragraph))]
+    return Named(MARK.sub("", paragraph), zip(places[::2], places[1::2], strict=True))
 
 
 def linked(text: str) -> list[str]:

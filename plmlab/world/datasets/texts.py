@@ -17,10 +17,8 @@ def sentence_texts(sentences: Sequence[Sentence], tokenizer: Tokenizer) -> list[
 
 
 def document_text(sentences: Sequence[Sentence], tokenizer: Tokenizer) -> Text:
-    """The English sentences of an article or a story as one text. ValueError for none, or as `sentence_texts`."""
-    if not sentences:
-        raise ValueError("the document is empty; give the sentences of an article or a story")
-    return reduce(add, sentence_texts(sentences, tokenizer))
+    """The English sentences of an article or a story as one text. ValueError as `sentence_texts`."""
+    return reduce(add, sentence_texts(sentences, tokenizer), Text(words=(), sentences=(), entities=()))
 
 
 def rows(tokenizer: Tokenizer, texts: Sequence[Sequence[str]]) -> list[list[int]]:
