@@ -17,8 +17,7 @@ from plmlab.models.bert import BERTConfig, BERTPretraining
 from plmlab.models.registry import MODELS, ModelType, Pretraining
 from plmlab.objectives import OBJECTIVES, Objective, always_mask, masked
 from plmlab.text import Text, Tokenizer, Vocabulary
-from plmlab.text.text import spans
-from plmlab.text.wikipedia_links import linked_paragraphs
+from plmlab.text.text import Named, spans
 
 
 def whole(tokens, *, vocab: Vocabulary, rng: Random, rate: float = 0.15, what: str = "words") -> Example:
@@ -72,10 +71,11 @@ def test_the_world_is_read_so_and_has_its_floor(name: str, small_as_full: world.
     assert "its floor" in capsys.readouterr().out
 
 
-def test_names_are_known_where_links_are(tmp_path: Path, capsys, corpus: Path) -> None:
+def test_names_are_known_where_the_text_tells_them(tmp_path: Path, capsys, corpus: Path) -> None:
     assert "needs to know the entities of a text" in refusal(
         capsys, "named", "--corpus", str(corpus), *SIZE, "--steps", "2", "--out", str(tmp_path / "new"))
-    tokenizer, paragraph = Tokenizer.wordpiece(linked_paragraphs()[:40], 900), linked_paragraphs()[3]
+    paragraph = Named("the bird of Anna Bell hears the garden of Oakton", [(12, 21), (42, 48)])
+    tokenizer = Tokenizer.wordpiece([paragraph] * 3, 80)
     text = tokenizer.text(paragraph)
     places = hidden(named(text, vocab=tokenizer.vocab, rng=Random(0), rate=1.0))
     assert [text[place] for place in places] == [token for start, end in paragraph.entities
