@@ -27,7 +27,7 @@ VOCAB = Vocabulary(SMALL_VOCAB)
 Module = type[nn.Module]
 
 
-def example(kind: ModelType) -> AnyExample:
+def example(kind: ModelType, model: nn.Module) -> AnyExample:
     """What a model reads of made-up tokens: by the objective that pretrains it, or that pretrains what is named like
     it. Where there is none, by its architecture, with a target, and with a label for whatever task it has."""
     first, second = VOCAB.words[:12], VOCAB.words[12:20]
@@ -35,7 +35,7 @@ def example(kind: ModelType) -> AnyExample:
     if pretrained and (how := pretrained.pretraining):
         given: dict[str, Any] = {"vocab": VOCAB, "rng": Random(0)}
         return how.pairs(first, second, True, **given) if how.pairs else how.objective(first, **given)
-    reads = architecture_of(kind.model(kind.config.tiny(SMALL_VOCAB)))
+    reads = architecture_of(model)
     try:
         made = reads.example(first, second, VOCAB)
     except ValueError:
@@ -102,7 +102,7 @@ class Trace:
         model = kind.model(kind.config.tiny(SMALL_VOCAB)).eval()
         trace = cls(kind, model, {path: type(module) for path, module in model.named_modules(remove_duplicate=False)
                                   if ours(type(module))})
-        batch = collated([example(kind)], VOCAB.need("pad"))  # type: ignore[arg-type]
+        batch = collated([example(kind, model)], VOCAB.need("pad"))  # type: ignore[arg-type]
         trace.run(batch)
         for point in hook_points(model).values():
             point.records.append(lambda _: None)

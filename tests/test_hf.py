@@ -35,7 +35,9 @@ from plmlab.hf import NotLoadable, convert, from_hf, minilm, to_hf, tokenizer_to
 from plmlab.hf.links import CONV1D, Form, Link, rearranged, to_ours, to_theirs
 from plmlab.models.bert import BERT, BERTConfig, BERTPretraining
 from plmlab.models.gpt import GPT, GPT2, GPTConfig
+from plmlab.models.task_heads import TokenClassifier
 from plmlab.models.transformer import Transformer, TransformerConfig
+from plmlab.models.unilm import UniLM, UniLMConfig
 from plmlab.models.xlnet import XLNet
 from plmlab.text import Tokenizer
 from plmlab.visibility import AttentionMask
@@ -279,6 +281,8 @@ def test_what_our_models_do_not_do_is_refused_not_ignored(make, message: str) ->
 def test_what_has_no_counterpart() -> None:
     with pytest.raises(ValueError, match=r"a Transformer has no counterpart.*: BERT, BERTPretraining, .*GPT, GPT2"):
         to_hf(Transformer(TransformerConfig.tiny(20)))
+    with pytest.raises(ValueError, match=r"a TokenClassifier on a UniLM has no counterpart.* on BERT, XLNet, MPNet"):
+        to_hf(TokenClassifier.on(UniLM(UniLMConfig.tiny(60))))
 
 
 def test_links_read_and_write() -> None:
