@@ -30,8 +30,8 @@ SHOWN = {"a pointer, 30 words": "lab = made(Pointer(), 30)\nlab",
          "random weights, 50 words": "lab = made(model, 50)\nlab"}
 SAID = """
 start = time.perf_counter()
-for slot in range(20):
-    lab.held = [{"step": 3, "slot": slot}]
+for position in range(20):
+    lab.held = [{"step": 3, "position": position}]
 spent = 50 * (time.perf_counter() - start)
 lab.held = []
 lab._counted.clear()

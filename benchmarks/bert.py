@@ -1,8 +1,9 @@
 """Pretraining speed: our BERT against that of transformers, the same updates side by side.
 
-``python benchmarks/bert.py [rounds]``. 4 layers × 128, 4 heads, pairs of 64 tokens × 32, vocabulary 2,000, no dropout,
-15 % of the slots hidden and the next sentence asked, AdamW (fused) for each, on the CPU with two threads. Each turn is
-five updates. Ours names the hidden slots alone; theirs names every slot and throws the others' words away.
+``python benchmarks/encoder.py [rounds]``. 4 layers × 128, 4 heads, pairs of 64 tokens × 32, vocabulary 2,000, no
+dropout, 15 % of the positions hidden and the next sentence asked, AdamW (fused) for each, on the CPU with two threads.
+Each turn is five updates. Ours names the hidden positions alone; theirs names every position and throws the others'
+words away.
 """
 
 import sys
@@ -24,7 +25,8 @@ VOCAB, TIME, BATCH, UPDATES = 2000, 64, 32, 5
 
 
 def pairs(size: int, time: int, rows: int, count: int) -> list[Batch]:
-    """So many batches of random pairs of full length, of a vocabulary of this ``size``; 15 % of their slots hidden."""
+    """So many batches of random pairs of full length, of a vocabulary of this ``size``; 15 % of their positions
+    hidden."""
     rng, vocab, half = Random(0), Vocabulary(size), (time - 3) // 2
 
     def words(n: int) -> list[int]:

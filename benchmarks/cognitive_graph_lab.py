@@ -18,7 +18,7 @@ from plmlab.chapters.ch14.presets import preset
 from plmlab.chapters.ch14.training import pages
 from plmlab.checkpoints import load
 from plmlab.labs import CognitiveGraphLab
-from plmlab.models.cognitive_growth import Growth
+from plmlab.models.cogqa_search import Growth
 (model, spelled), told = load("cogqa-world"), pages("test")
 questions = [preset(one, told, str(i)) for i, one in enumerate(
     one for kind in ("bridge", "comparison") for one in islice(world.full().questions(kind, "test", 0), 30))]

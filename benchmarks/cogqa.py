@@ -24,9 +24,9 @@ from plmlab.checkpoints import load
 from plmlab.hf import to_hf
 from plmlab.models.bert import BERT
 from plmlab.models.cogqa import CogQA, pointing
-from plmlab.models.one_pass_reader import OnePassReader
+from plmlab.models.single_pass_reader import SinglePassReader
 from plmlab.objectives.cognitive_graphs import CognitiveBatch
-from plmlab.objectives.fine_tuning import asked
+from plmlab.objectives.fine_tuning import label_of
 
 QUESTIONS = 8
 
@@ -46,7 +46,7 @@ def their_system1(model: CogQA) -> Any:
     base = to_hf(bert)
     base.config.num_labels = 4
     theirs = BertForTokenClassification(base.config)
-    theirs.bert.load_state_dict(base.state_dict(), strict=False)
+    theirs.encoder.load_state_dict(base.state_dict(), strict=False)
     theirs.classifier.load_state_dict(model.output.state_dict())
     return theirs.train()
 
@@ -55,7 +55,7 @@ def update(model: CogQA, vocab: Any, rounds: int) -> None:
     """Print the table of an update, once both are seen to have one loss."""
     made = batch(vocab, model.encoder.config.time)
     theirs, reading = their_system1(model), made.reading
-    mask, pointers = reading.looked_at, asked(reading, "pointers")
+    mask, pointers = reading.padding_mask, label_of(reading, "pointers")
 
     def their_loss() -> Tensor:
         logits = theirs(reading.tokens, mask.long(), reading.segments).logits
@@ -74,7 +74,7 @@ def update(model: CogQA, vocab: Any, rounds: int) -> None:
 
 def asking(model: CogQA) -> None:
     """Print how many questions are answered in a second, and how many pages are read for each."""
-    reader, told = OnePassReader.on(pretrained()).eval(), pages("test")
+    reader, told = SinglePassReader.from_pretrained(pretrained()).eval(), pages("test")
     some = [one for group in ("one hop", "2 hops", "3 hops") for one in questions("test")[group][:30]]
     ways = {"CogQA": lambda one: answered(model, told, one),
             "one pass over top pages": lambda one: one_pass.answered(

@@ -8,16 +8,16 @@ import torch
 from rounds import race, table
 from torch import nn
 
-from plmlab.models.elmo import BiLMConfig, Direction
+from plmlab.models.elmo import BiLMConfig, LSTMStack
 
-SIZES = {"model 96, hidden 192; 64 texts of 16 slots": (BiLMConfig(model=96, hidden=192), 64, 16),
-         "model 512, hidden 4,096, the released size; 4 texts of 8 slots": (BiLMConfig(), 4, 8)}
+SIZES = {"model 96, hidden 192; 64 texts of 16 positions": (BiLMConfig(model=96, hidden=192), 64, 16),
+         "model 512, hidden 4,096, the released size; 4 texts of 8 positions": (BiLMConfig(), 4, 8)}
 FEWER = 3
 """By how much fewer rounds the released size gets."""
 
 
 class TorchDirection(nn.Module):
-    """The LSTMs of a `Direction` without clipping, each of torch."""
+    """The LSTMs of a `LSTMStack` without clipping, each of torch."""
 
     def __init__(self, config: BiLMConfig) -> None:
         super().__init__()
@@ -25,7 +25,7 @@ class TorchDirection(nn.Module):
                                     for _ in range(config.layers))
 
     def forward(self, x: torch.Tensor, lengths: None, carried: None) -> tuple[list[torch.Tensor], list[object]]:
-        """What each layer shows at each slot, and its states after the last."""
+        """What each layer shows at each position, and its states after the last."""
         shown, last = [], []
         for place, layer in enumerate(self.layers):
             said, state = layer(x)
@@ -49,8 +49,8 @@ def main(rounds: int) -> None:
     for size, (config, batch, time) in SIZES.items():
         x, free = torch.randn(batch, time, config.model), replace(config, clip=None)
         sides: dict[str, tuple[type[nn.Module], BiLMConfig]] = {
-            "torch.nn.LSTM": (TorchDirection, free), "plmlab": (Direction, free),
-            f"plmlab, clipped at {config.clip:g}": (Direction, config)}
+            "torch.nn.LSTM": (TorchDirection, free), "plmlab": (LSTMStack, free),
+            f"plmlab, clipped at {config.clip:g}": (LSTMStack, config)}
         runners = {name: update(nn.ModuleList(kind(how) for _ in range(2)), x) for name, (kind, how) in sides.items()}
         print(f"\n{size}\n\n{table(race(runners, rounds=rounds), batch * time)}", flush=True)
         rounds = max(1, rounds // FEWER)

@@ -9,7 +9,7 @@ import sys
 import torch
 from rounds import race, table
 
-from plmlab.decode import AutoregressiveModel, Rereading, greedy
+from plmlab.decode import AutoregressiveModel, UncachedLM, greedy
 from plmlab.example import Batch
 from plmlab.hf import to_hf
 from plmlab.models.gpt import GPT2, GPTConfig
@@ -40,9 +40,9 @@ def main(rounds: int) -> None:
                                       do_sample=False, use_cache=True, pad_token_id=0)
             return written[:, PROMPT:].tolist()
 
-        assert write(ours) == write(Rereading(reread)) == generate()
+        assert write(ours) == write(UncachedLM(reread)) == generate()
         seconds = race({"plmlab": lambda write=write: write(ours),
-                        "plmlab, without its cache": lambda write=write: write(Rereading(reread)),
+                        "plmlab, without its cache": lambda write=write: write(UncachedLM(reread)),
                         "transformers": generate}, rounds=rounds)
         print(f"\n{batch} text{'s' if batch > 1 else ''} at once\n\n{table(seconds, batch * LENGTH)}")
 

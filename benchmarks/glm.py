@@ -19,9 +19,9 @@ from torch.nn import functional as F
 
 from plmlab.decode import greedy
 from plmlab.example import IGNORE, Batch, Example
-from plmlab.models.filling import Filler
+from plmlab.models.infilling import BlankInfiller
 from plmlab.models.glm import GLMConfig, GLMPretraining
-from plmlab.objectives.blanks import blank_infilling, document_infilling, filled_in
+from plmlab.objectives.blanks import blank_infilling, document_infilling, infilled
 from plmlab.text.vocabulary import Vocabulary
 
 TEXTS, WORDS, VOCAB = 32, 64, Vocabulary(2000)
@@ -41,7 +41,7 @@ def torch_layers(model: GLMPretraining) -> Any:
                                        activation=partial(F.gelu, approximate="tanh"))
     theirs: Any = nn.TransformerEncoder(layer, LAYERS, nn.LayerNorm(WIDTH), enable_nested_tensor=False)
     ours: Any
-    for its, ours in zip(theirs.layers, model.bert.layers, strict=True):
+    for its, ours in zip(theirs.layers, model.encoder.layers, strict=True):
         attention = ours.attention
         parts = (attention.q, attention.k, attention.v)
         its.self_attn.in_proj_weight.data = torch.cat([part.weight.data for part in parts])
@@ -50,7 +50,7 @@ def torch_layers(model: GLMPretraining) -> Any:
                            (its.linear2, ours.feed_forward.narrow), (its.norm1, ours.attention_residual.norm),
                            (its.norm2, ours.feed_forward_residual.norm)):
             one.load_state_dict(other.state_dict())
-    theirs.norm.load_state_dict(model.bert.final_norm.state_dict())
+    theirs.norm.load_state_dict(model.encoder.final_norm.state_dict())
     return theirs
 
 
@@ -64,13 +64,13 @@ def update(name: str, objective: Callable[..., Example], model: GLMPretraining, 
     theirs, asked = torch_layers(model), batch.targets != IGNORE
 
     def their_loss() -> Tensor:
-        hidden = theirs(model.bert.embeddings(batch), bias)[asked]
+        hidden = theirs(model.encoder.embeddings(batch), bias)[asked]
         return F.cross_entropy(model.token_logits(hidden), batch.targets[asked])
 
     assert torch.allclose(model.loss(batch), their_loss(), atol=1e-4)
     seconds = race({"our GLM": lambda: model.loss(batch).backward(),
                     "torch's layers": lambda: their_loss().backward()}, rounds=rounds)
-    print(f"\nan update, {name}\n\n{table(seconds, int(batch.looked_at.sum()))}")
+    print(f"\nan update, {name}\n\n{table(seconds, int(batch.padding_mask.sum()))}")
 
 
 @torch.no_grad()
@@ -79,9 +79,9 @@ def anew(model: GLMPretraining, texts: list[list[int]]) -> list[list[int]]:
     allowed = torch.tensor([token not in VOCAB.special for token in range(VOCAB.size)])
     written: list[list[int]] = [[] for _ in texts]
     for _ in range(LENGTH):
-        batch = Batch.of([filled_in(text, [words], [0], VOCAB) for text, words in zip(texts, written, strict=True)],
+        batch = Batch.of([infilled(text, [words], [0], VOCAB) for text, words in zip(texts, written, strict=True)],
                          pad=0)
-        said = model.token_logits(model.bert(batch)[:, -1]).masked_fill(~allowed, -torch.inf).argmax(-1).tolist()
+        said = model.token_logits(model.encoder(batch)[:, -1]).masked_fill(~allowed, -torch.inf).argmax(-1).tolist()
         for text, token in zip(written, said, strict=True):
             text.append(token)
     return written
@@ -97,7 +97,7 @@ def main(rounds: int) -> None:
     update("one blank of half and more", document_infilling, model, rounds)
     texts = [[*row[:20], VOCAB.need("mask"), *row[20:]] for row in rows(40)]
     model.eval()
-    filler = Filler(model, texts, VOCAB)
+    filler = BlankInfiller(model, texts, VOCAB)
     unending = {*filler.banned, VOCAB.need("start")}
 
     def with_cache() -> list[list[int]]:

@@ -62,7 +62,7 @@ def theirs(model: nn.Module, data: list[Any], loss: Callable[[nn.Module, Any], T
 
 
 def windows(vocab: int, time: int, rows: int) -> list[Batch]:
-    """Random tokens, each slot to say the next."""
+    """Random tokens, each position to say the next."""
     draw = torch.Generator().manual_seed(0)
     return [Batch.causal(torch.randint(vocab, (rows, time + 1), generator=draw)) for _ in range(UPDATES)]
 

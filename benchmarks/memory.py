@@ -45,7 +45,7 @@ def training(rounds: int) -> None:
 
 @torch.no_grad()
 def reading(seen: int, rounds: int) -> None:
-    """Print a table of reading `NEW` words one after the other, each with what stands ``seen`` slots before it."""
+    """Print a table of reading `NEW` words one after the other, each with what stands ``seen`` positions before it."""
     ids = torch.randint(VOCAB, (1, seen + NEW))
     model, gpt = remembering(NEW, seen).eval(), window(seen).eval()
     state = model.start()
@@ -61,7 +61,7 @@ def reading(seen: int, rounds: int) -> None:
 
     times = race({"memory": with_memory, "window, moved": moved}, rounds=max(3, rounds // 3), warm_up=1)
     slow = {"memory": times["memory"], "window, moved": [turn * NEW / words for turn in times["window, moved"]]}
-    print(f"\n{seen:,} slots seen\n\n" + table(slow, NEW))
+    print(f"\n{seen:,} positions seen\n\n" + table(slow, NEW))
 
 
 def main(rounds: int) -> None:

@@ -12,7 +12,7 @@ torch.set_num_threads(1)
 from plmlab.chapters.ch16.corpora import corpus
 from plmlab.checkpoints import load
 from plmlab.labs import RetrievalLab, RetrievalPreset
-from plmlab.models.lookup import Lookup
+from plmlab.models.retrieve_and_read import Lookup
 from plmlab.world.datasets.tokenizer import spelling
 lookup = Lookup.of(load("realm-world")[0], spelling(), corpus(1).blocks)
 said = [" ".join("[MASK]" if place in one.salient else word for place, word in enumerate(one.cloze.words))

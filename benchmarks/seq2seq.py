@@ -14,7 +14,7 @@ from rounds import race, table
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from plmlab.decode import Given, greedy
+from plmlab.decode import ConditionedDecoder, greedy
 from plmlab.example import PairBatch
 from plmlab.models.seq2seq import AdditiveSeq2Seq, DotSeq2Seq, GeneralSeq2Seq, Seq2Seq, Seq2SeqConfig
 from plmlab.models.transformer import Transformer, TransformerConfig
@@ -35,7 +35,7 @@ class Torch(nn.Module):
         self.output = nn.Linear(2 * WIDTH if attends else WIDTH, vocab)
 
     def step(self, tokens: Tensor, state: tuple[Tensor, ...], memory: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
-        """The logits of some slots, and the state behind them."""
+        """The logits of some positions, and the state behind them."""
         hidden, state = self.decoder(self.token(tokens), state)
         if self.attention is not None:
             hidden = torch.cat([self.attention(hidden, memory, memory, need_weights=False)[0], hidden], -1)
@@ -87,7 +87,7 @@ def main(rounds: int) -> None:
 
     def writes(model: nn.Module) -> Callable[[], object]:
         never_ends(model.eval(), vocab)
-        return lambda: greedy(Given(model, batch.source), start, vocab, length=LENGTH)
+        return lambda: greedy(ConditionedDecoder(model, batch.source), start, vocab, length=LENGTH)
 
     written = {name: (lambda model=model: model.write(batch.source.tokens, vocab.need("start")))
                for name, model in theirs.items()} | {name: writes(model) for name, model in ours.items()}

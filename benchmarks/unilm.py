@@ -1,8 +1,8 @@
 """UniLM under each of its masks beside BERT of ``transformers`` with the same masks, and its writing with a cache.
 
 ``python benchmarks/unilm.py [rounds]``. 4 layers × 128, 4 heads, vocabulary 2,000, on the CPU with two threads: 32
-texts of 64 slots, 15 % of the words asked; loss and gradients of an update. Then 32 targets of 20 tokens are written
-after sources of 16 words, with keys and values kept, and by reading everything anew for each word.
+texts of 64 positions, 15 % of the words asked; loss and gradients of an update. Then 32 targets of 20 tokens are
+written after sources of 16 words, with keys and values kept, and by reading everything anew for each word.
 """
 
 import sys
@@ -16,12 +16,12 @@ from torch.nn import functional as F
 from plmlab.decode import greedy
 from plmlab.example import IGNORE, Batch
 from plmlab.hf import to_hf
-from plmlab.models.unilm import UniLMConfig, UniLMPretraining, Writer, source_batch
-from plmlab.objectives import masked_target
+from plmlab.models.unilm import UniLMConfig, UniLMPretraining, UniLMDecoder, source_batch
+from plmlab.objectives import masked_seq2seq_target
 from plmlab.objectives.prefix import MASKS
 from plmlab.text.vocabulary import Vocabulary
 
-TEXTS, SLOTS, VOCAB = 32, 64, Vocabulary(2000)
+TEXTS, POSITIONS, VOCAB = 32, 64, Vocabulary(2000)
 SOURCE, LENGTH = 16, 20
 
 
@@ -33,13 +33,13 @@ def rows(words: int) -> list[list[int]]:
 
 def update(name: str, model: UniLMPretraining, theirs: Any, rounds: int) -> None:
     """Print the table of one mask, once both are seen to have one loss."""
-    batch = Batch.of([MASKS[name](row, vocab=VOCAB, rng=Random(i)) for i, row in enumerate(rows(SLOTS - 3))], pad=0)
+    batch = Batch.of([MASKS[name](row, vocab=VOCAB, rng=Random(i)) for i, row in enumerate(rows(POSITIONS - 3))], pad=0)
     looks = batch.visible.dense(*[batch.size[1]] * 2)
     bias = None if looks is None else torch.zeros(looks.shape).masked_fill(~looks, float("-inf"))
     asked = batch.targets != IGNORE
 
     def their_loss() -> torch.Tensor:
-        hidden = theirs.bert(batch.tokens, attention_mask=bias, token_type_ids=batch.segments)[0]
+        hidden = theirs.encoder(batch.tokens, attention_mask=bias, token_type_ids=batch.segments)[0]
         return F.cross_entropy(theirs.cls.predictions(hidden[asked]), batch.targets[asked])
 
     assert torch.allclose(model.loss(batch), their_loss(), atol=1e-4)
@@ -54,10 +54,11 @@ def anew(model: UniLMPretraining, sources: list[list[int]]) -> list[list[int]]:
     allowed = torch.tensor([token not in VOCAB.special or token == VOCAB.sep for token in range(VOCAB.size)])
     written: list[list[int]] = [[] for _ in sources]
     for length in range(LENGTH):
-        slot = SOURCE + 2 + length
-        batch = Batch.of([masked_target(source, [*text, VOCAB.need("mask")], vocab=VOCAB, rng=Random(0), select=())
+        position = SOURCE + 2 + length
+        batch = Batch.of([masked_seq2seq_target(source, [*text, VOCAB.need("mask")], vocab=VOCAB, rng=Random(0),
+                                                select=())
                           for source, text in zip(sources, written, strict=True)], pad=0)
-        hidden = model.bert(batch)[:, slot]
+        hidden = model.encoder(batch)[:, position]
         said = model.token_logits(hidden).masked_fill(~allowed, -torch.inf).argmax(-1).tolist()
         for text, token in zip(written, said, strict=True):
             text.append(token)
@@ -68,7 +69,7 @@ def main(rounds: int) -> None:
     """Print all tables."""
     torch.set_num_threads(2)
     torch.manual_seed(0)
-    model = UniLMPretraining(UniLMConfig(VOCAB.size, SLOTS, 4, 128, 4, 512, dropout=0.0, attention_dropout=0.0))
+    model = UniLMPretraining(UniLMConfig(VOCAB.size, POSITIONS, 4, 128, 4, 512, dropout=0.0, attention_dropout=0.0))
     theirs = to_hf(model).train()
     for name in MASKS:
         update(name, model, theirs, rounds)
@@ -77,7 +78,7 @@ def main(rounds: int) -> None:
     model.eval()
     with torch.no_grad():
         model.bias[VOCAB.sep] = -100.0  # so that no target ends
-    kept = Writer(model, source_batch(sources, VOCAB), VOCAB)
+    kept = UniLMDecoder(model, source_batch(sources, VOCAB), VOCAB)
 
     def with_cache() -> list[list[int]]:
         return [list(text.tokens) for text in greedy(kept, start, VOCAB, length=LENGTH)]

@@ -8,11 +8,11 @@ from itertools import accumulate, pairwise
 from random import Random
 from typing import Any
 
-from plmlab.example import AnyBatch, Batch, Example, PairBatch, PairExample, TwoWayBatch, TwoWayExample
+from plmlab.example import AnyBatch, Batch, BidirectionalBatch, BidirectionalExample, Example, PairBatch, PairExample
 
-Made = Sequence[Example] | Sequence[PairExample] | Sequence[TwoWayExample]
+Made = Sequence[Example] | Sequence[PairExample] | Sequence[BidirectionalExample]
 COLLATED: dict[type, type[AnyBatch]] = {
-    PairExample: PairBatch, TwoWayExample: TwoWayBatch}
+    PairExample: PairBatch, BidirectionalExample: BidirectionalBatch}
 """Kind of example → what its batches are; `Batch` for all others."""
 
 
@@ -47,9 +47,10 @@ def bucketed(source: ExampleBatches, buckets: int) -> Callable[[int], Any]:
     """The Examples of ``source`` with those of like length together, so that less is padded (Vaswani et al. 2017,
     §5.1).
 
-    Each ``buckets`` batches of the source are sorted by length and cut into as many of about equal slots, the shortest
-    texts first: the same Examples, each once. Make one update of them (``accumulate=buckets``): updates that have seen
-    short texts only, or long ones, learn worse. The batch of a step depends on the source's seed and the step alone.
+    Each ``buckets`` batches of the source are sorted by length and cut into as many of about equal positions, the
+    shortest texts first: the same Examples, each once. Make one update of them (``accumulate=buckets``): updates that
+    have seen short texts only, or long ones, learn worse. The batch of a step depends on the source's seed and the step
+    alone.
     """
     @lru_cache(1)
     def turn(number: int) -> list[AnyBatch]:
@@ -66,5 +67,5 @@ def bucketed(source: ExampleBatches, buckets: int) -> Callable[[int], Any]:
 
 
 def _length(made: Any) -> int:
-    """How many slots an Example has; of a pair, those of both sides."""
+    """How many positions an Example has; of a pair, those of both sides."""
     return len(made.source.tokens) + len(made.target.tokens) if isinstance(made, PairExample) else len(made.tokens)

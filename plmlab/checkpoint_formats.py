@@ -20,7 +20,7 @@ HEADS = {
     "gpt-classifier": ("gpt-classifier", "gpt", "gpt"), "gpt2-classifier": ("gpt-classifier", "gpt2", "gpt"),
 }
 """Models of format 2 whose config told the size of the model inside them among its own fields → today's type, the type
-of the model inside, and the part that it is, which encoders called ``bert``."""
+of the model inside, and the part that it is, which encoders called ``encoder``."""
 OWN = ("model_type", "format", "sha256", "labels", "alpha", "extract", "auxiliary")
 """The fields of their configs that are no size."""
 

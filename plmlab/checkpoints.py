@@ -21,9 +21,9 @@ from torch import nn
 from plmlab import git_lfs
 from plmlab.atomic import place, replace
 from plmlab.checkpoint_formats import FORMAT, renewed_config, renewed_weights
-from plmlab.models.registry import ModelSpec, ModelType, find, registered, type_of
+from plmlab.models.registry import ModelSpec, ModelType, model_type, registered, type_of
 from plmlab.paths import DATA
-from plmlab.weights import put, weights
+from plmlab.weights import load_tensors, weights
 
 if TYPE_CHECKING:
     from plmlab.text import Tokenizer
@@ -146,13 +146,13 @@ def build(folder: Path, config: Mapping[str, Any], data: bytes) -> nn.Module:
     """The model that config.json describes, with the weights in ``data``."""
     today = renewed_config(config)
     try:
-        kind = find(today["model_type"])
+        kind = model_type(today["model_type"])
     except ValueError as problem:
         raise CheckpointError(f"{folder}: {problem}") from None
     told = {name: value for name, value in today.items() if name not in OURS}
     try:
         model = kind.model(config_from(kind.config, told, kind.name)).eval()
-        put(model, renewed_weights(safetensors.torch.load(data), config))
+        load_tensors(model, renewed_weights(safetensors.torch.load(data), config))
     except (ValueError, TypeError, SafetensorError) as problem:
         raise CheckpointError(f"{folder} cannot be loaded as a {kind.name!r} model: {problem}") from None
     return model
@@ -180,7 +180,7 @@ def config_from(cls: Any, told: Mapping[str, Any], name: str) -> Any:
 
     def made(field: str, value: Any) -> Any:
         if hints[field] is ModelSpec:
-            kind = find(value["model_type"])
+            kind = model_type(value["model_type"])
             inner = {name: one for name, one in value.items() if name != "model_type"}
             return ModelSpec(kind.model, config_from(kind.config, inner, kind.name))
         return config_from(hints[field], value, field) if is_dataclass(hints[field]) else tuples(value)

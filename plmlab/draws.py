@@ -7,23 +7,23 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def below(rng: Random, n: int) -> int:
+def randint(rng: Random, n: int) -> int:
     """A whole number from 0 to n − 1, each as likely."""
     return int(rng.random() * n)
 
 
-def pick(rng: Random, items: Sequence[T]) -> T:
+def choice(rng: Random, items: Sequence[T]) -> T:
     """One of the items, all equally likely."""
     if not items:
         raise ValueError("nothing to draw from: the list is empty")
-    return items[below(rng, len(items))]
+    return items[randint(rng, len(items))]
 
 
 def shuffled(rng: Random, items: Iterable[T]) -> list[T]:
     """The items in random order (Fisher and Yates)."""
     order = list(items)
     for last in range(len(order) - 1, 0, -1):
-        other = below(rng, last + 1)
+        other = randint(rng, last + 1)
         order[last], order[other] = order[other], order[last]
     return order
 

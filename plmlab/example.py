@@ -12,30 +12,30 @@ from torch.nn.utils.rnn import pad_sequence
 from plmlab.visibility import AttentionMask, Visibility
 
 IGNORE = -100
-"""The target of a slot that has nothing to predict; ``cross_entropy`` skips it."""
+"""The target of a position that has nothing to predict; ``cross_entropy`` skips it."""
 
 
 @dataclass(frozen=True)
 class Example:
     """What one training example shows the model, whatever the objective.
 
-    ``targets[t]`` is the token that slot t must predict, already shifted where the objective predicts the
+    ``targets[t]`` is the token that position t must predict, already shifted where the objective predicts the
     next token, and IGNORE where there is no loss. ``labels`` holds what is asked besides.
-    ``query_visible`` belongs to XLNet's second stream.
+    ``query_stream_mask`` belongs to XLNet's second stream.
     """
 
     tokens: Int[Tensor, "time"]
-    positions: Int[Tensor, "axis time"]
+    position_ids: Int[Tensor, "axis time"]
     segments: Int[Tensor, "time"]
     visible: Visibility
     targets: Int[Tensor, "time"]
     labels: dict[str, Tensor] = field(default_factory=dict)
-    query_visible: Visibility | None = None
+    query_stream_mask: Visibility | None = None
 
     def __post_init__(self) -> None:
         time, (queries, keys) = self.tokens.shape[0], self.visible.shape  # len() of a tensor is slow
         sizes = {
-            "positions": self.positions.shape[-1], "segments": self.segments.shape[0],
+            "position_ids": self.position_ids.shape[-1], "segments": self.segments.shape[0],
             "targets": self.targets.shape[0], "visible's queries": queries, "visible's keys": keys,
         }
         for name, size in sizes.items():
@@ -53,7 +53,7 @@ class PairExample:
 
 
 @dataclass(frozen=True)
-class TwoWayExample:
+class BidirectionalExample:
     """One text read from both of its ends: two Examples, neither of which sees anything of the other."""
 
     forwards: Example
@@ -74,16 +74,16 @@ def collate_label(rows: list[Tensor]) -> Tensor:
 class Batch:
     """Examples side by side, padded on the right to the longest.
 
-    ``positions`` has one row for all where they are the same for every example, so that they are looked up once.
+    ``position_ids`` has one row for all where they are the same for every example, so that they are looked up once.
     """
 
     tokens: Int[Tensor, "batch time"]
-    positions: Int[Tensor, "#batch axis time"]
+    position_ids: Int[Tensor, "#batch axis time"]
     segments: Int[Tensor, "batch time"]
     visible: AttentionMask
     targets: Int[Tensor, "batch time"]
     labels: dict[str, Tensor] = field(default_factory=dict)
-    query_visible: AttentionMask | None = None
+    query_stream_mask: AttentionMask | None = None
 
     @classmethod
     def of(cls, examples: Sequence[Example], *, pad: int) -> Self:
@@ -94,21 +94,21 @@ class Batch:
         def stack(rows: list[Tensor], fill: int) -> Tensor:
             return pad_sequence(rows, batch_first=True, padding_value=fill)
 
-        positions = stack([e.positions.T for e in examples], 0).transpose(1, 2)
-        second = [e.query_visible for e in examples if e.query_visible is not None]
+        position_ids = stack([e.position_ids.T for e in examples], 0).transpose(1, 2)
+        second = [e.query_stream_mask for e in examples if e.query_stream_mask is not None]
         return cls(
             tokens=stack([e.tokens for e in examples], pad),
-            positions=positions,
+            position_ids=position_ids,
             segments=stack([e.segments for e in examples], 0),
             visible=AttentionMask.of([e.visible for e in examples]),
             targets=stack([e.targets for e in examples], IGNORE),
             labels={name: collate_label([e.labels[name] for e in examples]) for name in examples[0].labels},
-            query_visible=AttentionMask.of(second) if second else None,
+            query_stream_mask=AttentionMask.of(second) if second else None,
         )
 
     @property
-    def looked_at(self) -> Bool[Tensor, "batch time"]:
-        """The slots that anybody may look at: all but padding."""
+    def padding_mask(self) -> Bool[Tensor, "batch time"]:
+        """The positions that anybody may look at: all but padding."""
         looks = self.visible.dense(self.size[1], self.size[1])
         if looks is None:
             return torch.ones_like(self.tokens, dtype=torch.bool)
@@ -116,21 +116,21 @@ class Batch:
 
     @classmethod
     def causal(cls, windows: Int[Tensor, "batch window"]) -> Self:
-        """Windows cut from a stream, each slot predicting the next token: ``window = time + 1``."""
+        """Windows cut from a stream, each position predicting the next token: ``window = time + 1``."""
         tokens, targets = windows[:, :-1].contiguous(), windows[:, 1:].contiguous()
         place = torch.arange(tokens.shape[1], device=windows.device)
         return cls(tokens, place[None, None], torch.zeros_like(tokens), AttentionMask(causal=True), targets)
 
     @classmethod
     def continuing(cls, tokens: Int[Tensor, "batch time"], before: int) -> Self:
-        """A text that goes on after ``before`` slots that are remembered elsewhere; nothing is to be predicted."""
+        """A text that goes on after ``before`` positions that are remembered elsewhere; nothing is to be predicted."""
         place = torch.arange(before, before + tokens.shape[1], device=tokens.device)
         return cls(tokens, place[None, None], torch.zeros_like(tokens), AttentionMask(causal=True),
                    torch.full_like(tokens, IGNORE))
 
     @property
     def size(self) -> tuple[int, int]:
-        """Examples, and slots in each."""
+        """Examples, and positions in each."""
         return self.tokens.shape[0], self.tokens.shape[1]
 
     def to(self, device: torch.device | str) -> Self:
@@ -139,10 +139,10 @@ class Batch:
             return t.to(device, non_blocking=True)
 
         return replace(
-            self, tokens=move(self.tokens), positions=move(self.positions), segments=move(self.segments),
+            self, tokens=move(self.tokens), position_ids=move(self.position_ids), segments=move(self.segments),
             visible=self.visible.to(device), targets=move(self.targets),
             labels={name: move(t) for name, t in self.labels.items()},
-            query_visible=None if self.query_visible is None else self.query_visible.to(device),
+            query_stream_mask=None if self.query_stream_mask is None else self.query_stream_mask.to(device),
         )
 
 
@@ -165,12 +165,12 @@ class PairBatch:
 
     @property
     def targets(self) -> Int[Tensor, "batch time"]:
-        """What the decoder's slots must predict."""
+        """What the decoder's positions must predict."""
         return self.target.targets
 
     @property
     def size(self) -> tuple[int, int]:
-        """Examples, and decoder slots in each."""
+        """Examples, and decoder positions in each."""
         return self.target.size
 
     def to(self, device: torch.device | str) -> Self:
@@ -180,26 +180,26 @@ class PairBatch:
 
 
 @dataclass(frozen=True)
-class TwoWayBatch:
+class BidirectionalBatch:
     """Texts read from both ends, side by side."""
 
     forwards: Batch
     backwards: Batch
 
     @classmethod
-    def of(cls, examples: Sequence[TwoWayExample], *, pad: int) -> Self:
+    def of(cls, examples: Sequence[BidirectionalExample], *, pad: int) -> Self:
         """Collate; ``pad`` is the id that fills the shorter examples up."""
         sides = [e.forwards for e in examples], [e.backwards for e in examples]
         return cls(*(Batch.of(side, pad=pad) for side in sides))
 
     @property
     def targets(self) -> Int[Tensor, "batch time"]:
-        """What the slots must predict, those that read from the left first."""
+        """What the positions must predict, those that read from the left first."""
         return torch.cat([self.forwards.targets, self.backwards.targets], 1)
 
     @property
     def size(self) -> tuple[int, int]:
-        """Examples, and slots in each from one side."""
+        """Examples, and positions in each from one side."""
         return self.forwards.size
 
     def to(self, device: torch.device | str) -> Self:
@@ -207,7 +207,7 @@ class TwoWayBatch:
         return replace(self, forwards=self.forwards.to(device), backwards=self.backwards.to(device))
 
 
-AnyExample: TypeAlias = Example | PairExample | TwoWayExample
+AnyExample: TypeAlias = Example | PairExample | BidirectionalExample
 """Whatever an objective makes."""
-AnyBatch: TypeAlias = Batch | PairBatch | TwoWayBatch
+AnyBatch: TypeAlias = Batch | PairBatch | BidirectionalBatch
 """Whatever a model is trained on."""

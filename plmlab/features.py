@@ -14,12 +14,12 @@ Read = Callable[[Batch], Float[Tensor, "batch time width"]]
 
 
 @contextmanager
-def remembered(encoder: nn.Module, method: str = "forward") -> Iterator[None]:
+def cached_features(encoder: nn.Module, method: str = "forward") -> Iterator[None]:
     """While the ``with`` lasts, ``encoder.method(batch)`` is put together from what it gave for each text before.
 
-    For frozen encoders without dropout, whose ``method`` gives a vector for each slot. A text is known by its tokens
-    and segments; a batch with a new one is read whole. Padding, which no one may look at, gets zeros. No gradient
-    flows.
+    For frozen encoders without dropout, whose ``method`` gives a vector for each position. A text is known by its
+    tokens and segments; a batch with a new one is read whole. Padding, which no one may look at, gets zeros. No
+    gradient flows.
     """
     setattr(encoder, method, _once(getattr(encoder, method)))
     try:
@@ -33,7 +33,7 @@ def _once(read: Read) -> Read:
 
     @torch.no_grad()
     def again(batch: Batch) -> Float[Tensor, "batch time width"]:
-        lengths = batch.looked_at.sum(1).tolist()
+        lengths = batch.padding_mask.sum(1).tolist()
         texts = torch.stack([batch.tokens, batch.segments], 1).cpu()
         keys = [text[:, :length].numpy().tobytes() for text, length in zip(texts, lengths, strict=True)]
         if any(key not in kept for key in keys):

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
-from plmlab.models.registry import ModelType, everything
+from plmlab.models.registry import ModelType, all_models
 from plmlab.paths import DATA
 
 SMALL_VOCAB = 2000
@@ -21,7 +21,7 @@ def listing(checkpoints: Path = DATA / "checkpoints") -> str:
     here = bundled(checkpoints)
     rows = [("model", "tiny", "base", "pretrain as", "checkpoint", "what it is")] + [
         (name, parameters(kind, "tiny"), parameters(kind, "base"), kind.pretraining.name if kind.pretraining else "–",
-         ", ".join(here.get(name, "–")), about(kind.model)) for name, kind in sorted(everything().items())]
+         ", ".join(here.get(name, "–")), about(kind.model)) for name, kind in sorted(all_models().items())]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(cell.rjust(width) if column in (1, 2) else cell.ljust(width)
                        for column, (cell, width) in enumerate(zip(row, widths, strict=True))).rstrip() for row in rows]

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from plmlab import world
 from plmlab.world.datasets.occurrences import Occurrence
-from plmlab.world.datasets.tokenizer import ids, spelling
+from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 
 Vectors = Callable[[Sequence[Occurrence]], Float[Tensor, "row model"]]
 
@@ -31,7 +31,7 @@ class HasPattern(Protocol):
 
 def bag_of_words(rows: Sequence[Occurrence]) -> Float[Tensor, "row model"]:
     """Which tokens a sentence has, one number for each of the vocabulary: no order, and no vector of the word."""
-    bags = torch.zeros(len(rows), len(spelling()))
+    bags = torch.zeros(len(rows), len(world_tokenizer()))
     for bag, row in zip(bags, rows, strict=True):
         bag[ids(row.words)] = 1
     return bags

@@ -14,7 +14,7 @@ from textwrap import dedent, fill, shorten
 from types import CodeType
 
 from plmlab.listing import SMALL_VOCAB, about
-from plmlab.models.registry import ModelType, everything, pretrainable
+from plmlab.models.registry import ModelType, all_models, pretrainable
 from plmlab.paths import ROOT
 from plmlab.tracing import Module, Trace, ours
 
@@ -28,12 +28,12 @@ NUMBER = re.compile(r"(?<![^.])\d+(?![^.])")
 
 def names() -> str:
     """A line for each model that can be shown: its name, and what it is."""
-    return "\n".join(f"{name:<24}{about(kind.model)}" for name, kind in sorted(everything().items()))
+    return "\n".join(f"{name:<24}{about(kind.model)}" for name, kind in sorted(all_models().items()))
 
 
 def find(name: str) -> ModelType:
     """The model type of that name, or else the one that is pretrained under it; a ValueError lists the names."""
-    known = pretrainable() | everything()
+    known = pretrainable() | all_models()
     if name not in known:
         close = get_close_matches(name, known)
         meant = f"; did you mean {' or '.join(close)}?" if close else "."

@@ -42,11 +42,11 @@ def example(kind: ModelType, model: nn.Module) -> AnyExample:
         made = reads.example(first, None, VOCAB)
     if not isinstance(made, Example):
         return made
-    slots, start = torch.arange(len(made.tokens)), (made.segments == 1).int().argmax()
-    each = torch.zeros_like(slots)
+    positions, start = torch.arange(len(made.tokens)), (made.segments == 1).int().argmax()
+    each = torch.zeros_like(positions)
     labels = {"class": each[0], "tags": each, "start": start, "end": start, "spans": start.expand(1, 2),
               "supporting": each, "pointers": each[:, None].expand(-1, 4)}
-    targets = made.targets if (made.targets != IGNORE).any() else torch.where(slots == 1, made.tokens, IGNORE)
+    targets = made.targets if (made.targets != IGNORE).any() else torch.where(positions == 1, made.tokens, IGNORE)
     return replace(made, targets=targets, labels=labels)
 
 
@@ -56,7 +56,8 @@ def filled(kind: Any, batch: Any, config: Any) -> Any:
     field of that name, such as ``width``."""
     if is_dataclass(kind) and not isinstance(batch, kind):  # type: ignore[arg-type]
         hints = get_type_hints(kind)
-        return kind(**{part.name: filled(hints[part.name], batch, config) for part in fields(kind)})  # type: ignore[operator]
+        return kind(**{part.name: filled(hints[part.name], batch, config)
+                       for part in fields(kind)})  # type: ignore[operator]
     if not hasattr(kind, "dim_str"):
         return batch
     real = "float32" in kind.dtypes

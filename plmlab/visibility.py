@@ -9,7 +9,7 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 
 NO_RULE = -2000
-BY_HAND = 1000
+EDITED = 1000
 
 Pattern = Literal["full", "causal", "other"]
 
@@ -19,7 +19,7 @@ class Rule:
     """One reason to look: a query in ``queries`` may look at a key in ``keys`` whose rank is at most its own.
 
     ``why`` and ``unless`` are the sentences for a pair that the rule lets look, and for one that only the
-    ranks keep apart; ``{query}`` and ``{key}`` stand in them for the two tokens, ``{steps}`` for how many slots
+    ranks keep apart; ``{query}`` and ``{key}`` stand in them for the two tokens, ``{steps}`` for how many positions
     apart they stand. Ranks of zero order nothing.
     """
 
@@ -47,7 +47,7 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class OneSided(Rule):
+class DirectionalRule(Rule):
     """A rule that speaks of the keys on one side of each query: ``side`` −1 is before it, 1 behind it."""
 
     side: int = -1
@@ -59,7 +59,7 @@ class OneSided(Rule):
 
 
 @dataclass(frozen=True)
-class Stretch(Rule):
+class RangeRule(Rule):
     """A rule that lets each query look at a stretch of keys of its own, from ``first`` to ``last``."""
 
     first: Int[Tensor, "query"] = field(kw_only=True)
@@ -79,7 +79,7 @@ class Stretch(Rule):
 
 
 @dataclass(frozen=True)
-class Listed(Rule):
+class PairsRule(Rule):
     """A rule that lets look just the ``pairs`` that it lists."""
 
     pairs: Bool[Tensor, "query key"] = field(kw_only=True)
@@ -96,10 +96,10 @@ class Listed(Rule):
         return super().covers() & self.pairs
 
 
-def _later(time: int) -> OneSided:
+def _later(time: int) -> DirectionalRule:
     """The rule that what comes later may not be seen."""
     everyone, zero = torch.ones(time, dtype=torch.bool), torch.zeros(time, dtype=torch.long)
-    return OneSided("what comes later", "", everyone, everyone, zero, zero + 1, side=1,
+    return DirectionalRule("what comes later", "", everyone, everyone, zero, zero + 1, side=1,
                     unless="{key} comes later: to see it would be to see the answer.")
 
 
@@ -119,7 +119,7 @@ class Visibility:
 
     @classmethod
     def full(cls, queries: int, keys: int | None = None, *, name: str = "everyone sees everyone",
-             why: str = "no slot is closed to another: {query} may look to both sides.") -> Self:
+             why: str = "no position is closed to another: {query} may look to both sides.") -> Self:
         """Every query sees every key, as in BERT's encoder, or from a decoder across to its encoder."""
         rule = Rule.between(name, why, torch.ones(queries, dtype=torch.bool),
                             torch.ones(queries if keys is None else keys, dtype=torch.bool))
@@ -127,7 +127,7 @@ class Visibility:
 
     @classmethod
     def causal(cls, time: int) -> Self:
-        """Every slot sees itself and what stands before it, as in GPT."""
+        """Every position sees itself and what stands before it, as in GPT."""
         everyone, place = torch.ones(time, dtype=torch.bool), torch.arange(time)
         rule = Rule(
             "what was read before",
@@ -139,9 +139,9 @@ class Visibility:
 
     @classmethod
     def window(cls, reach: Int[Tensor, "time"]) -> Self:
-        """Every slot sees its neighbours, those at most its own reach away, and not itself, as in word2vec."""
+        """Every position sees its neighbours, those at most its own reach away, and not itself, as in word2vec."""
         everyone, place = torch.ones(len(reach), dtype=torch.bool), torch.arange(len(reach))
-        before, behind = (OneSided(
+        before, behind = (DirectionalRule(
             f"in the window, {where}", f"{{key}} stands {{steps}} {where} {{query}}, within its reach.",
             everyone, everyone, reach + side * place, side * place, side=side,
             unless=f"{{key}} stands {{steps}} {where} {{query}}: further than its reach goes.",
@@ -150,22 +150,23 @@ class Visibility:
 
     @classmethod
     def segmented(cls, time: int, segment: int, memory: int) -> Self:
-        """Every slot sees its own segment up to itself, and the last ``memory`` slots before that segment, as in
-        Transformer-XL."""
+        """Every position sees its own segment up to itself, and the last ``memory`` positions before that segment, as
+        in Transformer-XL."""
         place = torch.arange(time)
         begins = place // segment * segment
         return cls((
-            Stretch.of("in its segment", "{key} was read before, in the same segment.", begins, place),
-            Stretch.of("in the memory", "{key} stands in a segment before, and is remembered.", begins - memory,
+            RangeRule.of("in its segment", "{key} was read before, in the same segment.", begins, place),
+            RangeRule.of("in the memory", "{key} stands in a segment before, and is remembered.", begins - memory,
                        begins - 1),
             _later(time),
         ), otherwise="{key} was read too long ago: the memory of {query} holds it no more.")
 
     @classmethod
     def last(cls, time: int, count: int) -> Self:
-        """Every slot sees the last ``count`` slots, itself among them: the same length for all."""
+        """Every position sees the last ``count`` positions, itself among them: the same length for all."""
         place = torch.arange(time)
-        return cls((Stretch.of("among the last", "{key} was read {steps} slots before.", place - count + 1, place),
+        return cls((RangeRule.of("among the last", "{key} was read {steps} positions before.", place - count + 1,
+                                 place),
                     _later(time)), otherwise="{key} was read too long ago.")
 
     @property
@@ -182,20 +183,20 @@ class Visibility:
             looks[query, key] = look
         return looks
 
-    def causes(self) -> Int[Tensor, "query key"]:
+    def rule_ids(self) -> Int[Tensor, "query key"]:
         """What decides each pair: ``i + 1`` where rule i lets it look, ``-(i + 1)`` where only rule i's ranks
-        forbid it, ``NO_RULE`` where no rule covers it, ``±BY_HAND`` where it was edited."""
+        forbid it, ``NO_RULE`` where no rule covers it, ``±EDITED`` where it was edited."""
         cause = torch.full(self.shape, NO_RULE)
         for i, rule in reversed(list(enumerate(self.rules))):
             cause[rule.covers() & (cause < 0)] = -(i + 1)
             cause[rule.allows()] = i + 1
         for query, key, look in self.edits:
-            cause[query, key] = BY_HAND if look else -BY_HAND
+            cause[query, key] = EDITED if look else -EDITED
         return cause
 
     def sentence(self, cause: int) -> str:
-        """The sentence behind one of the ``causes``, with ``{query}`` and ``{key}`` still to be filled in."""
-        if abs(cause) == BY_HAND:
+        """The sentence behind one of the ``rule_ids``, with ``{query}`` and ``{key}`` still to be filled in."""
+        if abs(cause) == EDITED:
             return "you opened this cell by hand." if cause > 0 else "you closed this cell by hand."
         if cause == NO_RULE:
             return self.otherwise
@@ -203,9 +204,9 @@ class Visibility:
         return rule.why if cause > 0 else rule.unless or self.otherwise
 
     def reason(self, query: int, key: int, words: Sequence[str] | None = None) -> str:
-        """Why ``query`` may, or may not, look at ``key``, in words; slots are named by ``words`` if given."""
-        cause = int(self.causes()[query, key])
-        q, k = (words[query], words[key]) if words else (f"slot {query}", f"slot {key}")
+        """Why ``query`` may, or may not, look at ``key``, in words; positions are named by ``words`` if given."""
+        cause = int(self.rule_ids()[query, key])
+        q, k = (words[query], words[key]) if words else (f"position {query}", f"position {key}")
         verdict = "may look at" if cause > 0 else "may not look at"
         because = self.sentence(cause).replace("{steps}", str(abs(query - key)))
         because = because.replace("{query}", q).replace("{key}", k)
@@ -241,7 +242,7 @@ class AttentionMask:
         """The mask of a batch of examples, padded on the right to the longest.
 
         Padding is never seen, with one exception that costs nothing: in a causal batch it stands to the
-        right of every real slot, which sees nothing there anyhow, so that no mask is needed at all.
+        right of every real position, which sees nothing there anyhow, so that no mask is needed at all.
         """
         queries, keys = (max(sizes) for sizes in zip(*(v.shape for v in visible), strict=True))
         patterns = {v.pattern for v in visible}
@@ -257,7 +258,7 @@ class AttentionMask:
         return cls(pairs=pairs)
 
     def dense(self, query: int, key: int) -> Bool[Tensor, "#batch #head query key"] | None:
-        """The mask for ``query`` queries that are the last of ``key`` slots, or None where all may look."""
+        """The mask for ``query`` queries that are the last of ``key`` positions, or None where all may look."""
         mask = None if self.pairs is None else self.pairs[:, None]
         if self.keys is not None:
             real = self.keys[:, None, None, :].expand(-1, 1, query, -1)

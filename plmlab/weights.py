@@ -49,7 +49,7 @@ def differences(model: nn.Module, tensors: Mapping[str, Tensor]) -> list[str]:
     return lacks + extra + shapes
 
 
-def on_copy_of(pretrained: nn.Module, made: Model, part: str) -> Model:
+def with_pretrained(pretrained: nn.Module, made: Model, part: str) -> Model:
     """The model ``made`` with a copy of a pretrained one's weights in its ``part``, on that one's device, in its
     precision and its mode; the pretrained one stays as it is, whatever is learned here."""
     some = next(pretrained.parameters())
@@ -58,7 +58,7 @@ def on_copy_of(pretrained: nn.Module, made: Model, part: str) -> Model:
     return made.train(pretrained.training)
 
 
-def put(model: nn.Module, tensors: Mapping[str, Tensor]) -> None:
+def load_tensors(model: nn.Module, tensors: Mapping[str, Tensor]) -> None:
     """Copy the tensors into the model; a ValueError, and an untouched model, where they do not fit."""
     problems = differences(model, tensors)
     if problems:

@@ -8,8 +8,8 @@ from torch import Tensor, nn
 
 from plmlab.example import Batch
 from plmlab.models.bert import BERT, BERTConfig
-from plmlab.models.cognitive_growth import Growth
 from plmlab.models.cogqa import CogQA, CogQAConfig
+from plmlab.models.cogqa_search import CogQASearch
 from plmlab.models.registry import ModelSpec
 from plmlab.text.words import word_tokenizer
 
@@ -89,9 +89,9 @@ QUESTION = "who directed the film made at Roma"
 
 
 def growth(script: Script, question: str = QUESTION, kind: Any = "special",
-           **choices: Any) -> Growth:
+           **choices: Any) -> CogQASearch:
     pages = FewPages()
-    return Growth(Scripted(script), pages, WORDS.vocab, pages.ids(question), kind, **choices)
+    return CogQASearch(Scripted(script), pages, WORDS.vocab, pages.ids(question), kind, **choices)
 
 
 def by_hand(title: str, clues: int) -> Points:

@@ -11,16 +11,16 @@ from transformers import BertForMaskedLM, BertModel
 
 from plmlab.hf import to_hf
 from plmlab.models.bert import BERT
-from plmlab.models.embedder import Embedder, EmbedderConfig
-from plmlab.models.lookup import Query
+from plmlab.models.dual_encoder import DualEncoder, DualEncoderConfig
 from plmlab.models.realm import REALM
+from plmlab.models.retrieve_and_read import Query
 from plmlab.retrieval.blocks import Block
 from plmlab.text.words import word_tokenizer
 
 WORDS = word_tokenizer(["ada", "bo", "cy", "dee", "was", "born", "in", "rome", "oslo", "paris", "saw", "the", "sea",
                         "of", "red", "green", "paint", "and", "then"])
 VOCAB = WORDS.vocab
-SIZE = EmbedderConfig(len(WORDS), time=32, layers=2, model=12, heads=3, inner=20, dropout=0.0, attention_dropout=0.0,
+SIZE = DualEncoderConfig(len(WORDS), time=32, layers=2, model=12, heads=3, inner=20, dropout=0.0, attention_dropout=0.0,
                       width=5)
 BLOCKS = [
     Block("ada", 0, ("ada was born in rome",)),
@@ -59,7 +59,7 @@ def same(ours: Tensor, theirs: Tensor, tolerance: float = 1e-10) -> None:
     torch.testing.assert_close(ours, theirs, rtol=0, atol=tolerance)
 
 
-def vector_by_theirs(embedder: Embedder, tokens: Sequence[int], segments: Sequence[int]) -> Tensor:
+def vector_by_theirs(embedder: DualEncoder, tokens: Sequence[int], segments: Sequence[int]) -> Tensor:
     """The vector of one text, by ``BertModel``'s pooled output, a linear layer and a norm written out."""
     pooled = encoder(embedder.bert)(torch.tensor([tokens]), token_type_ids=torch.tensor([segments])).pooler_output[0]
     projected = embedder.projection.weight @ pooled + embedder.projection.bias

@@ -35,7 +35,7 @@ def bert(cls: type = BERT) -> nn.Module:
 
 
 def cloze_reader(kind: str, size: int, seed: int) -> GLMPretraining | BERTPretraining:
-    """A "GLM" or a "BERT" for so many words, its weights large enough that slots differ."""
+    """A "GLM" or a "BERT" for so many words, its weights large enough that positions differ."""
     torch.manual_seed(seed)
     config = {"vocab": size, "time": 32, "layers": 1, "model": 16, "heads": 2, "inner": 32, "dropout": 0.0,
               "attention_dropout": 0.0}

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from plmlab.batches import ExampleBatches, bucketed
-from plmlab.draws import below
+from plmlab.draws import randint
 from plmlab.example import Batch, Example
 from plmlab.models.bert import BERTConfig, BERTPretraining
 from plmlab.objectives import masked
@@ -20,12 +20,12 @@ VOCAB = Vocabulary(60)
 
 
 def text(size: int) -> Example:
-    return Example(tokens=torch.full((size,), size), positions=torch.arange(size)[None],
+    return Example(tokens=torch.full((size,), size), position_ids=torch.arange(size)[None],
                    segments=torch.zeros(size).long(), visible=Visibility.full(size), targets=torch.full((size,), -100))
 
 
 def source(batch: int, seed: int = 0) -> ExampleBatches:
-    return ExampleBatches(lambda rng: [text(3 + below(rng, 60) ** 2 // 30) for _ in range(batch)], seed, 0)
+    return ExampleBatches(lambda rng: [text(3 + randint(rng, 60) ** 2 // 30) for _ in range(batch)], seed, 0)
 
 
 def lengths(batch) -> list[int]:
@@ -43,12 +43,12 @@ def test_bucketed_holds_the_same_texts_each_once(batch: int, buckets: int) -> No
         assert all(max(one) <= min(other) for one, other in pairwise(told))
 
 
-def test_bucketed_batches_are_alike_in_slots_and_waste_little() -> None:
+def test_bucketed_batches_are_alike_in_positions_and_waste_little() -> None:
     plain, batches = ([each(i) for i in range(24)] for each in (source(32), bucketed(source(32), 8)))
-    slots = [sum(lengths(batch)) for batch in batches]
-    mean = sum(slots) / len(slots)
-    assert max(slots) < 1.4 * mean and min(slots) > 0.6 * mean
-    padded, wasted = (sum(batch.tokens.numel() for batch in each) / sum(slots) for each in (batches, plain))
+    positions = [sum(lengths(batch)) for batch in batches]
+    mean = sum(positions) / len(positions)
+    assert max(positions) < 1.4 * mean and min(positions) > 0.6 * mean
+    padded, wasted = (sum(batch.tokens.numel() for batch in each) / sum(positions) for each in (batches, plain))
     assert padded < 1.3 and wasted > 2
 
 
@@ -67,7 +67,7 @@ def test_one_bucket_is_the_source_itself_sorted() -> None:
 def test_the_update_of_all_buckets_is_that_of_the_whole() -> None:
     """With padding or without, the gradient of the mean over all targets is one."""
     def asking(rng: Random) -> list[Example]:
-        return [masked([39 + below(rng, 20) for _ in range(1 + below(rng, 30))], vocab=VOCAB, rng=rng)
+        return [masked([39 + randint(rng, 20) for _ in range(1 + randint(rng, 30))], vocab=VOCAB, rng=rng)
                 for _ in range(12)]
 
     texts = ExampleBatches(asking, 0, 0)

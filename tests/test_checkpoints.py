@@ -16,8 +16,8 @@ from plmlab.example import Batch, PairBatch
 from plmlab.models.architectures import DECODER
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.gpt import GPT2, GPTConfig
-from plmlab.models.registry import MODELS, architecture_of, find, model, type_of
-from plmlab.objectives import classified, extracted, sequence_to_sequence
+from plmlab.models.registry import MODELS, architecture_of, model, model_type, type_of
+from plmlab.objectives import gpt_classification, sequence_classification, sequence_to_sequence
 from plmlab.paths import ROOT
 from plmlab.text import Tokenizer
 
@@ -60,7 +60,7 @@ def edit(folder, **changes):
 
 KEPT = ROOT / "tests" / "kept"
 SAID = json.loads((KEPT / "format1.json").read_text(encoding="utf-8"))
-"""The first logits of each model's last slot, as they were when its checkpoint was saved in format 1."""
+"""The first logits of each model's last position, as they were when its checkpoint was saved in format 1."""
 
 
 @pytest.mark.parametrize("name", SAID)
@@ -88,8 +88,8 @@ def test_a_head_of_format_2_says_what_it_said(name, tmp_path):
     """Its config told the size of the model inside among its own fields; today it holds that one's config."""
     model, tokenizer = load(KEPT / f"format2-{name}")
     vocab = tokenizer.vocab
-    example = (extracted([39, 40], 0, vocab=vocab) if name == "gpt2-classifier"
-               else classified([39, 40], 0, pair=[41], vocab=vocab, layout=architecture_of(model).example))
+    example = (gpt_classification([39, 40], 0, vocab=vocab) if name == "gpt2-classifier"
+               else sequence_classification([39, 40], 0, pair=[41], vocab=vocab, layout=architecture_of(model).example))
     with torch.no_grad():
         said = model(Batch.of([example], pad=0))
         torch.testing.assert_close(said.flatten(), torch.tensor(FORMAT_2[name]), atol=2e-6, rtol=0)
@@ -113,7 +113,7 @@ def test_what_is_loaded_is_what_was_saved(folder, tokenizer):
 
 @pytest.mark.parametrize("name", sorted({"gpt", "gpt2", "bert", "bert-pretraining", "transformer"}))
 def test_every_type_of_model_goes_to_disk_and_back(tmp_path, tokenizer, name):
-    kind = find(name)
+    kind = model_type(name)
     size = {"layers": 1, "encoder_layers": 1, "decoder_layers": 1, "model": 16, "heads": 2, "inner": 32}
     told = {key: value for key, value in size.items() if key in kind.config.__dataclass_fields__}
     ours = kind.model(kind.config(vocab=len(tokenizer), **told))

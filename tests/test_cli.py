@@ -102,7 +102,7 @@ def test_the_installed_command_starts_quickly_without_torch() -> None:
 def recipe_08(monkeypatch: pytest.MonkeyPatch) -> None:
     """A recipe for chapter 08 that measures one number with three seeds."""
     fake = ModuleType("studies.ch08.recipe")
-    fake.main = lambda parts: {"accuracy": recipes.spread({1: 0.5, 2: 0.6, 3: 0.7})}  # type: ignore[attr-defined]
+    fake.main = lambda parts: {"accuracy": recipes.seed_summary({1: 0.5, 2: 0.6, 3: 0.7})}  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, fake.__name__, fake)
     monkeypatch.setattr(recipes, "chapters", lambda: ["08"])
 
@@ -127,6 +127,6 @@ def test_what_was_not_recorded_names_the_command(tmp_path: Path) -> None:
 
 
 def test_spread_of_one_seed_has_no_deviation_and_of_none_is_refused() -> None:
-    assert recipes.spread({5: 1.5})["deviation"] is None
+    assert recipes.seed_summary({5: 1.5})["deviation"] is None
     with pytest.raises(ValueError, match="at least one seed"):
-        recipes.spread({})
+        recipes.seed_summary({})

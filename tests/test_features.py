@@ -6,9 +6,9 @@ import torch
 from torch.testing import assert_close
 
 from plmlab.example import Batch
-from plmlab.features import remembered
+from plmlab.features import cached_features
 from plmlab.models.bert import BERT, BERTConfig
-from plmlab.objectives import classified
+from plmlab.objectives import sequence_classification
 from plmlab.text.vocabulary import Vocabulary
 
 VOCAB = Vocabulary(60)
@@ -24,7 +24,8 @@ def encoder() -> BERT:
 
 def batch(*lengths: int) -> Batch:
     """Texts by their lengths, alone and in pairs, padded to the longest."""
-    return Batch.of([classified(range(40, 40 + n), 0, vocab=VOCAB, pair=range(41, 41 + n % 3)) for n in lengths], pad=0)
+    return Batch.of([sequence_classification(range(40, 40 + n), 0, vocab=VOCAB, pair=range(41, 41 + n % 3))
+                     for n in lengths], pad=0)
 
 
 @torch.no_grad()
@@ -32,11 +33,11 @@ def test_they_are_the_encoders_own_whatever_is_padded() -> None:
     bert = encoder()
     one, other = batch(3, 9, 5), batch(5, 4, 3)
     expected = [bert(one), bert(other)]
-    with remembered(bert):
+    with cached_features(bert):
         found = [bert(one), bert(other), bert(one)]
     for vectors, true, read in zip(found, [*expected, expected[0]], [one, other, one], strict=True):
         assert vectors.shape == true.shape
-        real = read.looked_at
+        real = read.padding_mask
         assert_close(vectors[real], true[real], atol=1e-5, rtol=0)
         assert not vectors[~real].any()
     assert_close(bert(one), expected[0])
@@ -47,7 +48,7 @@ def test_what_is_known_is_not_read_again_and_a_segment_makes_another_text() -> N
     told: list[int] = []
     read = bert.forward
     bert.forward = lambda given: (told.append(len(given.tokens)), read(given))[1]  # type: ignore[method-assign]
-    with remembered(bert):
+    with cached_features(bert):
         bert(one)
         bert(batch(5, 3))
         assert told == [3]

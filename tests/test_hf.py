@@ -282,7 +282,7 @@ def test_what_has_no_counterpart() -> None:
     with pytest.raises(ValueError, match=r"a Transformer has no counterpart.*: BERT, BERTPretraining, .*GPT, GPT2"):
         to_hf(Transformer(TransformerConfig.tiny(20)))
     with pytest.raises(ValueError, match=r"a TokenClassifier on a UniLM has no counterpart.* on BERT, XLNet, MPNet"):
-        to_hf(TokenClassifier.on(UniLM(UniLMConfig.tiny(60))))
+        to_hf(TokenClassifier.from_pretrained(UniLM(UniLMConfig.tiny(60))))
 
 
 def test_links_read_and_write() -> None:

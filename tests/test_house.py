@@ -294,9 +294,10 @@ def test_sizes_that_disagree_are_caught() -> None:
 
 
 def test_a_function_is_checked_if_a_shape_is_anywhere_in_its_annotations() -> None:
-    from plmlab.models.marginals import DocumentLogs
+    from plmlab.models.marginals import DocumentLogProbs
     row = Float[Tensor, "time"]
-    for hint in (row, DocumentLogs, row | None, tuple[int, row], Callable[[row], int], Callable[[int], row], "Later"):
+    for hint in (row, DocumentLogProbs, row | None, tuple[int, row], Callable[[row], int], Callable[[int], row],
+                 "Later"):
         def taking(x: hint) -> int: ...
         def giving(x: int) -> hint: ...
         assert shaped(taking) and shaped(giving), hint

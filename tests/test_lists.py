@@ -20,7 +20,7 @@ from plmlab.train import History
 from plmlab.vectors import write_glove
 from plmlab.vectors.learning import learn_vectors
 from plmlab.vectors.word_vectors import WordVectors
-from plmlab.world.datasets.tokenizer import world_tokenizer
+from plmlab.world.datasets.tokenizer import build_world_tokenizer
 
 TEXTS = [["the", "cat"], ["a", "dog"]]
 
@@ -62,7 +62,7 @@ LONG = "word " * 20_000
     lambda: window([1] * 9999, vocab=Vocabulary(60), rng=Random(0), reach=[1] * 9998),
     lambda: permuted([50] * 9999, vocab=Vocabulary(60), rng=Random(0), order=[0] * 9999),
     lambda: Table(("a",), ((LONG, LONG),)), lambda: History.from_dict(dict.fromkeys(map(str, range(9999))), "a"),
-    lambda: world_tokenizer(world.small(), LONG), lambda: entity_f1([[LONG]], [[LONG]]),
+    lambda: build_world_tokenizer(world.small(), LONG), lambda: entity_f1([[LONG]], [[LONG]]),
 ])
 def test_what_was_given_never_fills_a_message(ask) -> None:
     with pytest.raises(ValueError) as told:

@@ -14,7 +14,7 @@ from transformers import BertConfig, BertModel
 
 from plmlab.example import Batch
 from plmlab.hf import NotLoadable, embedder_from_folder, from_hf
-from plmlab.objectives.retrieved import two_texts
+from plmlab.objectives.reader_inputs import pair_input
 
 SIZE = {"vocab_size": VOCAB.size, "hidden_size": 12, "num_hidden_layers": 2, "num_attention_heads": 3,
         "intermediate_size": 20, "max_position_embeddings": 30, "type_vocab_size": 2, "hidden_act": "gelu_new",
@@ -47,7 +47,7 @@ def test_it_computes_as_theirs(theirs: nn.ModuleDict, tmp_path: Path, precision:
     model = embedder_from_folder(written(tmp_path, theirs.state_dict()))
     theirs.float()
     texts = [(ids(one.title), ids(one.text)) for one in BLOCKS] + [((), ())]
-    ours = model(Batch.of([two_texts(*one, VOCAB) for one in texts], pad=0))
+    ours = model(Batch.of([pair_input(*one, VOCAB) for one in texts], pad=0))
     assert not model.training and ours.dtype == torch.float32
     for row, one in enumerate(texts):
         tokens, segments = two(*one)
@@ -66,7 +66,7 @@ def without(name: str) -> Callable[[dict[str, Tensor]], dict[str, Tensor]]:
     (without("realm.pooler.dense.bias"), {}, "realm.pooler.dense.bias among them"),
     (dict, {"num_hidden_layers": 3}, r"16 tensors are missing, realm.encoder.layer.2"),
     (dict, {"retriever_proj_size": 9}, r"projection.weight is \(7, 12\) in the file and \(9, 12\) in the model"),
-    (dict, {"vocab_size": 20}, r"bert.embeddings.token.weight is \(\d+, 12\) in the file and \(20, 12\)"),
+    (dict, {"vocab_size": 20}, r"encoder.embeddings.token.weight is \(\d+, 12\) in the file and \(20, 12\)"),
     (dict, {"model_type": "bert"}, "does not describe a REALM"),
     (dict, {"hidden_act": "swish"}, "activation is 'swish'"),
     (dict, {"is_decoder": True}, "is_decoder = True"),

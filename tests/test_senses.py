@@ -12,7 +12,7 @@ from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.world import World
 from plmlab.world.datasets import occurrences
 from plmlab.world.datasets.occurrences import Occurrence
-from plmlab.world.datasets.tokenizer import spelling
+from plmlab.world.datasets.tokenizer import world_tokenizer
 
 
 def test_the_sentences_hold_an_ambiguous_word_in_the_sense_they_say(full: World) -> None:
@@ -73,11 +73,11 @@ def test_a_bag_has_a_one_for_each_word() -> None:
     assert bags.sum(1).tolist() == [len(set(row.words)) for row in rows]
 
 
-def test_the_vectors_are_those_of_the_ambiguous_words_own_slot() -> None:
+def test_the_vectors_are_those_of_the_ambiguous_words_own_position() -> None:
     torch.manual_seed(0)
     rows = [rows[0] for rows in list(occurrences.occurrences().values())[:6]]
-    bert = BERT(BERTConfig(len(spelling()), time=64, layers=1, model=16, heads=2, inner=32)).eval()
-    gpt = GPT2(GPTConfig(len(spelling()), time=64, layers=1, model=16, heads=2)).eval()
+    bert = BERT(BERTConfig(len(world_tokenizer()), time=64, layers=1, model=16, heads=2, inner=32)).eval()
+    gpt = GPT2(GPTConfig(len(world_tokenizer()), time=64, layers=1, model=16, heads=2)).eval()
     for row in rows:
         other = [word if i != row.place else "boat" for i, word in enumerate(row.words)]
         swapped = row._replace(words=tuple(other))

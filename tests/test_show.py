@@ -11,7 +11,7 @@ from plmlab import cli
 from plmlab.models.architectures import DECODER
 from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.models.ngram import AddK
-from plmlab.models.registry import MODELS, ModelType, everything
+from plmlab.models.registry import MODELS, ModelType, all_models
 from plmlab.paths import ROOT
 from plmlab.show import WIDTH, difference, find, page
 from plmlab.tracing import Trace, ours
@@ -50,7 +50,7 @@ class OtherWords(GPT2):
 
 @pytest.fixture(autouse=True)
 def variants(monkeypatch: pytest.MonkeyPatch) -> None:
-    everything()
+    all_models()
     for name, cls in (("loud", LoudGPT2), ("demanding", DemandingGPT2), ("other-words", OtherWords), ("no-net", AddK)):
         monkeypatch.setitem(MODELS, name, ModelType(name, GPTConfig, cls, DECODER))
     monkeypatch.setitem(MODELS, "untold", ModelType("untold", object, GPT2, DECODER))
@@ -68,7 +68,7 @@ def compare(name: str, other: str) -> str:
     return difference(Trace.of(find(name)), Trace.of(find(other)))
 
 
-@pytest.mark.parametrize("name", sorted(everything()))
+@pytest.mark.parametrize("name", sorted(all_models()))
 def test_every_model_has_a_page(name: str) -> None:
     called = set[str]()  # by what PyTorch tells, not the profiler
     with register_module_forward_pre_hook(
@@ -106,7 +106,7 @@ def test_xlnet_differs_from_bert_as_its_paper_says() -> None:
     told = compare("xlnet", "bert")
     lacks, both = told[told.index("weights that bert has"):told.index("====")], told[told.index("the same in both"):]
     assert all(f"embeddings.{part}.weight" in lacks for part in ("position", "segment", "norm"))
-    assert all(part in told for part in ("The sum of the five terms", "query stream", "pooler(at_last_slot("))
+    assert all(part in told for part in ("The sum of the five terms", "query stream", "pooler(at_last_position("))
     assert re.search(r"^-.*self[.]norm[(]", told, re.MULTILINE)
     for one in (told, compare("glm", "bert")):
         assert not {*shown(one)} & {*shown(page_of("bert"))}, "nothing is shown that both run"

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 import mistune
 import pytest
 
-from plmlab.recipes import spread
+from plmlab.recipes import seed_summary
 from plmlab.tables import Table, show_table, spreads
 
 
@@ -52,5 +52,5 @@ def test_a_row_of_another_length_is_refused() -> None:
 
 
 def test_spreads_are_the_mean_and_the_range_of_the_seeds() -> None:
-    point = spread({0: 0.914, 1: 0.9, 2: 0.946})
+    point = seed_summary({0: 0.914, 1: 0.9, 2: 0.946})
     assert spreads([point]) == ["92 (90–95)"] and spreads([point, point], digits=3) == ["0.920 (0.900–0.946)"] * 2

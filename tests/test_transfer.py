@@ -13,9 +13,20 @@ from plmlab.models.task_heads import SpanClassifier, TaskHead
 from plmlab.models.unilm import UniLM, UniLMConfig
 from plmlab.models.xlnet import XLNet, XLNetConfig
 from plmlab.objectives.layouts import Layout
-from plmlab.transfer import KINDS, TAGS, TASKS, batch_of, development, exam, labelled, read_by, score, tune
+from plmlab.transfer import (
+    KINDS,
+    TAGS,
+    TASKS,
+    batch_of,
+    development,
+    fine_tune,
+    read_by,
+    score,
+    test_set,
+    training_rows,
+)
 from plmlab.world import World
-from plmlab.world.datasets.tokenizer import ids, spelling
+from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 from studies.ch08.labels import PILOTS, SEEDS
 
 NAMES = tuple(TASKS)
@@ -25,21 +36,21 @@ DRAWN = (SEEDS[0], PILOTS[0])
 
 def small_bert(seed: int = 0) -> BERT:
     torch.manual_seed(seed)
-    return BERT(BERTConfig(len(spelling()), time=64, layers=1, model=16, heads=2, inner=32, dropout=0.0,
+    return BERT(BERTConfig(len(world_tokenizer()), time=64, layers=1, model=16, heads=2, inner=32, dropout=0.0,
                            attention_dropout=0.0))
 
 
 def small_xlnet() -> XLNet:
-    return XLNet(XLNetConfig(len(spelling()), layers=1, model=16, heads=2, inner=32, dropout=0.0))
+    return XLNet(XLNetConfig(len(world_tokenizer()), layers=1, model=16, heads=2, inner=32, dropout=0.0))
 
 
 def small_mpnet() -> MPNet:
-    return MPNet(MPNetConfig(len(spelling()), time=64, layers=1, model=16, heads=2, inner=32, dropout=0.0,
+    return MPNet(MPNetConfig(len(world_tokenizer()), time=64, layers=1, model=16, heads=2, inner=32, dropout=0.0,
                              attention_dropout=0.0))
 
 
 def small_unilm() -> UniLM:
-    return UniLM(UniLMConfig(len(spelling()), time=64, layers=1, model=16, heads=2, inner=32, dropout=0.0,
+    return UniLM(UniLMConfig(len(world_tokenizer()), time=64, layers=1, model=16, heads=2, inner=32, dropout=0.0,
                              attention_dropout=0.0))
 
 
@@ -53,20 +64,20 @@ def knowing(name: str, encoder: BERT, wrong: bool = False) -> TaskHead:
             if isinstance(self, SpanClassifier):
                 logits = torch.zeros(*batch.size, 2)
                 for row, ends in enumerate(zip(batch.labels["start"], batch.labels["end"], strict=True)):
-                    for which, slot in enumerate(ends):
-                        logits[row, (int(slot) - 1 if wrong else int(slot)), which] = 9
+                    for which, position in enumerate(ends):
+                        logits[row, (int(position) - 1 if wrong else int(position)), which] = 9
                 return logits
             gold = batch.labels["class" if "class" in batch.labels else "tags"]
             said = gold.clamp(min=0) if not wrong else (gold == 0).long() * (name != "names")
             return torch.nn.functional.one_hot(said, TASKS[name].labels).float()
-    return Knowing.on(encoder, TASKS[name].labels)
+    return Knowing.from_pretrained(encoder, TASKS[name].labels)
 
 
 @pytest.mark.parametrize("encoder", ENCODERS)
 @pytest.mark.parametrize("name", NAMES)
 def test_who_knows_everything_is_always_right_and_who_errs_never(name: str, encoder: str, monkeypatch) -> None:
     """Sixty rows are enough to tell."""
-    monkeypatch.setattr("plmlab.transfer.exam", lambda name: exam(name)[:60])
+    monkeypatch.setattr("plmlab.transfer.test_set", lambda name: test_set(name)[:60])
     assert score(knowing(name, ENCODERS[encoder]()), name) == 1
     assert score(knowing(name, ENCODERS[encoder](), wrong=True), name) < 0.02
 
@@ -77,31 +88,32 @@ def test_no_row_of_the_exam_is_learned_from(name: str, seed: int) -> None:
     def key(row: Any) -> tuple:
         return tuple(getattr(row, field) for field in ("question", "first", "second", "words") if hasattr(row, field))
 
-    assert len(exam(name)) > 100 and len(labelled(name, seed)) > 1000
-    assert not {key(row) for row in exam(name)} & {key(row) for row in labelled(name, seed)}
+    assert len(test_set(name)) > 100 and len(training_rows(name, seed)) > 1000
+    assert not {key(row) for row in test_set(name)} & {key(row) for row in training_rows(name, seed)}
 
 
 @pytest.mark.parametrize("seed", DRAWN)
 def test_names_of_the_exam_stand_in_no_training_text(full: World, seed: int) -> None:
-    held = [{mention.entity for mention in row.mentions} & full.held.entities for row in exam("names")]
+    held = [{mention.entity for mention in row.mentions} & full.held.entities for row in test_set("names")]
     assert all(held)
-    assert not any({mention.entity for mention in row.mentions} & full.held.entities for row in labelled("names", seed))
+    assert not any({mention.entity for mention in row.mentions} & full.held.entities
+                   for row in training_rows("names", seed))
 
 
 def test_tags_are_those_of_the_world(full: World) -> None:
     assert set(KINDS) == {entity.kind for entity in full.facts.entities.values() if entity.named}
-    batch = batch_of(TASKS["names"].example, rows := exam("names")[:50])
+    batch = batch_of(TASKS["names"].example, rows := test_set("names")[:50])
     for row, tags in zip(rows, batch.labels["tags"].tolist(), strict=True):
         assert [TAGS[tag] for tag in tags if tag != IGNORE] == list(row.bio)
 
 
 def test_what_is_read_is_the_row_and_the_answer_lies_where_the_labels_say() -> None:
-    rows = exam("an answer")[:20]
+    rows = test_set("an answer")[:20]
     batch = batch_of(TASKS["an answer"].example, rows)
     for row, tokens, start, end in zip(rows, batch.tokens.tolist(), *map(torch.Tensor.tolist, (
             batch.labels["start"], batch.labels["end"])), strict=True):
         assert tokens[start:end + 1] == ids(row.text[row.start:row.end])
-    batch = batch_of(TASKS["a pair"].example, rows := exam("a pair")[:20])
+    batch = batch_of(TASKS["a pair"].example, rows := test_set("a pair")[:20])
     for row, tokens, segments in zip(rows, batch.tokens, batch.segments, strict=True):
         assert tokens[segments == 1].tolist()[:-1] == ids(row.second)
 
@@ -110,7 +122,7 @@ def test_what_is_read_is_the_row_and_the_answer_lies_where_the_labels_say() -> N
 def test_tuning_leaves_the_model_that_it_is_given_as_it_was(features: bool) -> None:
     bert = small_bert()
     before = {name: weight.clone() for name, weight in bert.state_dict().items()}
-    tuned, _ = tune(bert, "names", 32, 0, lr=1e-2, steps=4, features=features, show=False)
+    tuned, _ = fine_tune(bert, "names", 32, 0, lr=1e-2, steps=4, features=features, show=False)
     assert all(torch.equal(weight, before[name]) for name, weight in bert.state_dict().items())
     same = [torch.equal(weight, before[name]) for name, weight in tuned.encoder.state_dict().items()
             if not name.startswith("pooler")]
@@ -122,22 +134,22 @@ def test_tuning_leaves_the_model_that_it_is_given_as_it_was(features: bool) -> N
 def test_other_encoders_are_tuned_with_their_own_heads(name: str, encoder: str) -> None:
     before = ENCODERS[encoder]()
     kept = {place: weight.clone() for place, weight in before.state_dict().items()}
-    tuned, history = tune(before, name, 32, 0, lr=1e-2, steps=3, show=False)
+    tuned, history = fine_tune(before, name, 32, 0, lr=1e-2, steps=3, show=False)
     assert type_of(tuned.encoder).name == encoder and len(history.losses) == 3
     assert all(torch.equal(weight, kept[place]) for place, weight in before.state_dict().items())
     assert not torch.equal(tuned.encoder.embeddings.token.weight, kept["embeddings.token.weight"])
 
 
 def test_each_reads_a_task_in_its_own_layout() -> None:
-    row, cls = labelled("one sentence", 0)[0], spelling().vocab.cls
+    row, cls = training_rows("one sentence", 0)[0], world_tokenizer().vocab.cls
     first, last = (read_by(model, TASKS["one sentence"].example)(row).tokens.tolist()
                    for model in (small_bert(), small_xlnet()))
-    assert first == [cls, *ids(row.words), spelling().vocab.sep] and last == [*first[1:], cls]
+    assert first == [cls, *ids(row.words), world_tokenizer().vocab.sep] and last == [*first[1:], cls]
 
 
 def test_of_frozen_features_of_an_xlnet_the_head_alone_is_trained() -> None:
     before = small_xlnet()
-    tuned, history = tune(before, "a pair", 32, 0, lr=1e-2, steps=40, features=True, show=False)
+    tuned, history = fine_tune(before, "a pair", 32, 0, lr=1e-2, steps=40, features=True, show=False)
     assert all(torch.equal(weight, before.state_dict()[name]) for name, weight in tuned.encoder.state_dict().items())
     assert history.smoothed(5)[-1] < history.losses[0]
 
@@ -145,14 +157,14 @@ def test_of_frozen_features_of_an_xlnet_the_head_alone_is_trained() -> None:
 def test_fewer_labels_are_the_first_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: set[int] = set()
     example = TASKS["one sentence"].example
-    rows = labelled("one sentence", 0)
+    rows = training_rows("one sentence", 0)
 
     def noting(row: Any, layout: Layout) -> Any:
         seen.add(next(place for place, other in enumerate(rows) if other is row))
         return example(row, layout)
     task = TASKS["one sentence"]
     monkeypatch.setitem(TASKS, "one sentence", type(task)(**{**vars(task), "example": noting}))
-    tune(small_bert(), "one sentence", 8, 0, lr=1e-3, steps=6, show=False)
+    fine_tune(small_bert(), "one sentence", 8, 0, lr=1e-3, steps=6, show=False)
     assert seen == set(range(8))
 
 
@@ -165,12 +177,12 @@ def test_development_rows_are_neither_of_the_exam_nor_learned_from(name: str) ->
 
     rows = {key(row) for row in development(name, 0)}
     assert len(development(name, 0)) == 200
-    assert not rows & {key(row) for row in [*exam(name), *labelled(name, 0)]}
+    assert not rows & {key(row) for row in [*test_set(name), *training_rows(name, 0)]}
 
 
 def test_with_patience_the_best_weights_by_the_development_rows_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plmlab.transfer.EVERY", 10)
-    model, history = tune(small_bert(), "names", 64, 0, lr=3e-2, steps=400, patience=1, show=False)
+    model, history = fine_tune(small_bert(), "names", 64, 0, lr=3e-2, steps=400, patience=1, show=False)
     assert history.best is not None and history.best[1] == max(value for _, value in history.scores)
     with torch.no_grad():
         assert TASKS["names"].score(model, development("names", 0)) == pytest.approx(history.best[1])
@@ -195,6 +207,6 @@ class Topped(BERT):
 def test_of_frozen_features_only_the_head_and_the_top_are_trained() -> None:
     before = Topped(small_bert().config)
     kept = {name: weight.clone() for name, weight in before.state_dict().items()}
-    model, _ = tune(before, "names", 32, 0, lr=1e-2, steps=4, features=True, show=False)
+    model, _ = fine_tune(before, "names", 32, 0, lr=1e-2, steps=4, features=True, show=False)
     for name, weight in model.encoder.state_dict().items():
         assert torch.equal(weight, kept[name]) != name.startswith("top."), name

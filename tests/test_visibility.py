@@ -5,7 +5,7 @@ import itertools
 import pytest
 import torch
 
-from plmlab.visibility import BY_HAND, NO_RULE, AttentionMask, Rule, Visibility
+from plmlab.visibility import EDITED, NO_RULE, AttentionMask, Rule, Visibility
 
 
 def flags(text: str) -> torch.Tensor:
@@ -30,7 +30,7 @@ def test_a_prefix_mask_is_the_papers_figure() -> None:
 
 def test_dense_and_causes_against_every_pair() -> None:
     visible = prefix().edited(0, 5, True).edited(3, 0, False).edited(0, 5, False).edited(0, 4, True)
-    dense, causes = visible.dense(), visible.causes()
+    dense, rule_ids = visible.dense(), visible.rule_ids()
     edits = {(q, k): look for q, k, look in visible.edits}
     for q, k in itertools.product(range(6), range(6)):
         looks, cause = False, NO_RULE
@@ -41,9 +41,9 @@ def test_dense_and_causes_against_every_pair() -> None:
                 elif cause == NO_RULE:
                     cause = -(i + 1)
         if (q, k) in edits:
-            looks, cause = edits[q, k], BY_HAND if edits[q, k] else -BY_HAND
+            looks, cause = edits[q, k], EDITED if edits[q, k] else -EDITED
         assert bool(dense[q, k]) == looks, (q, k)
-        assert int(causes[q, k]) == cause, (q, k)
+        assert int(rule_ids[q, k]) == cause, (q, k)
         assert (cause > 0) == looks
 
 
@@ -54,7 +54,7 @@ def test_reasons_in_words() -> None:
     assert visible.reason(3, 4, words) == "x may not look at y: y is not written yet."
     assert visible.reason(2, 5, words) == "C may not look at z: the source does not look at the target."
     assert visible.reason(1, 0, words) == "B may not look at A: you closed this cell by hand."
-    assert visible.reason(0, 3) == "slot 0 may look at slot 3: you opened this cell by hand."
+    assert visible.reason(0, 3) == "position 0 may look at position 3: you opened this cell by hand."
 
 
 def test_a_token_that_looks_like_a_placeholder() -> None:
@@ -91,7 +91,7 @@ def test_the_mask_of_a_batch_against_each_example(visible: list[Visibility]) -> 
     for row, v in zip(dense[:, 0], visible, strict=True):
         q, k = v.shape
         assert torch.equal(row[:q, :k], v.dense())
-        assert not row[:q, k:].any()          # no real slot sees padding
+        assert not row[:q, k:].any()          # no real position sees padding
 
 
 def test_the_cheapest_form_is_kept() -> None:

@@ -2,11 +2,11 @@
 
 ``greedy`` takes the likeliest token each time, ``sample`` draws one, ``beam_search`` keeps several texts open,
 ``diverse_beam_search`` several groups of them, and ``exact_search`` all that can still win. They write with any
-`AutoregressiveModel`, which has ``start`` and ``step``: ours, recurrent or not, an encoder-decoder that was `Given` its
-source, a function (`Rereading`), or a `Table` made by hand.
+`AutoregressiveModel`, which has ``start`` and ``step``: ours, recurrent or not, an encoder-decoder that was
+`ConditionedDecoder` its source, a function (`UncachedLM`), or a `TableLM` made by hand.
 """
 
-from plmlab.decode.autoregressive import AutoregressiveModel, DecodingState, Given, Rereading, Table
+from plmlab.decode.autoregressive import AutoregressiveModel, ConditionedDecoder, DecodingState, TableLM, UncachedLM
 from plmlab.decode.beam import Beam, beam_search, length_penalty
 from plmlab.decode.diverse import diverse_beam_search
 from plmlab.decode.exact import Exact, SearchTooWide, exact_search
@@ -16,13 +16,13 @@ from plmlab.decode.steps import distribution, greedy, sample
 __all__ = [
            "AutoregressiveModel",
            "Beam",
+           "ConditionedDecoder",
            "DecodingState",
            "Exact",
-           "Given",
            "Hypothesis",
-           "Rereading",
            "SearchTooWide",
-           "Table",
+           "TableLM",
+           "UncachedLM",
            "beam_search",
            "distribution",
            "diverse_beam_search",

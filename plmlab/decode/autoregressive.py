@@ -35,7 +35,7 @@ class AutoregressiveModel(Protocol[M]):
 
 
 @dataclass(frozen=True)
-class Given:
+class ConditionedDecoder:
     """An encoder-decoder with its source read: an `AutoregressiveModel` of the target. One row of source a prompt."""
 
     model: Any
@@ -73,7 +73,7 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Rereading:
+class UncachedLM:
     """An `AutoregressiveModel` made of a function: ``logits(texts)`` reads the whole texts anew for each token."""
 
     logits: Callable[[Int[Tensor, "batch time"]], Float[Tensor, "batch vocab"]]
@@ -87,10 +87,10 @@ class Rereading:
         return self.logits(state.read(tokens))
 
 
-class Table(Rereading):
+class TableLM(UncachedLM):
     """A language model made by hand, of whole texts with their probabilities (or any weights).
 
-    ``Table({"我爱苹果": 0.45, "我爱大象": 0.10, …})``. A key is a sequence of words; the words of a string are its
+    ``TableLM({"我爱苹果": 0.45, "我爱大象": 0.10, …})``. A key is a sequence of words; the words of a string are its
     characters. The chance of a next word is the share that the texts with it have among those that begin alike; [END],
     id 0, follows a whole text. ValueError for no texts, or a weight that is not above 0.
     """

@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from plmlab.decode.autoregressive import AutoregressiveModel
-from plmlab.decode.hypothesis import Hypothesis, Task
+from plmlab.decode.hypothesis import DecodingRequest, Hypothesis
 from plmlab.text.vocabulary import Vocabulary
 
 
@@ -31,12 +31,12 @@ def beam_search(model: AutoregressiveModel[Any], prompt: Int[Tensor, "batch time
     special tokens, if None. ValueError where `greedy` raises one, for a beam below 1 and for an alpha below 0.
     """
     beams = [Beam(beam, alpha, length, vocab.end) for _ in prompt]
-    for _ in side_by_side(model, Task(prompt, vocab, length, banned), beams):
+    for _ in side_by_side(model, DecodingRequest(prompt, vocab, length, banned), beams):
         pass
     return [search.best() for search in beams]
 
 
-def side_by_side(model: AutoregressiveModel[Any], task: Task, beams: Sequence["Beam"]) -> Iterator[None]:
+def side_by_side(model: AutoregressiveModel[Any], task: DecodingRequest, beams: Sequence["Beam"]) -> Iterator[None]:
     """Go on with all ``beams`` until the last is over, and stop after each step to be looked at; within a step they
     choose in their order. There is one a prompt of the task, or as many for each: the first prompt's come first."""
     state, prompts = task.start(model), torch.arange(len(task.prompt), device=task.prompt.device)

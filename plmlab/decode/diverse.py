@@ -10,7 +10,7 @@ from torch import Tensor
 
 from plmlab.decode.autoregressive import AutoregressiveModel
 from plmlab.decode.beam import Beam, side_by_side
-from plmlab.decode.hypothesis import Hypothesis, Task
+from plmlab.decode.hypothesis import DecodingRequest, Hypothesis
 from plmlab.text.vocabulary import Vocabulary
 
 
@@ -41,7 +41,7 @@ def diverse_beam_search(model: AutoregressiveModel[Any], prompt: Int[Tensor, "ba
         for _ in range(groups):
             theirs.append(Group(width, alpha, length, vocab.end, earlier=tuple(theirs), strength=strength))
         searches += theirs
-    for _ in side_by_side(model, Task(prompt, vocab, length, banned), searches):
+    for _ in side_by_side(model, DecodingRequest(prompt, vocab, length, banned), searches):
         pass
     return [[text for search in searches[first:first + groups] for text in search.best()]
             for first in range(0, len(searches), groups)]

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from plmlab.decode.autoregressive import AutoregressiveModel
 from plmlab.decode.beam import beam_search
-from plmlab.decode.hypothesis import Hypothesis, Task
+from plmlab.decode.hypothesis import DecodingRequest, Hypothesis
 from plmlab.text.vocabulary import Vocabulary
 
 BEAM = 4
@@ -44,7 +44,7 @@ def exact_search(model: AutoregressiveModel[Any], prompt: Int[Tensor, "batch tim
     either order. ValueError where `greedy` raises one, for several prompts and for a count below 1; `SearchTooWide`
     where more than ``limit`` prefixes, all of them in memory, would have to be read at one depth.
     """
-    task = Task(prompt, vocab, length, banned)
+    task = DecodingRequest(prompt, vocab, length, banned)
     if len(prompt) != 1:
         raise ValueError(f"{len(prompt)} prompts were given, and this search is from one: give them one by one")
     if count < 1:

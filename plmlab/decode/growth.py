@@ -10,7 +10,7 @@ from torch import Tensor
 
 from plmlab.decode.autoregressive import AutoregressiveModel
 from plmlab.decode.beam import Beam, side_by_side
-from plmlab.decode.hypothesis import Hypothesis, Task
+from plmlab.decode.hypothesis import DecodingRequest, Hypothesis
 from plmlab.text.vocabulary import Vocabulary
 
 
@@ -33,7 +33,7 @@ def growth(model: AutoregressiveModel[Any], prompt: Int[Tensor, "batch time"], v
            beam: int = 4, alpha: float = 0.0, banned: Collection[int] | None = None) -> Iterator[Step]:
     """The steps of `beam_search` from one prompt; the last one's ``finished`` is what that gives. Arguments and errors
     are those of `beam_search`, and a ValueError for several prompts."""
-    task = Task(prompt, vocab, length, banned)
+    task = DecodingRequest(prompt, vocab, length, banned)
     if len(prompt) != 1:
         raise ValueError(f"{len(prompt)} prompts were given, and a tree grows from one: give prompt[:1]")
     search = Beam(beam, alpha, length, vocab.end)

@@ -1,4 +1,4 @@
-"""`Task`, what decoding is asked, and `Hypothesis`, what it gives back: ids with their log-probability."""
+"""`DecodingRequest`, what decoding is asked, and `Hypothesis`, what it gives back: ids with their log-probability."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -24,13 +24,13 @@ class Hypothesis:
     tokens: tuple[int, ...] = ()
     logprob: float = 0.0
 
-    def then(self, token: int, logprob: float) -> Self:
+    def extend(self, token: int, logprob: float) -> Self:
         """The same text with one more token, whose ``logprob`` in nats is added."""
         return type(self)((*self.tokens, token), self.logprob + logprob)
 
 
 @dataclass(frozen=True)
-class Task:
+class DecodingRequest:
     """What every way of decoding is asked: after ``prompt``, write up to ``length`` tokens, or until [END].
 
     ``banned`` ids are never written; None bans the special ids of ``vocab``, all but [END]. Where [END] is banned,

@@ -8,7 +8,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from plmlab.decode.autoregressive import AutoregressiveModel
-from plmlab.decode.hypothesis import Hypothesis, Task
+from plmlab.decode.hypothesis import DecodingRequest, Hypothesis
 from plmlab.text.vocabulary import Vocabulary
 
 
@@ -20,7 +20,7 @@ def greedy(model: AutoregressiveModel[Any], prompt: Int[Tensor, "batch time"], v
     ValueError for an empty prompt, a length below 1, a model in training mode, a vocabulary larger than the model's, or
     one that is banned whole.
     """
-    return write(model, Task(prompt, vocab, length, banned), lambda logprobs: logprobs.argmax(-1))
+    return write(model, DecodingRequest(prompt, vocab, length, banned), lambda logprobs: logprobs.argmax(-1))
 
 
 def sample(model: AutoregressiveModel[Any], prompt: Int[Tensor, "batch time"], vocab: Vocabulary, *, length: int,
@@ -34,7 +34,7 @@ def sample(model: AutoregressiveModel[Any], prompt: Int[Tensor, "batch time"], v
         chances = distribution(logprobs, temperature, top_k, top_p)
         return torch.multinomial(chances, 1, generator=generator)[:, 0]
 
-    return write(model, Task(prompt, vocab, length, banned), draw)
+    return write(model, DecodingRequest(prompt, vocab, length, banned), draw)
 
 
 def distribution(logits: Float[Tensor, "*batch vocab"], temperature: float = 1.0, top_k: int | None = None,
@@ -66,7 +66,8 @@ def distribution(logits: Float[Tensor, "*batch vocab"], temperature: float = 1.0
 
 
 @torch.no_grad()
-def write(model: AutoregressiveModel[Any], task: Task, choose: Callable[[Tensor], Tensor]) -> list[Hypothesis]:
+def write(model: AutoregressiveModel[Any], task: DecodingRequest,
+          choose: Callable[[Tensor], Tensor]) -> list[Hypothesis]:
     """Write a task's texts token by token: ``choose`` makes of log-probabilities [batch vocab] one id for each row. A
     text that has ended leaves the batch."""
     written = [Hypothesis() for _ in task.prompt]
@@ -77,7 +78,7 @@ def write(model: AutoregressiveModel[Any], task: Task, choose: Callable[[Tensor]
         chosen = choose(logprobs)
         gained = logprobs.gather(-1, chosen[:, None])[:, 0].tolist()
         for text, token, logprob in zip(open, chosen.tolist(), gained, strict=True):
-            written[text] = written[text].then(token, logprob)
+            written[text] = written[text].extend(token, logprob)
         going = [row for row, token in enumerate(chosen.tolist()) if token != task.vocab.end]
         if not going:
             break

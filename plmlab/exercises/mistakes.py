@@ -17,8 +17,8 @@ def largest_from_zero(scores: Tensor) -> Tensor:
 
 
 def cut_across(logits: Tensor) -> Tensor:
-    """The numbers of some logits [batch time vocab] by a view to [batch vocab time], which mixes slots and tokens; laid
-    back, so that the last axis is the vocabulary."""
+    """The numbers of some logits [batch time vocab] by a view to [batch vocab time], which mixes positions and tokens;
+    laid back, so that the last axis is the vocabulary."""
     return logits.reshape(len(logits), logits.shape[2], logits.shape[1]).transpose(1, 2)
 
 

@@ -69,7 +69,7 @@ BERTS = Family(
     ],
     others=affine("next_sentence", "cls.seq_relationship"),
     tied=[
-        Link("bert.embeddings.token.weight", "cls.predictions.decoder.weight"),
+        Link("encoder.embeddings.token.weight", "cls.predictions.decoder.weight"),
         Link("bias", "cls.predictions.decoder.bias"),
     ],
 )

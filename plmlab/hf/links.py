@@ -10,7 +10,7 @@ import torch
 from einops import rearrange
 from torch import Tensor, nn
 
-from plmlab.weights import put
+from plmlab.weights import load_tensors
 
 Model = TypeVar("Model", bound=nn.Module)
 
@@ -91,7 +91,7 @@ def to_theirs(links: Sequence[Link], ours: Mapping[str, Tensor]) -> dict[str, Te
 
 
 def bare(theirs: Any) -> str:
-    """What their names of weights count from, if this is an encoder without a head: ``"bert."``, or nothing."""
+    """What their names of weights count from, if this is an encoder without a head: ``"encoder."``, or nothing."""
     return f"{theirs.base_model_prefix}." if theirs.base_model is theirs else ""
 
 
@@ -99,7 +99,7 @@ def filled(model: Model, tensors: Mapping[str, Tensor]) -> Model:
     """Our model with these weights put in, in their precision and on their device."""
     some = next(iter(tensors.values()))
     model.to(some.device, some.dtype)
-    put(model, tensors)
+    load_tensors(model, tensors)
     return model
 
 

@@ -72,7 +72,7 @@ class NotLoadable(ValueError):
 def from_hf(source: "str | Path | PreTrainedModel") -> "tuple[nn.Module, Tokenizer | None]":
     """Our model with the weights of a Hugging Face model, ready to be asked (``eval``), and its tokenizer.
 
-    ``source`` is a name on the hub (``"bert-base-uncased"``), a folder with a saved model, or a model of
+    ``source`` is a name on the hub (``"encoder-base-uncased"``), a folder with a saved model, or a model of
     ``transformers`` in hand. BERT-type encoders become ``BERT``, or ``BERTPretraining`` where the weights hold
     its heads; fine-tuned ones ``SentenceClassifier``, ``TokenClassifier`` or ``SpanClassifier``. One that tells six
     segments apart is a UniLM, and becomes ``UniLM`` or ``UniLMPretraining``. Those of XLNet and MPNet become ours of

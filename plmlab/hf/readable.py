@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from plmlab.example import IGNORE, Batch, Example, PairBatch, PairExample
 from plmlab.models.architectures import ExampleOfText, needed, only_one
 from plmlab.objectives import causal, masked
-from plmlab.objectives.layouts import masks_in_place
+from plmlab.objectives.layouts import mlm_input
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.visibility import Visibility
 
@@ -33,7 +33,7 @@ class HFModel:
         self.start: int | None = getattr(config, "decoder_start_token_id", None)
         positions = getattr(config, "max_position_embeddings", None)
         self.first_position = PADDING[self.kind](config) + 1 if self.kind in PADDING else None
-        self.positions = None if positions is None else positions - (self.first_position or 0)
+        self.max_positions = None if positions is None else positions - (self.first_position or 0)
         self.vocab: int | None = getattr(config, "vocab_size", None)
         self.scaled = self.kind != "t5"
         self.masks: dict[str, ExampleOfText] = {}
@@ -56,12 +56,12 @@ class HFModel:
         return PairExample(source, target, Visibility.full(len(target.tokens), len(source.tokens)))
 
     def gaps(self, *given: Any) -> tuple[Example, list[int]]:
-        """What an encoder reads of a text with gaps, [MASK] in each, and the slots in which they are said. ValueError
-        for an XLNet, which knows no [MASK]."""
+        """What an encoder reads of a text with gaps, [MASK] in each, and the positions in which they are said.
+        ValueError for an XLNet, which knows no [MASK]."""
         if self.kind == "xlnet":
             raise ValueError(f"a {type(self.model).__name__} is asked for hidden words by its query stream, not by "
                              "[MASK]; give plmlab's, from_hf(model)[0]")
-        return masks_in_place(*given)
+        return mlm_input(*given)
 
     def __call__(self, batch: Batch | PairBatch) -> Any:
         """The model's output, as ``transformers`` gives it, for one of our batches."""
@@ -74,11 +74,11 @@ class HFModel:
         if self.two_segments:
             asked["token_type_ids"] = batch.segments
         if self.first_position is not None:
-            asked["position_ids"] = batch.positions[:, 0].expand(batch.size) + self.first_position
+            asked["position_ids"] = batch.position_ids[:, 0].expand(batch.size) + self.first_position
         return self.model(**asked)
 
     def logits(self, batch: Batch) -> Float[Tensor, "batch time vocab"]:
-        """The logits of each slot, of a model whose output begins with these."""
+        """The logits of each position, of a model whose output begins with these."""
         return self(batch)[0]
 
 
@@ -112,7 +112,7 @@ def _decoded(tokenizer: Any, text: str, start: int | None = None) -> Example:
 
 
 def _plain(ids: Sequence[int], visible: Visibility, second: int | None = None) -> Example:
-    """Tokens with nothing to predict; sentence B begins at slot ``second``."""
+    """Tokens with nothing to predict; sentence B begins at position ``second``."""
     tokens = torch.tensor(ids, dtype=torch.long)
     place = torch.arange(len(ids))
     segments = torch.zeros_like(tokens) if second is None else (place >= second).long()

@@ -1,4 +1,4 @@
-"""REALM's released embedder, as ``transformers`` up to version 4 kept it, read into our `Embedder`.
+"""REALM's released embedder, as ``transformers`` up to version 4 kept it, read into our `DualEncoder`.
 
 The versions since then have no code for it, but its files are a BERT's whose names begin with ``realm.``, with a linear
 layer ``cls.dense`` and a norm ``cls.LayerNorm`` on the pooled [CLS]. A head for hidden words, ``cls.predictions``, lies
@@ -25,13 +25,13 @@ from plmlab.hf.bert import BERTS
 from plmlab.hf.links import Link, affine, filled, to_ours, within
 from plmlab.hf.load import NotLoadable
 from plmlab.models.bert import BERTConfig
-from plmlab.models.embedder import Embedder, EmbedderConfig
+from plmlab.models.dual_encoder import DualEncoder, DualEncoderConfig
 from plmlab.weights import differences
 
 CONFIG, WEIGHTS, PICKLED = "config.json", "model.safetensors", "pytorch_model.bin"
 
 
-def embedder_from_folder(folder: str | Path) -> Embedder:
+def embedder_from_folder(folder: str | Path) -> DualEncoder:
     """The embedder in a folder with config.json and model.safetensors, such as that of
     ``google/realm-cc-news-pretrained-embedder``, ready to be asked (``eval``), in float32.
 
@@ -43,7 +43,7 @@ def embedder_from_folder(folder: str | Path) -> Embedder:
         size = _size(_told(place))
         theirs = _weights(place)
         ours = to_ours(_links(size), theirs)
-        model = Embedder(size)
+        model = DualEncoder(size)
         if problems := differences(model, ours):
             raise ValueError("; ".join(problems[:3]))
         return filled(model, ours).float().eval()
@@ -75,12 +75,12 @@ def _weights(place: Path) -> Mapping[str, Tensor]:
     raise NotLoadable(f"there is no {file}; give a folder with {CONFIG} and {WEIGHTS}")
 
 
-def _size(config: Any) -> EmbedderConfig:
-    return EmbedderConfig(**asdict(BERTS.size(config)), width=config.retriever_proj_size)
+def _size(config: Any) -> DualEncoderConfig:
+    return DualEncoderConfig(**asdict(BERTS.size(config)), width=config.retriever_proj_size)
 
 
 def _links(size: BERTConfig) -> list[Link]:
     """The links of all weights."""
     bert = [replace(link, theirs="realm." + link.theirs.removeprefix("bert."))
             for link in [*BERTS.links(size), *BERTS.pooler]]
-    return [*within("bert", bert), *affine("projection", "cls.dense"), *affine("norm", "cls.LayerNorm")]
+    return [*within("encoder", bert), *affine("projection", "cls.dense"), *affine("norm", "cls.LayerNorm")]

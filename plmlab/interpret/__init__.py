@@ -1,5 +1,5 @@
 """Looking inside models, without a widget: watch and intervene, attention maps, ablations, the logit lens, heads."""
 
-from plmlab.interpret.watching import Seen, intervene, switch_off, watch
+from plmlab.interpret.watching import ActivationRecord, ablate_heads, intervene, watch
 
-__all__ = ["Seen", "intervene", "switch_off", "watch"]
+__all__ = ["ActivationRecord", "ablate_heads", "intervene", "watch"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from jaxtyping import Float
 from torch import Tensor
 
-from plmlab.interpret import switch_off
+from plmlab.interpret import ablate_heads
 from plmlab.layers.hooks import Change
 
 
@@ -52,15 +52,15 @@ def heads_off(heads: Sequence[int]) -> Change:
         if not all(head in range(mixed.shape[1]) for head in heads):
             raise ValueError(f"heads {sorted(heads)} are to be switched off; this model has heads 0 … "
                              f"{mixed.shape[1] - 1}")
-        return switch_off(*heads)(mixed)
+        return ablate_heads(*heads)(mixed)
     return change
 
 
 def close(cells: Sequence[tuple[int, int]]) -> Change:
     """An intervention on the scores of one reading: −∞ for these (query, key).
 
-    Queries are counted on from pass to pass, for a decoder may look slot by slot. A key that there is not changes
-    nothing, nor does a query.
+    Queries are counted on from pass to pass, for a decoder may look position by position. A key that there is not
+    changes nothing, nor does a query.
     """
     before = 0
 

@@ -8,12 +8,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from plmlab.decode import Given
-from plmlab.decode.hypothesis import Task
+from plmlab.decode import ConditionedDecoder
+from plmlab.decode.hypothesis import DecodingRequest
 from plmlab.example import Batch, PairBatch
-from plmlab.interpret.attention_maps import all_passes
+from plmlab.interpret.attention_maps import collect_calls
 from plmlab.interpret.readable import inference
-from plmlab.interpret.watching import Seen, intervene, opened, watch
+from plmlab.interpret.watching import ActivationRecord, hooked, intervene, watch
 from plmlab.objectives import sequence_to_sequence
 from plmlab.text.vocabulary import Vocabulary
 
@@ -24,7 +24,7 @@ ACROSS = "*cross_attention.weights"
 @dataclass(frozen=True)
 class Translation:
     """A text as a model wrote it: its ``tokens``, [END] included where it was reached; the ``logprobs`` of each, in
-    nats; and the ``weights`` of each on the source's slots, None where the model has no attention."""
+    nats; and the ``weights`` of each on the source's positions, None where the model has no attention."""
 
     tokens: tuple[int, ...]
     logprobs: tuple[float, ...]
@@ -35,12 +35,12 @@ def translate(model: nn.Module, source: Sequence[int], vocab: Vocabulary, *, len
               held: Mapping[int, Sequence[float]] | None = None, shut: Collection[int] = ()) -> Translation:
     """What an encoder-decoder writes greedily, at most ``length`` tokens, and where it looks for each.
 
-    ``held``: step → the weights that it is given there, one a slot of the source, [END]'s slot last. ``shut``: slots
-    that it may not look at; their share goes to the others, or nowhere if nothing is left. ValueError for weights of
-    another number, below 0 or all 0, for a step or a slot that there is not, where a model without attention is
-    held, and where `greedy` raises one.
+    ``held``: step → the weights that it is given there, one a position of the source, [END]'s position last. ``shut``:
+    positions that it may not look at; their share goes to the others, or nowhere if nothing is left. ValueError for
+    weights of another number, below 0 or all 0, for a step or a position that there is not, where a model without
+    attention is held, and where `greedy` raises one.
     """
-    task = Task(torch.tensor([[vocab.need("start")]]), vocab, length)
+    task = DecodingRequest(torch.tensor([[vocab.need("start")]]), vocab, length)
     read = Batch.of([sequence_to_sequence(source, [], vocab=vocab).source], pad=vocab.need("pad"))
     rows = _checked(held or {}, shut, read.size[1], length)
     looks = _has_attention(model)
@@ -63,46 +63,48 @@ def translate(model: nn.Module, source: Sequence[int], vocab: Vocabulary, *, len
         if looks:
             seen = stack.enter_context(watch(model, ACROSS))
             stack.enter_context(intervene(model, {ACROSS: take_hold}))
-        given = Given(model, read)
+        given = ConditionedDecoder(model, read)
         state = task.start(given)
         while len(written) <= length and written[-1] != vocab.end:
             ahead = task.next_logprobs(given, torch.tensor([written[-1:]]), state)[0]
             written.append(int(ahead.argmax()))
             logprobs.append(float(ahead.max()))
-    return Translation(tuple(written[1:]), tuple(logprobs), across(seen)[0] if looks else None)
+    return Translation(tuple(written[1:]), tuple(logprobs), mean_attention(seen)[0] if looks else None)
 
 
-def looks_across(model: nn.Module, batch: PairBatch) -> Float[Tensor, "batch time key"]:
-    """The weights of each target slot on the source's slots, where the right words are given: the mean over layers and
-    heads. ValueError for a model without attention."""
+def cross_attention_weights(model: nn.Module, batch: PairBatch) -> Float[Tensor, "batch time key"]:
+    """The weights of each target position on the source's positions, where the right words are given: the mean over
+    layers and heads. ValueError for a model without attention."""
     if not _has_attention(model):
         raise ValueError(f"a {type(model).__name__} has no attention: nothing says where its decoder looks")
     with inference(model), watch(model, ACROSS) as seen:
         model(batch)
-    return across(seen)
+    return mean_attention(seen)
 
 
-def across(seen: Seen) -> Float[Tensor, "batch time key"]:
-    """The mean over layers and heads of the weights that were seen, slot after slot."""
-    return torch.cat([all_passes(seen, name) for name in seen], 1).mean(1)
+def mean_attention(seen: ActivationRecord) -> Float[Tensor, "batch time key"]:
+    """The mean over layers and heads of the weights that were seen, position after position."""
+    return torch.cat([collect_calls(seen, name) for name in seen], 1).mean(1)
 
 
 def _has_attention(model: nn.Module) -> bool:
-    with opened(model) as points:
+    with hooked(model) as points:
         return any(name.endswith(ACROSS[1:]) for name in points)
 
 
-def _checked(held: Mapping[int, Sequence[float]], shut: Collection[int], slots: int, length: int) -> dict[int, Tensor]:
+def _checked(held: Mapping[int, Sequence[float]], shut: Collection[int], positions: int, length: int) -> dict[int,
+                                                                                                              Tensor]:
     """The rows as tensors that add up to 1."""
-    for slot in shut:
-        if slot not in range(slots):
-            raise ValueError(f"there is no slot {slot} in a source of {slots}, [END] included")
+    for position in shut:
+        if position not in range(positions):
+            raise ValueError(f"there is no position {position} in a source of {positions}, [END] included")
     rows = {}
     for step, weights in held.items():
         if step not in range(length):
             raise ValueError(f"there is no step {step}: at most {length} tokens are written, counted from 0")
-        if len(weights) != slots or min(weights) < 0 or sum(weights) == 0:
-            raise ValueError(f"step {step} was given {len(weights)} weights; it needs {slots}, one a slot of the "
+        if len(weights) != positions or min(weights) < 0 or sum(weights) == 0:
+            raise ValueError(f"step {step} was given {len(weights)} weights; it needs {positions}, one a position of "
+                             f"the "
                              "source with [END], none below 0 and one above")
         row = torch.tensor(weights, dtype=torch.float64)
         rows[step] = row / row.sum()

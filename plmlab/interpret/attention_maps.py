@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from plmlab.example import Batch, Example, PairBatch, PairExample
 from plmlab.interpret.ablation import attentions_of
 from plmlab.interpret.readable import ReadableModel, Words, as_ours, in_one_pass, inference, readable
-from plmlab.interpret.watching import Seen, watch
+from plmlab.interpret.watching import ActivationRecord, watch
 from plmlab.text.printable import printable
 from plmlab.visibility import Visibility
 
@@ -46,7 +46,7 @@ def attention_maps(model: nn.Module, words: Words, text: Text, second: str | Non
     ValueError: an empty text, one too long for the model or for ``max_tokens``, a tokenizer of another model, a mask
     that the model does not have.
     """
-    reads = looking(model)
+    reads = attention_model(model)
     given = _example(reads, words, text, second, mask) if isinstance(text, str) else text
     if isinstance(given, Example):
         given = in_one_pass(model, given)
@@ -58,7 +58,7 @@ def attention_maps(model: nn.Module, words: Words, text: Text, second: str | Non
         reads(batch.to(next(model.parameters()).device))
     names = [_names(words, side, place) for place, side in enumerate(sides)]
 
-    weights = {name: [all_passes(seen, f"{stem}.weights")[0] for stem in stems]
+    weights = {name: [collect_calls(seen, f"{stem}.weights")[0] for stem in stems]
                for name, stems in attentions_of(seen).items()}
     if isinstance(batch, Batch):
         later = batch.segments[0].nonzero()
@@ -70,13 +70,13 @@ def attention_maps(model: nn.Module, words: Words, text: Text, second: str | Non
     return [one for one in maps if one.weights]
 
 
-def all_passes(seen: Seen, name: str) -> Float[Tensor, "batch head query _"]:
-    """What passed a point of attention that has a row a query: of the whole text, where a decoder looks slot by
-    slot."""
+def collect_calls(seen: ActivationRecord, name: str) -> Float[Tensor, "batch head query _"]:
+    """What passed a point of attention that has a row a query: of the whole text, where a decoder looks position by
+    position."""
     return torch.cat(seen.calls(name), 2)
 
 
-def looking(model: nn.Module) -> ReadableModel:
+def attention_model(model: nn.Module) -> ReadableModel:
     """A model that has attention, as interpretation meets it; a ValueError says what another has instead."""
     reads = readable(model)
     if reads.architecture in INSTEAD:
@@ -129,8 +129,9 @@ def _example(reads: ReadableModel, words: Words, text: str, second: str | None, 
 def _fits(reads: ReadableModel, batch: Batch, max_tokens: int) -> None:
     """A ValueError where the model, or a page, cannot hold the text."""
     time, highest = batch.size[1], int(batch.tokens.max())
-    if reads.positions is not None and time > reads.positions:
-        raise ValueError(f"the text is {time} tokens long, and this model has {reads.positions} positions; shorten it")
+    if reads.max_positions is not None and time > reads.max_positions:
+        raise ValueError(f"the text is {time} tokens long, and this model has {reads.max_positions} positions; shorten "
+                         f"it")
     if time > max_tokens:
         raise ValueError(f"the text is {time} tokens long, and a view draws at most {max_tokens}, because it grows "
                          f"with the square; shorten the text, or give max_tokens={time}")

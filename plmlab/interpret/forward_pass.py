@@ -10,9 +10,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from plmlab.interpret.ablation import Ablation, attentions_of
-from plmlab.interpret.attention_maps import Map, all_passes, attention_maps, looking
+from plmlab.interpret.attention_maps import Map, attention_maps, attention_model, collect_calls
 from plmlab.interpret.readable import Words
-from plmlab.interpret.watching import Seen, intervene, opened, watch
+from plmlab.interpret.watching import ActivationRecord, hooked, intervene, watch
 from plmlab.visibility import Visibility
 
 
@@ -37,12 +37,12 @@ class Head:
 
 @dataclass(frozen=True, eq=False)
 class ForwardPass:
-    """A text as a model read it. ``logits`` is what it says at each slot, None of an encoder. ``own_scores`` are the
-    scale and the formula of those attentions that tell how their score is made, by the names of their points without
-    the last part; others are scaled by 1/√width where ``scaled``."""
+    """A text as a model read it. ``logits`` is what it says at each position, None of an encoder. ``own_scores`` are
+    the scale and the formula of those attentions that tell how their score is made, by the names of their points
+    without the last part; others are scaled by 1/√width where ``scaled``."""
 
     maps: list[Map]
-    seen: Seen
+    seen: ActivationRecord
     logits: Float[Tensor, "time vocab"] | None
     scaled: bool
     own_scores: Mapping[str, tuple[float | None, str]]
@@ -70,7 +70,7 @@ class ForwardPass:
             raise ValueError(f"there is no head {head} in layer {layer}: this model has layers 0 … {len(layers) - 1} "
                              f"and heads 0 … {len(layers[0]) - 1}")
         stem = attentions_of(self.seen)[name][layer]
-        parts = {part: all_passes(self.seen, f"{stem}.{point}")[0, head] for part, point in (
+        parts = {part: collect_calls(self.seen, f"{stem}.{point}")[0, head] for part, point in (
             ("q", "queries"), ("scores", "scores"), ("weights", "weights"), ("mixed", "mixed"))}
         parts |= {part: self.seen[f"{stem}.{point}"][0, head] for part, point in (("k", "keys"), ("v", "values"))}
         usual = (1 / sqrt(parts["q"].shape[-1]) if self.scaled else 1.0, "q·k")
@@ -84,9 +84,9 @@ def forward_pass(model: nn.Module, words: Words, text: str, second: str | None =
 
     ValueError: what `attention_maps` refuses, and heads or cells in ``ablation`` that there are not.
     """
-    reads = looking(model)
+    reads = attention_model(model)
     with ExitStack() as stack:
-        points = stack.enter_context(opened(model))
+        points = stack.enter_context(hooked(model))
         said = stack.enter_context(_saying(model))
         stack.enter_context(intervene(model, (ablation or Ablation()).changes(points)))
         seen = stack.enter_context(watch(model))

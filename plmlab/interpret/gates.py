@@ -1,7 +1,7 @@
-"""The gates of an LSTM language model on a text: what they were at each slot, with some of them held.
+"""The gates of an LSTM language model on a text: what they were at each step, with some of them held.
 
-A cell is looked into at the points that it names (`plmlab.layers.cells.LSTMCell`); it is passed once a slot, so that a
-hold can begin at one slot and not before.
+A cell is looked into at the points that it names (`plmlab.layers.cells.LSTMCell`); it is passed once a step, so that a
+hold can begin at one step and not before.
 """
 
 from collections import defaultdict
@@ -24,10 +24,10 @@ POINTS = ("memory", *GATES, "candidate")
 
 
 @dataclass(frozen=True)
-class Hold:
-    """One unit held: a gate (``point`` "input", "forget", "output") at ``value`` from slot ``start`` on, 0 for shut and
-    1 for open; or ``point`` "memory", which is ``value`` after slot ``start`` and goes on from there as the gates say.
-    Layers, units and slots count from 0.
+class Clamp:
+    """One unit held: a gate (``point`` "input", "forget", "output") at ``value`` from step ``start`` on, 0 for shut and
+    1 for open; or ``point`` "memory", which is ``value`` after step ``start`` and goes on from there as the gates say.
+    Layers, units and steps count from 0.
 
     ValueError: no such point, a negative count, a gate's value that is not from 0 to 1.
     """
@@ -42,20 +42,20 @@ class Hold:
         if self.point not in (*GATES, "memory"):
             raise ValueError(f"{self.point!r} is to be held; what can be held is {', '.join(GATES)} and memory")
         if min(self.layer, self.unit, self.start) < 0:
-            raise ValueError(f"layer {self.layer}, unit {self.unit} is to be held from slot {self.start} on; all three "
+            raise ValueError(f"layer {self.layer}, unit {self.unit} is to be held from step {self.start} on; all three "
                              "count from 0")
         if not (0 <= self.value <= 1 if self.point != "memory" else abs(self.value) < float("inf")):
             raise ValueError(f"the {self.point}{'' if self.point == 'memory' else ' gate'} is to be held at "
                              f"{self.value}; a gate is from 0 to 1, and a memory a finite number")
 
-    def covers(self, slot: int) -> bool:
-        """Whether it acts at this slot."""
-        return slot == self.start if self.point == "memory" else slot >= self.start
+    def covers(self, step: int) -> bool:
+        """Whether it acts at this step."""
+        return step == self.start if self.point == "memory" else step >= self.start
 
 
 @dataclass(frozen=True, eq=False)
 class GatedPass:
-    """A text as an LSTM read it: what passed each of `POINTS`, and what it says after each slot."""
+    """A text as an LSTM read it: what passed each of `POINTS`, and what it says after each step."""
 
     values: dict[str, Float[Tensor, "layer time unit"]]
     logits: Float[Tensor, "time vocab"]
@@ -74,7 +74,7 @@ def cells_of(model: nn.Module) -> list[str]:
     return stems
 
 
-def gated_pass(model: LanguageModel, ids: Sequence[int], holds: Iterable[Hold] = ()) -> GatedPass:
+def gated_pass(model: LanguageModel, ids: Sequence[int], holds: Iterable[Clamp] = ()) -> GatedPass:
     """Let the model read a text with some units held; it is not changed. ValueError: a layer or unit there is not."""
     assert isinstance(model, nn.Module)
     stems = cells_of(model)
@@ -88,7 +88,7 @@ def gated_pass(model: LanguageModel, ids: Sequence[int], holds: Iterable[Hold] =
 
 
 def memories(model: LanguageModel, tokens: Int[Tensor, "text time"]) -> Float[Tensor, "text time layer unit"]:
-    """The memory of every unit after each slot of some texts, which may be padded on the right."""
+    """The memory of every unit after each step of some texts, which may be padded on the right."""
     assert isinstance(model, nn.Module)
     stems = cells_of(model)
     with inference(model), watch(model, *(f"{stem}.memory" for stem in stems)) as seen:
@@ -96,9 +96,9 @@ def memories(model: LanguageModel, tokens: Int[Tensor, "text time"]) -> Float[Te
     return torch.stack([torch.stack(seen.calls(f"{stem}.memory"), 1) for stem in stems], 2).float().cpu()
 
 
-def _changes(model: nn.Module, stems: Sequence[str], holds: Sequence[Hold], slots: int) -> dict[str, Change]:
-    """The interventions that hold, by the names of points: each another one at each slot."""
-    at: dict[str, list[Hold]] = defaultdict(list)
+def _changes(model: nn.Module, stems: Sequence[str], holds: Sequence[Clamp], steps: int) -> dict[str, Change]:
+    """The interventions that hold, by the names of points: each another one at each step."""
+    at: dict[str, list[Clamp]] = defaultdict(list)
     cells = dict(model.named_modules())
     for hold in holds:
         if hold.layer >= len(stems) or hold.unit >= (width := cells[stems[hold.layer]].hidden_size):
@@ -106,8 +106,8 @@ def _changes(model: nn.Module, stems: Sequence[str], holds: Sequence[Hold], slot
             raise ValueError(f"layer {hold.layer}, unit {hold.unit} is to be held; this model has layers 0 … "
                              f"{len(stems) - 1}{units}")
         at[f"{stems[hold.layer]}.{hold.point}"].append(hold)
-    return {name: InTurn([_held({hold.unit: hold.value for hold in mine if hold.covers(slot)})
-                          for slot in range(slots)]) for name, mine in at.items()}
+    return {name: InTurn([_held({hold.unit: hold.value for hold in mine if hold.covers(step)})
+                          for step in range(steps)]) for name, mine in at.items()}
 
 
 def _held(units: dict[int, float]) -> Change:

@@ -37,8 +37,8 @@ class ResidualStream:
 
 @dataclass(frozen=True)
 class Cell:
-    """What one layer would say after one slot: the likeliest tokens with their probabilities; and how the token that
-    the last layer holds for the likeliest stands here, its rank from 1 on and its probability."""
+    """What one layer would say after one position: the likeliest tokens with their probabilities; and how the token
+    that the last layer holds for the likeliest stands here, its rank from 1 on and its probability."""
 
     likeliest: tuple[tuple[int, float], ...]
     rank: int
@@ -56,10 +56,10 @@ class LanguageModel(Protocol):
     final_norm: nn.Module
 
     def hidden_states(self, batch: Batch, /) -> Tensor:
-        """[batch time model]: what the last layer makes of each slot, normed."""
+        """[batch time model]: what the last layer makes of each position, normed."""
 
     def token_logits(self, hidden: Tensor, /) -> Tensor:
-        """[… vocab]: the logits of the token that follows a slot."""
+        """[… vocab]: the logits of the token that follows a position."""
 
 
 def residual_stream(model: LanguageModel, ids: Sequence[int]) -> ResidualStream:
@@ -74,14 +74,14 @@ def residual_stream(model: LanguageModel, ids: Sequence[int]) -> ResidualStream:
 
 
 @torch.no_grad()
-def logit_lens(model: LanguageModel, hidden: Float[Tensor, "*slots model"]) -> Float[Tensor, "*slots vocab"]:
+def logit_lens(model: LanguageModel, hidden: Float[Tensor, "*positions model"]) -> Float[Tensor, "*positions vocab"]:
     """The logits, were a hidden state the last one: the final norm, where the model has one (GPT-2 has, GPT-1 has
     not), then the output matrix (nostalgebraist 2020, "interpreting GPT: the logit lens")."""
     return model.token_logits(model.final_norm(hidden))
 
 
 def columns_of(model: LanguageModel, hidden: Float[Tensor, "layer time model"]) -> list[Column]:
-    """The lens for each slot, from the embedded input to the last layer."""
+    """The lens for each position, from the embedded input to the last layer."""
     final = logit_lens(model, hidden[-1]).argmax(-1, keepdim=True)
     rows: list[list[Cell]] = []
     for layer in hidden:
@@ -96,22 +96,22 @@ def columns_of(model: LanguageModel, hidden: Float[Tensor, "layer time model"]) 
 
 
 class Lens:
-    """Columns of the lens, each computed once: what is said after a slot depends only on what stands before it."""
+    """Columns of the lens, each computed once: what is said after a position depends only on what stands before it."""
 
     def __init__(self, model: LanguageModel, kept: int = 512) -> None:
         self.model, self.kept = model, kept
         self._columns: dict[tuple[int, ...], Column] = {}
 
-    def columns(self, stream: ResidualStream, slots: int) -> list[Column]:
-        """The columns of the last ``slots`` slots."""
+    def columns(self, stream: ResidualStream, positions: int) -> list[Column]:
+        """The columns of the last ``positions`` positions."""
         count = len(stream.ids)
-        prefixes = {slot: stream.ids[:slot + 1] for slot in range(max(0, count - slots), count)}
-        new = [slot for slot, prefix in prefixes.items() if prefix not in self._columns]
+        prefixes = {position: stream.ids[:position + 1] for position in range(max(0, count - positions), count)}
+        new = [position for position, prefix in prefixes.items() if prefix not in self._columns]
         if new:
             found = columns_of(self.model, stream.hidden[:, new])
-            self._columns |= {prefixes[slot]: column for slot, column in zip(new, found, strict=True)}
+            self._columns |= {prefixes[position]: column for position, column in zip(new, found, strict=True)}
         shown = [self._columns[prefix] for prefix in prefixes.values()]
-        while len(self._columns) > max(self.kept, slots):
+        while len(self._columns) > max(self.kept, positions):
             self._columns.pop(next(iter(self._columns)))
         return shown
 

@@ -27,9 +27,9 @@ class OurModel:
     """A model of plmlab. A ValueError where it is asked how it reads a text, and its class is not registered.
 
     Attributes:
-        positions: how many slots it can read; None where nothing limits it.
+        positions: how many positions it can read; None where nothing limits it.
         vocab: how many tokens it knows; None where that is not told.
-        names_tokens: whether it gives logits over the vocabulary, for each slot of what it reads.
+        names_tokens: whether it gives logits over the vocabulary, for each position of what it reads.
         scaled: whether its attention divides scores by √d_k.
     """
 
@@ -38,7 +38,7 @@ class OurModel:
     def __init__(self, model: nn.Module) -> None:
         self.model = model
         config = getattr(model, "config", None)
-        self.positions, self.vocab = getattr(config, "time", None), getattr(config, "vocab", None)
+        self.max_positions, self.vocab = getattr(config, "time", None), getattr(config, "vocab", None)
         self.names_tokens = hasattr(model, "token_logits")
 
     @property
@@ -59,8 +59,8 @@ class OurModel:
             words.encode(text), None if second is None else words.encode(second), words.vocab)
 
     def gaps(self, *given: Any) -> tuple[Example, list[int]]:
-        """What an encoder reads of a text with gaps, and the slots in which they are said: as
-        ``plmlab.objectives.layouts.Gaps``. ValueError for a model that can't be asked."""
+        """What an encoder reads of a text with gaps, and the positions in which they are said: as
+        ``plmlab.objectives.layouts.ClozeInput``. ValueError for a model that can't be asked."""
         made = architecture_of(self.model).gaps
         if made is None:
             raise ValueError(f"a {type(self.model).__name__} can't be asked for hidden words; give an encoder")

@@ -24,7 +24,7 @@ class Measure(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """Slots of some texts: what each unit was there, and the label."""
+    """Positions of some texts: what each unit was there, and the label."""
 
     values: Float[Tensor, "rows width"]
     labels: Float[Tensor, "rows"]
@@ -54,28 +54,29 @@ def ranks(values: Float[Tensor, "rows width"]) -> Float[Tensor, "rows width"]:
     """The rank of each value in its column, from 1 on; equal values share the mean of their ranks."""
     ordered, places = values.T.contiguous().sort(-1)
     count = ordered.shape[-1]
-    slots = torch.arange(count).expand_as(ordered)
+    positions = torch.arange(count).expand_as(ordered)
     differs = ordered[:, 1:] != ordered[:, :-1]
     edge = torch.ones_like(differs[:, :1])
-    first = slots.where(torch.cat([edge, differs], 1), 0).cummax(-1).values
-    last = slots.where(torch.cat([differs, edge], 1), count - 1).flip(-1).cummin(-1).values.flip(-1)
+    first = positions.where(torch.cat([edge, differs], 1), 0).cummax(-1).values
+    last = positions.where(torch.cat([differs, edge], 1), count - 1).flip(-1).cummin(-1).values.flip(-1)
     return torch.zeros(ordered.shape, dtype=torch.float64).scatter_(-1, places, (first + last).double() / 2 + 1).T
 
 
 def area_under_curve(values: Float[Tensor, "rows width"], labels: Float[Tensor, "rows"]) -> Float[Tensor, "width"]:
-    """The AUC of each column: how often a slot of label 1 has the higher value of a pair with one of label 0, ties
+    """The AUC of each column: how often a position of label 1 has the higher value of a pair with one of label 0, ties
     counted half (Mann–Whitney's U over all pairs)."""
     positive = labels > 0.5
     ones, zeros = int(positive.sum()), int((~positive).sum())
     if not ones or not zeros:
-        raise ValueError(f"of {len(labels)} slots {ones} have the label and {zeros} have not: an AUC compares the two")
+        raise ValueError(f"of {len(labels)} positions {ones} have the label and {zeros} have not: an AUC compares the "
+                         f"two")
     return (ranks(values)[positive].sum(0) - ones * (ones + 1) / 2) / (ones * zeros)
 
 
 def rank_correlation(values: Float[Tensor, "rows width"], labels: Float[Tensor, "rows"]) -> Float[Tensor, "width"]:
     """Spearman's correlation of each column with the labels; 0 for a column that never changes."""
     if len(labels) < 2 or bool((labels == labels[0]).all()):
-        raise ValueError(f"{len(labels)} slots all have the same label: nothing can go along with it")
+        raise ValueError(f"{len(labels)} positions all have the same label: nothing can go along with it")
     one, other = (ranked - ranked.mean(0) for ranked in (ranks(values), ranks(labels[:, None])))
     size = (one.square().sum(0) * other.square().sum(0)).sqrt()
     return (one * other).sum(0) / size.where(size > 0, 1)

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from plmlab.layers.hooks import Change, HookPoint, InTurn, hook_points
 
 
-class Seen(Mapping[str, Tensor]):
+class ActivationRecord(Mapping[str, Tensor]):
     """What passed through the hook points of a model, by name, e.g. ``seen["layers.0.attention.weights"]``.
 
     A point that was passed several times gives its last tensor; ``calls(name)`` gives all, in order.
@@ -54,7 +54,7 @@ class Seen(Mapping[str, Tensor]):
 
 
 @contextmanager
-def opened(model: nn.Module) -> Iterator[dict[str, HookPoint]]:
+def hooked(model: nn.Module) -> Iterator[dict[str, HookPoint]]:
     """The hook points of a model: its own, or those that a model of ``transformers`` is given while this lasts."""
     points = hook_points(model)
     if points:
@@ -67,16 +67,16 @@ def opened(model: nn.Module) -> Iterator[dict[str, HookPoint]]:
 
 
 @contextmanager
-def watch(model: nn.Module, *patterns: str) -> Iterator[Seen]:
+def watch(model: nn.Module, *patterns: str) -> Iterator[ActivationRecord]:
     """Record what passes through the model's hook points while the ``with`` lasts.
 
     ``patterns`` choose points by name (``"layers.*.attention.weights"``); without any, all are watched.
     The tensors keep their gradients' history. Where an ``intervene`` is also open, its result is recorded.
     A point of a shared layer has a name for each passage: each name records its own.
     """
-    with opened(model) as points:
+    with hooked(model) as points:
         chosen = _choose(points, patterns or ("*",))
-        seen = Seen(list(chosen))
+        seen = ActivationRecord(list(chosen))
         placed = [(point, InTurn([seen._calls[name].append if name in chosen else _nothing for name in names]))
                   for point, names in _names_of(points).items() if any(name in chosen for name in names)]
         for point, record in placed:
@@ -93,10 +93,10 @@ def intervene(model: nn.Module, changes: Mapping[str, Change]) -> Iterator[None]
     """Change what passes through the model's hook points while the ``with`` lasts.
 
     ``changes`` maps a name, or a pattern of names, to a function from the tensor to its replacement, e.g.
-    ``{"layers.0.attention.weights": switch_off(2)}``. A point of a shared layer is changed at the passages whose names
-    are meant.
+    ``{"layers.0.attention.weights": ablate_heads(2)}``. A point of a shared layer is changed at the passages whose
+    names are meant.
     """
-    with opened(model) as points:
+    with hooked(model) as points:
         placed: list[tuple[HookPoint, Change]] = []
         for pattern, change in changes.items():
             chosen = _choose(points, (pattern,))
@@ -127,7 +127,7 @@ def _nothing(tensor: Tensor) -> None:
     return None
 
 
-def switch_off(*heads: int) -> Change:
+def ablate_heads(*heads: int) -> Change:
     """An intervention on attention weights, or on heads' outputs: these heads contribute nothing."""
     def change(tensor: Float[Tensor, "batch head query _"]) -> Float[Tensor, "batch head query _"]:
         changed = tensor.clone()

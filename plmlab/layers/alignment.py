@@ -1,4 +1,4 @@
-"""Soft alignment (软对齐): a decoder's state scores every slot of the source, and takes their weighted mean.
+"""Soft alignment (软对齐): a decoder's state scores every position of the source, and takes their weighted mean.
 
 The attention that came first: one head, no projections of values, a score that a variant names.
 """
@@ -15,11 +15,11 @@ from plmlab.visibility import AttentionMask
 
 
 class Alignment(nn.Module):
-    """Weights over the slots of the source, and what they pick; a variant says in ``score`` how well a state matches a
-    slot.
+    """Weights over the positions of the source, and what they pick; a variant says in ``score`` how well a state
+    matches a position.
 
     All points are passed as attention with one head does: ``scores`` and ``weights`` are [batch, 1, query, key],
-    ``queries``, ``keys``, ``values`` and ``mixed`` [batch, 1, slot, width].
+    ``queries``, ``keys``, ``values`` and ``mixed`` [batch, 1, position, width].
 
     Attributes:
         scale: what the inner product of query and key is multiplied with to give the score; None where the score is no
@@ -42,16 +42,16 @@ class Alignment(nn.Module):
 
     def score(self, queries: Float[Tensor, "batch query width"], keys: Float[Tensor, "batch key width"],
               ) -> Float[Tensor, "batch query key"]:
-        """How well each state of the decoder matches each slot of the source."""
+        """How well each state of the decoder matches each position of the source."""
         raise NotImplementedError
 
     def forward(self, queries: Float[Tensor, "batch query width"], keys: Float[Tensor, "batch key width"],
-                memory: Float[Tensor, "batch key width"], may_look: AttentionMask,
+                memory: Float[Tensor, "batch key width"], attn_mask: AttentionMask,
                 ) -> Float[Tensor, "batch query width"]:
         """The context (上下文向量) of each state: the mean of the ``memory``, weighed by the softmax of the scores."""
         q, k, v = self.queries(queries[:, None]), self.keys(keys[:, None]), self.values(memory[:, None])
         scores = self.scores(self.score(q[:, 0], k[:, 0])[:, None])
-        mask = may_look.dense(queries.shape[1], keys.shape[1])
+        mask = attn_mask.dense(queries.shape[1], keys.shape[1])
         weights = self.weights(masked_softmax(scores, None if mask is None else mask.to(scores.device)))
         return self.mixed(weights @ v)[:, 0]
 

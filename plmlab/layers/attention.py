@@ -25,13 +25,13 @@ def scaled_dot_product(
 
 
 def masked_softmax(
-    scores: Float[Tensor, "*batch query key"], may_look: Bool[Tensor, "*#batch query key"] | None,
+    scores: Float[Tensor, "*batch query key"], attn_mask: Bool[Tensor, "*#batch query key"] | None,
 ) -> Float[Tensor, "*batch query key"]:
     """The softmax over the keys that a query may look at; a query that may look nowhere gets zeros."""
-    if may_look is None:
+    if attn_mask is None:
         return scores.softmax(-1)
-    hidden = scores.masked_fill(~may_look, float("-inf"))
-    return hidden.softmax(-1).masked_fill(~may_look.any(-1, keepdim=True), 0.0)
+    hidden = scores.masked_fill(~attn_mask, float("-inf"))
+    return hidden.softmax(-1).masked_fill(~attn_mask.any(-1, keepdim=True), 0.0)
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Cache:
 
     @property
     def time(self) -> int:
-        """How many slots are remembered."""
+        """How many positions are remembered."""
         return 0 if self.k is None else self.k.shape[2]
 
     def extend(self, k: Float[Tensor, "batch head new width"], v: Float[Tensor, "batch head new width"],
@@ -54,7 +54,7 @@ class Cache:
         return self.k, self.v
 
     def forget(self, last: int) -> None:
-        """Remember the last so many slots no longer."""
+        """Remember the last so many positions no longer."""
         if self.k is not None and self.v is not None:
             self.k, self.v = self.k[:, :, :-last], self.v[:, :, :-last]
 
@@ -74,11 +74,12 @@ class RelativePositions:
 
     Attributes:
         same_segment: whether a query and a key are of one segment.
-        slots: the slot of each query, counted as the keys are; None: they are the last of the keys, in their order.
+        positions: the position of each query, counted as the keys are; None: they are the last of the keys, in their
+            order.
     """
 
     same_segment: Bool[Tensor, "batch query key"]
-    slots: Int[Tensor, "batch query"] | None = None
+    positions: Int[Tensor, "batch query"] | None = None
 
 
 class MultiHeadAttention(nn.Module):
@@ -112,7 +113,7 @@ class MultiHeadAttention(nn.Module):
         return cls(shape.model, shape.heads, dropout=shape.attention_dropout, bias=shape.bias, width=shape.width)
 
     def forward(
-        self, x: Float[Tensor, "batch query model"], may_look: AttentionMask,
+        self, x: Float[Tensor, "batch query model"], attn_mask: AttentionMask,
         memory: Float[Tensor, "batch key model"] | None = None, cache: Cache | None = None,
         bias: Bias | None = None, relative: RelativePositions | None = None,
     ) -> Float[Tensor, "batch query model"]:
@@ -128,7 +129,7 @@ class MultiHeadAttention(nn.Module):
             k, v = self._split(self.k(memory)), self._split(self.v(memory))
             if cache is not None:
                 cache.extend(k, v)
-        mixed = self.mixed(self.attend(q, self.keys(k), self.values(v), may_look, bias, relative))
+        mixed = self.mixed(self.attend(q, self.keys(k), self.values(v), attn_mask, bias, relative))
         return self.out(rearrange(mixed, "batch head query width -> batch query (head width)"))
 
     def score(
@@ -140,22 +141,22 @@ class MultiHeadAttention(nn.Module):
 
     def attend(
         self, q: Float[Tensor, "batch head query width"], k: Float[Tensor, "batch head key width"],
-        v: Float[Tensor, "batch head key width"], may_look: AttentionMask,
+        v: Float[Tensor, "batch head key width"], attn_mask: AttentionMask,
         bias: Bias | None = None, relative: RelativePositions | None = None,
     ) -> Float[Tensor, "batch head query width"]:
         """softmax(QKᵀ/√d_k + bias + mask) V, in every head at once (eq. 1)."""
         if self.scores.open or self.weights.open or type(self).score is not MultiHeadAttention.score:
-            return self.weigh(q, k, may_look, bias, relative) @ v
-        return fused_attention(q, k, v, may_look, self.dropout if self.training else 0.0, bias, self.scale)
+            return self.weigh(q, k, attn_mask, bias, relative) @ v
+        return fused_attention(q, k, v, attn_mask, self.dropout if self.training else 0.0, bias, self.scale)
 
     def weigh(
         self, q: Float[Tensor, "batch head query width"], k: Float[Tensor, "batch head key width"],
-        may_look: AttentionMask, bias: Bias | None = None, relative: RelativePositions | None = None,
+        attn_mask: AttentionMask, bias: Bias | None = None, relative: RelativePositions | None = None,
     ) -> Float[Tensor, "batch head query key"]:
         """The weights, written down: softmax(QKᵀ/√d_k + bias + mask)."""
         scores = self.score(q, k, relative)
         scores = self.scores(scores if bias is None else scores + bias)
-        mask = may_look.dense(q.shape[2], k.shape[2])
+        mask = attn_mask.dense(q.shape[2], k.shape[2])
         weights = self.weights(masked_softmax(scores, None if mask is None else mask.to(q.device)))
         return F.dropout(weights, self.dropout, self.training)
 
@@ -171,14 +172,14 @@ class UnscaledAttention(MultiHeadAttention):
 
 def fused_attention(
     q: Float[Tensor, "batch head query width"], k: Float[Tensor, "batch head key width"],
-    v: Float[Tensor, "batch head key width"], may_look: AttentionMask, dropout: float, bias: Bias | None = None,
+    v: Float[Tensor, "batch head key width"], attn_mask: AttentionMask, dropout: float, bias: Bias | None = None,
     scale: float | None = None,
 ) -> Float[Tensor, "batch head query width"]:
     """PyTorch's own kernel, which never writes the weights down; a mask is built only where one is needed."""
     query, key = q.shape[2], k.shape[2]
-    if may_look.only_causal and query == key and bias is None:
+    if attn_mask.only_causal and query == key and bias is None:
         return F.scaled_dot_product_attention(q, k, v, dropout_p=dropout, is_causal=query > 1, scale=scale)
-    mask = None if may_look.only_causal and query == 1 else may_look.dense(query, key)
+    mask = None if attn_mask.only_causal and query == 1 else attn_mask.dense(query, key)
     if mask is not None:
         mask = mask.to(q.device)
     if bias is None:

@@ -52,7 +52,7 @@ class Cell(nn.Module):
         """The weights in the order in which the kernel wants them."""
         return [self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh]
 
-    def read(self, x: Float[Tensor, "*slots inputs"]) -> Float[Tensor, "*slots rows"]:
+    def read(self, x: Float[Tensor, "*steps inputs"]) -> Float[Tensor, "*steps rows"]:
         """What the weights make of the input alone, W x + b: of all steps at once, since no state is in it."""
         return F.linear(x, self.weight_ih, self.bias_ih)
 
@@ -61,7 +61,7 @@ class Cell(nn.Module):
         return F.linear(h, self.weight_hh, self.bias_hh)
 
     def step(self, read: Float[Tensor, "batch rows"], state: State) -> State:
-        """The next state, from what `read` has made of a slot and the state before."""
+        """The next state, from what `read` has made of a step and the state before."""
         raise NotImplementedError
 
     def zero(self, like: Float[Tensor, "batch time inputs"]) -> State:

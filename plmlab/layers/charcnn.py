@@ -28,7 +28,7 @@ class Highway(nn.Module):
         nn.init.constant_(self.gate.bias, -2.0)
         self.opened = HookPoint()
 
-    def forward(self, x: Float[Tensor, "*slots width"]) -> Float[Tensor, "*slots width"]:
+    def forward(self, x: Float[Tensor, "*positions width"]) -> Float[Tensor, "*positions width"]:
         """As much of the layer as the gate lets through, and of the input as it does not."""
         t = self.opened(self.gate(x).sigmoid())
         return t * self.transform(x).relu() + (1 - t) * x
@@ -37,7 +37,7 @@ class Highway(nn.Module):
 class CharCNN(nn.Module):
     """Characters → filters → the largest place of each → highways → a projection.
 
-    Points: ``found`` is the largest activation of each filter, [slots, filters].
+    Points: ``found`` is the largest activation of each filter, [positions, filters].
 
     Args:
         codes: how many character codes there are; code 0 has the vector 0.

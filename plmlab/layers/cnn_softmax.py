@@ -24,8 +24,8 @@ class CNNSoftmax(nn.Module):
         super().__init__()
         self.cnn = cnn
 
-    def forward(self, hidden: Float[Tensor, "*slots model"], codes: Int[Tensor, "vocab character"],
-                ) -> Float[Tensor, "*slots vocab"]:
+    def forward(self, hidden: Float[Tensor, "*positions model"], codes: Int[Tensor, "vocab character"],
+                ) -> Float[Tensor, "*positions vocab"]:
         """The logits of all words whose spellings are given, a row each."""
         return F.linear(hidden, self.vectors(codes))
 

@@ -15,5 +15,5 @@ def initialise_residuals(model: nn.Module, layers: int) -> None:
     """The last projection of each sublayer from N(0, 0.02/√(2 · layers)): a residual path adds up two a layer, and so
     begins as wide however many there are (GPT-2: Radford et al. 2019, §2.3)."""
     for name, weight in model.named_parameters():
-        if name.endswith(("out.weight", "narrow.weight")):
+        if name.endswith(("out.weight", "down.weight")):
             nn.init.normal_(weight, std=0.02 / (2 * layers) ** 0.5)

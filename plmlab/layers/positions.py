@@ -5,13 +5,13 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 
-def sinusoid(positions: Int[Tensor, "*batch time"], model: int, base: float = 10_000.0,
+def sinusoid(position_ids: Int[Tensor, "*batch time"], model: int, base: float = 10_000.0,
              ) -> Float[Tensor, "*batch time model"]:
     """sin(p/base^{2i/d}) in dimension 2i, cos of the same in 2i + 1 (Vaswani et al. 2017, §3.5)."""
     if model % 2:
         raise ValueError(f"sines and cosines come in pairs: the width must be even, {model} was given")
-    even = torch.arange(0, model, 2, device=positions.device, dtype=torch.float64)
-    angles = positions[..., None].double() / base ** (even / model)
+    even = torch.arange(0, model, 2, device=position_ids.device, dtype=torch.float64)
+    angles = position_ids[..., None].double() / base ** (even / model)
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2).to(torch.get_default_dtype())
 
 
@@ -25,26 +25,26 @@ class Sinusoidal(nn.Module):
         self.model, self.base = model, base
         self.register_buffer("table", sinusoid(torch.arange(512), model, base), persistent=False)
 
-    def forward(self, positions: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time model"]:
+    def forward(self, position_ids: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time model"]:
         """The vector of each position; of one before 0, with its sines turned round."""
-        farthest = positions.abs()
+        farthest = position_ids.abs()
         longest = int(farthest.max()) + 1
         if longest > len(self.table):
             self.table = sinusoid(torch.arange(longest), self.model, self.base).to(self.table)
         waves = self.table[farthest]
-        if bool((positions < 0).any()):
-            waves[..., 0::2] *= positions.sign()[..., None]
+        if bool((position_ids < 0).any()):
+            waves[..., 0::2] *= position_ids.sign()[..., None]
         return waves
 
 
-class Learned(nn.Embedding):
+class LearnedPositions(nn.Embedding):
     """A vector for each position, learned like a word's (BERT, GPT)."""
 
-    def forward(self, positions: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time model"]:
+    def forward(self, position_ids: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time model"]:
         """The vector of each position; a ValueError where the text is longer than the table."""
-        if positions.shape[1] > self.num_embeddings <= (last := int(positions.max())):
+        if position_ids.shape[1] > self.num_embeddings <= (last := int(position_ids.max())):
             raise ValueError(
                 f"a text of {last + 1} tokens is too long: the model has learned "
                 f"{self.num_embeddings} positions; shorten the text, or build a model with more"
             )
-        return super().forward(positions)
+        return super().forward(position_ids)

@@ -1,8 +1,8 @@
-"""Recurrence (循环): a cell steps over a text, and carries a state from slot to slot.
+"""Recurrence (循环): a cell steps over a text, and carries a state from step to step.
 
 One recurrence for all; the variant is its cell (`plmlab.layers.cells`). Fused unless watched: where nobody looks, and
 PyTorch has a kernel for the cell, that kernel makes all steps on the same weights; under ``watch`` or ``intervene`` the
-written-out cell steps, and passes its points once a slot.
+written-out cell steps, and passes its points once a step.
 """
 
 import warnings
@@ -20,7 +20,7 @@ from plmlab.layers.hooks import HookPoint
 
 warnings.filterwarnings("ignore", "LSTM with projections is not supported with oneDNN")
 
-Carried = tuple[Float[Tensor, "passage batch _"], ...]
+LayerStates = tuple[Float[Tensor, "passage batch _"], ...]
 """The states of all layers and directions, ordered as in PyTorch: layer 0 from the left, from the right, layer 1 …"""
 
 
@@ -36,20 +36,20 @@ class RecurrentLayer(nn.Module):
 
     def forward(self, x: Float[Tensor, "batch time inputs"], real: Bool[Tensor, "batch time"] | None,
                 states: list[State]) -> tuple[Float[Tensor, "batch time width"], list[State]]:
-        """What the cells show at each slot, and their states after the last; at padding, where ``real`` is False, a
+        """What the cells show at each step, and their states after the last; at padding, where ``real`` is False, a
         state waits, and zeros are shown."""
         shown, last = [], []
         for turned, (cell, state) in enumerate(zip(self.cells, states, strict=True)):
-            read, slots = cell.read(x), range(x.shape[1])
+            read, steps = cell.read(x), range(x.shape[1])
             at: list[Tensor] = [x] * x.shape[1]
-            for slot in reversed(slots) if turned else slots:
-                after = cell.step(read[:, slot], state)
+            for step in reversed(steps) if turned else steps:
+                after = cell.step(read[:, step], state)
                 if real is not None:
-                    here = real[:, slot, None]
+                    here = real[:, step, None]
                     after = tuple(torch.where(here, new, old) for new, old in zip(after, state, strict=True))
-                    at[slot] = after[0] * here
+                    at[step] = after[0] * here
                 else:
-                    at[slot] = after[0]
+                    at[step] = after[0]
                 state = after
             shown.append(torch.stack(at, 1))
             last.append(state)
@@ -98,14 +98,14 @@ class Recurrent(nn.Module):
             point.open for point in self.modules() if isinstance(point, HookPoint))
 
     def forward(self, x: Float[Tensor, "batch time inputs"], lengths: Int[Tensor, "batch"] | None = None,
-                carried: Carried | None = None) -> tuple[Float[Tensor, "batch time width"], Carried]:
-        """What the last layer shows at each slot, zeros at padding; and the states after each text's last slot.
+                carried: LayerStates | None = None) -> tuple[Float[Tensor, "batch time width"], LayerStates]:
+        """What the last layer shows at each step, zeros at padding; and the states after each text's last step.
 
-        ``lengths``: how many slots of each text are no padding, at least one; all where it is not given. ``carried``
+        ``lengths``: how many steps of each text are no padding, at least one; all where it is not given. ``carried``
         are the states to begin with, zeros where it is not given.
         """
         if lengths is not None and not ((lengths > 0) & (lengths <= x.shape[1])).all():
-            raise ValueError(f"texts of {lengths.tolist()!s:.80} slots were given in a batch of {x.shape[1]}: each "
+            raise ValueError(f"texts of {lengths.tolist()!s:.80} steps were given in a batch of {x.shape[1]}: each "
                              f"must have at least one, and at most {x.shape[1]}")
         zeros = tuple(torch.stack(vectors) for vectors in zip(*(cell.zero(x) for cell in self.cells), strict=True))
         if carried is None:
@@ -115,7 +115,7 @@ class Recurrent(nn.Module):
                              "(passages, texts, width)")
         return self._step(x, lengths, carried) if self.written_out else self._fused(x, lengths, carried)
 
-    def _step(self, x: Tensor, lengths: Tensor | None, carried: Carried) -> tuple[Tensor, Carried]:
+    def _step(self, x: Tensor, lengths: Tensor | None, carried: LayerStates) -> tuple[Tensor, LayerStates]:
         real = None if lengths is None else torch.arange(x.shape[1], device=x.device) < lengths[:, None]
         states, last = list(zip(*(vectors.unbind() for vectors in carried), strict=True)), []
         for place, layer in enumerate(self.layers):
@@ -126,7 +126,7 @@ class Recurrent(nn.Module):
             last += after
         return x, tuple(torch.stack(vectors) for vectors in zip(*last, strict=True))
 
-    def _fused(self, x: Tensor, lengths: Tensor | None, carried: Carried) -> tuple[Tensor, Carried]:
+    def _fused(self, x: Tensor, lengths: Tensor | None, carried: LayerStates) -> tuple[Tensor, LayerStates]:
         how = (True, len(self.layers), self.dropout if self.training else 0.0, self.training, self.bidirectional)
         flat, kernel = [weight for cell in self.cells for weight in cell.flat], self.cells[0].kernel
         assert kernel is not None
@@ -140,5 +140,5 @@ class Recurrent(nn.Module):
         return shown, tuple(vectors[:, packed.unsorted_indices] for vectors in last)
 
 
-def _sizes(carried: Carried) -> str:
+def _sizes(carried: LayerStates) -> str:
     return " and ".join(str(tuple(vectors.shape)) for vectors in carried)

@@ -55,11 +55,11 @@ class ShawAttention(MultiHeadAttention):
 
     def attend(
         self, q: Float[Tensor, "batch head query width"], k: Float[Tensor, "batch head key width"],
-        v: Float[Tensor, "batch head key width"], may_look: AttentionMask, bias: Bias | None = None,
+        v: Float[Tensor, "batch head key width"], attn_mask: AttentionMask, bias: Bias | None = None,
         relative: RelativePositions | None = None,
     ) -> Float[Tensor, "batch head query width"]:
         """Σ_j α_ij (v_j + a^V_{j−i})."""
-        weights = self.weigh(q, k, may_look, bias)
+        weights = self.weigh(q, k, attn_mask, bias)
         a = self.value_distance(self.distance(q.shape[2], k.shape[2]))
         by_place = einsum(weights, a, "batch head query key, query key width -> batch head query width")
         return weights @ v + by_place
@@ -126,7 +126,7 @@ class TransformerXLAttention(MultiHeadAttention):
         return relative_shift(by_distance, keys)
 
     def distances(self, key: int) -> Int[Tensor, "distance"]:
-        """How many slots back the keys can stand: key − 1 … 0."""
+        """How many positions back the keys can stand: key − 1 … 0."""
         return torch.arange(key - 1, -1, -1, device=self.r.weight.device)
 
     def places(self, key: int) -> Float[Tensor, "head distance width"]:
@@ -142,7 +142,7 @@ class XLNetAttention(TransformerXLAttention):
     """Transformer-XL's four terms on keys of both sides, and one for the segments (Yang et al. 2019, §2.5).
 
     (q + b)ᵀs: s is s₊ where query and key are of one segment and s₋ where they are of two, in each head; b is
-    ``segment_bias``. Which segment that is tells nothing. A query may stand at any slot (`RelativePositions`): its
+    ``segment_bias``. Which segment that is tells nothing. A query may stand at any position (`RelativePositions`): its
     columns are then taken by an index, for no shift fits. The segments' term is the hook point ``by_segment``.
     """
 
@@ -166,18 +166,19 @@ class XLNetAttention(TransformerXLAttention):
         self, by_distance: Float[Tensor, "batch head query distance"], keys: int, relative: RelativePositions,
     ) -> Float[Tensor, "batch head query key"]:
         """From a column for each distance to a column for each key, of either side."""
-        if relative.slots is None:
+        if relative.positions is None:
             return relative_shift(by_distance, keys)
-        ahead = torch.arange(keys, device=by_distance.device) - relative.slots[..., None]
+        ahead = torch.arange(keys, device=by_distance.device) - relative.positions[..., None]
         columns = (ahead + keys - 1)[:, None].expand(-1, self.heads, -1, -1)
         return by_distance.gather(-1, columns)
 
     def distances(self, key: int) -> Int[Tensor, "distance"]:
-        """How many slots back a key can stand, or, below 0, ahead: key − 1 … 1 − key."""
+        """How many positions back a key can stand, or, below 0, ahead: key − 1 … 1 − key."""
         return torch.arange(key - 1, -key, -1, device=self.r.weight.device)
 
 
-def bucket(distance: Int[Tensor, "*places"], buckets: int = 32, farthest: int = 128) -> Int[Tensor, "*places"]:
+def relative_position_bucket(distance: Int[Tensor, "*places"], buckets: int = 32,
+                             farthest: int = 128) -> Int[Tensor, "*places"]:
     """T5's bucket of a key so many places back (Raffel et al. 2020, §2.1; the formula is that of the authors' code).
 
     Half the buckets hold one distance each: 0, 1, 2, …. The others grow with the logarithm of the distance, up to
@@ -191,10 +192,11 @@ def bucket(distance: Int[Tensor, "*places"], buckets: int = 32, farthest: int = 
     return torch.where(back < near, back, far.clamp(max=buckets - 1))
 
 
-class DistanceBias(nn.Embedding):
+class RelativePositionBias(nn.Embedding):
     """A number of each head for each bucket of distances: what is added to a score (T5's encoder; MPNet).
 
-    Half the buckets are of keys before the query, half of keys behind it; which distances share one, `bucket` says.
+    Half the buckets are of keys before the query, half of keys behind it; which distances share one,
+    `relative_position_bucket` says.
     """
 
     def forward(  # type: ignore[override]
@@ -209,12 +211,12 @@ class DistanceBias(nn.Embedding):
     def bucket_of(self, back: Int[Tensor, "distance"]) -> Int[Tensor, "distance"]:
         """The bucket of a key so many places back; ahead, where that is negative."""
         side = self.num_embeddings // 2
-        return bucket(back.abs(), side) + side * (back < 0)
+        return relative_position_bucket(back.abs(), side) + side * (back < 0)
 
 
-class DistanceBackBias(DistanceBias):
+class CausalRelativePositionBias(RelativePositionBias):
     """The same where no query sees a key behind it: all buckets are of keys before (T5's decoder)."""
 
     def bucket_of(self, back: Int[Tensor, "distance"]) -> Int[Tensor, "distance"]:
         """The bucket of a key so many places back."""
-        return bucket(back, self.num_embeddings)
+        return relative_position_bucket(back, self.num_embeddings)

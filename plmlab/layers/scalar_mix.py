@@ -15,7 +15,7 @@ class ScalarMix(nn.Module):
     """γ Σⱼ sⱼ hⱼ with s = softmax(w): at first the mean of the layers, γ = 1.
 
     ``normed``: each layer is first brought to mean 0 and variance 1. In the authors' code these are taken over all
-    numbers of all real slots of a batch, not slot by slot as in layer normalisation; so it is here.
+    numbers of all real positions of a batch, not position by position as in layer normalisation; so it is here.
 
     Points: ``shares`` are s, [layer].
     """
@@ -32,15 +32,16 @@ class ScalarMix(nn.Module):
 
     def forward(self, layers: Sequence[Float[Tensor, "batch time width"]],
                 real: Bool[Tensor, "batch time"] | None = None) -> Float[Tensor, "batch time width"]:
-        """The mix at each slot; ``real`` says which slots are no padding. ValueError for another number of layers."""
+        """The mix at each position; ``real`` says which positions are no padding. ValueError for another number of
+        layers."""
         if len(layers) != len(self.weights):
             raise ValueError(f"{len(layers)} layers were given to a mix of {len(self.weights)}")
         stacked = torch.stack([centred(layer, real) for layer in layers] if self.normed else list(layers))
         return self.gamma * torch.einsum("l,lbtw->btw", self.shares(self.softmax()), stacked)
 
 
-def centred(layer: Float[Tensor, "*slots width"], real: Bool[Tensor, "*slots"] | None = None,
-            ) -> Float[Tensor, "*slots width"]:
-    """A layer whose numbers at real slots have mean 0 and variance 1 together."""
+def centred(layer: Float[Tensor, "*positions width"], real: Bool[Tensor, "*positions"] | None = None,
+            ) -> Float[Tensor, "*positions width"]:
+    """A layer whose numbers at real positions have mean 0 and variance 1 together."""
     counted = layer if real is None else layer[real]
     return (layer - counted.mean()) / (counted.var(correction=0) + EPSILON).sqrt()

@@ -22,7 +22,7 @@ class TokenEmbeddings(nn.Module):
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """The vector that each slot starts with."""
+        """The vector that each position starts with."""
         return self.dropout(self.token(batch.tokens))
 
 
@@ -57,9 +57,9 @@ class Stack(nn.Module):
         """What is added to the self-attention's scores, in all layers alike; behind what ``caches`` remember."""
         return None
 
-    def layered(self, batch: Batch, caches: Sequence[Any] | None = None, *across: Any,
+    def all_hidden_states(self, batch: Batch, caches: Sequence[Any] | None = None, *across: Any,
                 ) -> Iterator[Float[Tensor, "batch time model"]]:
-        """The embedding of each slot, and what one layer after the other makes of it.
+        """The embedding of each position, and what one layer after the other makes of it.
 
         ``caches``, one a layer, are what was read before; ``across`` is what else each layer is given.
         """
@@ -70,9 +70,9 @@ class Stack(nn.Module):
             x = layer(x, batch.visible, *across, cache=cache, bias=bias)
             yield x
 
-    def continued(self, batch: Batch, caches: Sequence[Any] | None = None, *across: Any,
+    def hidden_states(self, batch: Batch, caches: Sequence[Any] | None = None, *across: Any,
                   ) -> Float[Tensor, "batch time model"]:
-        """What the last layer makes of each slot, normed where the stack has a final norm."""
-        for x in self.layered(batch, caches, *across):  # noqa: B007
+        """What the last layer makes of each position, normed where the stack has a final norm."""
+        for x in self.all_hidden_states(batch, caches, *across):  # noqa: B007
             pass
         return self.final_norm(x)

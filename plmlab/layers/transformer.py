@@ -24,14 +24,14 @@ class FeedForward(nn.Module):
 
     def __init__(self, shape: LayerShape) -> None:
         super().__init__()
-        self.widen = nn.Linear(shape.model, shape.inner, bias=shape.bias)
-        self.narrow = nn.Linear(shape.inner, shape.model, bias=shape.bias)
+        self.up = nn.Linear(shape.model, shape.inner, bias=shape.bias)
+        self.down = nn.Linear(shape.inner, shape.model, bias=shape.bias)
         self.activation = ACTIVATIONS[shape.activation]
         self.inner = HookPoint()
 
     def forward(self, x: Float[Tensor, "batch time model"]) -> Float[Tensor, "batch time model"]:
-        """The same function of each slot's vector."""
-        return self.narrow(self.inner(self.activation(self.widen(x))))
+        """The same function of each position's vector."""
+        return self.down(self.inner(self.activation(self.up(x))))
 
 
 class Residual(nn.Module):
@@ -96,10 +96,10 @@ class TransformerLayer(nn.Module):
         self.feed_forward_residual = residual(shape)
         self.hidden = HookPoint()
 
-    def forward(self, x: Float[Tensor, "batch time model"], may_look: AttentionMask, cache: Cache | None = None,
+    def forward(self, x: Float[Tensor, "batch time model"], attn_mask: AttentionMask, cache: Cache | None = None,
                 bias: Bias | None = None) -> Float[Tensor, "batch time model"]:
-        """The next layer's vector of each slot. With a ``cache``, x holds only the slots that are new."""
-        x = self.attention_residual(x, lambda h: self.attention(h, may_look, cache=cache, bias=bias))
+        """The next layer's vector of each position. With a ``cache``, x holds only the positions that are new."""
+        x = self.attention_residual(x, lambda h: self.attention(h, attn_mask, cache=cache, bias=bias))
         return self.hidden(self.feed_forward_residual(x, self.feed_forward))
 
 
@@ -115,14 +115,14 @@ class DecoderLayer(TransformerLayer):
         self.cross_attention_residual = residual(shape)
 
     def forward(  # type: ignore[override]
-        self, x: Float[Tensor, "batch time model"], may_look: AttentionMask,
+        self, x: Float[Tensor, "batch time model"], attn_mask: AttentionMask,
         memory: Float[Tensor, "batch source model"], memory_mask: AttentionMask,
         cache: tuple[Cache, Cache] | None = None, bias: Bias | None = None,
     ) -> Float[Tensor, "batch time model"]:
-        """The next layer's vector of each target slot: self-attention, attention to the encoder's ``memory`` where
+        """The next layer's vector of each target position: self-attention, attention to the encoder's ``memory`` where
         ``memory_mask`` allows, feed-forward. Of the two caches, one holds what was written before, one the memory's
         keys."""
         own, cross = cache or (None, None)
-        x = self.attention_residual(x, lambda h: self.attention(h, may_look, cache=own, bias=bias))
+        x = self.attention_residual(x, lambda h: self.attention(h, attn_mask, cache=own, bias=bias))
         x = self.cross_attention_residual(x, lambda h: self.cross_attention(h, memory_mask, memory, cross))
         return self.hidden(self.feed_forward_residual(x, self.feed_forward))

@@ -7,9 +7,9 @@ from typing import Any, Literal, Protocol, TypeVar
 
 from torch import Tensor
 
-from plmlab.example import AnyExample, Example, PairExample, TwoWayExample
-from plmlab.objectives import causal, sequence_to_sequence, two_way, window
-from plmlab.objectives.layouts import Gaps, cls_first, cls_last, masks_in_place, query_streams
+from plmlab.example import AnyExample, BidirectionalExample, Example, PairExample
+from plmlab.objectives import bidirectional_lm, causal, sequence_to_sequence, window
+from plmlab.objectives.layouts import ClozeInput, cls_first, cls_last, mlm_input, plm_input
 from plmlab.text.vocabulary import Vocabulary
 
 T = TypeVar("T")
@@ -20,7 +20,7 @@ REACH = 5
 ExampleOfText = Callable[[Sequence[int], Sequence[int] | None, Vocabulary], AnyExample]
 
 
-class BlankFiller(Protocol):
+class InfillingDecoder(Protocol):
     """Who fills the blanks of some texts, one after the other: an `AutoregressiveModel` of what stands in them."""
 
     @property
@@ -57,9 +57,9 @@ class Architecture:
 
     name: Literal["encoder", "decoder", "encoder-decoder", "recurrent", "two-way recurrent", "recurrent pair", "window"]
     example: ExampleOfText
-    gaps: Gaps | None = None
+    gaps: ClozeInput | None = None
     masks: Mapping[str, ExampleOfText] = field(default_factory=dict)
-    filler: Callable[..., BlankFiller] | None = None
+    filler: Callable[..., InfillingDecoder] | None = None
 
 
 def only_one(second: object, way: str = "from left to right") -> None:
@@ -80,9 +80,9 @@ def _decoder(tokens: Sequence[int], second: Sequence[int] | None, vocab: Vocabul
     return causal(tokens, vocab=vocab, rng=Random(0))
 
 
-def _two_way(tokens: Sequence[int], second: Sequence[int] | None, vocab: Vocabulary) -> TwoWayExample:
+def _two_way(tokens: Sequence[int], second: Sequence[int] | None, vocab: Vocabulary) -> BidirectionalExample:
     only_one(second, "from both ends")
-    return two_way(tokens, vocab=vocab, rng=Random(0))
+    return bidirectional_lm(tokens, vocab=vocab, rng=Random(0))
 
 
 def _window(tokens: Sequence[int], second: Sequence[int] | None, vocab: Vocabulary) -> Example:
@@ -94,19 +94,19 @@ def _encoder_decoder(tokens: Sequence[int], second: Sequence[int] | None, vocab:
     return sequence_to_sequence(tokens, needed(second), vocab=vocab)
 
 
-ENCODER = Architecture("encoder", cls_first, masks_in_place)
+ENCODER = Architecture("encoder", cls_first, mlm_input)
 """[CLS] A [SEP], or [CLS] A [SEP] B [SEP]; everyone sees everyone (BERT)."""
-CLS_LAST = Architecture("encoder", cls_last, query_streams)
+XLNET_ENCODER = Architecture("encoder", cls_last, plm_input)
 """A [SEP] [CLS], or A [SEP] B [SEP] [CLS]; everyone sees everyone (XLNet)."""
 DECODER = Architecture("decoder", _decoder)
 """[START] A, from left to right, by attention (GPT)."""
 RECURRENT = Architecture("recurrent", _decoder)
 """[START] A, from left to right, by a state that is carried along (a recurrent language model)."""
-TWO_WAY_RECURRENT = Architecture("two-way recurrent", _two_way)
+BIDIRECTIONAL_RECURRENT = Architecture("two-way recurrent", _two_way)
 """[START] A, from left to right, and A [END], from right to left, by a state each (ELMo)."""
 WINDOW = Architecture("window", _window)
-"""A, each slot with its neighbours, in no order (word2vec)."""
+"""A, each position with its neighbours, in no order (word2vec)."""
 ENCODER_DECODER = Architecture("encoder-decoder", _encoder_decoder)
-"""A [END] to the encoder, [START] B to the decoder, which looks at the encoder's slots (the Transformer)."""
-RECURRENT_PAIR = Architecture("recurrent pair", _encoder_decoder)
+"""A [END] to the encoder, [START] B to the decoder, which looks at the encoder's positions (the Transformer)."""
+RECURRENT_SEQ2SEQ = Architecture("recurrent pair", _encoder_decoder)
 """The same two texts, and nothing but a state between them (seq2seq without attention)."""

@@ -1,8 +1,8 @@
 """BERT (Devlin et al. 2019): a Transformer encoder that sees both sides, pretrained on what is hidden from it.
 
-What differs from the paper: weights begin from a normal distribution that is not cut off at two deviations; slots are
-selected anew each time a text is read (the authors drew ten versions of it); a text without a second segment may stand
-in a batch, and is asked for no next sentence. As in the authors' code and not in the paper: the norm of the
+What differs from the paper: weights begin from a normal distribution that is not cut off at two deviations; positions
+are selected anew each time a text is read (the authors drew ten versions of it); a text without a second segment may
+stand in a batch, and is asked for no next sentence. As in the authors' code and not in the paper: the norm of the
 embeddings, the layer before the output of the masked words, and the pooler.
 """
 
@@ -16,7 +16,7 @@ from torch.nn import functional as F
 
 from plmlab.example import IGNORE, Batch
 from plmlab.layers.initialise import initialise
-from plmlab.layers.positions import Learned
+from plmlab.layers.positions import LearnedPositions
 from plmlab.layers.shape import LayerShape
 from plmlab.layers.stack import Stack, TokenEmbeddings
 from plmlab.layers.transformer import ACTIVATIONS
@@ -64,20 +64,20 @@ class Embeddings(TokenEmbeddings):
 
     def __init__(self, config: BERTConfig) -> None:
         super().__init__(config)
-        self.position = Learned(config.time, config.model)
+        self.position = LearnedPositions(config.time, config.model)
         self.segment = nn.Embedding(config.segments, config.model)
         self.norm = nn.LayerNorm(config.model, eps=config.eps)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """The vector that each slot starts with."""
-        x = self.token(batch.tokens) + self.position(batch.positions[:, 0]) + self.segment(batch.segments)
+        """The vector that each position starts with."""
+        x = self.token(batch.tokens) + self.position(batch.position_ids[:, 0]) + self.segment(batch.segments)
         return self.dropout(self.norm(x))
 
 
 @model("bert", BERTConfig, ENCODER)
 class BERT(Stack):
-    """The encoder: a vector for each slot, and one for the whole from that of [CLS]. A variant names other parts, as a
-    `Stack` may."""
+    """The encoder: a vector for each position, and one for the whole from that of [CLS]. A variant names other parts,
+    as a `Stack` may."""
 
     config: BERTConfig
     embeddings_class: type[TokenEmbeddings] = Embeddings
@@ -88,22 +88,22 @@ class BERT(Stack):
         self.apply(initialise)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """What the last layer makes of each slot."""
-        return self.continued(batch)
+        """What the last layer makes of each position."""
+        return self.hidden_states(batch)
 
     def pool(self, hidden: Float[Tensor, "batch time model"]) -> Float[Tensor, "batch model"]:
         """tanh(W h_[CLS]): one vector for the text."""
         return self.pooler(hidden[:, 0]).tanh()
 
-    def summary(self, batch: Batch) -> Float[Tensor, "batch model"]:
+    def pooled_output(self, batch: Batch) -> Float[Tensor, "batch model"]:
         """One vector for each text of a batch, for what is said of the text as a whole."""
         return self.pool(self(batch))
 
 
-def at_last_slot(hidden: Float[Tensor, "batch time model"], batch: Batch) -> Float[Tensor, "batch model"]:
-    """The vector of each text's last slot, wherever its padding stands."""
-    slots = torch.arange(batch.size[1], device=hidden.device)
-    last = torch.where(batch.looked_at, slots, 0).amax(1)
+def at_last_position(hidden: Float[Tensor, "batch time model"], batch: Batch) -> Float[Tensor, "batch model"]:
+    """The vector of each text's last position, wherever its padding stands."""
+    positions = torch.arange(batch.size[1], device=hidden.device)
+    last = torch.where(batch.padding_mask, positions, 0).amax(1)
     return hidden[torch.arange(len(last), device=last.device), last]
 
 
@@ -117,8 +117,8 @@ class BERTPretraining(nn.Module):
     def __init__(self, config: BERTConfig) -> None:
         super().__init__()
         self.config = config
-        self.bert = self.encoder_class(config)
-        width = self.bert.embeddings.token.embedding_dim
+        self.encoder = self.encoder_class(config)
+        width = self.encoder.embeddings.token.embedding_dim
         self.transform = nn.Linear(config.model, width)
         self.norm = nn.LayerNorm(width, eps=config.eps)
         self.bias = nn.Parameter(torch.zeros(config.vocab))
@@ -126,31 +126,26 @@ class BERTPretraining(nn.Module):
         for head in (self.transform, self.next_sentence):
             initialise(head)
 
-    @property
-    def encoder(self) -> BERT:
-        """What is kept for other uses: all but the heads."""
-        return self.bert
-
     def forward(self, batch: Batch) -> Float[Tensor, "batch time vocab"]:
-        """The logits of the token that belongs into each slot."""
-        return self.token_logits(self.bert(batch))
+        """The logits of the token that belongs into each position."""
+        return self.token_logits(self.encoder(batch))
 
-    def token_logits(self, hidden: Float[Tensor, "*slots model"]) -> Float[Tensor, "*slots vocab"]:
+    def token_logits(self, hidden: Float[Tensor, "*positions model"]) -> Float[Tensor, "*positions vocab"]:
         """A layer, its activation and norm, then the embedding's own weights as classifier, with a bias."""
         named = self.norm(ACTIVATIONS[self.config.activation](self.transform(hidden)))
-        return F.linear(named, self.bert.embeddings.token.weight, self.bias)
+        return F.linear(named, self.encoder.embeddings.token.weight, self.bias)
 
     def next_sentence_logits(self, hidden: Float[Tensor, "batch time model"]) -> Float[Tensor, "batch 2"]:
         """The logits of B following A (0) and of B being a stranger (1)."""
-        return self.next_sentence(self.bert.pool(hidden))
+        return self.next_sentence(self.encoder.pool(hidden))
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
-        """Mean over the selected slots of −log p(token); plus the mean of −log p of the label ``next_sentence`` (0: B
-        follows A, 1: B is a stranger) over the texts that have one.
+        """Mean over the selected positions of −log p(token); plus the mean of −log p of the label ``next_sentence`` (0:
+        B follows A, 1: B is a stranger) over the texts that have one.
 
-        Only the selected slots are named: 85 % of the softmax is never computed.
+        Only the selected positions are named: 85 % of the softmax is never computed.
         """
-        hidden = self.bert(batch)
+        hidden = self.encoder(batch)
         asked = batch.targets != IGNORE
         loss = F.cross_entropy(self.token_logits(hidden[asked]), batch.targets[asked])
         if "next_sentence" in batch.labels:

@@ -1,5 +1,5 @@
 """CogQA (Ding et al. 2019): System 1, a BERT, reads one node's paragraph at a time, and says where to go on and what
-may be the answer; System 2, a graph network, chooses among what was found. `plmlab.models.cognitive_growth` lets the
+may be the answer; System 2, a graph network, chooses among what was found. `plmlab.models.cogqa_search` lets the
 graph grow.
 
 What differs from the paper: what a node is to System 2 comes from three quarters up the layers, as in the authors' code
@@ -21,9 +21,9 @@ from plmlab.models.cognitive_gnn import CognitiveGNN, SelfLoopGNN
 from plmlab.models.registry import ModelSpec, model
 from plmlab.models.task_heads import TaskHead, TaskHeadConfig
 from plmlab.objectives.cognitive_graphs import CognitiveBatch
-from plmlab.objectives.fine_tuning import asked
-from plmlab.objectives.hops import POINTERS
-from plmlab.weights import on_copy_of
+from plmlab.objectives.cogqa_spans import SPAN_LABELS
+from plmlab.objectives.fine_tuning import label_of
+from plmlab.weights import with_pretrained
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class CogQAConfig(TaskHeadConfig):
     """Its BERT and its size. Its labels are the four pointers; ``alpha`` is how much System 2's loss
     weighs beside those of System 1 (0.2 in the authors' code)."""
 
-    labels: int = len(POINTERS)
+    labels: int = len(SPAN_LABELS)
     alpha: float = 0.2
 
     @property
@@ -41,7 +41,7 @@ class CogQAConfig(TaskHeadConfig):
 
 
 class FoundSpan(NamedTuple):
-    """A span that System 1 points at: slots ``start`` to ``end``, without the last; in which ``sentence`` of the
+    """A span that System 1 points at: positions ``start`` to ``end``, without the last; in which ``sentence`` of the
     paragraph; by how much the logit of its start is above that of [CLS], and the chance of its start."""
 
     start: int
@@ -67,33 +67,33 @@ class CogQA(TaskHead):
     reasoner_class: type[CognitiveGNN] = CognitiveGNN
 
     def __init__(self, config: Any) -> None:
-        if config.labels != len(POINTERS):
-            raise ValueError(f"labels={config.labels}: CogQA points at {', '.join(POINTERS)}, so labels must be "
-                             f"{len(POINTERS)}")
+        if config.labels != len(SPAN_LABELS):
+            raise ValueError(f"labels={config.labels}: CogQA points at {', '.join(SPAN_LABELS)}, so labels must be "
+                             f"{len(SPAN_LABELS)}")
         super().__init__(config)
         self.reasoner = self.reasoner_class(config.encoder.config.model, config.encoder.config.dropout)
 
     @classmethod
-    def on(  # type: ignore[override]
-        cls, encoder: nn.Module, labels: int = len(POINTERS), alpha: float = CogQAConfig.alpha,
+    def from_pretrained(  # type: ignore[override]
+        cls, encoder: nn.Module, labels: int = len(SPAN_LABELS), alpha: float = CogQAConfig.alpha,
     ) -> Self:
         """A new System 2, and new pointers on a copy of a pretrained encoder."""
-        return on_copy_of(encoder, cls(CogQAConfig(ModelSpec.of(encoder), labels, alpha)), "encoder")
+        return with_pretrained(encoder, cls(CogQAConfig(ModelSpec.of(encoder), labels, alpha)), "encoder")
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time 4"]:
-        """The logits of each slot for each of the four `POINTERS`; −inf at padding."""
+        """The logits of each position for each of the four `SPAN_LABELS`; −inf at padding."""
         return self.read(batch)[0]
 
     def read(self, batch: Batch) -> tuple[Float[Tensor, "batch time 4"], Float[Tensor, "batch model"]]:
         """The logits, and sem[x, Q, clues]: what each node is to System 2."""
-        hidden = [*self.encoder.layered(batch)]
-        logits = self.output(hidden[-1]).masked_fill(~batch.looked_at[..., None], float("-inf"))
+        hidden = [*self.encoder.all_hidden_states(batch)]
+        logits = self.output(hidden[-1]).masked_fill(~batch.padding_mask[..., None], float("-inf"))
         return logits, hidden[self.config.semantic_layer][:, 0]
 
     def losses(self, batch: CognitiveBatch) -> Losses:
         """Both systems' losses on the same questions."""
         logits, semantics = self.read(batch.reading)
-        hop_starts, hop_ends, answer_starts, answer_ends = pointing(logits, asked(batch.reading, "pointers"))
+        hop_starts, hop_ends, answer_starts, answer_ends = pointing(logits, label_of(batch.reading, "pointers"))
         return Losses((hop_starts + hop_ends) / 2, (answer_starts + answer_ends) / 2, self.choice(semantics, batch))
 
     def choice(self, semantics: Float[Tensor, "node model"], batch: CognitiveBatch) -> Float[Tensor, ""]:
@@ -135,16 +135,16 @@ def best_spans(starts: Float[Tensor, "time"], ends: Float[Tensor, "time"], sente
                most: int, *, longest: int = 10, allow: float = 0.0) -> list[FoundSpan]:
     """The spans of a paragraph that System 1 points at, by their starts, the likeliest first (§3.2.1).
 
-    ``starts`` and ``ends`` are logits of all slots; ``sentences`` the slots (first, behind the last) of each sentence.
-    Of the ``most`` likeliest starts those count that are likelier than [CLS], slot 0, less ``allow``. Each span ends at
-    the likeliest end of the ``longest`` slots from its start on, in the same sentence.
+    ``starts`` and ``ends`` are logits of all positions; ``sentences`` the positions (first, behind the last) of each
+    sentence. Of the ``most`` likeliest starts those count that are likelier than [CLS], position 0, less ``allow``.
+    Each span ends at the likeliest end of the ``longest`` positions from its start on, in the same sentence.
     """
     if not sentences:
         return []
     first, last = sentences[0][0], sentences[-1][1]
     logits, chances = starts.tolist(), starts.softmax(0).tolist()
     found = []
-    for start in sorted(range(first, last), key=lambda slot: -logits[slot])[:most]:
+    for start in sorted(range(first, last), key=lambda position: -logits[position])[:most]:
         if logits[start] <= logits[0] - allow:
             break
         sentence = next(i for i, (_, behind) in enumerate(sentences) if start < behind)

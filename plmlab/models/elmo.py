@@ -1,10 +1,10 @@
 """ELMo's bidirectional language model (双向语言模型; Peters et al. 2018): one LSTM reads a text from the left, another
 from the right, and neither sees what the other does.
 
-Both read the same vectors of words, made of characters, and say words by the same softmax. What stands at a word's slot
-is one vector a layer: layer 0 is the word's own, twice, layer j the two directions' states side by side. What differs
-from the authors' code: the loss is a full softmax over the vocabulary, theirs samples 8,192 words for each batch; each
-text begins with states of zeros in training, theirs goes on with the last batch's.
+Both read the same vectors of words, made of characters, and say words by the same softmax. What stands at a word's
+position is one vector a layer: layer 0 is the word's own, twice, layer j the two directions' states side by side. What
+differs from the authors' code: the loss is a full softmax over the vocabulary, theirs samples 8,192 words for each
+batch; each text begins with states of zeros in training, theirs goes on with the last batch's.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,14 +16,14 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from plmlab.example import IGNORE, Batch, TwoWayBatch
+from plmlab.example import IGNORE, Batch, BidirectionalBatch
 from plmlab.layers.cells import Cell, ClippedLSTMCell, LSTMCell
 from plmlab.layers.charcnn import ELMO, CharCNN, Filters
 from plmlab.layers.hooks import HookPoint
-from plmlab.layers.recurrent import Carried, Recurrent
-from plmlab.models.architectures import TWO_WAY_RECURRENT
+from plmlab.layers.recurrent import LayerStates, Recurrent
+from plmlab.models.architectures import BIDIRECTIONAL_RECURRENT
 from plmlab.models.registry import Pretraining, model
-from plmlab.objectives import two_way
+from plmlab.objectives import bidirectional_lm
 from plmlab.text.characters import BEGIN_SENTENCE, CODES, END_SENTENCE, LONGEST, batch_codes, sign_codes, word_codes
 from plmlab.text.tokenizers import Tokenizer
 
@@ -72,7 +72,7 @@ class ELMoConfig(BiLMConfig):
 
 
 def lstm(config: BiLMConfig, inputs: int) -> Recurrent:
-    """One layer of one direction, which reads ``inputs`` numbers a slot and shows ``config.model``."""
+    """One layer of one direction, which reads ``inputs`` numbers a position and shows ``config.model``."""
     cell: type[Cell] = LSTMCell if config.clip is None else ClippedLSTMCell
     choices: dict[str, Any] = {} if config.clip is None else {"clip": config.clip}
     if config.model != config.hidden:
@@ -89,7 +89,7 @@ def characters(config: BiLMConfig) -> CharCNN:
                    ACTIVATIONS[config.activation]())
 
 
-class Direction(nn.Module):
+class LSTMStack(nn.Module):
     """The LSTMs that read from one side, each what the one below shows.
 
     Points: ``layers.N.layers.0.hidden`` is what layer N shows, before what it has read is added.
@@ -101,8 +101,9 @@ class Direction(nn.Module):
         self.layers = nn.ModuleList(lstm(config, config.model) for _ in range(config.layers))
 
     def forward(self, x: Float[Tensor, "batch time model"], lengths: Int[Tensor, "batch"] | None,
-                carried: Sequence[Carried] | None) -> tuple[list[Float[Tensor, "batch time model"]], list[Carried]]:
-        """What each layer shows at each slot, and its states after the last."""
+                carried: Sequence[LayerStates] | None) -> tuple[list[Float[Tensor, "batch time model"]],
+                                                                list[LayerStates]]:
+        """What each layer shows at each position, and its states after the last."""
         shown, last = [], []
         for place, layer in enumerate(self.layers):
             said, state = layer(x, lengths, None if carried is None else carried[place])
@@ -123,23 +124,23 @@ class BiLM(nn.Module):
         self.config = config
         self.token = characters(config)
         self.embedded = HookPoint()
-        self.forwards, self.backwards = Direction(config), Direction(config)
+        self.forwards, self.backwards = LSTMStack(config), LSTMStack(config)
 
     def forward(self, codes: Int[Tensor, "batch time character"], carried: "BiLMState | None" = None,
                 ) -> list[Float[Tensor, "batch time both"]]:
-        """One tensor a layer, from the word's own vector up, both directions side by side: from the left first. A slot
-        of padding, whose codes are 0, shows zeros from layer 1 on. ``carried`` are the states that the last batch has
-        left; they go on."""
+        """One tensor a layer, from the word's own vector up, both directions side by side: from the left first. A
+        position of padding, whose codes are 0, shows zeros from layer 1 on. ``carried`` are the states that the last
+        batch has left; they go on."""
         return self.read(self.embedded(self.token(codes)), (codes > 0).any(-1), carried)
 
     def read(self, words: Float[Tensor, "batch time model"], real: Bool[Tensor, "batch time"],
              carried: "BiLMState | None" = None) -> list[Float[Tensor, "batch time both"]]:
-        """The same from the words' vectors; ``real`` says which slots are no padding."""
+        """The same from the words' vectors; ``real`` says which positions are no padding."""
         lengths = None if real.all() else real.sum(-1)
         before = carried or BiLMState()
         left, before.forwards = self.forwards(words, lengths, before.forwards)
-        right, before.backwards = self.backwards(turned(words, real), lengths, before.backwards)
-        return [torch.cat([words, words], -1), *(torch.cat([one, turned(other, real)], -1)
+        right, before.backwards = self.backwards(reversed_padded(words, real), lengths, before.backwards)
+        return [torch.cat([words, words], -1), *(torch.cat([one, reversed_padded(other, real)], -1)
                                                  for one, other in zip(left, right, strict=True))]
 
 
@@ -148,34 +149,34 @@ class BiLMState:
     """What a bidirectional language model carries from batch to batch: the states of all layers, a direction each; None
     before the first."""
 
-    forwards: list[Carried] | None = None
-    backwards: list[Carried] | None = None
+    forwards: list[LayerStates] | None = None
+    backwards: list[LayerStates] | None = None
 
     def reset(self) -> None:
         """Forget all."""
         self.forwards = self.backwards = None
 
 
-def turned(x: Float[Tensor, "batch time width"], real: Tensor) -> Float[Tensor, "batch time width"]:
-    """Each text with its real slots from the last to the first; padding stays where it is."""
+def reversed_padded(x: Float[Tensor, "batch time width"], real: Tensor) -> Float[Tensor, "batch time width"]:
+    """Each text with its real positions from the last to the first; padding stays where it is."""
     places = torch.arange(x.shape[1], device=x.device).expand(x.shape[:2])
     moved = torch.where(real, real.sum(-1, keepdim=True) - 1 - places, places)
     return x.gather(1, moved[..., None].expand_as(x))
 
 
-def spell(model: nn.Module, tokenizer: Tokenizer, batches: Callable[[int], Batch]) -> None:
+def set_spelling(model: nn.Module, tokenizer: Tokenizer, batches: Callable[[int], Batch]) -> None:
     """Tell an ELMo how the words of its vocabulary are spelled."""
     assert isinstance(model, ELMo)
-    model.spell(tokenizer)
+    model.set_spelling(tokenizer)
 
 
-@model("elmo", ELMoConfig, TWO_WAY_RECURRENT,
-       Pretraining("elmo", two_way, Tokenizer.words, added=2, prepare=spell))
+@model("elmo", ELMoConfig, BIDIRECTIONAL_RECURRENT,
+       Pretraining("elmo", bidirectional_lm, Tokenizer.words, added=2, prepare=set_spelling))
 class ELMo(nn.Module):
     """A bidirectional language model with the softmax that trains it (Peters et al. 2018, §3.1).
 
-    ``codes`` [vocab, character] holds how each word is spelled; ``spell`` fills it. What a task takes over is ``bilm``,
-    which reads any word there is.
+    ``codes`` [vocab, character] holds how each word is spelled; ``set_spelling`` fills it. What a task takes over is
+    ``bilm``, which reads any word there is.
     """
 
     bilm_class: type[BiLM] = BiLM
@@ -193,7 +194,7 @@ class ELMo(nn.Module):
         """What makes logits of a hidden state."""
         return nn.Linear(config.model, config.vocab)
 
-    def spell(self, tokenizer: Tokenizer) -> None:
+    def set_spelling(self, tokenizer: Tokenizer) -> None:
         """Write down how each word of the vocabulary is spelled. [START] and [END] are the signs of a sentence's two
         ends. ValueError for a vocabulary of another size."""
         if len(tokenizer) != self.config.vocab:
@@ -204,13 +205,13 @@ class ELMo(nn.Module):
                 for i, word in enumerate(tokenizer.tokens(list(range(len(tokenizer)))))]
         self.codes.copy_(torch.tensor(rows))
 
-    def forward(self, batch: TwoWayBatch) -> Float[Tensor, "batch both vocab"]:
-        """The logits of each slot's prediction: of those that read from the left, then of those from the right. Padding
-        stands behind a text, where it changes none of its slots."""
+    def forward(self, batch: BidirectionalBatch) -> Float[Tensor, "batch both vocab"]:
+        """The logits of each position's prediction: of those that read from the left, then of those from the right.
+        Padding stands behind a text, where it changes none of its positions."""
         return self.token_logits(self.hidden_states(batch))
 
-    def hidden_states(self, batch: TwoWayBatch) -> Float[Tensor, "batch both model"]:
-        """What the last layer shows at each slot, in the same order."""
+    def hidden_states(self, batch: BidirectionalBatch) -> Float[Tensor, "batch both model"]:
+        """What the last layer shows at each position, in the same order."""
         words = self.words(torch.cat([batch.forwards.tokens, batch.backwards.tokens], 1))
         sides = zip((self.bilm.forwards, self.bilm.backwards), words.chunk(2, 1), strict=True)
         return torch.cat([direction(x, None, None)[0][-1] for direction, x in sides], 1)
@@ -220,15 +221,16 @@ class ELMo(nn.Module):
         used, places = tokens.unique(return_inverse=True)
         return self.bilm.embedded(self.bilm.token(self.codes[used][None].long()))[0][places]
 
-    def token_logits(self, hidden: Float[Tensor, "*slots model"]) -> Float[Tensor, "*slots vocab"]:
-        """The logits of the next word, or of the one before, of a slot with this hidden state: one softmax for both."""
+    def token_logits(self, hidden: Float[Tensor, "*positions model"]) -> Float[Tensor, "*positions vocab"]:
+        """The logits of the next word, or of the one before, of a position with this hidden state: one softmax for
+        both."""
         return self.softmax(hidden)
 
-    def loss(self, batch: TwoWayBatch) -> Float[Tensor, ""]:
+    def loss(self, batch: BidirectionalBatch) -> Float[Tensor, ""]:
         """Mean cross-entropy in nats a target, those of both directions."""
         return F.cross_entropy(self(batch).flatten(0, 1), batch.targets.flatten(), ignore_index=IGNORE)
 
     def layers(self, sentences: Sequence[Sequence[str]]) -> list[Float[Tensor, "batch time both"]]:
-        """One tensor a layer, as `BiLM` gives them, of any words, known or not; each sentence has a slot for its
+        """One tensor a layer, as `BiLM` gives them, of any words, known or not; each sentence has a position for its
         begin before it and one for its end behind it."""
         return self.bilm(batch_codes(sentences, self.config.longest))

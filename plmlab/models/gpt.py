@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from plmlab.example import IGNORE, Batch
 from plmlab.layers.attention import Cache
 from plmlab.layers.initialise import initialise, initialise_residuals
-from plmlab.layers.positions import Learned
+from plmlab.layers.positions import LearnedPositions
 from plmlab.layers.shape import LayerShape
 from plmlab.layers.stack import Stack, TokenEmbeddings
 from plmlab.layers.transformer import PreNorm
@@ -69,11 +69,11 @@ class Embeddings(TokenEmbeddings):
 
     def __init__(self, config: GPTConfig) -> None:
         super().__init__(config)
-        self.position = Learned(config.time, config.model)
+        self.position = LearnedPositions(config.time, config.model)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """The vector that each slot starts with."""
-        return self.dropout(self.token(batch.tokens) + self.position(batch.positions[:, 0]))
+        """The vector that each position starts with."""
+        return self.dropout(self.token(batch.tokens) + self.position(batch.position_ids[:, 0]))
 
 
 @model("gpt", GPTConfig, DECODER, Pretraining("gpt", causal, Tokenizer.bpe, stream=True))
@@ -89,15 +89,15 @@ class GPT(Stack):
         self.apply(initialise)
 
     def forward(self, batch: Batch, caches: list[Cache] | None = None) -> Float[Tensor, "batch time vocab"]:
-        """The logits of each slot's prediction; with ``caches``, the batch continues what they remember."""
+        """The logits of each position's prediction; with ``caches``, the batch continues what they remember."""
         return self.token_logits(self.hidden_states(batch, caches))
 
     def hidden_states(self, batch: Batch, caches: list[Cache] | None = None) -> Float[Tensor, "batch time model"]:
-        """What the last layer makes of each slot, normed where the model has a final norm."""
+        """What the last layer makes of each position, normed where the model has a final norm."""
         return self.continued(batch, caches)
 
-    def token_logits(self, hidden: Float[Tensor, "*slots model"]) -> Float[Tensor, "*slots vocab"]:
-        """The logits of the token that follows a slot with this hidden state: hW_eᵀ (2018, eq. 2)."""
+    def token_logits(self, hidden: Float[Tensor, "*positions model"]) -> Float[Tensor, "*positions vocab"]:
+        """The logits of the token that follows a position with this hidden state: hW_eᵀ (2018, eq. 2)."""
         return F.linear(hidden, self.embeddings.token.weight)
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:

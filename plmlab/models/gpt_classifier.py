@@ -18,9 +18,9 @@ from plmlab.layers.initialise import initialise
 from plmlab.models.architectures import Architecture
 from plmlab.models.gpt import GPT, GPT2, GPTConfig
 from plmlab.models.registry import ModelSpec, model
-from plmlab.objectives.fine_tuning import asked, extracted
+from plmlab.objectives.fine_tuning import gpt_classification, label_of
 from plmlab.text.vocabulary import Vocabulary
-from plmlab.weights import on_copy_of
+from plmlab.weights import with_pretrained
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class GPTClassifierConfig:
 
 
 def _text(tokens: Sequence[int], second: Sequence[int] | None, vocab: Vocabulary) -> Example:
-    return extracted(tokens, 0, vocab=vocab, pair=second or ())
+    return gpt_classification(tokens, 0, vocab=vocab, pair=second or ())
 
 
 CLASSIFIER = Architecture("decoder", _text)
@@ -61,9 +61,9 @@ class GPTClassifier(nn.Module):
         initialise(self.output)
 
     @classmethod
-    def on(cls, gpt: GPT, labels: int = 2, *, extract: int = 6, auxiliary: float = 0.5) -> Self:
+    def from_pretrained(cls, gpt: GPT, labels: int = 2, *, extract: int = 6, auxiliary: float = 0.5) -> Self:
         """A new output layer on a copy of a pretrained GPT, which itself stays as it is. ``extract`` is [END]."""
-        return on_copy_of(gpt, cls(GPTClassifierConfig(ModelSpec.of(gpt), labels, extract, auxiliary)), "gpt")
+        return with_pretrained(gpt, cls(GPTClassifierConfig(ModelSpec.of(gpt), labels, extract, auxiliary)), "gpt")
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch label"]:
         """The logits of each text's class."""
@@ -78,7 +78,7 @@ class GPTClassifier(nn.Module):
         """L = L_class + λ · L_words (eq. 5): mean of −log p(class) over texts, label ``class``; plus λ times that of
         −log p(token) over targets."""
         hidden = self.gpt.hidden_states(batch)
-        loss = F.cross_entropy(self.classify(batch, hidden), asked(batch, "class"), ignore_index=IGNORE)
+        loss = F.cross_entropy(self.classify(batch, hidden), label_of(batch, "class"), ignore_index=IGNORE)
         if self.config.auxiliary == 0:
             return loss
         words = self.gpt.token_logits(hidden).flatten(0, 1)
@@ -86,7 +86,7 @@ class GPTClassifier(nn.Module):
 
 
 def place_of(token: int, batch: Batch) -> Int[Tensor, "batch"]:
-    """The slot of each text where a token stands first; a ValueError where one lacks it."""
+    """The position of each text where a token stands first; a ValueError where one lacks it."""
     here = batch.tokens == token
     if not here.any(1).all():
         raise ValueError(f"a text lacks the token {token}, off which the class is read; "

@@ -5,11 +5,11 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-DocumentLogs = Float[Tensor, "batch doc"]
-TokenLogs = Float[Tensor, "batch doc token"]
+DocumentLogProbs = Float[Tensor, "batch doc"]
+TokenLogProbs = Float[Tensor, "batch doc token"]
 
 
-def sequence_marginal(documents: DocumentLogs, tokens: TokenLogs, asked: Bool[Tensor, "batch token"],
+def sequence_marginal(documents: DocumentLogProbs, tokens: TokenLogProbs, asked: Bool[Tensor, "batch token"],
                       ) -> Float[Tensor, "batch"]:
     """log Σ_z p(z|x) Π_j p(y_j|z,x): all tokens come from one document (REALM, eq. 1 and 3.2; RAG-Sequence).
 
@@ -20,7 +20,7 @@ def sequence_marginal(documents: DocumentLogs, tokens: TokenLogs, asked: Bool[Te
     return torch.logsumexp(documents + whole, 1)
 
 
-def token_marginal(documents: DocumentLogs, tokens: TokenLogs, asked: Bool[Tensor, "batch token"],
+def token_marginal(documents: DocumentLogProbs, tokens: TokenLogProbs, asked: Bool[Tensor, "batch token"],
                    ) -> Float[Tensor, "batch token"]:
     """log Σ_z p(z|x) p(y_j|z,x) of each token: each may come from another document (the authors' code; RAG-Token).
     0 where no token is."""

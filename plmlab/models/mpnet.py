@@ -12,8 +12,8 @@ from torch import Tensor, nn
 
 from plmlab.example import Batch
 from plmlab.layers.initialise import initialise
-from plmlab.layers.positions import Learned
-from plmlab.layers.relative import DistanceBias
+from plmlab.layers.positions import LearnedPositions
+from plmlab.layers.relative import RelativePositionBias
 from plmlab.layers.stack import TokenEmbeddings
 from plmlab.layers.transformer import ACTIVATIONS
 from plmlab.models.architectures import ENCODER
@@ -21,7 +21,7 @@ from plmlab.models.bert import BERTConfig
 from plmlab.models.registry import Pretraining, model
 from plmlab.models.two_streams import TwoStreamEncoder, TwoStreamPretraining
 from plmlab.objectives import masked_and_permuted
-from plmlab.objectives.next_sentence import unasked
+from plmlab.objectives.next_sentence import without_nsp
 from plmlab.text.tokenizers import Tokenizer
 
 
@@ -33,28 +33,28 @@ class MPNetConfig(BERTConfig):
     buckets: int = 32
 
 
-class TokensAndPositions(TokenEmbeddings):
+class MPNetEmbeddings(TokenEmbeddings):
     """What a token is, plus where it stands; a mask stands where its word does."""
 
     def __init__(self, config: MPNetConfig) -> None:
         super().__init__(config)
-        self.position = Learned(config.time, config.model)
+        self.position = LearnedPositions(config.time, config.model)
         self.norm = nn.LayerNorm(config.model, eps=config.eps)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """The vector that each slot starts with."""
-        return self.dropout(self.norm(self.token(batch.tokens) + self.position(batch.positions[:, 0])))
+        """The vector that each position starts with."""
+        return self.dropout(self.norm(self.token(batch.tokens) + self.position(batch.position_ids[:, 0])))
 
 
 @model("mpnet", MPNetConfig, ENCODER)
 class MPNet(TwoStreamEncoder):
     """The encoder. A query begins as its mask does, with [MASK] at the word's place."""
 
-    embeddings_class = TokensAndPositions
+    embeddings_class = MPNetEmbeddings
 
     def __init__(self, config: MPNetConfig) -> None:
         super().__init__(config)
-        self.distance = DistanceBias(config.buckets, config.heads)
+        self.distance = RelativePositionBias(config.buckets, config.heads)
         initialise(self.distance)
 
     def queries(self, x: Float[Tensor, "batch time model"], asked: Int[Tensor, "batch query"],
@@ -62,14 +62,14 @@ class MPNet(TwoStreamEncoder):
         """What the content stream begins with at the masks."""
         return x.gather(1, asked[..., None].expand(-1, -1, x.shape[-1]))
 
-    def added(self, batch: Batch, slots: Int[Tensor, "batch query"]) -> Float[Tensor, "batch head query key"]:
+    def added(self, batch: Batch, positions: Int[Tensor, "batch query"]) -> Float[Tensor, "batch head query key"]:
         """What is added to each score, by how far apart the positions are."""
-        places = batch.positions[:, 0].expand(batch.size)
-        return self.distance(places.gather(1, slots), places)
+        places = batch.position_ids[:, 0].expand(batch.size)
+        return self.distance(places.gather(1, positions), places)
 
 
 @model("mpnet-pretraining", MPNetConfig, ENCODER,
-       Pretraining("mpnet", masked_and_permuted, Tokenizer.wordpiece, added=2, pairs=unasked(masked_and_permuted)))
+       Pretraining("mpnet", masked_and_permuted, Tokenizer.wordpiece, added=2, pairs=without_nsp(masked_and_permuted)))
 class MPNetPretraining(TwoStreamPretraining):
     """MPNet with BERT's output layers: a layer, its activation and norm, then the embedding's own weights."""
 
@@ -81,6 +81,6 @@ class MPNetPretraining(TwoStreamPretraining):
         self.norm = nn.LayerNorm(config.model, eps=config.eps)
         initialise(self.transform)
 
-    def token_logits(self, hidden: Float[Tensor, "*slots model"]) -> Float[Tensor, "*slots vocab"]:
+    def token_logits(self, hidden: Float[Tensor, "*positions model"]) -> Float[Tensor, "*positions vocab"]:
         """The logits of the token that a vector of either stream stands for."""
         return super().token_logits(self.norm(ACTIVATIONS[self.config.activation](self.transform(hidden))))

@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from plmlab.decode.autoregressive import Rereading
+from plmlab.decode.autoregressive import UncachedLM
 from plmlab.example import Batch
 from plmlab.text.vocabulary import Vocabulary
 
@@ -23,7 +23,7 @@ Counts = dict[Context, dict[int, int]]
 """Context → next token → how often."""
 
 
-class NGram(Rereading):
+class NGram(UncachedLM):
     """Raw counts: p(w | context) = c(context w) / c(context), the maximum likelihood estimate.
 
     What was never counted has probability 0, and so has everything after a context that was never seen. An
@@ -96,7 +96,7 @@ class NGram(Rereading):
         return rows.log()
 
     def __call__(self, batch: Batch) -> Float[Tensor, "batch time vocab"]:
-        """The log-probabilities of each slot's prediction, as a causal model gives logits."""
+        """The log-probabilities of each position's prediction, as a causal model gives logits."""
         return torch.stack([torch.stack([self.probabilities(text[:place + 1]) for place in range(len(text))])
                             for text in batch.tokens.tolist()]).log()
 

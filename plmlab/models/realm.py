@@ -2,7 +2,7 @@
 helps, p(z|x); a reader says what is hidden, p(y|z,x), with one of them in sight. To raise p(y|x) = Σ_z p(z|x) p(y|z,x)
 teaches both, and nobody is told which document is the right one.
 
-Where the embedder differs from the paper stands in `plmlab.models.embedder`.
+Where the embedder differs from the paper stands in `plmlab.models.dual_encoder`.
 """
 
 from typing import Any, Self
@@ -13,33 +13,33 @@ from torch import Tensor, nn
 from plmlab.example import IGNORE, Batch
 from plmlab.models.architectures import ENCODER
 from plmlab.models.bert import BERTPretraining
-from plmlab.models.embedder import Embedder, EmbedderConfig
+from plmlab.models.dual_encoder import DualEncoder, DualEncoderConfig
 from plmlab.models.marginals import sequence_marginal, token_marginal
 from plmlab.models.registry import model
-from plmlab.objectives.retrievals import RetrievedBatch
+from plmlab.objectives.retrieval_batches import RetrievedBatch
 from plmlab.retrieval.retrieved import Retrieved
-from plmlab.weights import on_copy_of
+from plmlab.weights import with_pretrained
 
 
-@model("realm", EmbedderConfig, ENCODER)
+@model("realm", DualEncoderConfig, ENCODER)
 class REALM(nn.Module):
     """Retriever and reader, learned together as the paper writes it: all hidden tokens come from one document."""
 
-    config: EmbedderConfig
+    config: DualEncoderConfig
 
     def __init__(self, config: Any) -> None:
         super().__init__()
         self.config = config
-        self.embedder = Embedder(config)
-        self.reader = BERTPretraining(config.bert)
+        self.embedder = DualEncoder(config)
+        self.reader = BERTPretraining(config.encoder)
 
     @classmethod
-    def on(cls, embedder: Embedder, reader: BERTPretraining) -> Self:
+    def from_pretrained(cls, embedder: DualEncoder, reader: BERTPretraining) -> Self:
         """On copies of a retriever and of a reader of the same size."""
-        return on_copy_of(embedder, on_copy_of(reader, cls(embedder.config), "reader"), "embedder")
+        return with_pretrained(embedder, with_pretrained(reader, cls(embedder.config), "reader"), "embedder")
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time vocab"]:
-        """The reader's logits of the token that belongs into each slot of [CLS] x [SEP] z [SEP]."""
+        """The reader's logits of the token that belongs into each position of [CLS] x [SEP] z [SEP]."""
         return self.reader(batch)
 
     def retrieved(self, batch: RetrievedBatch) -> Retrieved:
@@ -49,22 +49,23 @@ class REALM(nn.Module):
 
     def token_logprobs(self, batch: RetrievedBatch) -> Float[Tensor, "query doc token"]:
         """log p(y_j|z,x) of each hidden token, in their order; 0 where there is no document, or no further token."""
-        slots = batch.targets != IGNORE
-        logits = self.reader.token_logits(self.reader.bert(batch.readings)[slots])
-        said = logits.log_softmax(1).gather(1, batch.targets[slots][:, None])[:, 0]
-        places = batch.retrieved.there[..., None] & batch.asked[:, None]
+        positions = batch.targets != IGNORE
+        logits = self.reader.token_logits(self.reader.encoder(batch.reader_inputs)[positions])
+        said = logits.log_softmax(1).gather(1, batch.targets[positions][:, None])[:, 0]
+        places = batch.retrieved.doc_mask[..., None] & batch.target_mask[:, None]
         return said.new_zeros(places.shape).masked_scatter(places, said)
 
     def loss(self, batch: RetrievedBatch) -> Float[Tensor, ""]:
         """Mean over statements of −log Σ_z p(z|x) Π_j p(y_j|z,x), in nats."""
-        return -sequence_marginal(self.retrieved(batch).logprobs(), self.token_logprobs(batch), batch.asked).mean()
+        return -sequence_marginal(self.retrieved(batch).logprobs(), self.token_logprobs(batch),
+                                  batch.target_mask).mean()
 
 
-@model("realm-token", EmbedderConfig, ENCODER)
+@model("realm-token", DualEncoderConfig, ENCODER)
 class TokenREALM(REALM):
     """REALM as the authors' code learns it: each hidden token may come from another document."""
 
     def loss(self, batch: RetrievedBatch) -> Float[Tensor, ""]:
         """Mean over hidden tokens of −log Σ_z p(z|x) p(y_j|z,x), in nats."""
-        each = token_marginal(self.retrieved(batch).logprobs(), self.token_logprobs(batch), batch.asked)
-        return -each.sum() / batch.asked.sum()
+        each = token_marginal(self.retrieved(batch).logprobs(), self.token_logprobs(batch), batch.target_mask)
+        return -each.sum() / batch.target_mask.sum()

@@ -17,7 +17,7 @@ from torch.nn import functional as F
 from plmlab.example import IGNORE, Batch
 from plmlab.layers.cells import Cell, LSTMCell, RNNCell, TorchGRUCell
 from plmlab.layers.hooks import HookPoint
-from plmlab.layers.recurrent import Carried, Recurrent
+from plmlab.layers.recurrent import LayerStates, Recurrent
 from plmlab.models.architectures import RECURRENT
 from plmlab.models.registry import Pretraining, model
 from plmlab.objectives import causal
@@ -49,7 +49,7 @@ class RecurrentConfig:
 class RecurrentState:
     """Texts half read, one a row: the states of all layers, None before the first word."""
 
-    carried: Carried | None = None
+    carried: LayerStates | None = None
 
     def select(self, rows: Int[Tensor, "rows"]) -> None:
         """Keep these rows of the batch, in this order."""
@@ -74,21 +74,21 @@ class RecurrentLanguageModel(nn.Module):
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time vocab"]:
-        """The logits of each slot's prediction. Padding stands behind a text, where it changes none of its slots."""
+        """The logits of each step's prediction. Padding stands behind a text, where it changes none of its steps."""
         return self.token_logits(self.hidden_states(batch))
 
     def hidden_states(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """What the last layer shows at each slot."""
+        """What the last layer shows at each step."""
         return self.read(batch.tokens, None)[0]
 
-    def read(self, tokens: Int[Tensor, "batch time"], carried: Carried | None,
-             ) -> tuple[Float[Tensor, "batch time model"], Carried]:
-        """What the last layer shows at each slot, after what is carried; and what is carried on."""
+    def read(self, tokens: Int[Tensor, "batch time"], carried: LayerStates | None,
+             ) -> tuple[Float[Tensor, "batch time model"], LayerStates]:
+        """What the last layer shows at each step, after what is carried; and what is carried on."""
         hidden, carried = self.recurrent(self.embedded(self.dropout(self.token(tokens))), None, carried)
         return self.dropout(hidden), carried
 
-    def token_logits(self, hidden: Float[Tensor, "*slots model"]) -> Float[Tensor, "*slots vocab"]:
-        """The logits of the token that follows a slot with this hidden state."""
+    def token_logits(self, hidden: Float[Tensor, "*steps model"]) -> Float[Tensor, "*steps vocab"]:
+        """The logits of the token that follows a step with this hidden state."""
         return F.linear(hidden, self.token.weight, self.bias)
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:

@@ -8,7 +8,7 @@ from typing import Any, Self, TypeVar
 
 from torch import nn
 
-from plmlab.example import Batch, Example, TwoWayExample
+from plmlab.example import Batch, BidirectionalExample, Example
 from plmlab.models.architectures import Architecture
 from plmlab.text.tokenizers import Tokenizer
 
@@ -24,7 +24,8 @@ class Pretraining:
         objective: what each text is made an Example by.
         learn: learns the tokens, (texts, size) → Tokenizer.
         added: how many tokens the objective adds to a text.
-        stream: whether it reads windows of one long stream, each slot predicting the next token, and not text by text.
+        stream: whether it reads windows of one long stream, each position predicting the next token, and not text by
+            text.
         pairs: what a pair of sentences is made an Example by, where a corpus has pairs (``next_sentence``); None for a
             model that reads none.
         likelihood: whether its loss is the mean −log p of what it must say, so that it has the objective's floor, and
@@ -35,7 +36,7 @@ class Pretraining:
     """
 
     name: str
-    objective: Callable[..., Example | TwoWayExample]
+    objective: Callable[..., Example | BidirectionalExample]
     learn: Callable[[Iterable[str], int], Tokenizer]
     added: int = 0
     stream: bool = False
@@ -93,7 +94,7 @@ def _place(cls: type) -> tuple[str, str]:
     return cls.__module__, cls.__qualname__
 
 
-def everything() -> dict[str, ModelType]:
+def all_models() -> dict[str, ModelType]:
     """All model types by name, once every file of ``plmlab.models`` has been loaded."""
     rooms = importlib.import_module("plmlab.models")
     for room in pkgutil.iter_modules(rooms.__path__):
@@ -101,10 +102,10 @@ def everything() -> dict[str, ModelType]:
     return MODELS
 
 
-def find(name: str) -> ModelType:
+def model_type(name: str) -> ModelType:
     """The model type of that name; a ValueError lists the names there are."""
     if name not in MODELS:
-        everything()
+        all_models()
     if name not in MODELS:
         raise ValueError(f"there is no model type {name!r} here; there are {', '.join(sorted(MODELS))}")
     return MODELS[name]
@@ -112,7 +113,7 @@ def find(name: str) -> ModelType:
 
 def pretrainable() -> dict[str, ModelType]:
     """The model types that ``plmlab pretrain`` can make, by what a person calls them."""
-    return {kind.pretraining.name: kind for kind in everything().values() if kind.pretraining}
+    return {kind.pretraining.name: kind for kind in all_models().values() if kind.pretraining}
 
 
 def type_of(model: nn.Module) -> ModelType:
@@ -129,7 +130,7 @@ def registered(cls: type[nn.Module]) -> ModelType:
                      "register it with @plmlab.models.registry.model(name, config class, architecture)")
 
 
-def varied(cls: type[nn.Module]) -> ModelType:
+def registered_base(cls: type[nn.Module]) -> ModelType:
     """As what a class is registered, or the class that it varies; a ValueError where neither is."""
     for above in cls.__mro__:
         for kind in MODELS.values():
@@ -142,4 +143,4 @@ def varied(cls: type[nn.Module]) -> ModelType:
 def architecture_of(model: nn.Module) -> Architecture:
     """What a model in hand reads and writes: as its class is registered, or the class that it varies; of one that is
     registered without, what its ``encoder`` does."""
-    return varied(type(model)).architecture or architecture_of(model.encoder)  # type: ignore[arg-type]
+    return registered_base(type(model)).architecture or architecture_of(model.encoder)  # type: ignore[arg-type]

@@ -1,7 +1,7 @@
 """Sequence to sequence by recurrent networks (序列到序列): one reads, another writes; attention as the difference.
 
 Without attention the encoder's last state is the only bridge (Sutskever et al. 2014). With it the decoder looks at
-every slot of the source (Bahdanau et al. 2015; Luong et al. 2015). What differs from Sutskever et al.: source and
+every position of the source (Bahdanau et al. 2015; Luong et al. 2015). What differs from Sutskever et al.: source and
 target share one vocabulary and its embedding, and weights begin as PyTorch's do, theirs evenly from −0.08 to 0.08.
 Their reversed source is a choice of the data.
 """
@@ -19,8 +19,8 @@ from plmlab.example import IGNORE, Batch, PairBatch
 from plmlab.layers.alignment import AdditiveAlignment, Alignment, DotAlignment, GeneralAlignment
 from plmlab.layers.cells import LSTMCell
 from plmlab.layers.hooks import HookPoint
-from plmlab.layers.recurrent import Carried, Recurrent
-from plmlab.models.architectures import ENCODER_DECODER, RECURRENT_PAIR
+from plmlab.layers.recurrent import LayerStates, Recurrent
+from plmlab.models.architectures import ENCODER_DECODER, RECURRENT_SEQ2SEQ
 from plmlab.models.registry import model
 from plmlab.visibility import AttentionMask
 
@@ -50,14 +50,14 @@ class Seq2SeqConfig:
 class Seq2SeqState:
     """Targets half written, one a row: the states of all layers of the decoder."""
 
-    carried: Carried
+    carried: LayerStates
 
     def select(self, rows: Int[Tensor, "rows"]) -> None:
         """Keep these rows of the batch, in this order."""
         self.carried = tuple(vectors[:, rows] for vectors in self.carried)
 
 
-@model("seq2seq", Seq2SeqConfig, RECURRENT_PAIR)
+@model("seq2seq", Seq2SeqConfig, RECURRENT_SEQ2SEQ)
 class Seq2Seq(nn.Module):
     """An LSTM reads the source, and its last state is where the LSTM that writes begins (Sutskever et al. 2014).
 
@@ -81,17 +81,17 @@ class Seq2Seq(nn.Module):
         self.output = nn.Linear(config.model, config.vocab)
 
     def stack(self, inputs: int, bidirectional: bool = False) -> Recurrent:
-        """The layers of an encoder or a decoder that reads so many numbers a slot."""
+        """The layers of an encoder or a decoder that reads so many numbers a position."""
         return Recurrent(LSTMCell, inputs, self.config.model // (1 + bidirectional), self.config.layers,
                          bidirectional=bidirectional, dropout=self.config.dropout)
 
     @property
     def decoder_inputs(self) -> int:
-        """How many numbers the decoder reads at each slot."""
+        """How many numbers the decoder reads at each position."""
         return self.config.model
 
     def forward(self, batch: PairBatch) -> Float[Tensor, "batch time vocab"]:
-        """The logits of each target slot's prediction."""
+        """The logits of each target position's prediction."""
         return self.output(self.decode(batch.target.tokens, self.start(batch.source)))
 
     def loss(self, batch: PairBatch) -> Float[Tensor, ""]:
@@ -102,9 +102,9 @@ class Seq2Seq(nn.Module):
         """The vectors of some tokens."""
         return self.dropout(self.token(tokens))
 
-    def read(self, source: Batch) -> tuple[Float[Tensor, "batch key model"], Carried]:
-        """What the encoder shows at each slot of the source, zeros at padding; and its states after the last."""
-        real = source.looked_at
+    def read(self, source: Batch) -> tuple[Float[Tensor, "batch key model"], LayerStates]:
+        """What the encoder shows at each position of the source, zeros at padding; and its states after the last."""
+        real = source.padding_mask
         shown, last = self.encoder(self.embed(source.tokens), None if real.all() else real.sum(-1))
         return shown, tuple(self.bridge(rearrange(vectors, "(layer way) batch width -> layer batch (way width)",
                                                   way=1 + self.bidirectional)) for vectors in last)
@@ -114,7 +114,7 @@ class Seq2Seq(nn.Module):
         return Seq2SeqState(self.read(source)[1])
 
     def decode(self, tokens: Int[Tensor, "batch time"], state: Seq2SeqState) -> Float[Tensor, "batch time model"]:
-        """What the decoder makes of each of the next slots of the target; ``state`` goes on."""
+        """What the decoder makes of each of the next positions of the target; ``state`` goes on."""
         shown, state.carried = self.decoder(self.embed(tokens), None, state.carried)
         return self.dropout(shown)
 
@@ -153,26 +153,26 @@ class AttentionSeq2Seq(Seq2Seq):
         """Read the source, and be ready to write."""
         memory, carried = self.read(source)
         keys = self.cross_attention.prepared(memory)
-        return AttentionState(carried, memory, keys, AttentionMask(keys=source.looked_at))
+        return AttentionState(carried, memory, keys, AttentionMask(keys=source.padding_mask))
 
     def forward(self, batch: PairBatch) -> Float[Tensor, "batch time vocab"]:
-        """The logits of each target slot's prediction. A mask of its own for each example, ``batch.cross.pairs``, says
-        which slot may look where."""
+        """The logits of each target position's prediction. A mask of its own for each example, ``batch.cross.pairs``,
+        says which position may look where."""
         state = self.start(batch.source)
         state.memory_mask = replace(state.memory_mask, pairs=batch.cross.pairs)
         return self.output(self.decode(batch.target.tokens, state))
 
     def decode(self, tokens: Int[Tensor, "batch time"], state: Seq2SeqState) -> Float[Tensor, "batch time model"]:
-        """What the decoder makes of each of the next slots of the target, and of where it looks then."""
+        """What the decoder makes of each of the next positions of the target, and of where it looks then."""
         shown = super().decode(tokens, state)
         return self.combined(self.look(shown, state), shown)
 
-    def look(self, queries: Float[Tensor, "batch time model"], state: Seq2SeqState, slot: int | None = None,
+    def look(self, queries: Float[Tensor, "batch time model"], state: Seq2SeqState, position: int | None = None,
              ) -> Float[Tensor, "batch time model"]:
-        """The context that each state of the decoder picks out of the source; or one state alone, that of a ``slot`` of
-        the target."""
+        """The context that each state of the decoder picks out of the source; or one state alone, that of a
+        ``position`` of the target."""
         assert isinstance(state, AttentionState)
-        mask = state.memory_mask if slot is None else state.memory_mask.at(slot)
+        mask = state.memory_mask if position is None else state.memory_mask.at(position)
         return self.cross_attention(queries, state.keys, state.memory, mask)
 
     def combined(self, context: Float[Tensor, "batch time model"], shown: Float[Tensor, "batch time model"],
@@ -196,10 +196,10 @@ class GeneralSeq2Seq(AttentionSeq2Seq):
 
 
 @model("two-way-seq2seq", Seq2SeqConfig, ENCODER_DECODER)
-class TwoWaySeq2Seq(GeneralSeq2Seq):
+class BidirectionalSeq2Seq(GeneralSeq2Seq):
     """The general score over an encoder that reads both ways (Bahdanau et al. 2015, §3.2).
 
-    What stands at a slot of the source knows the words on both sides.
+    What stands at a position of the source knows the words on both sides.
     """
 
     bidirectional = True
@@ -209,9 +209,9 @@ class TwoWaySeq2Seq(GeneralSeq2Seq):
 class AdditiveSeq2Seq(AttentionSeq2Seq):
     """Attention by a small network, looking before the word is read (Bahdanau et al. 2015).
 
-    The encoder reads both ways. The context goes into the next state, so that the slots of a target follow one another
-    even in training. What differs from the paper: LSTM cells instead of GRUs, both last states as the decoder's first
-    where theirs is made of the one from the end, and Luong's way to say the word instead of a maxout layer.
+    The encoder reads both ways. The context goes into the next state, so that the positions of a target follow one
+    another even in training. What differs from the paper: LSTM cells instead of GRUs, both last states as the decoder's
+    first where theirs is made of the one from the end, and Luong's way to say the word instead of a maxout layer.
     """
 
     alignment_class = AdditiveAlignment
@@ -223,10 +223,10 @@ class AdditiveSeq2Seq(AttentionSeq2Seq):
         return 2 * self.config.model
 
     def decode(self, tokens: Int[Tensor, "batch time"], state: Seq2SeqState) -> Float[Tensor, "batch time model"]:
-        """What the decoder makes of each of the next slots, looking at each with the state before it."""
+        """What the decoder makes of each of the next positions, looking at each with the state before it."""
         said = []
-        for slot, word in enumerate(self.embed(tokens).split(1, 1)):
-            context = self.look(state.carried[0][-1][:, None], state, slot)
+        for position, word in enumerate(self.embed(tokens).split(1, 1)):
+            context = self.look(state.carried[0][-1][:, None], state, position)
             shown, state.carried = self.decoder(torch.cat([word, context], -1), None, state.carried)
             said.append(self.combined(context, self.dropout(shown)))
         return torch.cat(said, 1)

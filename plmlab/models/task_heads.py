@@ -18,9 +18,9 @@ from torch.nn import functional as F
 from plmlab.example import IGNORE, Batch
 from plmlab.layers.initialise import initialise
 from plmlab.models.bert import BERT, BERTConfig
-from plmlab.models.registry import ModelSpec, model, varied
-from plmlab.objectives.fine_tuning import asked
-from plmlab.weights import on_copy_of
+from plmlab.models.registry import ModelSpec, model, registered_base
+from plmlab.objectives.fine_tuning import label_of
+from plmlab.weights import with_pretrained
 
 
 @dataclass(frozen=True)
@@ -49,13 +49,13 @@ class TaskHead(nn.Module):
         initialise(self.output)
 
     @classmethod
-    def on(cls, encoder: nn.Module, labels: int = 2) -> Self:
+    def from_pretrained(cls, encoder: nn.Module, labels: int = 2) -> Self:
         """A new output layer on a copy of a pretrained encoder, such as ``pretrained.encoder``, which itself stays as
         it is, whatever is learned here. A ValueError for a model that is no encoder."""
         if not hasattr(encoder, "summary"):
             raise ValueError(f"a {type(encoder).__name__} is no encoder that a {cls.__name__} can stand on; give one "
                              "that has a vector for each token and one for the text, such as ``pretrained.encoder``")
-        return on_copy_of(encoder, cls(varied(cls).config(ModelSpec.of(encoder), labels)), "encoder")
+        return with_pretrained(encoder, cls(registered_base(cls).config(ModelSpec.of(encoder), labels)), "encoder")
 
 
 @model("sentence-classifier", TaskHeadConfig)
@@ -64,11 +64,11 @@ class SentenceClassifier(TaskHead):
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch label"]:
         """The logits of each text's class."""
-        return self.output(self.dropout(self.encoder.summary(batch)))
+        return self.output(self.dropout(self.encoder.pooled_output(batch)))
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
         """Mean over texts of −log p(class); label ``class``, one number a text."""
-        return F.cross_entropy(self(batch), asked(batch, "class"), ignore_index=IGNORE)
+        return F.cross_entropy(self(batch), label_of(batch, "class"), ignore_index=IGNORE)
 
 
 @model("token-classifier", TaskHeadConfig)
@@ -76,12 +76,13 @@ class TokenClassifier(TaskHead):
     """Classifier of tokens, such as names: each token's tag, said from its own vector (fig. 4 d)."""
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time label"]:
-        """The logits of each slot's tag."""
+        """The logits of each position's tag."""
         return self.output(self.dropout(self.encoder(batch)))
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
-        """Mean over tagged slots of −log p(tag); label ``tags``, one number a slot, IGNORE where there is no tag."""
-        return F.cross_entropy(self(batch).flatten(0, 1), asked(batch, "tags").flatten(), ignore_index=IGNORE)
+        """Mean over tagged positions of −log p(tag); label ``tags``, one number a position, IGNORE where there is no
+        tag."""
+        return F.cross_entropy(self(batch).flatten(0, 1), label_of(batch, "tags").flatten(), ignore_index=IGNORE)
 
 
 @model("span-classifier", TaskHeadConfig)
@@ -94,28 +95,28 @@ class SpanClassifier(TaskHead):
         super().__init__(config)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time 2"]:
-        """The logits S·T_t of the answer beginning at a slot and E·T_t of it ending there; −inf at padding."""
-        return self.output(self.encoder(batch)).masked_fill(~batch.looked_at[..., None], float("-inf"))
+        """The logits S·T_t of the answer beginning at a position and E·T_t of it ending there; −inf at padding."""
+        return self.output(self.encoder(batch)).masked_fill(~batch.padding_mask[..., None], float("-inf"))
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
-        """Mean over texts of −log p(start) and −log p(end), halved; labels ``start`` and ``end``, a slot a text (the
-        last slot of the answer, not the one behind it), IGNORE where there is no answer."""
+        """Mean over texts of −log p(start) and −log p(end), halved; labels ``start`` and ``end``, a position a text
+        (the last position of the answer, not the one behind it), IGNORE where there is no answer."""
         start, end = self(batch).unbind(-1)
-        return (F.cross_entropy(start, asked(batch, "start"), ignore_index=IGNORE)
-                + F.cross_entropy(end, asked(batch, "end"), ignore_index=IGNORE)) / 2
+        return (F.cross_entropy(start, label_of(batch, "start"), ignore_index=IGNORE)
+                + F.cross_entropy(end, label_of(batch, "end"), ignore_index=IGNORE)) / 2
 
     def best(self, batch: Batch, longest: int = 30) -> Int[Tensor, "batch 2"]:
-        """Start and end of the likeliest span, of at most ``longest`` slots: max S·T_i + E·T_j over j ≥ i (§4.2).
+        """Start and end of the likeliest span, of at most ``longest`` positions: max S·T_i + E·T_j over j ≥ i (§4.2).
 
-        Only slots of the text can be chosen, not of the question: of segment 1, or of 0 where that is all there is.
+        Only positions of the text can be chosen, not of the question: of segment 1, or of 0 where that is all there is.
         """
         return best_span(self(batch), batch.segments == (batch.segments == 1).any(1, keepdim=True), longest)
 
 
 def best_span(logits: Float[Tensor, "batch time 2"], text: Bool[Tensor, "batch time"], longest: int,
               ) -> Int[Tensor, "batch 2"]:
-    """First and last slot of the span with the highest sum of start and end logit, of at most ``longest`` slots, all in
-    the ``text``."""
+    """First and last position of the span with the highest sum of start and end logit, of at most ``longest``
+    positions, all in the ``text``."""
     logits = logits.masked_fill(~text[..., None], -torch.inf)
     scores = logits[:, :, None, 0] + logits[:, None, :, 1]
     spans = torch.ones_like(scores, dtype=torch.bool).triu().tril(longest - 1)

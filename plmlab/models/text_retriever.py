@@ -10,8 +10,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from plmlab.example import Batch, Example
-from plmlab.objectives.retrievals import Ids, Query
-from plmlab.objectives.retrieved import queried, two_texts
+from plmlab.objectives.reader_inputs import pair_input, query_input
+from plmlab.objectives.retrieval_batches import Ids, Query
 from plmlab.retrieval.blocks import Block
 from plmlab.retrieval.corpus import Corpus
 from plmlab.text.tokenizers import Tokenizer
@@ -23,7 +23,7 @@ ROWS = 64
 class TextRetriever:
     """Makes vectors of queries, [CLS] x [SEP], and of documents, [CLS] title [SEP] text [SEP].
 
-    The networks take a `Batch` and give one vector per text, such as `plmlab.models.embedder.Embedder`; their
+    The networks take a `Batch` and give one vector per text, such as `plmlab.models.dual_encoder.DualEncoder`; their
     ``config.width`` is the size of a vector. One network makes both unless another one is given for documents.
     """
 
@@ -48,11 +48,11 @@ class TextRetriever:
 
     def query(self, query: Query) -> Example:
         """What the query network reads."""
-        return queried(query.tokens, query.hidden, self.vocab)
+        return query_input(query.tokens, query.hidden, self.vocab)
 
     def _document(self, document: Block) -> Example:
         """What the document network reads."""
-        return two_texts(self._ids(document.title), self.body(document), self.vocab)
+        return pair_input(self._ids(document.title), self.body(document), self.vocab)
 
     def _body(self, document: Block) -> Ids:
         """The text of a document without its title, as ids."""

@@ -61,9 +61,9 @@ class Embeddings(TokenEmbeddings):
         self.position = Sinusoidal(config.model)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """The vector that each slot starts with."""
+        """The vector that each position starts with."""
         x = self.token(batch.tokens) * self.token.embedding_dim**0.5
-        return self.dropout(x + self.position(batch.positions[:, 0]))
+        return self.dropout(x + self.position(batch.position_ids[:, 0]))
 
 
 class Encoder(Stack):
@@ -72,8 +72,8 @@ class Encoder(Stack):
     embeddings_class: type[TokenEmbeddings] = Embeddings
 
     def forward(self, source: Batch) -> Float[Tensor, "batch key model"]:
-        """What the encoder makes of each slot of the source: the decoder's memory."""
-        return self.continued(source)
+        """What the encoder makes of each position of the source: the decoder's memory."""
+        return self.hidden_states(source)
 
 
 class Decoder(Stack):
@@ -86,8 +86,8 @@ class Decoder(Stack):
         self, target: Batch, memory: Float[Tensor, "batch key model"], memory_mask: AttentionMask,
         caches: list[tuple[Cache, Cache]] | None = None,
     ) -> Float[Tensor, "batch time model"]:
-        """What the decoder makes of each slot of the target."""
-        return self.continued(target, caches, memory, memory_mask)
+        """What the decoder makes of each position of the target."""
+        return self.hidden_states(target, caches, memory, memory_mask)
 
 
 @dataclass
@@ -127,11 +127,11 @@ class Transformer(nn.Module):
         nn.init.normal_(self.token.weight, std=config.model**-0.5)
 
     def forward(self, batch: PairBatch) -> Float[Tensor, "batch time vocab"]:
-        """The logits of each target slot's prediction."""
+        """The logits of each target position's prediction."""
         return self.token_logits(self.decoder(batch.target, self.encoder(batch.source), batch.cross))
 
-    def token_logits(self, hidden: Float[Tensor, "*slots model"]) -> Float[Tensor, "*slots vocab"]:
-        """The logits of the token that a slot of the decoder stands for: hW_eᵀ."""
+    def token_logits(self, hidden: Float[Tensor, "*positions model"]) -> Float[Tensor, "*positions vocab"]:
+        """The logits of the token that a position of the decoder stands for: hW_eᵀ."""
         return F.linear(hidden, self.token.weight)
 
     def loss(self, batch: PairBatch) -> Float[Tensor, ""]:

@@ -34,17 +34,17 @@ class TransformerXLConfig:
     """The size of a Transformer-XL.
 
     Attributes:
-        segment: how many slots are read at once.
-        memory: how many slots before the segment each layer remembers.
+        segment: how many positions are read at once.
+        memory: how many positions before the segment each layer remembers.
         inner: the feed-forward's width.
-        same_length: each slot looks at the last ``memory`` slots, itself among them; else at its whole memory and at
-            its segment up to itself.
+        same_length: each position looks at the last ``memory`` positions, itself among them; else at its whole memory
+            and at its segment up to itself.
         clamp: distances beyond it count as it; None: all distances are told apart.
         spread: the standard deviation of the weights at the beginning; None: 1/√model. The authors' 0.02, at widths of
             410 and more, leaves a small model standing still for long.
 
     Raises:
-        ValueError: lengths that leave a slot nothing to look at.
+        ValueError: lengths that leave a position nothing to look at.
     """
 
     vocab: int
@@ -69,7 +69,7 @@ class TransformerXLConfig:
 
     @classmethod
     def tiny(cls, vocab: int, time: int = 128) -> Self:
-        """Reads texts of ``time`` slots in four segments, with a memory of two. Trains in seconds on two cores. Too
+        """Reads texts of ``time`` positions in four segments, with a memory of two. Trains in seconds on two cores. Too
         small to overfit in that time, so it needs no dropout."""
         segment = -(-time // 4)
         return cls(vocab, segment, memory=2 * segment, dropout=0.0)
@@ -86,11 +86,11 @@ class TransformerXLConfig:
         return LayerShape(self.model, self.heads, self.inner, "relu", self.dropout, attention_dropout=0.0, eps=self.eps)
 
 
-class ScaledTokens(TokenEmbeddings):
+class TransformerXLEmbeddings(TokenEmbeddings):
     """A token's vector times √d. It is told no position."""
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """The vector that each slot starts with."""
+        """The vector that each position starts with."""
         return self.dropout(self.token(batch.tokens) * self.token.embedding_dim**0.5)
 
 
@@ -98,12 +98,12 @@ class RecurrentLayer(TransformerLayer):
     """A layer whose queries are the segment's, and whose keys and values are the memory's too."""
 
     def forward(  # type: ignore[override]
-        self, x: Float[Tensor, "batch time model"], may_look: AttentionMask, cache: Memory | None = None,
+        self, x: Float[Tensor, "batch time model"], attn_mask: AttentionMask, cache: Memory | None = None,
         bias: Bias | None = None,
     ) -> Float[Tensor, "batch time model"]:
-        """The next layer's vector of each slot of the segment, which the memory, ``cache``, then holds."""
+        """The next layer's vector of each position of the segment, which the memory, ``cache``, then holds."""
         extended = nn.Identity() if cache is None else cache.extend
-        x = self.attention_residual(x, lambda h: self.attention(h, may_look, extended(h), bias=bias))
+        x = self.attention_residual(x, lambda h: self.attention(h, attn_mask, extended(h), bias=bias))
         return self.hidden(self.feed_forward_residual(x, self.feed_forward))
 
 
@@ -122,9 +122,10 @@ class TransformerXLState:
 @model("transformer-xl", TransformerXLConfig, DECODER,
        Pretraining("transformer-xl", causal, Tokenizer.bpe, stream=True))
 class TransformerXL(GPT):
-    """A text of any length is read in segments of ``config.segment`` slots, each with the memory of those before it."""
+    """A text of any length is read in segments of ``config.segment`` positions, each with the memory of those before
+    it."""
 
-    embeddings_class: type[TokenEmbeddings] = ScaledTokens
+    embeddings_class: type[TokenEmbeddings] = TransformerXLEmbeddings
     layer_class = RecurrentLayer
     attention_class = TransformerXLAttention
     config: TransformerXLConfig  # type: ignore[assignment]
@@ -140,11 +141,11 @@ class TransformerXL(GPT):
 
     def hidden_states(self, batch: Batch, memories: list[Memory] | None = None,  # type: ignore[override]
                       ) -> Float[Tensor, "batch time model"]:
-        """What the last layer makes of each slot.
+        """What the last layer makes of each position.
 
         ``memories``, one a layer, are what was read before, and then hold this batch too; without, nothing was. A batch
         with a mask of its own (`visibility`) is read in one pass, and nothing is remembered. ValueError where that mask
-        lets a slot look ahead, and for such a batch with ``memories``.
+        lets a position look ahead, and for such a batch with ``memories``.
         """
         if not batch.visible.only_causal:
             if memories is not None:
@@ -152,7 +153,7 @@ class TransformerXL(GPT):
                                  "mask, or no memories")
             looks = batch.visible.dense(batch.size[1], batch.size[1])
             if looks is None or bool(looks.triu(1).any()):
-                raise ValueError("a Transformer-XL reads texts from left to right, and this batch lets a slot look "
+                raise ValueError("a Transformer-XL reads texts from left to right, and this batch lets a position look "
                                  "ahead; make it with the objective causal")
             return self.continued(batch)
         memories = memories or self.start().memories
@@ -160,7 +161,7 @@ class TransformerXL(GPT):
                           for tokens in batch.tokens.split(self.config.segment, dim=1)], dim=1)
 
     def following(self, tokens: Int[Tensor, "batch time"], before: int) -> Batch:
-        """A segment that follows ``before`` remembered slots, with its mask."""
+        """A segment that follows ``before`` remembered positions, with its mask."""
         segment = Batch.continuing(tokens, before)
         if not self.config.same_length:
             return segment
@@ -168,7 +169,7 @@ class TransformerXL(GPT):
         return replace(segment, visible=AttentionMask(pairs=last[None]))
 
     def visibility(self, time: int) -> Visibility:
-        """Who may look at whom in a text of so many slots: what segments and memory come to. In one pass under this
+        """Who may look at whom in a text of so many positions: what segments and memory come to. In one pass under this
         mask all vectors are the same. (Gradients are not: there they flow into what is remembered.)"""
         if self.config.same_length:
             return Visibility.last(time, self.config.memory)

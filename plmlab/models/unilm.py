@@ -3,7 +3,7 @@
 Of the network nothing is new but six segments for two, which tell under which mask it reads. What it learns is
 `plmlab.objectives.prefix`; see there, too, what was never published and is inferred. Where it differs from the paper:
 it begins from random weights and not from BERT's, as a comparison at equal tokens asks for. As in the authors' code, a
-slot that writes shows [MASK], and its keys and values are thrown away once its word is known.
+position that writes shows [MASK], and its keys and values are thrown away once its word is known.
 """
 
 from collections.abc import Sequence
@@ -20,15 +20,15 @@ from plmlab.layers.attention import Cache
 from plmlab.models.architectures import Architecture
 from plmlab.models.bert import BERT, BERTConfig, BERTPretraining
 from plmlab.models.registry import Pretraining, model
-from plmlab.objectives import unified
-from plmlab.objectives.layouts import cls_first, masks_in_place
-from plmlab.objectives.prefix import MASKS, TARGET, read_whole, source_alone, unified_pair
+from plmlab.objectives import mask_mixture
+from plmlab.objectives.layouts import cls_first, mlm_input
+from plmlab.objectives.prefix import MASKS, TARGET, mask_mixture_pair, source_alone, unmasked_input
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.visibility import AttentionMask
 
-UNIFIED = Architecture("encoder", cls_first, masks_in_place,
-                       {name: partial(read_whole, mask) for name, mask in MASKS.items()})
+UNILM_ENCODER = Architecture("encoder", cls_first, mlm_input,
+                       {name: partial(unmasked_input, mask) for name, mask in MASKS.items()})
 """[CLS] A [SEP], or [CLS] A [SEP] B [SEP], as BERT; or under another of the four masks."""
 
 
@@ -45,15 +45,15 @@ class UniLMConfig(BERTConfig):
         return cls(vocab=28_996, time=512, layers=24, model=1024, heads=16, inner=4096)
 
 
-@model("unilm", UniLMConfig, UNIFIED)
+@model("unilm", UniLMConfig, UNILM_ENCODER)
 class UniLM(BERT):
     """The encoder, which is the decoder too."""
 
 
-@model("unilm-pretraining", UniLMConfig, UNIFIED,
-       Pretraining("unilm", unified, Tokenizer.wordpiece, added=3, pairs=unified_pair))
+@model("unilm-pretraining", UniLMConfig, UNILM_ENCODER,
+       Pretraining("unilm", mask_mixture, Tokenizer.wordpiece, added=3, pairs=mask_mixture_pair))
 class UniLMPretraining(BERTPretraining):
-    """UniLM with BERT's two heads; `Writer` writes with it."""
+    """UniLM with BERT's two heads; `UniLMDecoder` writes with it."""
 
     encoder_class = UniLM
 
@@ -61,7 +61,7 @@ class UniLMPretraining(BERTPretraining):
 @dataclass
 class UniLMState:
     """Targets half written, one a row: what was read and written, as keys and values of each layer; which of these are
-    real, where the next slot stands, and whether [START] was given."""
+    real, where the next position stands, and whether [START] was given."""
 
     caches: list[Cache]
     real: Bool[Tensor, "batch key"]
@@ -76,7 +76,7 @@ class UniLMState:
 
 
 @dataclass(frozen=True)
-class Writer:
+class UniLMDecoder:
     """A UniLM that writes after the sources of a batch, [CLS] A [SEP] each (`source_alone`): what `plmlab.decode` asks
     of a model. One row of source a prompt.
 
@@ -95,10 +95,10 @@ class Writer:
         return self.model.training
 
     def start(self) -> UniLMState:
-        """The sources read, each slot seeing all of its own; nothing written."""
-        real = self.source.looked_at
-        caches = [Cache() for _ in self.model.bert.layers]
-        self.model.bert.continued(self.source, caches)
+        """The sources read, each position seeing all of its own; nothing written."""
+        real = self.source.padding_mask
+        caches = [Cache() for _ in self.model.encoder.layers]
+        self.model.encoder.hidden_states(self.source, caches)
         return UniLMState(caches, real, real.sum(1))
 
     def step(self, tokens: Int[Tensor, "batch time"], state: UniLMState) -> Float[Tensor, "batch vocab"]:
@@ -110,7 +110,7 @@ class Writer:
         seen = torch.cat([state.real, torch.ones_like(asked, dtype=torch.bool)], 1)
         batch = Batch(asked, (state.place[:, None] + new)[:, None], torch.full_like(asked, TARGET),
                       AttentionMask(causal=True, keys=seen), torch.full_like(asked, IGNORE))
-        logits = self.model.token_logits(self.model.bert.continued(batch, state.caches)[:, -1])
+        logits = self.model.token_logits(self.model.encoder.hidden_states(batch, state.caches)[:, -1])
         state.real, state.place, state.begun = seen[:, :-1], state.place + read.shape[1], True
         for cache in state.caches:
             cache.forget(1)
@@ -120,5 +120,5 @@ class Writer:
 
 
 def source_batch(sources: Sequence[Sequence[int]], vocab: Vocabulary) -> Batch:
-    """The sources of a `Writer`, from their tokens."""
+    """The sources of a `UniLMDecoder`, from their tokens."""
     return Batch.of([source_alone(source, vocab) for source in sources], pad=vocab.need("pad"))

@@ -14,7 +14,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from plmlab.example import IGNORE, Batch
-from plmlab.layers.word_losses import NCE, FullSoftmax, NegativeSampling, WordLoss
+from plmlab.layers.sampled_softmax import NCE, FullSoftmax, NegativeSampling, WordLoss
 from plmlab.models.architectures import WINDOW
 from plmlab.models.registry import Pretraining, model
 from plmlab.objectives import window
@@ -58,13 +58,13 @@ class Word2Vec(nn.Module):
         nn.init.zeros_(self.output.weight)
         self.word_loss: WordLoss = self.loss_class(config.vocab, config.negatives)
 
-    def token_logits(self, hidden: Float[Tensor, "*slots model"]) -> Float[Tensor, "*slots vocab"]:
+    def token_logits(self, hidden: Float[Tensor, "*positions model"]) -> Float[Tensor, "*positions vocab"]:
         """The score of every word."""
         return hidden @ self.output.weight.T
 
 
 def seen(batch: Batch) -> Bool[Tensor, "batch query key"]:
-    """Which slots each slot sees that has a word to say."""
+    """Which positions each position sees that has a word to say."""
     looks = batch.visible.dense(batch.size[1], batch.size[1])
     assert looks is not None
     return looks[:, 0] & (batch.targets != IGNORE)[:, :, None]
@@ -75,7 +75,7 @@ def has_pairs(batch: Batch) -> bool:
     return bool(seen(batch).any())
 
 
-def tell_noise(model: nn.Module, tokenizer: Tokenizer, batches: Callable[[int], Batch]) -> None:
+def set_noise_distribution(model: nn.Module, tokenizer: Tokenizer, batches: Callable[[int], Batch]) -> None:
     """Count the words of the first batches, so that a model's negatives are drawn by them."""
     assert isinstance(model, Word2Vec)
     counts = torch.zeros(model.config.vocab)
@@ -86,7 +86,7 @@ def tell_noise(model: nn.Module, tokenizer: Tokenizer, batches: Callable[[int], 
 
 def pretraining(name: str) -> Pretraining:
     """How a variant of that name is pretrained."""
-    return Pretraining(name, window, Tokenizer.words, likelihood=False, prepare=tell_noise, asks=has_pairs)
+    return Pretraining(name, window, Tokenizer.words, likelihood=False, prepare=set_noise_distribution, asks=has_pairs)
 
 
 @model("skip-gram", Word2VecConfig, WINDOW, pretraining("skip-gram"))
@@ -94,7 +94,7 @@ class SkipGram(Word2Vec):
     """Each word by itself says each word that sees it (Mikolov et al. 2013a, §3.2)."""
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time vocab"]:
-        """The scores that each slot's word gives to the words near it."""
+        """The scores that each position's word gives to the words near it."""
         return self.token_logits(self.token(batch.tokens))
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
@@ -110,20 +110,20 @@ class CBOW(Word2Vec):
     """The mean of the words around says the word between (Mikolov et al. 2013a, §3.1)."""
 
     def hidden_states(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """The mean of the vectors that each slot sees; zeros where it sees none."""
+        """The mean of the vectors that each position sees; zeros where it sees none."""
         return self.mean(batch, seen(batch))
 
     def mean(self, batch: Batch, looks: Bool[Tensor, "batch query key"]) -> Float[Tensor, "batch query model"]:
-        """The mean of the vectors of the slots that each slot ``looks`` at; zeros where it looks at none."""
+        """The mean of the vectors of the positions that each position ``looks`` at; zeros where it looks at none."""
         weights = looks.to(self.token.weight.dtype)
         return weights @ self.token(batch.tokens) / weights.sum(-1, keepdim=True).clamp(min=1)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time vocab"]:
-        """The scores of each slot's prediction."""
+        """The scores of each position's prediction."""
         return self.token_logits(self.hidden_states(batch))
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
-        """The mean over the slots that see a word, in nats."""
+        """The mean over the positions that see a word, in nats."""
         looks = seen(batch)
         asked, hidden = looks.any(-1), self.mean(batch, looks)
         targets = batch.targets[asked]

@@ -1,10 +1,10 @@
 """XLNet (Yang et al. 2019): a Transformer-XL of both sides that says the words of a text in any order, by two streams.
 
-Where it differs from the paper: a text is read whole, not in the two halves of 512 slots, so that no memory is carried
-from one to the next in pretraining; sentences are not read from the right too ("bidirectional data"). Of the objective
-see `plmlab.objectives.permuted`, of the attention `plmlab.layers.relative`. A query that sees nothing, as the first of
-an order without a memory, gets zeros; in ``transformers`` it attends to every slot alike, its own answer among them, so
-that the two models differ there (and in all that builds on it). As in the authors' code: the norm's ε,
+Where it differs from the paper: a text is read whole, not in the two halves of 512 positions, so that no memory is
+carried from one to the next in pretraining; sentences are not read from the right too ("bidirectional data"). Of the
+objective see `plmlab.objectives.permuted`, of the attention `plmlab.layers.relative`. A query that sees nothing, as the
+first of an order without a memory, gets zeros; in ``transformers`` it attends to every position alike, its own answer
+among them, so that the two models differ there (and in all that builds on it). As in the authors' code: the norm's ε,
 GELU, u and v in each layer of its own.
 """
 
@@ -23,19 +23,19 @@ from plmlab.layers.memory import Memory
 from plmlab.layers.relative import XLNetAttention
 from plmlab.layers.shape import LayerShape
 from plmlab.layers.stack import TokenEmbeddings
-from plmlab.models.architectures import CLS_LAST
-from plmlab.models.bert import at_last_slot
+from plmlab.models.architectures import XLNET_ENCODER
+from plmlab.models.bert import at_last_position
 from plmlab.models.registry import Pretraining, model
 from plmlab.models.two_streams import TwoStreamEncoder, TwoStreamPretraining
 from plmlab.objectives import permuted_targets
-from plmlab.objectives.next_sentence import unasked
+from plmlab.objectives.next_sentence import without_nsp
 from plmlab.text.tokenizers import Tokenizer
 
 
 @dataclass(frozen=True)
 class XLNetConfig:
-    """The size of an XLNet. ``inner`` is the feed-forward's width, ``memory`` how many slots a memory holds, None: all
-    that it was told. No text is too long."""
+    """The size of an XLNet. ``inner`` is the feed-forward's width, ``memory`` how many positions a memory holds, None:
+    all that it was told. No text is too long."""
 
     vocab: int
     layers: int = 4
@@ -48,7 +48,7 @@ class XLNetConfig:
 
     @classmethod
     def tiny(cls, vocab: int, time: int = 128) -> Self:
-        """Trains in seconds on two cores; its memory holds ``time`` slots. Too small to overfit in that time, so it
+        """Trains in seconds on two cores; its memory holds ``time`` positions. Too small to overfit in that time, so it
         needs no dropout."""
         return cls(vocab, dropout=0.0, memory=time)
 
@@ -63,10 +63,10 @@ class XLNetConfig:
         return LayerShape(self.model, self.heads, self.inner, "gelu", self.dropout, self.dropout, self.eps)
 
 
-@model("xlnet", XLNetConfig, CLS_LAST)
+@model("xlnet", XLNetConfig, XLNET_ENCODER)
 class XLNet(TwoStreamEncoder):
-    """The encoder. Its query stream begins with one trained vector, w, at every slot: it knows where it stands by its
-    attention alone."""
+    """The encoder. Its query stream begins with one trained vector, w, at every position: it knows where it stands by
+    its attention alone."""
 
     embeddings_class = TokenEmbeddings
     attention_class = XLNetAttention
@@ -81,15 +81,15 @@ class XLNet(TwoStreamEncoder):
         """g⁽⁰⁾ = w (eq. in §2.3)."""
         return self.embeddings.dropout(self.query.expand(*asked.shape, -1))
 
-    def relative(self, batch: Batch, slots: Int[Tensor, "batch query"], remembered: int) -> RelativePositions:
+    def relative(self, batch: Batch, positions: Int[Tensor, "batch query"], remembered: int) -> RelativePositions:
         """Where each query stands, and which keys are of its segment; what is remembered is of segment 0."""
         keys = F.pad(batch.segments, (remembered, 0))
-        in_a_row = slots.shape[1] == batch.size[1]
-        return RelativePositions(batch.segments.gather(1, slots)[..., None] == keys[:, None],
-                                 None if in_a_row else slots + remembered)
+        in_a_row = positions.shape[1] == batch.size[1]
+        return RelativePositions(batch.segments.gather(1, positions)[..., None] == keys[:, None],
+                                 None if in_a_row else positions + remembered)
 
     def forward(self, batch: Batch, memories: Sequence[Memory] | None = None) -> Float[Tensor, "batch time model"]:
-        """What the last layer makes of each slot, behind what ``memories`` hold; they then hold this batch too.
+        """What the last layer makes of each position, behind what ``memories`` hold; they then hold this batch too.
 
         A memory takes up the content stream: give a batch whose order ends within it.
         """
@@ -102,17 +102,17 @@ class XLNet(TwoStreamEncoder):
     def pool(  # type: ignore[override]
         self, hidden: Float[Tensor, "batch time model"], batch: Batch,
     ) -> Float[Tensor, "batch model"]:
-        """tanh(W h_[CLS]): one vector for the text. [CLS] is its last slot; padding may stand on either side."""
-        return self.pooler(at_last_slot(hidden, batch)).tanh()
+        """tanh(W h_[CLS]): one vector for the text. [CLS] is its last position; padding may stand on either side."""
+        return self.pooler(at_last_position(hidden, batch)).tanh()
 
-    def summary(self, batch: Batch) -> Float[Tensor, "batch model"]:
+    def pooled_output(self, batch: Batch) -> Float[Tensor, "batch model"]:
         """One vector for each text of a batch, for what is said of the text as a whole."""
         return self.pool(self(batch), batch)
 
 
-@model("xlnet-pretraining", XLNetConfig, CLS_LAST,
-       Pretraining("xlnet", permuted_targets, Tokenizer.wordpiece, added=2, pairs=unasked(permuted_targets)))
+@model("xlnet-pretraining", XLNetConfig, XLNET_ENCODER,
+       Pretraining("xlnet", permuted_targets, Tokenizer.wordpiece, added=2, pairs=without_nsp(permuted_targets)))
 class XLNetPretraining(TwoStreamPretraining):
-    """XLNet with its output layer: which word stands at a slot, said from the query stream."""
+    """XLNet with its output layer: which word stands at a position, said from the query stream."""
 
     encoder_class = XLNet

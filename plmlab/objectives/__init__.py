@@ -1,22 +1,57 @@
 """Objectives: pure functions from tokens to an Example. What is damaged, who sees whom, where each stands."""
 
+from plmlab.objectives.bidirectional_lm import bidirectional_lm
 from plmlab.objectives.blanks import blank_infilling, document_infilling, sentence_infilling
 from plmlab.objectives.causal import causal, segmented
-from plmlab.objectives.fine_tuning import answered, classified, extracted, tagged
+from plmlab.objectives.fine_tuning import gpt_classification, sequence_classification, span_qa, token_classification
 from plmlab.objectives.layouts import cls_first, cls_last
 from plmlab.objectives.masked import always_mask, bert_80_10_10, masked
 from plmlab.objectives.masked_and_permuted import masked_and_permuted
 from plmlab.objectives.next_sentence import next_sentence
 from plmlab.objectives.permuted import permuted, permuted_targets
-from plmlab.objectives.prefix import both_directions, left_to_right, masked_target, prefix, right_to_left, unified
+from plmlab.objectives.prefix import (
+    both_directions,
+    left_to_right,
+    mask_mixture,
+    masked_seq2seq_target,
+    prefix,
+    right_to_left,
+)
+from plmlab.objectives.reader_inputs import reader_input
 from plmlab.objectives.registry import OBJECTIVES, Choice, Objective
-from plmlab.objectives.retrieved import retrieved
 from plmlab.objectives.sequences import sequence_to_sequence
-from plmlab.objectives.two_way import two_way
 from plmlab.objectives.window import window
 
-__all__ = ["OBJECTIVES", "Choice", "Objective", "always_mask", "answered", "bert_80_10_10", "blank_infilling",
-           "both_directions", "causal", "classified", "cls_first", "cls_last", "document_infilling", "extracted",
-           "left_to_right", "masked", "masked_and_permuted", "masked_target", "next_sentence", "permuted",
-           "permuted_targets", "prefix", "retrieved", "right_to_left", "segmented", "sentence_infilling",
-           "sequence_to_sequence", "tagged", "two_way", "unified", "window"]
+__all__ = [
+    "OBJECTIVES",
+    "Choice",
+    "Objective",
+    "always_mask",
+    "bert_80_10_10",
+    "bidirectional_lm",
+    "blank_infilling",
+    "both_directions",
+    "causal",
+    "cls_first",
+    "cls_last",
+    "document_infilling",
+    "gpt_classification",
+    "left_to_right",
+    "mask_mixture",
+    "masked",
+    "masked_and_permuted",
+    "masked_seq2seq_target",
+    "next_sentence",
+    "permuted",
+    "permuted_targets",
+    "prefix",
+    "reader_input",
+    "right_to_left",
+    "segmented",
+    "sentence_infilling",
+    "sequence_classification",
+    "sequence_to_sequence",
+    "span_qa",
+    "token_classification",
+    "window",
+]

@@ -2,8 +2,8 @@
 
 Part A is the text with one [MASK] for each span; Part B holds the spans in shuffled order, each begun by [START], and
 [END] is the last that is said of each. Part A is read to both sides and does not tell how long a blank is; what was
-filled in is seen by what is filled in later. Each slot has two positions: its place in Part A, counted from 1, which in
-Part B is that of its [MASK]; and its place in its blank, [START] being 1, which in Part A is 0.
+filled in is seen by what is filled in later. Each position has two positions: its place in Part A, counted from 1,
+which in Part B is that of its [MASK]; and its place in its blank, [START] being 1, which in Part A is 0.
 
 Where it differs from the authors' code: that puts [CLS] before a text and an end of text behind it, hides neither, and
 counts both in the share to hide, which it rounds down ([CLS] has position 0 there, so that words have the positions
@@ -21,12 +21,12 @@ from random import Random
 
 import torch
 
-from plmlab.draws import below, shuffled
+from plmlab.draws import randint, shuffled
 from plmlab.example import IGNORE, Example
 from plmlab.objectives.masked import check_rate
 from plmlab.objectives.registry import Choice, objective
 from plmlab.text.vocabulary import Vocabulary
-from plmlab.visibility import Rule, Stretch, Visibility
+from plmlab.visibility import RangeRule, Rule, Visibility
 
 MEAN, LONGEST = 3, 39
 """Spans are as long as Poisson(3) says where it says neither 0 nor more than 39 (§2.1.1 and the code): 3.16
@@ -49,7 +49,7 @@ Span = tuple[int, int]
 )
 def blank_infilling(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, rate: float = 0.15,
                     spans: Sequence[Span] | None = None, order: Sequence[int] | None = None) -> Example:
-    """The text with blanks, then the blanks, filled in a random order; each slot of a blank says its next word.
+    """The text with blanks, then the blanks, filled in a random order; each position of a blank says its next word.
 
     Spans are drawn until ``rate`` of the words are hidden, or no other fits; between two stands a word at least. A
     length that no longer fits is not drawn.
@@ -78,8 +78,8 @@ def document_infilling(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random,
     _check_text(tokens)
     if span is None:
         count = len(tokens)
-        length = count - below(rng, count // 2 + 1)
-        begin = count - length if rng.random() < TO_THE_END else below(rng, count - length + 1)
+        length = count - randint(rng, count // 2 + 1)
+        begin = count - length if rng.random() < TO_THE_END else randint(rng, count - length + 1)
         span = begin, begin + length
     return blank_infilling(tokens, vocab=vocab, rng=rng, spans=[span])
 
@@ -140,7 +140,8 @@ def blank_behind(tokens: Sequence[int], second: Sequence[int] | None, vocab: Voc
 
 def one_word_blanks(tokens: Sequence[int], second: Sequence[int], vocab: Vocabulary, hidden: Sequence[int],
                     ) -> tuple[Example, list[int]]:
-    """Each hidden word is a blank of its own, which sees Part A and no other blank: `plmlab.objectives.layouts.Gaps`.
+    """Each hidden word is a blank of its own, which sees Part A and no other blank:
+    `plmlab.objectives.layouts.ClozeInput`.
 
     The words are said at the [START] of each; two texts are read with [SEP] between them. So many words stand side by
     side as there are [MASK]s, which in pretraining a [MASK] does not tell.
@@ -152,7 +153,7 @@ def one_word_blanks(tokens: Sequence[int], second: Sequence[int], vocab: Vocabul
     together = part_a_and_b(read, [1] * asked)
     example = Example(
         tokens=torch.tensor([*whole, *[vocab.need("start")] * asked]),
-        positions=torch.tensor([[*range(1, read + 1), *hidden], [0] * read + [1] * asked]),
+        position_ids=torch.tensor([[*range(1, read + 1), *hidden], [0] * read + [1] * asked]),
         segments=torch.zeros(read + asked, dtype=torch.long),
         visible=replace(together, rules=together.rules[:2],
                         otherwise="{query} knows nothing of {key}: each blank is asked by itself."),
@@ -161,7 +162,7 @@ def one_word_blanks(tokens: Sequence[int], second: Sequence[int], vocab: Vocabul
     return example, list(range(read, read + asked))
 
 
-def filled_in(text: Sequence[int], fillings: Sequence[Sequence[int]], order: Sequence[int], vocab: Vocabulary,
+def infilled(text: Sequence[int], fillings: Sequence[Sequence[int]], order: Sequence[int], vocab: Vocabulary,
               ) -> Example:
     """A text with a [MASK] for each blank, and the words that fill each, perhaps none, in the order of the text.
 
@@ -192,7 +193,7 @@ def draw_spans(count: int, rate: float, rng: Random) -> list[Span]:
         ends = ENDS[:room]
         lengths.append(bisect_left(ends, rng.random() * ends[-1]) + 1)
         hidden += lengths[-1]
-    places = sorted(below(rng, count - hidden - len(lengths) + 2) for _ in lengths)
+    places = sorted(randint(rng, count - hidden - len(lengths) + 2) for _ in lengths)
     spans, behind = list[Span](), 0
     for place, length in zip(places, shuffled(rng, lengths), strict=True):
         spans.append((behind + place, behind + place + length))
@@ -208,7 +209,7 @@ def check_order(order: Sequence[int], blanks: int) -> None:
 
 
 def part_a_and_b(read: int, blanks: Sequence[int]) -> Visibility:
-    """Who may look at whom among so many slots of Part A and, in Part B, blanks of so many slots each."""
+    """Who may look at whom among so many positions of Part A and, in Part B, blanks of so many positions each."""
     time = read + sum(blanks)
     place, everyone = torch.arange(time), torch.ones(time, dtype=torch.bool)
     in_a, in_b = place < read, place >= read
@@ -216,7 +217,8 @@ def part_a_and_b(read: int, blanks: Sequence[int]) -> Visibility:
               for _ in range(length)]
     return Visibility((
         Rule.between("Part A", "{key} is in Part A, which everyone may read.", everyone, in_a),
-        Stretch.of("before it in its blank", "{key} is there by the time it is the turn of {query}: a blank is filled "
+        RangeRule.of("before it in its blank", "{key} is there by the time it is the turn of {query}: a blank is "
+                                               "filled "
                    "from left to right.", torch.tensor([time] * read + begins), place),
         Rule("blanks filled before", "the blank of {key} is filled by the time it is the turn of {query}.", in_b, in_b,
              place, place, unless="{key} is filled in after {query}: to see it would be to see what is to be said."),
@@ -237,7 +239,7 @@ def _infilled(tokens: Sequence[int], spans: Sequence[Span], order: Sequence[int]
     inside = [place for blank in blanks for place in range(1, len(blank) + 2)]
     return Example(
         tokens=torch.tensor([*read, *(token for blank in blanks for token in (start, *blank))]),
-        positions=torch.tensor([[*range(1, len(read) + 1), *places], [0] * len(read) + inside]),
+        position_ids=torch.tensor([[*range(1, len(read) + 1), *places], [0] * len(read) + inside]),
         segments=torch.zeros(len(read) + len(inside), dtype=torch.long),
         visible=part_a_and_b(len(read), [len(blank) + 1 for blank in blanks]),
         targets=torch.tensor([IGNORE] * len(read) + [token for blank in blanks for token in (*blank, end)]),

@@ -86,7 +86,7 @@ class CognitiveBatch:
 
     @property
     def targets(self) -> Int[Tensor, "node time"]:
-        """No slot predicts a token."""
+        """No position predicts a token."""
         return self.reading.targets
 
     def to(self, device: torch.device | str) -> Self:

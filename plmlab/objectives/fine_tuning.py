@@ -19,14 +19,15 @@ from plmlab.objectives.layouts import Layout, cls_first
 from plmlab.text.vocabulary import Vocabulary
 
 
-def classified(tokens: Sequence[int], kind: int, *, vocab: Vocabulary, pair: Sequence[int] = (),
+def sequence_classification(tokens: Sequence[int], kind: int, *, vocab: Vocabulary, pair: Sequence[int] = (),
                layout: Layout = cls_first) -> Example:
     """An encoder reads one sentence, or two, and their class is asked; label ``class`` (fig. 4 a, b)."""
     return replace(layout(tokens, pair, vocab), labels={"class": torch.tensor(kind)})
 
 
-def tagged(tokens: Sequence[int], tags: Sequence[int], *, vocab: Vocabulary, layout: Layout = cls_first) -> Example:
-    """An encoder reads a sentence, and a tag for each token is asked; label ``tags``, one a slot (fig. 4 d).
+def token_classification(tokens: Sequence[int], tags: Sequence[int], *, vocab: Vocabulary,
+                         layout: Layout = cls_first) -> Example:
+    """An encoder reads a sentence, and a tag for each token is asked; label ``tags``, one a position (fig. 4 d).
 
     [CLS] and [SEP] have none. Where a word has several pieces, give IGNORE for all but the first (§5.3).
     ValueError where tokens and tags are not as many.
@@ -39,12 +40,12 @@ def tagged(tokens: Sequence[int], tags: Sequence[int], *, vocab: Vocabulary, lay
     return replace(example, labels={"tags": labels})
 
 
-def answered(question: Sequence[int], text: Sequence[int], start: int | None, end: int | None = None, *,
+def span_qa(question: Sequence[int], text: Sequence[int], start: int | None, end: int | None = None, *,
              vocab: Vocabulary, layout: Layout = cls_first) -> Example:
     """An encoder reads a question and a text, and where the answer stands is asked; labels ``start``, ``end``
     (fig. 4 c).
 
-    The answer is ``text[start:end]``; None where the text does not answer. The labels are slots of the whole, the
+    The answer is ``text[start:end]``; None where the text does not answer. The labels are positions of the whole, the
     end that of the answer's last token. ValueError for a span that does not lie in the text.
     """
     example, places = layout(question, text, vocab), (IGNORE, IGNORE)
@@ -58,7 +59,7 @@ def answered(question: Sequence[int], text: Sequence[int], start: int | None, en
     return replace(example, labels=labels)
 
 
-def extracted(tokens: Sequence[int], kind: int, *, vocab: Vocabulary, pair: Sequence[int] = ()) -> Example:
+def gpt_classification(tokens: Sequence[int], kind: int, *, vocab: Vocabulary, pair: Sequence[int] = ()) -> Example:
     """GPT reads [START] A [END] or [START] A [SEP] B [END], and their class is asked at [END]; label ``class``.
 
     What the paper calls the delimiter is [SEP] here, and its extract token [END]. The targets are the next tokens,
@@ -69,7 +70,7 @@ def extracted(tokens: Sequence[int], kind: int, *, vocab: Vocabulary, pair: Sequ
     return replace(example, targets=torch.tensor([*whole, IGNORE]), labels={"class": torch.tensor(kind)})
 
 
-def asked(batch: Batch, name: str) -> Int[Tensor, "..."]:
+def label_of(batch: Batch, name: str) -> Int[Tensor, "..."]:
     """A label of a batch; a ValueError where it has none of that name."""
     if name not in batch.labels:
         raise ValueError(f"the label {name!r} is asked for, and this batch has {', '.join(batch.labels) or 'none'}; "
@@ -78,5 +79,5 @@ def asked(batch: Batch, name: str) -> Int[Tensor, "..."]:
 
 
 def _begins(example: Example, segment: int, text: Sequence[int]) -> int:
-    """The slot where a text begins that is laid out as this segment, before the [SEP] that ends it."""
+    """The position where a text begins that is laid out as this segment, before the [SEP] that ends it."""
     return int((example.segments == segment).nonzero()[-1]) - len(text)

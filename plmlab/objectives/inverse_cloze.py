@@ -11,10 +11,10 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from plmlab.draws import below
+from plmlab.draws import randint
 from plmlab.example import Batch, Example
 from plmlab.objectives.layouts import cls_first
-from plmlab.objectives.retrieved import Ids, two_texts
+from plmlab.objectives.reader_inputs import Ids, pair_input
 from plmlab.text.vocabulary import Vocabulary
 
 REMOVED = 0.9
@@ -34,10 +34,10 @@ def inverse_cloze(title: Ids, sentences: Sequence[Ids], *, vocab: Vocabulary, rn
     taken (the authors leave the example out where it would be). ValueError for a block without any."""
     if not sentences:
         raise ValueError("a block without a sentence was given; a query is one of its sentences")
-    drawn = below(rng, len(sentences))
+    drawn = randint(rng, len(sentences))
     out = rng.random() < removed and len(sentences) > 1
     rest = [one for place, one in enumerate(sentences) if not (out and place == drawn)]
-    return InverseCloze(cls_first(sentences[drawn], None, vocab), two_texts(title, [*chain(*rest)], vocab))
+    return InverseCloze(cls_first(sentences[drawn], None, vocab), pair_input(title, [*chain(*rest)], vocab))
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class MatchingBatch:
 
     @property
     def targets(self) -> Int[Tensor, "batch time"]:
-        """No slot predicts a token."""
+        """No position predicts a token."""
         return self.queries.targets
 
     def to(self, device: torch.device | str) -> Self:

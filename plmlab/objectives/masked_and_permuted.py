@@ -19,11 +19,12 @@ from plmlab.visibility import Rule, Visibility
     title="masked and permuted language model (MPNet)",
     chinese="掩码与排列语言模型",
     paper="Song et al. 2020, §2.3, fig. 2",
-    choices=(Choice("rate", "share of slots to predict", 0.15, 0.05, 0.6, 0.05),),
+    choices=(Choice("rate", "share of positions to predict", 0.15, 0.05, 0.6, 0.05),),
     question="Two words are to be said, one after the other. What does the second see of the first, and what the first "
              "of the second?",
     answer="The second sees the word that came first. The first sees a [MASK] where the second will stand: it knows "
-           "that a word is missing there, and so, how long the sentence is. Of each place every slot sees exactly one: "
+           "that a word is missing there, and so, how long the sentence is. Of each place every position sees exactly "
+           "one: "
            "the word, or its mask.",
 )
 def masked_and_permuted(
@@ -32,37 +33,37 @@ def masked_and_permuted(
 ) -> Example:
     """[CLS] A [SEP], or [CLS] A [SEP] B [SEP], and behind it a mask for each word that is predicted, in their order.
 
-    ``round(rate · time)`` slots are predicted, one at least, never a special token. The text itself is whole; the
+    ``round(rate · time)`` positions are predicted, one at least, never a special token. The text itself is whole; the
     masks stand behind it, at the positions of their words, and have them as targets. The mask of z_t sees, in the query
-    stream (``query_visible``), all that is not predicted, the words of z_1 … z_{t−1}, and the masks of z_t and all
+    stream (``query_stream_mask``), all that is not predicted, the words of z_1 … z_{t−1}, and the masks of z_t and all
     later ones: each position once, as a word or as a mask (position compensation). ``corrupt`` says what stands in a
     mask's place; as in BERT's text, it may be another word, or the word itself. Positions count from 0.
 
-    ``predict`` gives the slots of the text that are predicted, in their order.
+    ``predict`` gives the positions of the text that are predicted, in their order.
 
     Where it differs from the authors' code: that writes the words in the order in which they are said; here they stay
-    where they are, which no slot can tell.
+    where they are, which no position can tell.
     """
     check_rate(rate)
     cls, sep = vocab.need("cls"), vocab.need("sep")
     whole = [cls, *tokens, sep, *([*pair, sep] if pair else [])]
-    words = [slot for slot in range(len(whole)) if slot not in (0, len(tokens) + 1, len(whole) - 1)]
+    words = [position for position in range(len(whole)) if position not in (0, len(tokens) + 1, len(whole) - 1)]
     if predict is None:
         predict = shuffled(rng, words)[:max(1, round(rate * len(whole)))]
     elif not set(predict) <= set(words) or len(set(predict)) < len(predict):
-        raise ValueError(f"predict is {list(predict)!s:.80}; give slots of words, 1 to {len(whole) - 2}, each once")
+        raise ValueError(f"predict is {list(predict)!s:.80}; give positions of words, 1 to {len(whole) - 2}, each once")
     chosen = list(predict)
-    masks = [corrupt(whole[slot], vocab, rng) for slot in chosen]
+    masks = [corrupt(whole[position], vocab, rng) for position in chosen]
     place, answers = torch.arange(len(whole)), torch.tensor(whole)[chosen]
     segment = torch.tensor([0] * (len(tokens) + 2) + ([1] * (len(pair) + 1) if pair else []))
     content, query = _streams(len(whole), chosen)
     return Example(
         tokens=torch.tensor([*whole, *masks]),
-        positions=torch.cat([place, place[chosen]])[None],
+        position_ids=torch.cat([place, place[chosen]])[None],
         segments=torch.cat([segment, segment[chosen]]),
         visible=content,
         targets=torch.cat([torch.full((len(whole),), IGNORE), answers]),
-        query_visible=query,
+        query_stream_mask=query,
     )
 
 

@@ -11,7 +11,7 @@ from plmlab.example import Example
 from plmlab.objectives.masked import Corruption, bert_80_10_10, masked
 from plmlab.text.vocabulary import Vocabulary
 
-FOLLOWS, STRANGER = 0, 1
+IS_NEXT, NOT_NEXT = 0, 1
 
 
 def next_sentence(first: Sequence[int], second: Sequence[int], follows: bool, *, vocab: Vocabulary, rng: Random,
@@ -23,10 +23,10 @@ def next_sentence(first: Sequence[int], second: Sequence[int], follows: bool, *,
     if not second:
         raise ValueError("B is empty, so that nothing follows A; give a sentence of one token or more")
     example = masked(first, pair=second, vocab=vocab, rng=rng, rate=rate, select=select, corrupt=corrupt)
-    return dataclasses.replace(example, labels={"next_sentence": torch.tensor(FOLLOWS if follows else STRANGER)})
+    return dataclasses.replace(example, labels={"next_sentence": torch.tensor(IS_NEXT if follows else NOT_NEXT)})
 
 
-def unasked(objective: Callable[..., Example]) -> Callable[..., Example]:
+def without_nsp(objective: Callable[..., Example]) -> Callable[..., Example]:
     """From an objective that takes a ``pair`` one that is called as ``next_sentence`` is: both texts are read, and
     whether B follows A is not asked. XLNet leaves the question out (Yang et al. 2019, §3.1), and so does MPNet."""
     def of_pair(first: Sequence[int], second: Sequence[int], follows: bool, **given: Any) -> Example:

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from plmlab.draws import below, shuffled
+from plmlab.draws import randint, shuffled
 from plmlab.example import IGNORE, Example
 from plmlab.objectives.registry import Choice, objective
 from plmlab.text.vocabulary import Vocabulary
@@ -36,11 +36,11 @@ def permuted(
 
     One word in ``k`` is predicted, and those come last among the words, in spans of at most ``longest`` (a span of n
     words is drawn 1/n as often as one of a single word, as in the authors' code). [SEP] and [CLS] are never predicted,
-    and have a place in the order as any other. The slot z_t of the content stream (``visible``) sees z₁ … z_t; of the
-    query stream (``query_visible``), z₁ … z_{t−1}: the word itself is its target. Positions are the places in the
-    text; [CLS] is a segment of its own.
+    and have a place in the order as any other. The position z_t of the content stream (``visible``) sees z₁ … z_t; of
+    the query stream (``query_stream_mask``), z₁ … z_{t−1}: the word itself is its target. Positions are the places in
+    the text; [CLS] is a segment of its own.
 
-    ``order`` gives the slots in their order instead of drawing it, ``predict`` the slots that are predicted.
+    ``order`` gives the positions in their order instead of drawing it, ``predict`` the positions that are predicted.
     """
     drawn = permutation(tokens, pair, vocab=vocab, rng=rng, k=k, longest=longest, order=order, predict=predict)
     return _told(drawn if order is not None else drawn.predicted_last())
@@ -62,31 +62,34 @@ def permuted_targets(
     """As ``permuted``, but the context, the words that are not predicted, has no order: everybody sees all of it.
 
     A context word itself sees the context, and neither [SEP] nor [CLS]. Where the authors' code differs: it orders
-    blocks of 256 slots alike, and draws each span within a stretch of ``k`` times its length.
+    blocks of 256 positions alike, and draws each span within a stretch of ``k`` times its length.
     """
     return _told(permutation(tokens, pair, vocab=vocab, rng=rng, k=k, longest=longest, order=order,
                              predict=predict).targets_alone())
 
 
-def said_in(order: Sequence[int], tokens: Sequence[int], *, vocab: Vocabulary) -> Example:
+def predict_all_in_order(order: Sequence[int], tokens: Sequence[int], *, vocab: Vocabulary) -> Example:
     """A [SEP] [CLS], every word said, in an order of their places. [SEP] and [CLS] come first, so that the length is
     known: then the prices of a perfect reader add up to one number in every order, −log p(sentence | its length)."""
     count = len(tokens)
     return permuted(tokens, vocab=vocab, rng=Random(0), order=[count, count + 1, *order], predict=range(count))
 
 
-def leaking(example: Example) -> Example:
+def with_leak(example: Example) -> Example:
     """The same with a leak: the query stream sees what the content stream does, the word that it is to say too."""
-    return replace(example, query_visible=example.visible)
+    return replace(example, query_stream_mask=example.visible)
 
 
-def gaps(tokens: Sequence[int], hidden: Sequence[int], *, vocab: Vocabulary, pair: Sequence[int] = ()) -> Example:
-    """Each of the ``hidden`` slots is asked from all that is in sight, [SEP] and [CLS] too, and sees no other of them.
+def cloze_in_permutation(tokens: Sequence[int], hidden: Sequence[int], *, vocab: Vocabulary,
+                         pair: Sequence[int] = ()) -> Example:
+    """Each of the ``hidden`` positions is asked from all that is in sight, [SEP] and [CLS] too, and sees no other of
+    them.
 
     It is as if each came first of the targets of ``permuted_targets``, behind [SEP] and [CLS]: what a masked model is
     asked, put to two streams.
     """
-    order = [*(slot for slot in range(len(tokens) + len(pair) + 2 + bool(pair)) if slot not in hidden), *hidden]
+    order = [*(position for position in range(len(tokens) + len(pair) + 2 + bool(pair)) if position not in hidden),
+             *hidden]
     drawn = permutation(tokens, pair, vocab=vocab, rng=Random(0), k=1.0, longest=1.0, order=order,
                         predict=hidden).targets_alone()
     return _told(drawn.at_once(hidden))
@@ -94,8 +97,8 @@ def gaps(tokens: Sequence[int], hidden: Sequence[int], *, vocab: Vocabulary, pai
 
 @dataclass(frozen=True)
 class Permutation:
-    """A text and an order of its slots: ``rank`` is the place in it of each slot, and −1 of those that all see before
-    anything else, the ``context``. ``special`` slots are never predicted."""
+    """A text and an order of its positions: ``rank`` is the place in it of each position, and −1 of those that all see
+    before anything else, the ``context``. ``special`` positions are never predicted."""
 
     tokens: list[int]
     segments: list[int]
@@ -107,14 +110,15 @@ class Permutation:
     def predicted_last(self) -> "Permutation":
         """The words so that those that are predicted come last among them; special tokens keep their places."""
         order = self.rank.argsort().tolist()
-        words = [slot for slot in order if slot not in self.special]
-        sorted_out = iter(sorted(words, key=lambda slot: slot in self.predict))
-        return replace(self, rank=ranks([slot if slot in self.special else next(sorted_out) for slot in order]))
+        words = [position for position in order if position not in self.special]
+        sorted_out = iter(sorted(words, key=lambda position: position in self.predict))
+        return replace(self,
+                       rank=ranks([position if position in self.special else next(sorted_out) for position in order]))
 
-    def at_once(self, slots: Sequence[int]) -> "Permutation":
-        """With these slots behind all others, and none of them before another."""
+    def at_once(self, positions: Sequence[int]) -> "Permutation":
+        """With these positions behind all others, and none of them before another."""
         rank = self.rank.clone()
-        rank[list(slots)] = len(self.tokens)
+        rank[list(positions)] = len(self.tokens)
         return replace(self, rank=rank)
 
     def targets_alone(self) -> "Permutation":
@@ -126,7 +130,7 @@ class Permutation:
 
 
 def ranks(order: Sequence[int]) -> Int[Tensor, "time"]:
-    """The place in the order of each slot."""
+    """The place in the order of each position."""
     rank = torch.empty(len(order), dtype=torch.long)
     rank[list(order)] = torch.arange(len(order))
     return rank
@@ -136,28 +140,31 @@ def permutation(
     tokens: Sequence[int], pair: Sequence[int], *, vocab: Vocabulary, rng: Random, k: float, longest: float,
     order: Sequence[int] | None, predict: Sequence[int] | None,
 ) -> Permutation:
-    """A text with an order and the slots to be predicted, drawn where they are not given. ValueError: ``order`` is not
-    one of the slots, each once; ``predict`` names a slot that is no word; ``k`` or ``longest`` is below 1."""
+    """A text with an order and the positions to be predicted, drawn where they are not given. ValueError: ``order`` is
+    not one of the positions, each once; ``predict`` names a position that is no word; ``k`` or ``longest`` is below
+    1."""
     sep, cls = vocab.need("sep"), vocab.need("cls")
     whole = [*tokens, sep, *([*pair, sep] if pair else []), cls]
     segments = [0] * (len(tokens) + 1) + ([1] * (len(pair) + 1) if pair else []) + [2]
     special = frozenset({len(tokens), len(whole) - 2, len(whole) - 1})
-    words = [slot for slot in range(len(whole)) if slot not in special]
+    words = [position for position in range(len(whole)) if position not in special]
     if predict is None:
         predict = drawn_spans(words, rng, k, longest)
     elif not set(predict) <= set(words):
-        raise ValueError(f"predict names slots {sorted(set(predict) - set(words))!s:.80}, where no word stands; the "
+        raise ValueError(f"predict names positions {sorted(set(predict) - set(words))!s:.80}, where no word stands; "
+                         f"the "
                          f"words of this text stand at {_listed(words)!s:.80}")
     if order is None:
         order = shuffled(rng, range(len(whole)))
     elif sorted(order) != list(range(len(whole))):
-        raise ValueError(f"order is {list(order)!s:.80}; give each of the {len(whole)} slots of this text once, its "
+        raise ValueError(f"order is {list(order)!s:.80}; give each of the {len(whole)} positions of this text once, "
+                         f"its "
                          f"{len(special)} special tokens too")
     return Permutation(whole, segments, special, ranks(order), tuple(predict))
 
 
 def drawn_spans(words: Sequence[int], rng: Random, k: float, longest: float) -> list[int]:
-    """The slots to be predicted: spans of neighbouring ``words`` until they are one word in ``k``, one at least.
+    """The positions to be predicted: spans of neighbouring ``words`` until they are one word in ``k``, one at least.
 
     A span of n words, n ≤ ``longest``, is drawn with a weight of 1/n.
     """
@@ -169,7 +176,7 @@ def drawn_spans(words: Sequence[int], rng: Random, k: float, longest: float) -> 
         starts = [i for i in range(len(words) - length + 1)
                   if words[i + length - 1] - words[i] == length - 1 and not chosen & set(words[i:i + length])]
         if starts:
-            start = starts[below(rng, len(starts))]
+            start = starts[randint(rng, len(starts))]
             chosen |= set(words[start:start + length])
     return sorted(chosen)
 
@@ -189,11 +196,12 @@ def _told(drawn: Permutation) -> Example:
     targets[list(drawn.predict)] = torch.tensor(drawn.tokens)[list(drawn.predict)]
     return Example(
         tokens=torch.tensor(drawn.tokens),
-        positions=torch.arange(time)[None],
+        position_ids=torch.arange(time)[None],
         segments=torch.tensor(drawn.segments),
         visible=_visible(drawn, 0, "{key} comes later in the order than {query}."),
         targets=targets,
-        query_visible=_visible(drawn, 1, "{key} does not come before {query} in the order: to see it would be to see "
+        query_stream_mask=_visible(drawn, 1, "{key} does not come before {query} in the order: to see it would be to "
+                                             "see "
                                          "the answer, or a later one."),
     )
 
@@ -213,4 +221,4 @@ def _visible(drawn: Permutation, behind: int, unless: str) -> Visibility:
 
 
 def _listed(words: Sequence[int]) -> str:
-    return ", ".join(map(str, words)) or "no slot"
+    return ", ".join(map(str, words)) or "no position"

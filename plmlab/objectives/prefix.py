@@ -1,11 +1,12 @@
 """UniLM's objective (统一语言模型): one cloze test, and four masks that say what a hidden word may be told from.
 
-Everything is said in place: a slot that shows [MASK] must say its own word, never the next one. What the mask leaves in
-sight makes of this one question a BERT, a language model of either direction, or an encoder-decoder in one network.
+Everything is said in place: a position that shows [MASK] must say its own word, never the next one. What the mask
+leaves in sight makes of this one question a BERT, a language model of either direction, or an encoder-decoder in one
+network.
 
 The paper tells shares and rates; of the authors' code only fine-tuning was published. Inferred from that and followed
 here: segments 0 and 1 tell both directions, 2 from the left, 3 from the right, 4 and 5 source and target; a bigram or a
-trigram begins at a drawn slot and goes on while the words do; what would be one too many is cut. Ours: how one text
+trigram begins at a drawn position and goes on while the words do; what would be one too many is cut. Ours: how one text
 alone, which the paper never reads as source and target, is cut in two.
 """
 
@@ -18,10 +19,10 @@ from random import Random
 
 import torch
 
-from plmlab.draws import below, shuffled
+from plmlab.draws import randint, shuffled
 from plmlab.example import IGNORE, Example
-from plmlab.objectives.masked import Corruption, always_mask, bert_80_10_10, check_rate, hide
-from plmlab.objectives.next_sentence import FOLLOWS, STRANGER
+from plmlab.objectives.masked import Corruption, always_mask, apply_masking, bert_80_10_10, check_rate
+from plmlab.objectives.next_sentence import IS_NEXT, NOT_NEXT
 from plmlab.objectives.registry import Choice, objective
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.visibility import Rule, Visibility
@@ -32,7 +33,7 @@ GRAMS, LONGEST_GRAM = 0.2, 3
 """One time in five a bigram or a trigram is hidden, not one word (Dong et al. 2019, §2.4)."""
 TARGET_RATE = 0.7
 """The share of a target that is hidden in fine-tuning (the authors' commands)."""
-RATE = Choice("rate", "share of slots to predict", 0.15, 0.05, 0.6, 0.05)
+RATE = Choice("rate", "share of positions to predict", 0.15, 0.05, 0.6, 0.05)
 PAPER = "Dong et al. 2019, §2.3, fig. 1"
 
 
@@ -54,28 +55,29 @@ def both_directions(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pa
 
 @objective(
     title="cloze, left to right (UniLM)", chinese="从左到右语言模型", paper=PAPER, choices=(RATE,),
-    question="GPT's slots say the next word. What does a slot of this triangle say, and what may it see of itself?",
+    question="GPT's positions say the next word. What does a position of this triangle say, and what may it see of "
+             "itself?",
     answer="Its own word. It sees itself, and all it finds there is [MASK]. So only the hidden words teach, where GPT "
-           "learns from every slot.",
+           "learns from every position.",
 )
 def left_to_right(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pair: Sequence[int] = (),
                   rate: float = 0.15, select: Sequence[int] | None = None,
                   corrupt: Corruption = bert_80_10_10) -> Example:
-    """[CLS] A [SEP], a pair run together to one text; each slot sees itself and what stands before. Segment 2. The
+    """[CLS] A [SEP], a pair run together to one text; each position sees itself and what stands before. Segment 2. The
     arguments are those of `masked`."""
     return _cloze([[*tokens, *pair]], (2,), _from_the_left, vocab, rng, rate, select, corrupt)
 
 
 @objective(
     title="cloze, right to left (UniLM)", chinese="从右到左语言模型", paper=PAPER, choices=(RATE,),
-    question="Read from the right, does a slot know how long the text is?",
+    question="Read from the right, does a position know how long the text is?",
     answer="It sees where the text ends, and its own position counts the words before it. So it knows the length, and "
-           "of the words before it nothing else. Read from the left, a slot knows no end.",
+           "of the words before it nothing else. Read from the left, a position knows no end.",
 )
 def right_to_left(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pair: Sequence[int] = (),
                   rate: float = 0.15, select: Sequence[int] | None = None,
                   corrupt: Corruption = bert_80_10_10) -> Example:
-    """[CLS] A [SEP], a pair run together to one text; each slot sees itself and what stands behind. Segment 3. The
+    """[CLS] A [SEP], a pair run together to one text; each position sees itself and what stands behind. Segment 3. The
     arguments are those of `masked`."""
     return _cloze([[*tokens, *pair]], (3,), _from_the_right, vocab, rng, rate, select, corrupt)
 
@@ -119,13 +121,13 @@ SHARES = {"both directions": 1 / 3, "sequence to sequence": 1 / 3, "left to righ
     answer="By the segments: A and B under no mask, C from the left, D from the right, E and F for source and target. "
            "And by what it finds when it looks.",
 )
-def unified(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pair: Sequence[int] = (), rate: float = 0.15,
+def mask_mixture(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pair: Sequence[int] = (), rate: float = 0.15,
             shares: Mapping[str, float] = SHARES, corrupt: Corruption = bert_80_10_10) -> Example:
     """One of the four, drawn by its share. A text that is read alone as source and target is cut anywhere."""
     return _drawn(shares, rng)(tokens, vocab=vocab, rng=rng, pair=pair, rate=rate, corrupt=corrupt)
 
 
-def unified_pair(first: Sequence[int], second: Sequence[int], follows: bool, *, vocab: Vocabulary, rng: Random,
+def mask_mixture_pair(first: Sequence[int], second: Sequence[int], follows: bool, *, vocab: Vocabulary, rng: Random,
                  rate: float = 0.15, shares: Mapping[str, float] = SHARES,
                  corrupt: Corruption = bert_80_10_10) -> Example:
     """A pair under one of the four; under both directions it is asked whether B follows A (§2.3), label
@@ -137,7 +139,7 @@ def unified_pair(first: Sequence[int], second: Sequence[int], follows: bool, *, 
     asked = make is both_directions
     example = make(first, pair=second if follows or asked else (), vocab=vocab, rng=rng, rate=rate,
                    corrupt=corrupt)
-    label = (FOLLOWS if follows else STRANGER) if asked else IGNORE
+    label = (IS_NEXT if follows else NOT_NEXT) if asked else IGNORE
     return changed(example, labels={"next_sentence": torch.tensor(label)})
 
 
@@ -149,24 +151,24 @@ def unified_pair(first: Sequence[int], second: Sequence[int], follows: bool, *, 
            "nothing more is to come.",
     texts=2,
 )
-def masked_target(source: Sequence[int], target: Sequence[int], *, vocab: Vocabulary, rng: Random,
+def masked_seq2seq_target(source: Sequence[int], target: Sequence[int], *, vocab: Vocabulary, rng: Random,
                   rate: float = TARGET_RATE, select: Sequence[int] | None = None,
                   corrupt: Corruption = bert_80_10_10) -> Example:
     """As `prefix`, with words of the target alone hidden, and the [SEP] that ends it: ``round(rate · length)`` of its
-    slots, one at least, each by itself (the authors' commands hide no bigrams here; their code leaves the [SEP] out of
-    the length).
+    positions, one at least, each by itself (the authors' commands hide no bigrams here; their code leaves the [SEP] out
+    of the length).
 
-    ``select`` counts slots of the whole.
+    ``select`` counts positions of the whole.
     """
     check_rate(rate)
     if select is None:
         begin = len(source) + 2
-        slots = range(begin, begin + len(target) + 1)
-        select = shuffled(rng, slots)[:max(1, round(rate * len(slots)))]
+        positions = range(begin, begin + len(target) + 1)
+        select = shuffled(rng, positions)[:max(1, round(rate * len(positions)))]
     return _cloze([[*source], [*target]], (SOURCE, TARGET), source_and_target, vocab, rng, rate, select, corrupt)
 
 
-def read_whole(make: Callable[..., Example], tokens: Sequence[int], second: Sequence[int] | None,
+def unmasked_input(make: Callable[..., Example], tokens: Sequence[int], second: Sequence[int] | None,
                vocab: Vocabulary) -> Example:
     """What is read of a text, or of two, under one of the four masks with nothing hidden."""
     return make(tokens, pair=second or (), vocab=vocab, rng=Random(0), select=())
@@ -178,7 +180,7 @@ def source_alone(tokens: Sequence[int], vocab: Vocabulary) -> Example:
 
 
 def source_and_target(source: int, target: int) -> Visibility:
-    """Who may look at whom among so many slots of a source and so many of a target."""
+    """Who may look at whom among so many positions of a source and so many of a target."""
     time = source + target
     place, everyone = torch.arange(time), torch.ones(time, dtype=torch.bool)
     read, written = place < source, place >= source
@@ -209,32 +211,33 @@ def _from_the_right(time: int) -> Visibility:
 
 def _cloze(texts: Sequence[Sequence[int]], segments: Sequence[int], sees: Callable[..., Visibility], vocab: Vocabulary,
            rng: Random, rate: float, select: Sequence[int] | None, corrupt: Corruption) -> Example:
-    """[CLS] A [SEP] …, each text in its segment, ``sees(*lengths)`` saying who may look at whom; some slots hidden."""
+    """[CLS] A [SEP] …, each text in its segment, ``sees(*lengths)`` saying who may look at whom; some positions
+    hidden."""
     check_rate(rate)
     cls, sep = vocab.need("cls"), vocab.need("sep")
     parts = [[*([] if i else [cls]), *text, sep] for i, text in enumerate(texts)]
     whole = [token for part in parts for token in part]
     if select is None:
-        words = [slot for slot, token in enumerate(whole) if token not in (cls, sep)]
-        select = grams(words, max(1, round(rate * len(whole))), rng)
-    shown, targets = hide(whole, sorted(select), vocab=vocab, rng=rng, corrupt=corrupt)
+        words = [position for position, token in enumerate(whole) if token not in (cls, sep)]
+        select = sample_ngrams(words, max(1, round(rate * len(whole))), rng)
+    shown, targets = apply_masking(whole, sorted(select), vocab=vocab, rng=rng, corrupt=corrupt)
     return Example(
         tokens=shown,
-        positions=torch.arange(len(whole))[None],
+        position_ids=torch.arange(len(whole))[None],
         segments=torch.tensor([segment for part, segment in zip(parts, segments, strict=False) for _ in part]),
         visible=sees(*map(len, parts)),
         targets=targets,
     )
 
 
-def grams(slots: Sequence[int], count: int, rng: Random) -> list[int]:
-    """So many of the slots, or all: single ones, and one time in five two or three neighbours (§2.4)."""
-    among, chosen = set(slots), dict[int, None]()
-    for slot in shuffled(rng, slots):
-        if slot in chosen:
+def sample_ngrams(positions: Sequence[int], count: int, rng: Random) -> list[int]:
+    """So many of the positions, or all: single ones, and one time in five two or three neighbours (§2.4)."""
+    among, chosen = set(positions), dict[int, None]()
+    for position in shuffled(rng, positions):
+        if position in chosen:
             continue
-        size = 2 + below(rng, LONGEST_GRAM - 1) if rng.random() < GRAMS else 1
-        for neighbour in range(slot, slot + size):
+        size = 2 + randint(rng, LONGEST_GRAM - 1) if rng.random() < GRAMS else 1
+        for neighbour in range(position, position + size):
             if neighbour not in among or len(chosen) == count:
                 break
             chosen[neighbour] = None

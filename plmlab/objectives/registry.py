@@ -21,8 +21,8 @@ class Choice:
 
 Make = TypeVar("Make", bound=Callable[..., AnyExample])
 """What every objective is: ``(tokens, *, vocab: Vocabulary, rng: Random, **choices) -> Example``, a pure function; or
-``-> TwoWayExample``, of a text read from both ends; or ``(source, target, *, …) -> PairExample``, of two texts. Tokens
-are a sequence of ids: a `plmlab.text.Text`, where the source knows its words, sentences or entities."""
+``-> BidirectionalExample``, of a text read from both ends; or ``(source, target, *, …) -> PairExample``, of two texts.
+Tokens are a sequence of ids: a `plmlab.text.Text`, where the source knows its words, sentences or entities."""
 
 @dataclass(frozen=True)
 class Objective:

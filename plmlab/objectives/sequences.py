@@ -16,10 +16,13 @@ from plmlab.visibility import Visibility
     title="sequence to sequence (encoder–decoder)",
     chinese="序列到序列",
     paper="Vaswani et al. 2017, §3",
-    question="May the encoder's last slot look at the decoder's first? And may the decoder's first look at all of the "
+    question="May the encoder's last position look at the decoder's first? And may the decoder's first look at all of "
+             "the "
              "encoder's?",
-    answer="No, and yes. The source is read to its end before a word is written, so no slot of the encoder sees what "
-           "the decoder writes. Each slot of the decoder sees the whole source, and of its own text only what it has "
+    answer="No, and yes. The source is read to its end before a word is written, so no position of the encoder sees "
+           "what "
+           "the decoder writes. Each position of the decoder sees the whole source, and of its own text only what it "
+           "has "
            "written: the square at the lower right is GPT's mask.",
     texts=2,
 )
@@ -27,7 +30,7 @@ def sequence_to_sequence(source: Sequence[int], target: Sequence[int], *, vocab:
                          rng: Random | None = None) -> PairExample:
     """The encoder reads x₁ … x_n [END], all of it at once; the decoder writes the target, one token at a time.
 
-    Each slot of the decoder sees what was written before it, and all of the source (Sutskever et al. 2014;
+    Each position of the decoder sees what was written before it, and all of the source (Sutskever et al. 2014;
     Vaswani et al. 2017, §3). Nothing is damaged, so nothing is drawn from ``rng``.
     """
     read = torch.tensor([*source, vocab.need("end")])

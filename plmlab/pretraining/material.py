@@ -168,7 +168,7 @@ def from_world(plan: Plan) -> Material:
     word."""
     from plmlab import world
     from plmlab.world.datasets.batches import sentence_batches
-    from plmlab.world.datasets.tokenizer import bilingual_tokenizer, world_tokenizer
+    from plmlab.world.datasets.tokenizer import build_bilingual_tokenizer, build_world_tokenizer
 
     how, whole = plan.kind.pretraining, world.full()
     assert how is not None
@@ -176,8 +176,9 @@ def from_world(plan: Plan) -> Material:
     needed = longest + max(2, how.added)
     if plan.time < needed:
         raise ValueError(f"--time is {plan.time}; the Small World's longest sentence has {longest} words, and needs "
-                         f"{needed} slots")
-    tokenizer = bilingual_tokenizer(whole) if plan.corpus == BILINGUAL else world_tokenizer(whole, ["english"])
+                         f"{needed} positions")
+    tokenizer = build_bilingual_tokenizer(whole) if plan.corpus == BILINGUAL else build_world_tokenizer(whole,
+                                                                                                        ["english"])
     held_out = sentence_batches(whole, "test", tokenizer, how.objective, plan.batch, plan.seed + 1)
     return Material(tokenizer, world_batches(plan, tokenizer),
                     [held_out(i) for i in range(-(-WORLD_HELD_OUT // plan.batch))],

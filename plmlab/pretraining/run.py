@@ -19,7 +19,7 @@ from plmlab.pretraining.material import HASH, Material, material
 from plmlab.pretraining.plan import FILE, STATE, Plan, commanded, has_state
 from plmlab.train import History, fit
 from plmlab.train.state import RunStates
-from plmlab.weights import put, weights
+from plmlab.weights import load_tensors, weights
 from plmlab.world.probability.floors import Floor
 
 LAYING_DOWN = timedelta(days=2)
@@ -68,7 +68,7 @@ def carry_out(plan: Plan, run: Path, *, longer: bool = False) -> str:
     if how and how.prepare:
         how.prepare(model, read.tokenizer, read.batches)
     if plan.resume and not RunStates(run).states():
-        put(model, weights(load(plan.resume)[0]))
+        load_tensors(model, weights(load(plan.resume)[0]))
         if processes.is_main_process:
             warnings.warn(f"{plan.resume} holds weights without the state of their training: the optimiser starts "
                           f"anew, and --steps {plan.steps} counts from here", stacklevel=3)
@@ -105,7 +105,7 @@ def begin(plan: Plan, run: Path) -> None:
     state, where that is kept. ValueError where the planned model can't have its weights."""
     checkpoint = Path(plan.resume)
     model, tokenizer = load(checkpoint)
-    put(build(plan, len(tokenizer)), weights(model))
+    load_tensors(build(plan, len(tokenizer)), weights(model))
     tokenizer.save(run)
     if has_state(checkpoint):
         if (checkpoint / HASH).is_file():
@@ -161,6 +161,6 @@ def figures(history: History, floor: Floor | None = None, *, likelihood: bool = 
     if floor:
         reached["floor of the held-out text"] = str(floor)
     return reached | {
-        "steps": str(len(history.losses)), "slots read, padding included": f"{history.tokens:,}",
+        "steps": str(len(history.losses)), "positions read, padding included": f"{history.tokens:,}",
         "seconds": f"{history.seconds:.0f}", "device": history.device, "precision": history.precision,
     }

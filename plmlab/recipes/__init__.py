@@ -21,18 +21,33 @@ from plmlab.course import chapters_with
 from plmlab.paths import DATA, ROOT
 from plmlab.recipes.parts import Parts
 from plmlab.recipes.rates import (
-    best_rate,
-    best_rates,
     none_if_diverged,
-    piloted,
+    pilot_score,
     rates_tried,
+    runs_at_best_rates,
+    tune_learning_rate,
+    tune_learning_rates,
     tuned_by_all_seeds,
-    tuned_runs,
 )
-from plmlab.recipes.spreads import apart, spread, spreads
+from plmlab.recipes.statistics import seed_statistics, seed_summary, separated
 
-__all__ = ["Parts", "apart", "best_rate", "best_rates", "chapters", "none_if_diverged", "piloted", "rates_tried",
-           "record", "recorded", "run", "spread", "spreads", "tuned_by_all_seeds", "tuned_runs"]
+__all__ = [
+    "Parts",
+    "chapters",
+    "none_if_diverged",
+    "pilot_score",
+    "rates_tried",
+    "record",
+    "recorded",
+    "run",
+    "runs_at_best_rates",
+    "seed_statistics",
+    "seed_summary",
+    "separated",
+    "tune_learning_rate",
+    "tune_learning_rates",
+    "tuned_by_all_seeds",
+]
 
 RECORDED_PACKAGES = ("plmlab", "torch", "tokenizers", "transformers", "accelerate", "numpy")
 

@@ -7,11 +7,11 @@ from statistics import mean
 from typing import Any, ParamSpec
 
 from plmlab.recipes.parts import Parts
-from plmlab.recipes.spreads import spreads
+from plmlab.recipes.statistics import seed_statistics
 
 Given = ParamSpec("Given")
 Arm = tuple[Any, ...]
-LADDER = tuple(float(f"{digit}e{power}") for power in range(-5, 1) for digit in (1, 3))
+LR_GRID = tuple(float(f"{digit}e{power}") for power in range(-5, 1) for digit in (1, 3))
 """The rates that a grid is made of: 0.00001, 0.00003, 0.0001 … 3."""
 
 Scores = dict[float, float]
@@ -35,10 +35,10 @@ def rates_tried(scores: Scores) -> list[tuple[float, float | None]]:
     return [(lr, score if isfinite(score) else None) for lr, score in scores.items()]
 
 
-def best_rate(score: Callable[[Sequence[float]], Scores], first: Sequence[float]) -> tuple[float, Scores]:
+def tune_learning_rate(score: Callable[[Sequence[float]], Scores], first: Sequence[float]) -> tuple[float, Scores]:
     """The rate with the highest score, and the score of every rate that was tried.
 
-    ``score`` gives {rate: score}; ``first`` are the rates to begin with, neighbours on the `LADDER`. While the best
+    ``score`` gives {rate: score}; ``first`` are the rates to begin with, neighbours on the `LR_GRID`. While the best
     stands at an edge, the grid grows there by one rate. Of rates that tie, the one in the middle is taken.
     ValueError where the ladder ends.
     """
@@ -49,16 +49,16 @@ def best_rate(score: Callable[[Sequence[float]], Scores], first: Sequence[float]
         best = tied[len(tied) // 2]
         if best not in (grid[0], grid[-1]):
             return best, {rate: told[rate] for rate in grid}
-        place = LADDER.index(best) + (-1 if best == grid[0] else 1)
-        if not 0 <= place < len(LADDER):
+        place = LR_GRID.index(best) + (-1 if best == grid[0] else 1)
+        if not 0 <= place < len(LR_GRID):
             raise ValueError(f"the best learning rate, {best:g}, is the last of the ladder: what is scored?")
-        told |= score([LADDER[place]])
+        told |= score([LR_GRID[place]])
 
 
-def piloted(parts: Parts, score: Callable[..., float | None], seeds: Sequence[int], *arm: Any,
+def pilot_score(parts: Parts, score: Callable[..., float | None], seeds: Sequence[int], *arm: Any,
             ) -> Callable[[Sequence[float]], Scores]:
-    """What `best_rate` asks of an arm: rate → the mean over pilot seeds of ``score(*arm, rate, seed)``, −∞ where one of
-    them is None."""
+    """What `tune_learning_rate` asks of an arm: rate → the mean over pilot seeds of ``score(*arm, rate, seed)``, −∞
+    where one of them is None."""
     def scored(rates: Sequence[float]) -> Scores:
         told = parts(score, [(*arm, rate, seed) for rate in rates for seed in seeds])
         values = {rate: [told[*arm, rate, seed] for seed in seeds] for rate in rates}
@@ -66,15 +66,15 @@ def piloted(parts: Parts, score: Callable[..., float | None], seeds: Sequence[in
     return scored
 
 
-def best_rates(parts: Parts, score: Callable[..., float | None], seeds: Sequence[int],
+def tune_learning_rates(parts: Parts, score: Callable[..., float | None], seeds: Sequence[int],
                grids: Mapping[Arm, Sequence[float]]) -> dict[Arm, tuple[float, Scores]]:
-    """Arm → its `best_rate` over pilot seeds; ``grids``: arm → the rates to begin with, all of which are tried side by
-    side before any grid grows."""
+    """Arm → its `tune_learning_rate` over pilot seeds; ``grids``: arm → the rates to begin with, all of which are tried
+    side by side before any grid grows."""
     parts(score, [(*arm, rate, seed) for arm, grid in grids.items() for rate in grid for seed in seeds])
-    return {arm: best_rate(piloted(parts, score, seeds, *arm), grid) for arm, grid in grids.items()}
+    return {arm: tune_learning_rate(pilot_score(parts, score, seeds, *arm), grid) for arm, grid in grids.items()}
 
 
-def tuned_runs(parts: Parts, reached: Callable[..., Mapping[str, Any]], arms: Mapping[Arm, Sequence[float]],
+def runs_at_best_rates(parts: Parts, reached: Callable[..., Mapping[str, Any]], arms: Mapping[Arm, Sequence[float]],
                seeds: Sequence[int]) -> dict[Arm, dict[str, Any]]:
     """Arm → its ``lr``, the ``rates`` tried, with what each reached on ``development`` rows with the first seed; and
     what the arm reached at the best of them, with the spread of all seeds.
@@ -86,13 +86,13 @@ def tuned_runs(parts: Parts, reached: Callable[..., Mapping[str, Any]], arms: Ma
     best = {arm: max(told, key=told.__getitem__) for arm, told in scores.items()}
     runs = parts(reached, [(*arm, best[arm], seed) for arm in arms for seed in seeds])
     return {arm: {"lr": lr, "rates": list(scores[arm].items()),
-                  **spreads({seed: runs[*arm, lr, seed] for seed in seeds})} for arm, lr in best.items()}
+                  **seed_statistics({seed: runs[*arm, lr, seed] for seed in seeds})} for arm, lr in best.items()}
 
 
 def tuned_by_all_seeds(parts: Parts, reached: Callable[..., Mapping[str, Any]], arms: Mapping[Arm, Sequence[float]],
                        seeds: Sequence[int]) -> dict[Arm, dict[str, Any]]:
-    """What `tuned_runs` tells, the rate chosen by the mean of all seeds' development scores, from a grid that grows
-    (`best_rate`)."""
+    """What `runs_at_best_rates` tells, the rate chosen by the mean of all seeds' development scores, from a grid that
+    grows (`tune_learning_rate`)."""
     def at(arm: Arm, rate: float) -> dict[int, Mapping[str, Any]]:
         found = parts(reached, [(*arm, rate, seed) for seed in seeds])
         return {seed: found[*arm, rate, seed] for seed in seeds}
@@ -101,5 +101,6 @@ def tuned_by_all_seeds(parts: Parts, reached: Callable[..., Mapping[str, Any]], 
         return {rate: mean(run["development"] for run in at(arm, rate).values()) for rate in rates}
 
     parts(reached, [(*arm, rate, seed) for arm, rates in arms.items() for rate in rates for seed in seeds])
-    best = {arm: best_rate(partial(scores, arm), rates) for arm, rates in arms.items()}
-    return {arm: {"lr": lr, "rates": rates_tried(told), **spreads(at(arm, lr))} for arm, (lr, told) in best.items()}
+    best = {arm: tune_learning_rate(partial(scores, arm), rates) for arm, rates in arms.items()}
+    return {arm: {"lr": lr, "rates": rates_tried(told), **seed_statistics(at(arm, lr))} for arm,
+            (lr, told) in best.items()}

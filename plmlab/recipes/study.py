@@ -9,10 +9,10 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from torch import nn
 
-from plmlab.recipes.kept import keep, with_kept
 from plmlab.recipes.parts import Parts
-from plmlab.recipes.rates import Arm, Scores, best_rates, none_if_diverged, rates_tried
-from plmlab.recipes.spreads import apart, spreads
+from plmlab.recipes.rates import Arm, Scores, none_if_diverged, rates_tried, tune_learning_rates
+from plmlab.recipes.statistics import seed_statistics, separated
+from plmlab.recipes.stored_models import keep, with_kept
 
 Model = TypeVar("Model", bound=nn.Module)
 
@@ -40,7 +40,7 @@ class Measured(NamedTuple):
     def told(self) -> dict[str, Any]:
         """As it is recorded: ``lr``, the ``rates`` tried with their scores (None: diverged), and the test's numbers,
         which is a dict of them, with their spread."""
-        return {"lr": self.lr, "rates": rates_tried(self.scores), **spreads(self.runs)}
+        return {"lr": self.lr, "rates": rates_tried(self.scores), **seed_statistics(self.runs)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +49,7 @@ class Study(Generic[Model]):
 
     Attributes:
         name: what its parts and the weights that it keeps are filed under.
-        arms: arm, a tuple of numbers and strings, → the learning rates to begin with, neighbours on the `LADDER`.
+        arms: arm, a tuple of numbers and strings, → the learning rates to begin with, neighbours on the `LR_GRID`.
         build: ``build(*arm, seed)`` is an arm's model with random weights of the seed.
         train: ``train(model, *arm, updates=, lr=, seed=, **options)`` trains it; returns what is a `Run`'s ``history``.
         development: the score of a `Run` by which rates are chosen, on data that are not the test's; higher is better.
@@ -105,7 +105,7 @@ class Study(Generic[Model]):
     def measure(self, parts: Parts) -> dict[Arm, Measured]:
         """(*arm, updates) → what was found with the rate that is best for it.
 
-        ValueError where at no rate an arm learned anything, or the best rate stands at the end of the `LADDER`.
+        ValueError where at no rate an arm learned anything, or the best rate stands at the end of the `LR_GRID`.
         """
         return self.at(parts, self.best(parts, [(*arm, updates) for arm in self.arms for updates in self.budgets(arm)]))
 
@@ -113,7 +113,7 @@ class Study(Generic[Model]):
         """(*arm, updates) → its best rate, no edge of its grid, with the scores of those that were tried."""
         piloted = {one: (*one[:-1], self.pilot_updates or one[-1]) for one in asked}
         grids = {pilot: self.arms[pilot[:-1]] for pilot in piloted.values()}
-        found = best_rates(parts, self._pilot, self.pilots, grids)
+        found = tune_learning_rates(parts, self._pilot, self.pilots, grids)
         for pilot, (lr, scores) in found.items():
             if scores[lr] <= self.nothing:
                 raise ValueError(f"{self.name}: {pilot} has learned nothing at any rate of {sorted(scores)}: its best "
@@ -160,6 +160,6 @@ def verdict(one: Mapping[str, Any], other: Mapping[str, Any], margin: float) -> 
     """Of "``one`` is above ``other``", two numbers with their spread: "supported" where each seed of one is above each
     of the other's by more than the margin, "not supported" where it is the other way round, and else "no effect at this
     size"."""
-    if apart(one, other, margin):
+    if separated(one, other, margin):
         return "supported"
-    return "not supported" if apart(other, one, margin) else "no effect at this size"
+    return "not supported" if separated(other, one, margin) else "no effect at this size"

@@ -12,7 +12,7 @@ from plmlab.retrieval.index import DocumentIndex, Numbers, Parts, Vectors
 
 DEAD = -1
 TOLERATED = 0.2
-"""The share of dead slots above which the graph is built anew."""
+"""The share of dead positions above which the graph is built anew."""
 
 
 class HNSWIndex(DocumentIndex):
@@ -33,7 +33,7 @@ class HNSWIndex(DocumentIndex):
             raise ValueError(f"a graph needs two links a document and a breadth of one at least; links={links} and "
                              f"breadth={breadth} were given")
         self.links, self.breadth = links, breadth
-        self._numbers, self._slot_of = np.empty(0, dtype=np.int64), dict[int, int]()
+        self._numbers, self._position_of = np.empty(0, dtype=np.int64), dict[int, int]()
         super().__init__(width)
 
     @property
@@ -49,12 +49,12 @@ class HNSWIndex(DocumentIndex):
     def _insert(self, numbers: Numbers, rows: Vectors) -> None:
         with one_thread():
             self._faiss.add(rows)
-        self._slot_of |= {number: slot for slot, number in enumerate(numbers.tolist(), len(self._numbers))}
+        self._position_of |= {number: position for position, number in enumerate(numbers.tolist(), len(self._numbers))}
         self._numbers = np.concatenate([self._numbers, numbers])
 
     def _delete(self, numbers: Numbers) -> None:
         for number in numbers.tolist():
-            self._numbers[self._slot_of.pop(number)] = DEAD
+            self._numbers[self._position_of.pop(number)] = DEAD
         if (self._numbers == DEAD).mean() > TOLERATED:
             self._build_anew()
 
@@ -67,7 +67,7 @@ class HNSWIndex(DocumentIndex):
             self._insert(living, rows)
 
     def _kept(self, numbers: Numbers) -> Vectors:
-        return super()._kept(np.array([self._slot_of[number] for number in numbers.tolist()], dtype=np.int64))
+        return super()._kept(np.array([self._position_of[number] for number in numbers.tolist()], dtype=np.int64))
 
     def _nearest(self, queries: Float32[np.ndarray, "query width"], most: int) -> tuple[
             Float32[np.ndarray, "query most"], Int64[np.ndarray, "query most"]]:
@@ -76,20 +76,21 @@ class HNSWIndex(DocumentIndex):
         dead = np.flatnonzero(self._numbers == DEAD)
         living = {"sel": faiss.IDSelectorNot(faiss.IDSelectorBatch(dead))} if len(dead) else {}
         climb = faiss.SearchParametersHNSW(efSearch=max(self.breadth, most), **living)
-        scores, slots = self._faiss.search(queries, most, params=climb)
-        short = (slots >= 0).sum(axis=1) < min(most, len(self._slot_of))
+        scores, positions = self._faiss.search(queries, most, params=climb)
+        short = (positions >= 0).sum(axis=1) < min(most, len(self._position_of))
         if short.any():
             vectors = faiss.downcast_index(self._faiss.storage)
-            scores[short], slots[short] = vectors.search(queries[short], most,
+            scores[short], positions[short] = vectors.search(queries[short], most,
                                                          params=faiss.SearchParameters(**living))
-        return scores, np.where(slots < 0, -1, self._numbers[slots])
+        return scores, np.where(positions < 0, -1, self._numbers[positions])
 
-    def _slots(self) -> Numbers:
+    def _positions(self) -> Numbers:
         return self._numbers
 
     def _take(self, parts: Parts) -> None:
         self._faiss, self._numbers = parts
-        self._slot_of = {number: slot for slot, number in enumerate(self._numbers.tolist()) if number != DEAD}
+        self._position_of = {number: position for position, number in enumerate(self._numbers.tolist())
+                             if number != DEAD}
 
 
 @contextmanager

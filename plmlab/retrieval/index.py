@@ -18,11 +18,11 @@ Vectors = Float32[np.ndarray, "document width"]
 
 
 class Parts(NamedTuple):
-    """The vectors, an index of faiss's, and the number of the document in each of its slots; no numbers where faiss
+    """The vectors, an index of faiss's, and the number of the document in each of its positions; no numbers where faiss
     keeps them itself."""
 
     vectors: Any
-    slots: Numbers
+    positions: Numbers
 
 
 class DocumentIndex(ABC):
@@ -117,7 +117,7 @@ class DocumentIndex(ABC):
 
     def parts(self) -> Parts:
         """What is written to a disk besides the texts."""
-        return Parts(self._faiss, self._slots())
+        return Parts(self._faiss, self._positions())
 
     def resume(self, parts: Parts, texts: Mapping[int, str], next_number: int) -> None:
         """Become the index that had these parts, texts and `next_number`; both are of the same `settings`."""
@@ -129,8 +129,8 @@ class DocumentIndex(ABC):
         import faiss
 
         made = type(self)(**self.settings)
-        vectors, slots = self.parts()
-        made.resume(Parts(faiss.clone_index(vectors), slots.copy()), self.texts, self.next_number)
+        vectors, positions = self.parts()
+        made.resume(Parts(faiss.clone_index(vectors), positions.copy()), self.texts, self.next_number)
         return made
 
     def _read(self, vectors: Tensor, called: str) -> Vectors:
@@ -181,8 +181,8 @@ class DocumentIndex(ABC):
             Float32[np.ndarray, "query most"], Int64[np.ndarray, "query most"]]:
         """Scores and numbers, the best first, and −1 for a number where there is no further one."""
 
-    def _slots(self) -> Numbers:
-        """The number of the document in each slot, where faiss does not keep it."""
+    def _positions(self) -> Numbers:
+        """The number of the document in each position, where faiss does not keep it."""
         return np.empty(0, dtype=np.int64)
 
     def _take(self, parts: Parts) -> None:

@@ -39,7 +39,7 @@ class Reading:
         """p(y|x) = Σ_z p(z|x) p(y|z,x) of each answer."""
         return self.priors @ self.likelihoods
 
-    def pull(self, answer: int = 0) -> Float[Tensor, "doc"]:
+    def score_gradient(self, answer: int = 0) -> Float[Tensor, "doc"]:
         """r(z) = [p(y|z,x) / p(y|x) − 1] p(z|x), the derivative of log p(y|x) for what the softmax is taken of (§3.3):
         each document's score, over the temperature."""
         return (self.likelihoods[:, answer] / self.marginals[answer] - 1) * self.priors

@@ -40,11 +40,11 @@ class Retrieved:
 
     def __getitem__(self, queries: slice) -> Self:
         """Some of the queries, without the columns in which all of their documents are missing."""
-        columns = self.there[queries].any(0)
+        columns = self.doc_mask[queries].any(0)
         return replace(self, numbers=self.numbers[queries][:, columns], scores=self.scores[queries][:, columns])
 
     @property
-    def there(self) -> Bool[Tensor, "query doc"]:
+    def doc_mask(self) -> Bool[Tensor, "query doc"]:
         """Which documents are not missing."""
         return ~self.scores.isneginf()
 
@@ -52,35 +52,35 @@ class Retrieved:
     def pairs(self) -> Int[Tensor, "pair 2"]:
         """(query, number of a document) for all that are not missing: the first query's documents, then the second
         query's, and so on."""
-        return torch.stack([self.there.nonzero()[:, 0], self.numbers[self.there]], 1)
+        return torch.stack([self.doc_mask.nonzero()[:, 0], self.numbers[self.doc_mask]], 1)
 
     @property
     def documents(self) -> Int[Tensor, "doc"]:
         """The numbers of the documents that were retrieved for any query, each once, in ascending order."""
-        return self.numbers[self.there].unique()
+        return self.numbers[self.doc_mask].unique()
 
     def unflatten(self, pairs: Shaped[Tensor, " pair *rest"], fill: int | float) -> Shaped[Tensor, "query doc *rest"]:
         """A value per pair, laid out by query and document, with ``fill`` where a document is missing."""
         table = pairs.new_full((*self.numbers.shape, *pairs.shape[1:]), fill)
-        return table.masked_scatter(self.there.view(*self.numbers.shape, *[1] * (pairs.ndim - 1)), pairs)
+        return table.masked_scatter(self.doc_mask.view(*self.numbers.shape, *[1] * (pairs.ndim - 1)), pairs)
 
     def lists(self) -> list[tuple[int, ...]]:
         """The numbers of each query's documents as Python integers."""
-        return [tuple(row[there].tolist()) for row, there in zip(self.numbers, self.there, strict=True)]
+        return [tuple(row[there].tolist()) for row, there in zip(self.numbers, self.doc_mask, strict=True)]
 
     def logprobs(self, temperature: float = 1.0) -> Float[Tensor, "query doc"]:
         """log p(z|x), the softmax of the scores divided by the temperature; −∞ for a missing document."""
-        return self._divided(temperature).log_softmax(1).masked_fill(~self.there, -torch.inf)
+        return self._divided(temperature).log_softmax(1).masked_fill(~self.doc_mask, -torch.inf)
 
     def probs(self, temperature: float = 1.0) -> Float[Tensor, "query doc"]:
         """p(z|x), likewise; 0 for a missing document."""
-        return self._divided(temperature).softmax(1).masked_fill(~self.there, 0)
+        return self._divided(temperature).softmax(1).masked_fill(~self.doc_mask, 0)
 
     def scored(self, queries: Float[Tensor, "query width"], documents: Float[Tensor, "query doc width"]) -> Self:
         """The same documents, scored by the inner products of these vectors, through which a retriever learns. The
         vector of a missing document is ignored."""
         scores = torch.einsum("qw,qdw->qd", queries, documents)
-        return replace(self, scores=scores.masked_fill(~self.there, -torch.inf))
+        return replace(self, scores=scores.masked_fill(~self.doc_mask, -torch.inf))
 
     def with_null(self) -> Self:
         """The null document before the others; its score is 0 until a model scores it."""
@@ -95,7 +95,7 @@ class Retrieved:
                              "give a collection of numbers for each query")
         out = torch.tensor([[number in some for number in row]
                             for row, some in zip(self.numbers.tolist(), excluded, strict=True)], dtype=torch.bool)
-        kept = self.there & ~out.view_as(self.numbers)
+        kept = self.doc_mask & ~out.view_as(self.numbers)
         order = kept.int().argsort(dim=1, descending=True, stable=True)[:, :most]
         return replace(self, numbers=self.numbers.masked_fill(~kept, MISSING).gather(1, order),
                        scores=self.scores.masked_fill(~kept, -torch.inf).gather(1, order))

@@ -36,8 +36,9 @@ def save_index(folder: Folder, index: DocumentIndex, *, encoder: str) -> None:
     """
     import faiss
 
-    vectors, slots = index.parts()
-    documents = {"numbers": np.array([*index.texts], dtype=np.int64), "sha256": _hashes(index.texts), "slots": slots}
+    vectors, positions = index.parts()
+    documents = {"numbers": np.array([*index.texts], dtype=np.int64), "sha256": _hashes(index.texts),
+                 "positions": positions}
     with drafted(Path(folder)) as draft:
         faiss.write_index(vectors, str(draft / VECTORS))
         flush(draft / VECTORS)
@@ -66,7 +67,7 @@ def load_index(folder: Folder, texts: Mapping[int, str], *, encoder: str) -> Doc
                          f"{encoder:.12}): a query of one means nothing to documents of the other. Encode the "
                          "documents again, or load the encoder that the index was made by")
     index = KINDS[told["kind"]](**told["settings"])
-    index.resume(Parts(faiss.read_index(str(folder / VECTORS)), documents["slots"].copy()),
+    index.resume(Parts(faiss.read_index(str(folder / VECTORS)), documents["positions"].copy()),
                  {number: texts[number] for number in documents["numbers"].tolist()}, told["next_number"])
     return index
 

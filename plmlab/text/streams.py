@@ -81,7 +81,7 @@ class TokenStream:
         return TokenStream(self.ids[:cut]), TokenStream(self.ids[cut:])
 
     def windows(self, batch: int, time: int, seed: int) -> "Windows":
-        """Batches of ``batch`` windows of ``time`` slots, cut at random places: a batch for any step."""
+        """Batches of ``batch`` windows of ``time`` positions, cut at random places: a batch for any step."""
         return Windows(self, batch, time, seed)
 
     def sequential(self, batch: int, time: int) -> "Sequential":
@@ -103,7 +103,8 @@ class Windows:
         _positive(batch=self.batch, time=self.time)
         if len(self.stream) <= self.time:
             raise CorpusError(
-                f"a window of {self.time} slots needs {self.time + 1} tokens, and the stream has {len(self.stream)}; "
+                f"a window of {self.time} positions needs {self.time + 1} tokens, and the stream has "
+                f"{len(self.stream)}; "
                 "take a shorter window, or more text"
             )
 
@@ -170,6 +171,6 @@ def _positive(**numbers: int) -> None:
 
 
 def _windows_at(stream: TokenStream, starts: np.ndarray, time: int) -> Batch:
-    """The causal batch of the windows that begin at ``starts``: each slot predicts the token after it."""
+    """The causal batch of the windows that begin at ``starts``: each position predicts the token after it."""
     rows = stream.ids[starts[:, None] + np.arange(time + 1)]
     return Batch.causal(torch.from_numpy(rows.astype(np.int64)))

@@ -61,7 +61,7 @@ def punkt() -> "PunktSentenceTokenizer":
     class Token(PunktToken):
         """The same in less time: a word's type is found once, and an ellipsis looked for where a full stop is last."""
 
-        __slots__ = ()
+        __positions__ = ()
 
         def _get_type(self, tok: str) -> str:
             if tok not in types:

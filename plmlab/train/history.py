@@ -25,10 +25,11 @@ class History:
 
     ``losses[i]``, ``rates[i]`` and ``norms[i]`` are the loss, the learning rate and the gradient norm (before
     clipping) of update i + 1; the loss is the one before that update. ``validation`` holds (updates made,
-    validation loss), ``scores`` (updates made, score) where weights are judged by a score. ``tokens`` counts the slots
-    read, padding too; ``seconds`` is wall time, of which ``overhead`` went into evaluating and saving. A resumed run
-    goes on counting. ``floor`` is the loss that no honest model can beat, where it is known. ``ended`` says how the run
-    ended and ``reason`` says it in a sentence; ``notes`` tells what went wrong on the way without ending it.
+    validation loss), ``scores`` (updates made, score) where weights are judged by a score. ``tokens`` counts the
+    positions read, padding too; ``seconds`` is wall time, of which ``overhead`` went into evaluating and saving. A
+    resumed run goes on counting. ``floor`` is the loss that no honest model can beat, where it is known. ``ended`` says
+    how the run ended and ``reason`` says it in a sentence; ``notes`` tells what went wrong on the way without ending
+    it.
     """
 
     steps: int
@@ -54,7 +55,7 @@ class History:
 
     @property
     def tokens_per_second(self) -> float:
-        """Slots read a second of training, evaluating and saving not counted; 0 before any second was spent."""
+        """Positions read a second of training, evaluating and saving not counted; 0 before any second was spent."""
         spent = self.seconds - self.overhead
         return self.tokens / spent if spent > 0 else 0.0
 

@@ -160,7 +160,7 @@ class Run:
         """Make step after step, until there is a reason to end: returns how the run ended, and the reason in words."""
         settings = self.settings
         while self.step < settings.steps:
-            why = self.validator.enough(self.history) if self.validator else None
+            why = self.validator.should_stop(self.history) if self.validator else None
             if why:
                 return self.close("stopped early", f"stopped early at step {self.step}: {why}")
             batches = self.source.draw(self.step)
@@ -169,7 +169,7 @@ class Run:
                                   f"the batches ran out after {self.step} of {settings.steps} steps")
             with self.interrupt.whole():
                 start = time.monotonic()
-                self.losses.note(self.update(batches, rate(settings, self.step)), rate(settings, self.step))
+                self.losses.record(self.update(batches, rate(settings, self.step)), rate(settings, self.step))
                 self.step += 1
             self.update.compiled.updated(settings.steps - self.step, start)
             saving = self.save_every is not None and self.step % self.save_every == 0
@@ -178,11 +178,11 @@ class Run:
             if self.losses.full or saving or validating or stop:
                 stop = self.read()
             if self.validator and validating:
-                self.apart(self.validate)
+                self.outside_training(self.validate)
             if stop:
                 return self.interrupted()
             if saving and self.step < settings.steps:
-                self.apart(self.save)
+                self.outside_training(self.save)
         return self.close("completed", f"all {settings.steps} steps done")
 
     def read(self) -> bool:
@@ -193,7 +193,7 @@ class Run:
             self.progress.losses(self.step, fresh, self.history.tokens_per_second)
         return stop
 
-    def apart(self, work: Any) -> None:
+    def outside_training(self, work: Any) -> None:
         """Do some work that is not training; its seconds count as the history's ``overhead``."""
         start = time.monotonic()
         work()
@@ -202,7 +202,7 @@ class Run:
     def validate(self) -> None:
         """Measure the validation loss and the score; add them to the history, and the loss to what is shown."""
         assert self.validator
-        self.validator.look(self.history, self.step)
+        self.validator.evaluate_and_log(self.history, self.step)
         if self.validator.held_out is not None:
             self.progress.validation(self.step, self.history.validation[-1][1])
 
@@ -213,14 +213,14 @@ class Run:
     def close(self, ending: Ending, reason: str) -> tuple[Ending, str]:
         """Take in the last losses and save the state, so that the run may still go on; returns what it was given."""
         self.read()
-        self.apart(self.save)
+        self.outside_training(self.save)
         return ending, reason
 
     def end(self, ending: Ending, reason: str) -> None:
         """Note how the run ended, and leave the model in evaluation mode, with its best
         weights where they were kept."""
         if self.validator:
-            self.validator.settle()
+            self.validator.restore_best()
         self.update.optimizer.zero_grad(set_to_none=True)
         self.update.loss.eval()
         self.accelerator.wait_for_everyone()
@@ -244,9 +244,9 @@ class Run:
             self.states.save(State.of(self.step, self.model, self.update.optimizer, best, random, self.history,
                                      self.settings))
         except OSError as problem:
-            self.complain(problem)
+            self.warn_save_failed(problem)
 
-    def complain(self, problem: OSError) -> None:
+    def warn_save_failed(self, problem: OSError) -> None:
         """Note in the history that a save failed, and warn the first time."""
         assert self.states
         text = (f"step {self.step}: the state could not be saved to {self.states.folder} ({problem}); "

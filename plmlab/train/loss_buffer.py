@@ -29,7 +29,7 @@ class LossBuffer:
         self.every = 1 if self.accelerator.device.type == "cpu" else READ_EVERY
         self.waiting: list[tuple[StepResult, float]] = []
 
-    def note(self, made: StepResult, lr: float) -> None:
+    def record(self, made: StepResult, lr: float) -> None:
         """Keep the result of one update, and the learning rate that it was made with."""
         self.waiting.append((made, lr))
 

@@ -13,7 +13,7 @@ class Trainable(Protocol):
 
     @property
     def targets(self) -> Tensor:
-        """What each slot must predict, [batch time]; IGNORE where a slot has no target."""
+        """What each position must predict, [batch time]; IGNORE where a position has no target."""
 
     def to(self, device: Any) -> Self:
         """The batch on another device."""

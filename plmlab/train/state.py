@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from plmlab.atomic import clear, draft_of, place
 from plmlab.train.history import History
 from plmlab.train.settings import Settings
-from plmlab.weights import differences, put, weights
+from plmlab.weights import differences, load_tensors, weights
 
 FORMAT = 2
 TENSORS, FACTS = "state.safetensors", "state.json"
@@ -111,7 +111,7 @@ class State:
 
     def restore(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
         """Copy the saved weights into the model, and the moments into the optimizer."""
-        put(model, self.part("model"))
+        load_tensors(model, self.part("model"))
         parameters = dict(model.named_parameters())
         for name, tensor in self.part("optimizer").items():
             kind, parameter = name.split(".", 1)

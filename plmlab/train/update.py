@@ -12,7 +12,7 @@ from plmlab.example import IGNORE
 from plmlab.train.compiling import CompiledLoss
 from plmlab.train.settings import Settings
 from plmlab.train.source import Trainable
-from plmlab.weights import put, snapshot, weights
+from plmlab.weights import load_tensors, snapshot, weights
 
 if TYPE_CHECKING:
     from accelerate import Accelerator
@@ -38,7 +38,7 @@ class StepResult(NamedTuple):
     """What one update tells, still on its device, since reading it would wait for the device.
 
     ``loss`` is this process's part of the mean over all targets, in nats: the sum over processes is the whole. ``norm``
-    is that of the gradient before clipping, ``tokens`` the slots that all processes read.
+    is that of the gradient before clipping, ``tokens`` the positions that all processes read.
     """
 
     loss: Float[Tensor, ""]
@@ -64,7 +64,8 @@ def adamw(model: nn.Module, settings: Settings) -> torch.optim.AdamW:
 
 
 def measure(batch: Trainable) -> Float[Tensor, "2"]:
-    """What a batch weighs, as [targets, examples]: how many slots have a target, and how many examples there are."""
+    """What a batch weighs, as [targets, examples]: how many positions have a target, and how many examples there
+    are."""
     targets = batch.targets
     asked = (targets != IGNORE).sum()
     return torch.stack([asked, asked.new_tensor(len(targets))]).double()
@@ -109,8 +110,8 @@ class Update:
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
         self.made += 1
-        slots = sum(batch.targets.numel() for batch in batches)
-        return StepResult(total, norm, slots * self.accelerator.num_processes)
+        positions = sum(batch.targets.numel() for batch in batches)
+        return StepResult(total, norm, positions * self.accelerator.num_processes)
 
     def backward(self, batches: Sequence[Trainable]) -> Float[Tensor, ""]:
         """Add the gradient of the mean loss over all targets; returns this process's part of that mean."""
@@ -153,4 +154,4 @@ class Update:
 
     def fall_back(self) -> None:
         """Give the model back the last kept weights that are known to have had a finite loss."""
-        put(self.model, self.kept)
+        load_tensors(self.model, self.kept)

@@ -11,7 +11,7 @@ from torch import Tensor
 from plmlab.train.history import History
 from plmlab.train.source import Trainable
 from plmlab.train.update import Loss, measure
-from plmlab.weights import put, snapshot
+from plmlab.weights import load_tensors, snapshot
 
 if TYPE_CHECKING:
     from accelerate import Accelerator
@@ -40,7 +40,7 @@ class Validator:
             with self.on_original_device():
                 held_out = list(held_out() or ())
         total = torch.zeros(3, dtype=torch.float64, device=device)
-        with self.apart():
+        with self.outside_training():
             for batch in islice(held_out, self.accelerator.process_index, None, processes):
                 size = measure(batch).to(device)
                 weight = torch.where(size[0] > 0, size[0], size[1])
@@ -53,9 +53,9 @@ class Validator:
         return summed / weight
 
     @torch.no_grad()
-    def judge(self, score: Score) -> float:
+    def evaluate_score(self, score: Score) -> float:
         """The model's score. ValueError where the function gives none."""
-        with self.apart(), self.on_original_device():
+        with self.outside_training(), self.on_original_device():
             found = score(self.loss.model)
         if found is None:
             raise ValueError("score= gave None; the function must end with return, and give a number")
@@ -72,7 +72,7 @@ class Validator:
             self.loss.model.to(self.accelerator.device)
 
     @contextmanager
-    def apart(self) -> Iterator[None]:
+    def outside_training(self) -> Iterator[None]:
         """While this lasts, the model is in evaluation mode, and random numbers drawn leave the training's alone."""
         device = self.accelerator.device
         self.loss.eval()
@@ -80,17 +80,17 @@ class Validator:
             yield
         self.loss.train()
 
-    def look(self, history: History, step: int) -> None:
+    def evaluate_and_log(self, history: History, step: int) -> None:
         """Add the validation loss and the score after ``step`` updates to the history; with ``patience``, keep the
         weights if they are the best."""
         if self.held_out is not None:
             history.validation.append((step, self.evaluate(self.held_out)))
         if self.score is not None:
-            history.scores.append((step, self.judge(self.score)))
+            history.scores.append((step, self.evaluate_score(self.score)))
         if self.patience is not None and history.best and history.best[0] == step:
             self.best = snapshot(self.loss.model)
 
-    def enough(self, history: History) -> str | None:
+    def should_stop(self, history: History) -> str | None:
         """Why to stop now: nothing better than the best in the last ``patience`` evaluations. None to go on."""
         if self.patience is None or history.best is None:
             return None
@@ -101,7 +101,7 @@ class Validator:
         judged = "score" if history.scores else "validation loss"
         return f"the {judged} was not better in the last {since} evaluations than {best:.3f} at step {step}"
 
-    def settle(self) -> None:
+    def restore_best(self) -> None:
         """Give the model the best weights that were kept; none are kept without ``patience``."""
         if self.best:
-            put(self.loss.model, self.best)
+            load_tensors(self.loss.model, self.best)

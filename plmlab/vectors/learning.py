@@ -20,7 +20,7 @@ LEAST, MOST, ENOUGH = 3, 1500, 300_000
 
 
 @dataclass(frozen=True)
-class Learned:
+class LearnedVectors:
     """What came of a training: the model with its tokenizer, its history, and the space on the way.
 
     ``snapshots`` is updates made → the vectors then, the last those of the model; ``counts`` how often each of their
@@ -51,7 +51,7 @@ def learn_vectors(
     negatives: int = 5, least: int = 1, most: int | None = None, sample: float = 0.0, rounds: int = 1, batch: int = 128,
     lr: float = 0.02, seed: int = 0, snapshots: int = 1, floor: float | None = None,
     show: bool | Literal["auto"] = "auto",
-) -> Learned:
+) -> LearnedVectors:
     """Go through the sentences ``rounds`` times, ``batch`` of them an update; the rate falls from ``lr`` to 0.
 
     Words that stand in the text fewer than ``least`` times, and the rarest beyond ``most``, are left out before windows
@@ -88,7 +88,7 @@ def learn_vectors(
     history = fit(model, watched, steps=steps, lr=lr, weight_decay=0.0, clip=None, betas=(0.9, 0.999), show=show,
                   floor=floor)
     kept[len(history.losses)] = vectors_of(model, tokenizer)
-    return Learned(model, tokenizer, history, kept, tuple(counts[word] for word in words))
+    return LearnedVectors(model, tokenizer, history, kept, tuple(counts[word] for word in words))
 
 
 def learn_text(text: str) -> Mapping[int, WordVectors]:

@@ -8,12 +8,12 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from plmlab.draws import below
+from plmlab.draws import randint
 from plmlab.example import IGNORE, Batch
 from plmlab.visibility import AttentionMask
 
 
-def kept_share(counts: Float[Tensor, "vocab"], sample: float) -> Float[Tensor, "vocab"]:
+def keep_probability(counts: Float[Tensor, "vocab"], sample: float) -> Float[Tensor, "vocab"]:
     """How much of each word is kept where frequent words are thinned out (subsampling, 下采样): √(t/f) + t/f, at most
     1, of a word with the share f of the text.
 
@@ -45,7 +45,7 @@ class WindowBatches:
         self.rows = [torch.tensor(row) for row in rows]
         self.counts = torch.bincount(torch.cat(self.rows), minlength=vocab).float()
         self.batch, self.window, self.seed = batch, window, seed
-        self.kept = kept_share(self.counts, sample)
+        self.kept = keep_probability(self.counts, sample)
         self.each_round = -(-len(rows) // batch)
         self._order: tuple[int, Int[Tensor, row]] = (-1, torch.empty(0, dtype=torch.long))
 
@@ -72,4 +72,4 @@ class WindowBatches:
 
     def _generator(self, draws: str) -> torch.Generator:
         """A stream of its own for these draws; of a seed torch's generator uses the last 32 bits only."""
-        return torch.Generator().manual_seed(below(Random(f"{self.seed}:{draws}"), 2**32))
+        return torch.Generator().manual_seed(randint(Random(f"{self.seed}:{draws}"), 2**32))

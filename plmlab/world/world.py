@@ -141,7 +141,7 @@ class World:
 
     def posterior(self, words: Sequence[str], hidden: Collection[int],
                   split: str = "train") -> list[dict[str, float]]:
-        """For each hidden slot, in order, word → its probability given the visible words: the Bayes-optimal belief.
+        """For each hidden position, in order, word → its probability given the visible words: the Bayes-optimal belief.
 
         Raises:
             NotInGrammar: no sentence of this length has the visible words.
@@ -150,7 +150,7 @@ class World:
 
     def joint(self, words: Sequence[str], hidden: Collection[int],
               split: str = "train") -> dict[tuple[str, ...], float]:
-        """The words at all hidden slots together, as a tuple → their probability given the visible words.
+        """The words at all hidden positions together, as a tuple → their probability given the visible words.
 
         Raises:
             NotInGrammar: no sentence of this length has the visible words.
@@ -278,33 +278,33 @@ class World:
 
         Args:
             objective: a function of :mod:`plmlab.objectives`, with its ``choices``. The floor of ``causal`` is exact,
-                and that of ``two_way`` the same: from either side a sentence's terms add up to −log p(sentence), by the
-                chain rule. That of any other is read off its Examples and is a mean over sentences
-                (:func:`plmlab.world.probability.example_floor.example_floor`).
+                and that of ``bidirectional_lm`` the same: from either side a sentence's terms add up to −log
+                    p(sentence), by the chain rule. That of any other is read off its Examples and is a mean over
+                    sentences (:func:`plmlab.world.probability.example_floor.example_floor`).
             sentences: how many are drawn where the floor is a mean.
             rng: for the sentences and the objective's draws (a fixed one if not given).
             reader: who knows what of the sentence's length, a function of :mod:`plmlab.world.probability.readers`. If
-                not given, ``told_length``, the floor for everybody. ``visible_positions`` pays more where an Example
+                not given, ``length_known``, the floor for everybody. ``positions_known`` pays more where an Example
                 does not show the end (XLNet's), and the same for ``causal`` (GPT) and ``masked`` (BERT). Blanks of
                 unknown length (GLM's) ask for ``visible_blanks`` or ``drawn_blanks`` of
                 :mod:`plmlab.world.probability.infilling`; the latter is their floor.
 
         Raises:
             FloorError: too few sentences for a mean, an objective that predicts nothing, or one whose Examples show
-                ``visible_positions`` no places.
+                ``positions_known`` no places.
         """
         # all need torch, which nothing else of the world does
-        from plmlab.objectives import causal, two_way
+        from plmlab.objectives import bidirectional_lm, causal
         from plmlab.world.probability.example_floor import example_floor
-        from plmlab.world.probability.readers import told_length
+        from plmlab.world.probability.readers import length_known
 
-        if objective in (causal, two_way):
+        if objective in (causal, bidirectional_lm):
             return Floor(self.entropy(split).token, 0.0, True)
         if sentences < 2:
             raise FloorError(f"{sentences} sentences are too few for a mean with its error; ask for at least 2")
         rng = rng or Random(0)
         drawn = islice(self.text(split, seed=int(rng.random() * 2**31)), sentences)
-        return example_floor(self.automaton(split), drawn, partial(objective, **choices), rng, reader or told_length,
+        return example_floor(self.automaton(split), drawn, partial(objective, **choices), rng, reader or length_known,
                              lambda words: self.parse(words, split).named)
 
 

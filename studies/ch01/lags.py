@@ -11,7 +11,7 @@ from plmlab.chapters.ch01.lags import BATCH, EVERY, UPDATES, build, learn
 from plmlab.chapters.ch01.long_memories import FromLastState
 from plmlab.chapters.ch01.pushes import reach, steps_until
 from plmlab.chapters.ch01.tasks import TASKS
-from plmlab.recipes import Parts, best_rates, rates_tried, spread
+from plmlab.recipes import Parts, rates_tried, seed_summary, tune_learning_rates
 
 SEEDS, PILOTS = (0, 1, 2), (9, 10)
 LENGTHS = {"adding": (50, 200), "first sign": (10, 100, 1000)}
@@ -50,7 +50,7 @@ def measure(parts: Parts) -> dict[str, Any]:
     tried, how many seeds ``solved`` it, ``lowest`` error, ``updates``, ``before`` and ``after`` with spread, and the
     ``curves`` of errors."""
     arms = [(task, cell, steps) for task, lengths in LENGTHS.items() for steps in lengths for cell in CELLS[task]]
-    best = best_rates(parts, rate_score, PILOTS, dict.fromkeys(arms, RATES))
+    best = tune_learning_rates(parts, rate_score, PILOTS, dict.fromkeys(arms, RATES))
     runs = parts(reached, [(*arm, best[arm][0], seed) for arm in arms for seed in SEEDS])
     told: dict[str, Any] = {
         task: {"constant": TASKS[task].constant, "solved": TASKS[task].solved, "updates": UPDATES[task],
@@ -60,7 +60,7 @@ def measure(parts: Parts) -> dict[str, Any]:
         told[task]["lengths"][str(steps)][cell] = {
             "lr": lr, "rates": rates_tried(scores),
             "solved": sum(run["lowest"] <= TASKS[task].solved for run in mine.values()),
-            **{what: spread({seed: run[what] for seed, run in mine.items()})
+            **{what: seed_summary({seed: run[what] for seed, run in mine.items()})
                for what in ("lowest", "updates", "before", "after")},
             "curves": [run["errors"] for run in mine.values()]}
     return {"every": EVERY, "batch": BATCH, "tasks": told}

@@ -13,14 +13,14 @@ from plmlab.objectives import causal
 from plmlab.recipes import Parts
 from plmlab.recipes.study import Run, Study
 from plmlab.world.datasets.batches import sentence_batches
-from plmlab.world.datasets.gaps import exam, gaps, means
-from plmlab.world.datasets.tokenizer import small_spelling
+from plmlab.world.datasets.gaps import category_means, gaps, test_set
+from plmlab.world.datasets.tokenizer import small_world_tokenizer
 
 
 @cache
 def to_choose() -> Batch:
     """500 sentences that the rates are chosen with; the exam's are of another seed."""
-    batch = sentence_batches(world.small(), "test", small_spelling(), causal, batch=500, seed=4)(0)
+    batch = sentence_batches(world.small(), "test", small_world_tokenizer(), causal, batch=500, seed=4)(0)
     assert isinstance(batch, Batch)
     return batch
 
@@ -33,11 +33,11 @@ def development(run: Run) -> float:
 
 def falls_short(run: Run) -> dict[str, dict[str, float]]:
     """``gaps``: kind of word → what it costs above the best reader on the exam, in nats; and "all"."""
-    return {"gaps": means(gaps(run.model.eval(), best_reader(), exam(world.small())))}
+    return {"gaps": category_means(gaps(run.model.eval(), best_reader(), test_set(world.small())))}
 
 
 STUDY = Study(name="language", arms={(network,): (3e-3, 1e-2, 3e-2) for network in NETWORKS}, build=build, train=train,
-              development=development, test=falls_short, updates=(150, 600), nothing=-log(len(small_spelling())))
+              development=development, test=falls_short, updates=(150, 600), nothing=-log(len(small_world_tokenizer())))
 
 
 def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from plmlab.chapters.ch02.factorisation import NEGATIVES, WINDOW
 from plmlab.chapters.ch02.judging import answers_spread
 from plmlab.chapters.ch02.sampling import SIZE, sampled
 from plmlab.chapters.ch02.trainers import TRAINERS
-from plmlab.recipes import Parts, best_rates, spread
+from plmlab.recipes import Parts, seed_summary, tune_learning_rates
 
 SEEDS, PILOTS = (0, 1, 2), (8, 9)
 SENTENCES = (10_000, 40_000, 160_000, 640_000)
@@ -22,14 +22,15 @@ def closeness(who: str, count: int, rate: float, seed: int) -> float:
 def measure(parts: Parts) -> dict[str, Any]:
     """Who → sentences read → the learning rate, what the others came to, and the figures of three seeds."""
     arms = [(who, count) for who in TRAINERS for count in SENTENCES]
-    best = best_rates(parts, closeness, PILOTS, {arm: RATES[arm[0]] for arm in arms})
+    best = tune_learning_rates(parts, closeness, PILOTS, {arm: RATES[arm[0]] for arm in arms})
     runs = parts(sampled, [(*arm, best[arm][0], seed) for arm in arms for seed in SEEDS])
     told: dict[str, Any] = {"size": SIZE, "window": WINDOW, "negatives": NEGATIVES}
     for (who, count), (rate, tried) in best.items():
         done = {seed: runs[who, count, rate, seed] for seed in SEEDS}
         told.setdefault(who, {})[str(count)] = {
             "lr": rate, "tried": {str(one): -score for one, score in tried.items()},
-            **{name: spread({seed: run[name] for seed, run in done.items()}) for name in ("above", "distance", "kin")},
+            **{name: seed_summary({seed: run[name] for seed, run in done.items()})
+               for name in ("above", "distance", "kin")},
             "answers": answers_spread({seed: run["answers"] for seed, run in done.items()}),
         }
     return told

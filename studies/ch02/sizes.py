@@ -15,7 +15,7 @@ from plmlab.chapters.ch02.factorisation import (
     truncated_svd,
 )
 from plmlab.chapters.ch02.judging import answers_spread, kin_share, world_answers
-from plmlab.recipes import Parts, best_rates, spread
+from plmlab.recipes import Parts, seed_summary, tune_learning_rates
 from plmlab.vectors import WordVectors
 
 SEEDS, PILOTS = (0, 1, 2), (8, 9)
@@ -73,7 +73,7 @@ def rows(positive: bool) -> dict[str, Any]:
 
 def measure(parts: Parts) -> dict[str, Any]:
     """Size → the figures of the descent with three seeds, and of truncated SVD."""
-    best = best_rates(parts, falls_short, PILOTS, {(size,): RATES for size in SIZES})
+    best = tune_learning_rates(parts, falls_short, PILOTS, {(size,): RATES for size in SIZES})
     runs = parts(minimised, [(size, STEPS, best[size,][0], seed) for size in SIZES for seed in SEEDS])
     longer = parts(minimised, [(LONG_SIZE, LONGER, best[LONG_SIZE,][0], SEEDS[0])])
     cut = parts(svd, [(size, positive) for size in SIZES for positive in (True, False)])
@@ -87,7 +87,7 @@ def measure(parts: Parts) -> dict[str, Any]:
         "longer": {"size": LONG_SIZE, "steps": LONGER, "above": next(iter(longer.values()))["above"]},
         "descent": {str(size): {
             "lr": rate, "tried": {str(one): -score for one, score in tried.items()},
-            **{name: spread({seed: runs[size, STEPS, rate, seed][name] for seed in SEEDS})
+            **{name: seed_summary({seed: runs[size, STEPS, rate, seed][name] for seed in SEEDS})
                for name in ("above", "distance", "never", "kin")},
             "answers": answers_spread({seed: runs[size, STEPS, rate, seed]["answers"] for seed in SEEDS}),
         } for (size,), (rate, tried) in best.items()},

@@ -14,8 +14,8 @@ from plmlab.chapters.ch02.judging import answers, known
 from plmlab.chapters.ch02.trainers import TRAINERS, Pair
 from plmlab.chapters.ch02.wikipedia import LEAST, ROUNDS, SAMPLE, SIZE, sentences
 from plmlab.draws import shuffled
-from plmlab.layers.word_losses import noise_distribution
-from plmlab.recipes import Parts, best_rates, spread
+from plmlab.layers.sampled_softmax import noise_distribution
+from plmlab.recipes import Parts, seed_summary, tune_learning_rates
 from plmlab.vectors import WordVectors
 from plmlab.world.datasets.analogies import Question
 
@@ -101,7 +101,7 @@ def agreements(ours: float, theirs: float, first: int, second: int) -> dict[str,
 
 def measure(parts: Parts) -> dict[str, Any]:
     """Who → its learning rate, and the spread of what its vectors are worth; and how far neighbours agree."""
-    best = best_rates(parts, closeness, PILOTS, {(who,): RATES for who in TRAINERS})
+    best = tune_learning_rates(parts, closeness, PILOTS, {(who,): RATES for who in TRAINERS})
     rates = {who: best[who,][0] for who in TRAINERS}
     done = parts(worth, [(who, rates[who], seed) for who in TRAINERS for seed in SEEDS])
     same = parts(agreements, [(rates["ours"], rates["gensim"], SEEDS[0], SEEDS[1])])
@@ -110,5 +110,5 @@ def measure(parts: Parts) -> dict[str, Any]:
     for who, rate in rates.items():
         runs = {seed: done[who, rate, seed] for seed in SEEDS}
         told[who] = {"lr": rate, "tried": {str(one): -score for one, score in best[who,][1].items()},
-                     **{way: spread({seed: run[way] for seed, run in runs.items()}) for way in runs[SEEDS[0]]}}
+                     **{way: seed_summary({seed: run[way] for seed, run in runs.items()}) for way in runs[SEEDS[0]]}}
     return told

@@ -12,14 +12,14 @@ Each dropout has its own rate; only the one that is best on the development sent
 from math import log
 from typing import Any
 
-from plmlab.chapters.ch03 import rivals
+from plmlab.chapters.ch03 import baselines
 from plmlab.chapters.ch03.amounts import MOST, WAYS, WIDTH, asked, best_loss, short_of_the_best, text
-from plmlab.chapters.ch03.rivals import counted_losses, network_losses
+from plmlab.chapters.ch03.baselines import counted_losses, network_losses
 from plmlab.models.recurrent import LSTMLanguageModel
-from plmlab.recipes import Parts, rates_tried, spreads
+from plmlab.recipes import Parts, rates_tried, seed_statistics
 from plmlab.recipes.study import Run, Study
 from plmlab.train import History
-from plmlab.world.datasets.tokenizer import spelling
+from plmlab.world.datasets.tokenizer import world_tokenizer
 from studies.ch03.ngrams import beside, best_order, best_way, smoothed
 
 UPDATES = {1_000: 800, 8_000: 2500, MOST: 5000}
@@ -31,13 +31,13 @@ ARMS = {(size, dropout): (1e-2, 3e-2) for size, dropouts in DROPOUTS.items() for
 
 def build(size: int, dropout: float, seed: int) -> LSTMLanguageModel:
     """An LSTM with random weights of this seed."""
-    return rivals.build(len(spelling()), WIDTH, dropout, seed)
+    return baselines.build(len(world_tokenizer()), WIDTH, dropout, seed)
 
 
 def train(model: LSTMLanguageModel, size: int, dropout: float, updates: int, lr: float, seed: int, **options: Any,
           ) -> History:
     """Train it on so many sentences; the run's history."""
-    return rivals.train(model, text(size), updates, lr, seed, **options)
+    return baselines.train(model, text(size), updates, lr, seed, **options)
 
 
 def development(run: Run) -> float:
@@ -49,13 +49,14 @@ def development(run: Run) -> float:
 def test(run: Run) -> dict[str, Any]:
     """What an LSTM pays on the exam, how far it falls short there, and the seconds of its training."""
     size, _ = run.arm
-    return {"loss": network_losses(run.model, text(size), text(size).exam).mean().item(),
+    return {"loss": network_losses(run.model, text(size), text(size).test_set).mean().item(),
             "seconds": run.history.seconds, **short_of_the_best(run.model)}
 
 
 STUDY = Study(name="amounts", arms=ARMS, build=build, train=train, development=development, test=test,
               updates={(size, dropout): (UPDATES[size],) for size, dropout in ARMS}, pilots=(8, 9),
-              nothing=-log(len(spelling())), unequal="more sentences take more updates; at one amount all are equal")
+              nothing=-log(len(world_tokenizer())), unequal="more sentences take more updates; at one amount all are "
+                                                            "equal")
 
 
 def counting(size: int, way: str) -> dict[str, Any]:
@@ -63,7 +64,7 @@ def counting(size: int, way: str) -> dict[str, Any]:
     order, tried = best_order(text(size), smoothed(text(size), way))
     model = smoothed(text(size), way)(order)
     return {"order": order, "tried": {str(n): loss for n, loss in tried.items()},
-            "loss": counted_losses(model, text(size).exam).mean().item(), **short_of_the_best(model)}
+            "loss": counted_losses(model, text(size).test_set).mean().item(), **short_of_the_best(model)}
 
 
 def mixing(folder: str, size: int, dropout: float, updates: int, way: str, order: int, seed: int) -> dict[str, float]:
@@ -92,5 +93,5 @@ def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:
         told["amounts"][str(size)] = {"best n-gram": ways[size], **counted[size], "LSTM": {
             "dropout": dropout, "lr": net.lr, "updates": updates,
             "tried": {f"{one:g}": rates_tried(scores) for (_, one, _), scores in tried[size].items()},
-            **spreads({seed: run | mixed[*mixtures[size], seed] for seed, run in net.runs.items()})}}
+            **seed_statistics({seed: run | mixed[*mixtures[size], seed] for seed, run in net.runs.items()})}}
     return told

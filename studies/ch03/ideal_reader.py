@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from plmlab.chapters.ch03.noisy_translation import SOURCES, Arm, exam, spelling
+from plmlab.chapters.ch03.noisy_translation import SOURCES, Arm, test_set, tokenizer
 from plmlab.chapters.ch03.telegrams import LONGEST, Words, sentences
 
 
@@ -72,7 +72,7 @@ def ideal_reading(source: Sequence[str], lost: float) -> Reading:
 
 def ideal(lost: float, count: int, seed: int) -> list[tuple[float, int]]:
     """For each telegram of a seed's exam: the probability of its likeliest text, and that text's words."""
-    readings = [ideal_reading(telegram.source, lost) for telegram in exam(lost, count, seed, SOURCES)]
+    readings = [ideal_reading(telegram.source, lost) for telegram in test_set(lost, count, seed, SOURCES)]
     return [(reading.probability, len(reading.english)) for reading in readings]
 
 
@@ -85,7 +85,7 @@ def prefers_empty(arm: Arm, probability: float, words: int) -> bool:
     texts may be likelier to it: with smoothing it prefers the empty one at most so often.
     """
     kept = 1 - arm.smoothing
-    return (1 - arm.noise) * probability * kept**(words + 1) < kept * arm.noise + arm.smoothing / len(spelling())
+    return (1 - arm.noise) * probability * kept**(words + 1) < kept * arm.noise + arm.smoothing / len(tokenizer())
 
 
 def learned_perfectly(arm: Arm, readings: Sequence[Sequence[float | int]]) -> dict[str, float]:

@@ -4,7 +4,7 @@ to mixed with a network."""
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from plmlab.chapters.ch03.rivals import Losses, Text, counted_losses, network_losses
+from plmlab.chapters.ch03.baselines import Losses, Text, counted_losses, network_losses
 from plmlab.models.ngram import AddK, KneserNey, ModifiedKneserNey, NGram
 from plmlab.models.recurrent import LSTMLanguageModel
 
@@ -55,5 +55,5 @@ def beside(model: LSTMLanguageModel, counted: NGram, text: Text) -> dict[str, fl
     """What the mixture of a network with an n-gram model pays on the exam (``mixed``), and the network's ``share`` in
     it, the best on the development sentences."""
     share = best_share(network_losses(model, text, text.development), counted_losses(counted, text.development))
-    both = mixed(network_losses(model, text, text.exam), counted_losses(counted, text.exam), share)
+    both = mixed(network_losses(model, text, text.test_set), counted_losses(counted, text.test_set), share)
     return {"share": share, "mixed": both.mean().item()}

@@ -8,7 +8,7 @@ Where it can show here. The empty text wins only where p(empty | x) > p(best | x
 trained reader is sure of it and the empty text cannot win. So words are lost (`telegrams`): then a text of several
 sentences has many translations, and the likeliest has little probability. And p(empty | x) needs a source: a hundredth
 of the training targets that are empty, as in a text that was gathered carelessly; or the labels' smoothing, which gives
-[END] a share of every slot, the first too, and takes a tenth from every word of a text (Shi, Xiao and Knight 2020).
+[END] a share of every position, the first too, and takes a tenth from every word of a text (Shi, Xiao and Knight 2020).
 
 Written down after pilots (seeds 0 and 1, which are not recorded) and before the recorded run, for texts of four
 sentences and 1500 updates. 600 was the first choice, and moved since a pilot of "clean" then still preferred the empty
@@ -46,16 +46,16 @@ from plmlab.chapters.ch03.noisy_translation import (
     SEEDS,
     SOURCES,
     beamed,
-    exam,
     judged,
     likeliest,
     pairs,
-    spelling,
+    test_set,
+    tokenizer,
     written,
 )
 from plmlab.chapters.ch03.telegrams import LONGEST, Telegram
 from plmlab.models.transformer import Transformer
-from plmlab.recipes import Parts, rates_tried, spreads
+from plmlab.recipes import Parts, rates_tried, seed_statistics
 from plmlab.recipes.study import Run, Study
 from plmlab.train import History
 from studies.ch03.ideal_reader import ideal, learned_perfectly
@@ -75,7 +75,7 @@ PENALISED = 20
 def empty_chances(model: Transformer, telegrams: Sequence[Telegram]) -> list[float]:
     """p(empty | source), a telegram each: the chance that [END] comes first."""
     first = model(pairs(telegrams, empty=True))[:, 0].softmax(-1)
-    return first[:, spelling().vocab.need("end")].tolist()
+    return first[:, tokenizer().vocab.need("end")].tolist()
 
 
 def asked(model: Transformer, lost: float, telegrams: Sequence[Telegram], beams: Sequence[int] = (1,),
@@ -120,7 +120,7 @@ def development(run: Run) -> float:
     """Minus the loss, in nats a token, on 300 other telegrams."""
     [name] = run.arm
     to_choose = [telegram for count in range(1, LONGEST + 1)
-                 for telegram in exam(ARMS[name].lost, count, "choose", 75)]
+                 for telegram in test_set(ARMS[name].lost, count, "choose", 75)]
     return -float(run.model.loss(pairs(to_choose)))
 
 
@@ -128,13 +128,13 @@ def test(run: Run) -> dict[str, Any]:
     """Number of sentences → `asked`."""
     [name] = run.arm
     lost = ARMS[name].lost
-    return {str(count): asked(run.model, lost, exam(lost, count, run.seed, SOURCES), BEAMS, ALPHAS)
+    return {str(count): asked(run.model, lost, test_set(lost, count, run.seed, SOURCES), BEAMS, ALPHAS)
             for count in range(1, LONGEST + 1)}
 
 
 STUDY = Study(name="noisy translation", arms={(name,): (1e-3, 3e-3, 1e-2) for name in ARMS}, build=build, train=train,
               development=development, test=test, updates={(name,): UPDATES[name] for name in ARMS}, seeds=SEEDS,
-              nothing=-log(len(spelling())), unequal="each is compared with itself, as training goes on, and with the "
+              nothing=-log(len(tokenizer())), unequal="each is compared with itself, as training goes on, and with the "
                                                      "others after the same number")
 
 
@@ -152,8 +152,8 @@ def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:
         arm = ARMS[name]
         told[name] = {
             "lost": arm.lost, "noise": arm.noise, "smoothing": arm.smoothing,
-            "ideal": {str(count): spreads({seed: learned_perfectly(arm, readers[arm.lost, count, seed])
+            "ideal": {str(count): seed_statistics({seed: learned_perfectly(arm, readers[arm.lost, count, seed])
                                            for seed in study.seeds}) for count in lengths},
-            "updates": {str(updates): spreads(found[name, updates].runs) for updates in study.budgets((name,))}}
+            "updates": {str(updates): seed_statistics(found[name, updates].runs) for updates in study.budgets((name,))}}
     lr, scores = rate
     return {"sources": SOURCES, "batch": BATCH, "lr": lr, "rates": rates_tried(scores), "arms": told}

@@ -13,11 +13,11 @@ from typing import Any
 
 import torch
 
-from plmlab.chapters.ch03 import rivals
+from plmlab.chapters.ch03 import baselines
 from plmlab.chapters.ch03.amounts import WAYS
-from plmlab.chapters.ch03.rivals import Losses, Text, counted_losses, network_losses
+from plmlab.chapters.ch03.baselines import Losses, Text, counted_losses, network_losses
 from plmlab.models.recurrent import LSTMLanguageModel
-from plmlab.recipes import Parts, rates_tried, spreads
+from plmlab.recipes import Parts, rates_tried, seed_statistics
 from plmlab.recipes.study import Run, Study
 from plmlab.text import articles
 from plmlab.text.words import word_sentences, word_tokenizer
@@ -36,9 +36,9 @@ SEEN = ("the two words before and this one", "the word before and this one", "ne
 def parted() -> dict[str, list[list[str]]]:
     """The sentences of the sample as lowercase words: of ten articles eight are read, one is for choices
     ("development") and one for the "exam"."""
-    found: dict[str, list[list[str]]] = {"read": [], "development": [], "exam": []}
+    found: dict[str, list[list[str]]] = {"read": [], "development": [], "test_set": []}
     for number, article in enumerate(articles()):
-        part = {8: "development", 9: "exam"}.get(number % 10, "read")
+        part = {8: "development", 9: "test_set"}.get(number % 10, "read")
         found[part] += [words for words in word_sentences(article.paragraphs) if words]
     return found
 
@@ -50,7 +50,7 @@ def text() -> Text:
     tokenizer = word_tokenizer(word for word, count in counts.most_common() if count >= LEAST)
     rows = {part: tokenizer.encode_all([" ".join(words) for words in sentences], plain=True)
             for part, sentences in parted().items()}
-    return Text(rows["read"], rows["development"], rows["exam"], tokenizer.vocab)
+    return Text(rows["read"], rows["development"], rows["test_set"], tokenizer.vocab)
 
 
 def seen(sentences: list[list[int]]) -> list[int]:
@@ -71,26 +71,26 @@ def seen(sentences: list[list[int]]) -> list[int]:
 
 def by_seen(losses: Losses) -> dict[str, float]:
     """What is paid on the exam for the tokens of each kind of `SEEN`, in nats."""
-    kinds = torch.tensor(seen(list(text().exam)))  # type: ignore[arg-type]
+    kinds = torch.tensor(seen(list(text().test_set)))  # type: ignore[arg-type]
     return {name: losses[kinds == kind].mean().item() for kind, name in enumerate(SEEN)}
 
 
 def counting(way: str) -> dict[str, Any]:
     """The best order of one way to smooth, what each order pays, and what it pays on the exam."""
     order, tried = best_order(text(), smoothed(text(), way))
-    losses = counted_losses(smoothed(text(), way)(order), text().exam)
+    losses = counted_losses(smoothed(text(), way)(order), text().test_set)
     return {"order": order, "tried": {str(n): loss for n, loss in tried.items()}, "loss": losses.mean().item(),
             "seen": by_seen(losses)}
 
 
 def build(dropout: float, seed: int) -> LSTMLanguageModel:
     """An LSTM with random weights of this seed."""
-    return rivals.build(text().vocab.size, WIDTH, dropout, seed)
+    return baselines.build(text().vocab.size, WIDTH, dropout, seed)
 
 
 def train(model: LSTMLanguageModel, dropout: float, updates: int, lr: float, seed: int, **options: Any) -> History:
     """Train it on what is read; the run's history."""
-    return rivals.train(model, text(), updates, lr, seed, **options)
+    return baselines.train(model, text(), updates, lr, seed, **options)
 
 
 def development(run: Run) -> float:
@@ -100,7 +100,7 @@ def development(run: Run) -> float:
 
 def test(run: Run) -> dict[str, Any]:
     """What an LSTM pays on the exam, and the seconds of its training."""
-    own = network_losses(run.model, text(), text().exam)
+    own = network_losses(run.model, text(), text().test_set)
     return {"loss": own.mean().item(), "seen": by_seen(own), "seconds": run.history.seconds}
 
 
@@ -126,14 +126,14 @@ def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:
     net = study.at(parts, {best: tried[best]})[best]
     mixture = (str(parts.folder), *best, way, counted[way]["order"])
     mixed = parts(mixing, [(*mixture, seed) for seed in study.seeds])
-    kinds = Counter(seen(list(text().exam)))  # type: ignore[arg-type]
+    kinds = Counter(seen(list(text().test_set)))  # type: ignore[arg-type]
     return {
         "words": len(text().vocab.words), "tokens": {part: sum(len(ids) + 1 for ids in rows) for part, rows in (
-            ("read", text().read), ("development", text().development), ("exam", text().exam))},
-        "unknown": mean(float(token == text().vocab.unk) for ids in text().exam for token in ids),
+            ("read", text().read), ("development", text().development), ("test_set", text().test_set))},
+        "unknown": mean(float(token == text().vocab.unk) for ids in text().test_set for token in ids),
         "seen": {name: kinds[kind] / kinds.total() for kind, name in enumerate(SEEN)},
         "best n-gram": way, **counted,
         "LSTM": {"dropout": best[0], "updates": best[1], "lr": net.lr, "width": WIDTH,
                  "tried": [{"dropout": dropout, "updates": updates, "rates": rates_tried(scores)}
                            for (dropout, updates), (_, scores) in tried.items()],
-                 **spreads({seed: run | mixed[*mixture, seed] for seed, run in net.runs.items()})}}
+                 **seed_statistics({seed: run | mixed[*mixture, seed] for seed, run in net.runs.items()})}}

@@ -20,8 +20,8 @@ from typing import Any
 from plmlab import world
 from plmlab.chapters.ch04.arms import ARMS, SEEDS
 from plmlab.chapters.ch04.bottleneck import NOUNS, known
-from plmlab.chapters.ch04.translation import AIMS, LONGEST, SHORTEST, exam, judged, loss, pieces, translations
-from plmlab.recipes import Parts, spreads
+from plmlab.chapters.ch04.translation import AIMS, LONGEST, SHORTEST, judged, loss, pieces, test_set, translations
+from plmlab.recipes import Parts, seed_statistics
 from plmlab.world.datasets.passages import Passage, Words, passages
 from studies.ch04.ibm import Table, counted
 from studies.ch04.trainings import STUDY, budgets, runs
@@ -96,7 +96,7 @@ def read_before(some: Sequence[Passage]) -> float:
 def examined(folder: str, name: str, updates: int, seed: int, split: str) -> dict[str, dict[str, float]]:
     """Length → what `judged` tells of an arm, and its ``loss``."""
     model, arm = STUDY.trained(folder, name, updates=updates, seed=seed), ARMS[name]
-    asked = {aim: exam(aim, seed, COUNT, split) for aim in AIMS}
+    asked = {aim: test_set(aim, seed, COUNT, split) for aim in AIMS}
     return {str(aim): judged(translations(model, some, arm), some) | {"loss": loss(model, some, arm)}
             for aim, some in asked.items()}
 
@@ -105,7 +105,7 @@ def by_noun(folder: str, name: str, updates: int, seed: int) -> dict[str, float]
     """Noun of `NOUNS` → the share of single new sentences with it that an arm translates rightly to the last word;
     ``known``: the share of all answers that are a sentence of the training text, and so wrong."""
     model, arm = STUDY.trained(folder, name, updates=updates, seed=seed), ARMS[name]
-    some = [one for one in exam(AIMS[0], f"noun {seed}", ALONE, "combinations") if len(one.sentences) == 1]
+    some = [one for one in test_set(AIMS[0], f"noun {seed}", ALONE, "combinations") if len(one.sentences) == 1]
     written = translations(model, some, arm)
     return {noun: fmean(text == one.chinese for text, one in zip(written, some, strict=True)
                         if {noun, f"{noun}s"} & {*one.english}) for noun in NOUNS} | {
@@ -114,7 +114,7 @@ def by_noun(folder: str, name: str, updates: int, seed: int) -> dict[str, float]
 
 def without_network(rival: str, seed: int, split: str = "test") -> dict[str, dict[str, float]]:
     """Length → what `judged` tells of one of `RIVALS`, and the share ``read before``."""
-    asked = {aim: exam(aim, seed, COUNT, split) for aim in AIMS}
+    asked = {aim: test_set(aim, seed, COUNT, split) for aim in AIMS}
     return {str(aim): judged(RIVALS[rival](some), some) | {"read before": read_before(some)}
             for aim, some in asked.items()}
 
@@ -122,18 +122,20 @@ def without_network(rival: str, seed: int, split: str = "test") -> dict[str, dic
 def measure(parts: Parts) -> dict[str, Any]:
     """``arms``: arm → number of updates → length → figures with spread; ``combinations``: the same, of sentences whose
     words never stood together in training; ``nouns``: arm → number of updates → what `by_noun` tells, with spread;
-    ``rivals``: rival → split → as ``arms``."""
+    ``baselines``: rival → split → as ``arms``."""
     folder = str(parts.folder)
     told = parts(examined, [(folder, *run, split) for split in SPLITS for run in runs()])
     alone = parts(by_noun, [(folder, *run) for run in runs()])
     others = parts(without_network, [(rival, seed, split) for rival in RIVALS for seed in SEEDS for split in SPLITS])
 
     def of_arms(found: dict[tuple[Any, ...], Any], *split: str) -> dict[str, Any]:
-        return {name: {str(updates): spreads({seed: found[folder, name, updates, seed, *split] for seed in seeds})
+        return {name: {str(updates): seed_statistics({seed: found[folder, name, updates, seed, *split]
+                                                      for seed in seeds})
                        for updates, seeds in budgets(name).items()} for name in ARMS}
 
     return {
         "count": COUNT, "sentences": len(known()), "arms": of_arms(told, "test"),
         "combinations": of_arms(told, "combinations"), "nouns": of_arms(alone),
-        "rivals": {rival: {split: spreads({seed: others[rival, seed, split] for seed in SEEDS}) for split in SPLITS}
+        "baselines": {rival: {split: seed_statistics({seed: others[rival, seed, split] for seed in SEEDS})
+                              for split in SPLITS}
                    for rival in RIVALS}}

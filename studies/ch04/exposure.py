@@ -20,11 +20,11 @@ from typing import Any
 import torch
 
 from plmlab.chapters.ch04.arms import LONGER, SEEDS
-from plmlab.chapters.ch04.translation import exam, ids, pairs, pieces, spelling, translations
-from plmlab.decode import Given
+from plmlab.chapters.ch04.translation import ids, pairs, pieces, test_set, tokenizer, translations
+from plmlab.decode import ConditionedDecoder
 from plmlab.models.seq2seq import Seq2Seq
 from plmlab.models.transformer import Transformer
-from plmlab.recipes import Parts, spreads
+from plmlab.recipes import Parts, seed_statistics
 from plmlab.world.datasets.passages import Passage, Words
 from studies.ch04.trainings import STUDY
 
@@ -50,7 +50,7 @@ class Mistake:
         before, right, own = sum(self.right[:-1], ()), self.right[-1], self.own[-1]
         if what == "next":
             return before + {"right": right, "own": own, "another's": strange}[history], self.next
-        wrong = [slot for slot, (one, other) in enumerate(zip(right, own, strict=False)) if one != other]
+        wrong = [position for position, (one, other) in enumerate(zip(right, own, strict=False)) if one != other]
         if len(right) != len(own) or len(wrong) != 1 or wrong[0] + 1 == len(right):
             return None
         return before + (right if history == "right" else own)[:wrong[0] + 1], right[wrong[0] + 1:]
@@ -75,8 +75,8 @@ def first_mistakes(written: Sequence[Words], some: Sequence[Passage]) -> list[Mi
 @torch.no_grad()
 def cost(model: Seq2Seq | Transformer, passage: Passage, history: Words, following: Words) -> tuple[float, bool]:
     """The loss of some words in nats a word after a history, and whether each of them is the likeliest."""
-    vocab = spelling().vocab
-    given = Given(model.eval(), pairs([passage]).source)
+    vocab = tokenizer().vocab
+    given = ConditionedDecoder(model.eval(), pairs([passage]).source)
     state = given.start()
     read = [vocab.need("start"), *(ids()[word] for word in history)]
     lost, likeliest = [], []
@@ -92,7 +92,8 @@ def after_mistakes(folder: str, name: str, seed: int) -> dict[str, Any]:
     """``mistakes``: how many can be asked about; ``wrong``: the share of passages that are wrong anywhere; and what is
     asked → history → how many are ``asked``, the ``loss`` in nats a word and the share that is all ``right``, None
     where there are too few."""
-    model, some = STUDY.trained(folder, name, updates=LONGER, seed=seed), exam(ASKED[name], f"exposure {seed}", COUNT)
+    model, some = STUDY.trained(folder, name, updates=LONGER, seed=seed), test_set(ASKED[name], f"exposure {seed}",
+                                                                                   COUNT)
     written = translations(model, some)
     found = first_mistakes(written, some)
     told: dict[str, Any] = {"mistakes": len(found), "wrong": fmean(
@@ -117,9 +118,9 @@ def measure(parts: Parts) -> dict[str, Any]:
     def over(name: str, what: str, history: str) -> dict[str, Any] | None:
         told = {seed: runs[folder, name, seed][what][history] for seed in SEEDS}
         enough = {seed: one for seed, one in told.items() if one}
-        return spreads(enough) if enough else None
+        return seed_statistics(enough) if enough else None
 
-    return {name: {"aim": aim} | spreads({
+    return {name: {"aim": aim} | seed_statistics({
         seed: {figure: runs[folder, name, seed][figure] for figure in ("mistakes", "wrong")} for seed in SEEDS}) | {
         what: {history: over(name, what, history) for history in histories} for what, histories in HISTORIES.items()}
         for name, aim in ASKED.items()}

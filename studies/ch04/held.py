@@ -19,9 +19,9 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from plmlab.chapters.ch04.arms import ARMS, LONGER, SEEDS, UPDATES
-from plmlab.chapters.ch04.translation import exam, ids, new, pairs, pieces, translations
+from plmlab.chapters.ch04.translation import ids, new, pairs, pieces, test_set, translations
 from plmlab.models.seq2seq import Seq2Seq
-from plmlab.recipes import Parts, spread
+from plmlab.recipes import Parts, seed_summary
 from plmlab.world.datasets.passages import Passage
 from studies.ch04.trainings import STUDY
 
@@ -51,7 +51,7 @@ def asked_words(some: Sequence[Passage]) -> Int[Tensor, "batch place"]:
 
 def long_enough(seed: int | str, count: int) -> list[Passage]:
     """Passages in which no word stands at two of the `PLACES`."""
-    return [passage for passage in exam(AIM, seed, 2 * count, "train" if seed == "learned" else "test")
+    return [passage for passage in test_set(AIM, seed, 2 * count, "train" if seed == "learned" else "test")
             if len(passage.english) >= 2 * EACH][:count]
 
 
@@ -113,8 +113,8 @@ def guessed(seed: int) -> dict[str, list[float]]:
 
     def told(passage: Passage, place: int) -> str:
         """The commonest word between a place's neighbours."""
-        around, slot = ("", *passage.english, ""), place % len(passage.english)
-        words = between[around[slot], around[slot + 2]]
+        around, position = ("", *passage.english, ""), place % len(passage.english)
+        words = between[around[position], around[position + 2]]
         return words.most_common(1)[0][0] if words else ""
 
     return {"commonest": [fmean(passage.english[place] == words.most_common(1)[0][0] for passage in asked)
@@ -130,8 +130,8 @@ def measure(parts: Parts) -> dict[str, Any]:
     runs = parts(probe, [(folder, name, seed) for name in PROBED for seed in SEEDS])
     guesses = parts(guessed, [(seed,) for seed in SEEDS])
     return {"places": list(PLACES), "aim": AIM,
-            "guessed": {which: [spread({seed: guesses[seed,][which][number] for seed in SEEDS})
+            "guessed": {which: [seed_summary({seed: guesses[seed,][which][number] for seed in SEEDS})
                                 for number in range(len(PLACES))] for which in ("commonest", "neighbours")},
-            "arms": {name: {which: [spread({seed: runs[folder, name, seed][which][number] for seed in SEEDS})
+            "arms": {name: {which: [seed_summary({seed: runs[folder, name, seed][which][number] for seed in SEEDS})
                                     for number in range(len(PLACES))] for which in ("trained", "untrained", "written")}
                      for name in PROBED}}

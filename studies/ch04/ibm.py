@@ -18,7 +18,7 @@ Table = dict[str, dict[str, float]]
 
 
 def near(target: int, targets: int, source: int, sources: int, pull: float) -> float:
-    """How strongly a link is believed for its place alone, from 0 to 1; slots are counted from 0."""
+    """How strongly a link is believed for its place alone, from 0 to 1; positions are counted from 0."""
     return exp(-pull * abs((target + 0.5) / targets - (source + 0.5) / sources))
 
 
@@ -33,8 +33,9 @@ def counted(some: Sequence[Passage], rounds: int, pull: float = 0.0) -> Table:
             read = (NULL, *passage.english)
             for place, word in enumerate(passage.chinese):
                 shares = [(believed[other].get(word, 0.0) if believed else 1.0)
-                          * (near(place, len(passage.chinese), slot - 1, len(passage.english), pull) if slot else 1.0)
-                          for slot, other in enumerate(read)]
+                          * (near(place, len(passage.chinese), position - 1, len(passage.english), pull) if position
+                             else 1.0)
+                          for position, other in enumerate(read)]
                 total = sum(shares)
                 for other, share in zip(read, shares, strict=True):
                     counts[other][word] += share / total
@@ -45,12 +46,12 @@ def counted(some: Sequence[Passage], rounds: int, pull: float = 0.0) -> Table:
 
 
 def links(table: Table, english: Words, chinese: Words, pull: float = 0.0) -> list[int | None]:
-    """For each Chinese word the slot of the English word that it most likely comes from, the first of those that tie;
-    None where no English word of the text is known to become it."""
+    """For each Chinese word the position of the English word that it most likely comes from, the first of those that
+    tie; None where no English word of the text is known to become it."""
     found: list[int | None] = []
     for place, word in enumerate(chinese):
-        scores = [table.get(other, {}).get(word, 0.0) * near(place, len(chinese), slot, len(english), pull)
-                  for slot, other in enumerate(english)]
+        scores = [table.get(other, {}).get(word, 0.0) * near(place, len(chinese), position, len(english), pull)
+                  for position, other in enumerate(english)]
         best = max(scores)
         found.append(scores.index(best) if best else None)
     return found

@@ -1,9 +1,9 @@
 """The links that attention finds, and those that rivals without a network count, by the rule of the chapter's `looks`.
 
 After a pilot (seed 0, not recorded), in which "general" looked at the word *behind* the partner: an encoder of one
-direction knows a word, and that it is over, at the next slot too. So the encoder of both directions, which Bahdanau et
-al. have, is an arm of its own with the same score ("two-way"), and beside the share on the partner stand the shares on
-its neighbours.
+direction knows a word, and that it is over, at the next position too. So the encoder of both directions, which Bahdanau
+et al. have, is an arm of its own with the same score ("two-way"), and beside the share on the partner stand the shares
+on its neighbours.
 
 Rivals: the diagonal alone; IBM model 1 (`ibm`), without a pull and with the one that is best on the passages to choose
 by; the attention before any training. A Transformer stands beside them: the mean of its heads, and the head that is
@@ -21,11 +21,11 @@ from torch import Tensor
 from plmlab.chapters.ch04.arms import ARMS, LONGER, SEEDS, UPDATES
 from plmlab.chapters.ch04.gold import Links, gold, names
 from plmlab.chapters.ch04.looks import looked
-from plmlab.chapters.ch04.translation import exam, new, pairs
+from plmlab.chapters.ch04.translation import new, pairs, test_set
 from plmlab.interpret.alignments import ACROSS
 from plmlab.interpret.readable import inference
 from plmlab.interpret.watching import watch
-from plmlab.recipes import Parts, spreads
+from plmlab.recipes import Parts, seed_statistics
 from plmlab.world.datasets.passages import Passage
 from studies.ch04.bottleneck import table
 from studies.ch04.ibm import links, near
@@ -40,12 +40,12 @@ PULLS = (0.0, 2.0, 4.0, 8.0)
 
 def right(weights: Sequence[Float[Tensor, "time key"]], some: Sequence[Passage], shift: int = 0, behind: int = 0,
           links: Callable[[Passage], Links] = gold) -> float:
-    """The share of linked words whose partner has the heaviest weight, [END] of the source being a slot too.
+    """The share of linked words whose partner has the heaviest weight, [END] of the source being a position too.
     ``weights`` are those of each passage; ``shift`` says how many words later than the word they are read off,
-    ``behind`` how many slots behind the partner the heaviest weight is to lie."""
+    ``behind`` how many positions behind the partner the heaviest weight is to lie."""
     asked = [(rows, one + shift, other) for rows, passage in zip(weights, some, strict=True)
              for one, other in links(passage) if one + shift >= 0]
-    return fmean(int(rows[slot].argmax()) == other + behind for rows, slot, other in asked)
+    return fmean(int(rows[position].argmax()) == other + behind for rows, position, other in asked)
 
 
 def on_partners(weights: Sequence[Float[Tensor, "time key"]], some: Sequence[Passage]) -> float:
@@ -67,7 +67,7 @@ def attended(folder: str, name: str, updates: int, seed: int) -> dict[str, dict[
     model, fresh = STUDY.trained(folder, name, updates=updates, seed=seed), new(ARMS[name], seed)
     told = {}
     for aim in AIMS:
-        some = exam(aim, seed, COUNT)
+        some = test_set(aim, seed, COUNT)
         weights = looked(model, some)
         told[str(aim)] = {f"shift {shift}": right(weights, some, shift) for shift in SHIFTS} | {
             f"behind {shift}": right(weights, some, behind=shift) for shift in SHIFTS} | {
@@ -82,7 +82,7 @@ def transformer(folder: str, seed: int) -> dict[str, dict[str, float]]:
     chosen = {name: right(weights, to_choose()) for name, weights in heads(model, to_choose()).items()}
     best = max(chosen, key=chosen.__getitem__)
     for aim in AIMS:
-        some = exam(aim, seed, COUNT)
+        some = test_set(aim, seed, COUNT)
         told[str(aim)] = {"mean": right(looked(model, some), some), "best": right(heads(model, some)[best], some)}
     return told
 
@@ -96,23 +96,23 @@ def by_counting(some: Sequence[Passage], pull: float) -> float:
 
 def diagonal(some: Sequence[Passage]) -> float:
     """The share of gold words whose partner stands where the diagonal passes."""
-    def nearest(passage: Passage, slot: int) -> int:
+    def nearest(passage: Passage, position: int) -> int:
         sizes = len(passage.chinese), len(passage.english)
-        return max(range(sizes[1]), key=lambda other: near(slot, sizes[0], other, sizes[1], 1.0))
+        return max(range(sizes[1]), key=lambda other: near(position, sizes[0], other, sizes[1], 1.0))
 
     return fmean(nearest(passage, one) == other for passage in some for one, other in gold(passage))
 
 
 def counted(pull: float, seed: int) -> dict[str, float]:
     """Length → the share of right links by IBM model 1 with a pull; ``choose``: that on the passages to choose by."""
-    return {str(aim): by_counting(exam(aim, seed, COUNT), pull) for aim in AIMS} | {
+    return {str(aim): by_counting(test_set(aim, seed, COUNT), pull) for aim in AIMS} | {
         "choose": by_counting(to_choose(), pull)}
 
 
 def without_counting(seed: int) -> dict[str, dict[str, float]]:
     """Length → the share on the ``diagonal``, and how many gold ``words``, ``names`` among them, and Chinese words in
     ``all`` there are."""
-    asked = {aim: exam(aim, seed, COUNT) for aim in AIMS}
+    asked = {aim: test_set(aim, seed, COUNT) for aim in AIMS}
     return {str(aim): {"diagonal": diagonal(some), "words": sum(len(gold(one)) for one in some),
                        "names": sum(len(names(one)) for one in some),
                        "all": sum(len(one.chinese) for one in some)} for aim, some in asked.items()}
@@ -127,9 +127,10 @@ def measure(parts: Parts) -> dict[str, Any]:
     counts = parts(counted, [(pull, seed) for pull in PULLS for seed in SEEDS])
     places = parts(without_counting, [(seed,) for seed in SEEDS])
     return {
-        "attention": {f"{name}, {updates:,}": spreads({seed: runs[folder, name, updates, seed] for seed in SEEDS})
+        "attention": {f"{name}, {updates:,}": seed_statistics({seed: runs[folder, name, updates, seed]
+                                                               for seed in SEEDS})
                       for name, updates in LOOKING},
-        "transformer": spreads({seed: others[folder, seed] for seed in SEEDS}),
-        "places": spreads({seed: places[seed,] for seed in SEEDS}),
-        "ibm": {f"{pull:g}": spreads({seed: counts[pull, seed] for seed in SEEDS}) for pull in PULLS},
+        "transformer": seed_statistics({seed: others[folder, seed] for seed in SEEDS}),
+        "places": seed_statistics({seed: places[seed,] for seed in SEEDS}),
+        "ibm": {f"{pull:g}": seed_statistics({seed: counts[pull, seed] for seed in SEEDS}) for pull in PULLS},
         "pull": max(PULLS, key=lambda pull: counts[pull, SEEDS[0]]["choose"])}

@@ -11,9 +11,9 @@ import torch
 
 from plmlab.chapters.ch04.arms import ARMS, DELAY, SEEDS, UPDATES
 from plmlab.chapters.ch04.reversal import WAYS
-from plmlab.chapters.ch04.translation import AIMS, Arm, exam, pairs
+from plmlab.chapters.ch04.translation import AIMS, Arm, pairs, test_set
 from plmlab.example import IGNORE
-from plmlab.recipes import Parts, spreads
+from plmlab.recipes import Parts, seed_statistics
 from plmlab.world.datasets.passages import Passage
 from studies.ch04.trainings import STUDY
 
@@ -21,8 +21,8 @@ COUNT = 60
 
 
 def lags(some: Sequence[Passage], arm: Arm) -> dict[str, float]:
-    """Steps of the state from a source word to the slot that says its partner: the ``mean`` over all partners, and the
-    mean over passages of the ``shortest`` one."""
+    """Steps of the state from a source word to the position that says its partner: the ``mean`` over all partners, and
+    the mean over passages of the ``shortest`` one."""
     steps = []
     for passage in some:
         read = arm.reads(passage)
@@ -37,7 +37,7 @@ def by_thirds(folder: str, name: str, seed: int) -> dict[str, dict[str, float]]:
     Chinese, [END] being in the last."""
     model, arm, told = STUDY.trained(folder, name, updates=UPDATES, seed=seed), ARMS[name], {}
     for aim in AIMS:
-        batch = pairs(exam(aim, seed, COUNT), arm)
+        batch = pairs(test_set(aim, seed, COUNT), arm)
         logprobs = model(batch).log_softmax(-1)
         asked = batch.targets != IGNORE
         lost = -logprobs.gather(-1, batch.targets.clamp(min=0)[..., None])[..., 0]
@@ -51,9 +51,10 @@ def by_thirds(folder: str, name: str, seed: int) -> dict[str, dict[str, float]]:
 
 def measure(parts: Parts) -> dict[str, Any]:
     """``loss``: arm → length → part → the loss with its spread; ``lags``: arm → length → `lags` of the first seed's
-    exam; ``delay``: the slots of nothing."""
+    exam; ``delay``: the positions of nothing."""
     folder = str(parts.folder)
     runs = parts(by_thirds, [(folder, name, seed) for name in WAYS for seed in SEEDS])
     return {"delay": DELAY,
-            "loss": {name: spreads({seed: runs[folder, name, seed] for seed in SEEDS}) for name in WAYS},
-            "lags": {name: {str(aim): lags(exam(aim, SEEDS[0], COUNT), ARMS[name]) for aim in AIMS} for name in WAYS}}
+            "loss": {name: seed_statistics({seed: runs[folder, name, seed] for seed in SEEDS}) for name in WAYS},
+            "lags": {name: {str(aim): lags(test_set(aim, SEEDS[0], COUNT), ARMS[name]) for aim in AIMS}
+                     for name in WAYS}}

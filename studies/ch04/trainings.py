@@ -15,10 +15,10 @@ from typing import Any
 
 from plmlab.chapters.ch04 import translation
 from plmlab.chapters.ch04.arms import ARMS, LONGER, SEEDS, UPDATES
-from plmlab.chapters.ch04.translation import AIMS, exam, loss, new, pairs, spelling
+from plmlab.chapters.ch04.translation import AIMS, loss, new, pairs, test_set, tokenizer
 from plmlab.models.seq2seq import Seq2Seq
 from plmlab.models.transformer import Transformer
-from plmlab.recipes import Parts, rates_tried, spread
+from plmlab.recipes import Parts, rates_tried, seed_summary
 from plmlab.recipes.study import Run, Study
 from plmlab.train import History
 from plmlab.world.datasets.passages import Passage
@@ -39,7 +39,7 @@ LIKE = {"end only": "fixed", "dot": "general", "two-way": "general", "additive":
 @cache
 def to_choose() -> tuple[Passage, ...]:
     """Passages of all lengths to choose rates by, none of which an exam has."""
-    return tuple(passage for aim in AIMS for passage in exam(aim, "choose", 40))
+    return tuple(passage for aim in AIMS for passage in test_set(aim, "choose", 40))
 
 
 def build(name: str, seed: int) -> Seq2Seq | Transformer:
@@ -49,7 +49,7 @@ def build(name: str, seed: int) -> Seq2Seq | Transformer:
 
 def train(model: Seq2Seq | Transformer, name: str, updates: int, lr: float, seed: int, **options: Any) -> History:
     """Train an arm; its validation is on passages of `WATCHED` words."""
-    watched = pairs(exam(WATCHED, "watched", 40), ARMS[name])
+    watched = pairs(test_set(WATCHED, "watched", 40), ARMS[name])
     return translation.train(model, ARMS[name], updates, lr, seed, evaluate=[watched], evaluate_every=EVERY, **options)
 
 
@@ -66,7 +66,7 @@ def test(run: Run) -> dict[str, Any]:
 
 STUDY = Study(
     name="arms", arms={(name,): RATES.get(name, USUAL) for name in ARMS}, build=build, train=train,
-    development=development, test=test, nothing=-log(len(spelling())), seeds=SEEDS, pilot_updates=UPDATES,
+    development=development, test=test, nothing=-log(len(tokenizer())), seeds=SEEDS, pilot_updates=UPDATES,
     updates={(name,): (UPDATES, LONGER) if name in MAIN else (UPDATES,) for name in ARMS},
     unequal="it is asked of four of them whether they have come to rest; they are compared after equal updates")
 
@@ -90,7 +90,7 @@ def measure(parts: Parts) -> dict[str, Any]:
     found = replace(STUDY, seeds=SEEDS[:1]).at(parts, {("fixed", DOUBLED): of["fixed"]}) | STUDY.at(
         parts, {(name, updates): of[name] for name in ARMS for updates in STUDY.budgets((name,))})
     return {name: {"lr": lr, "rates": rates_tried(scores), "like": LIKE.get(name, name), "loss": {
-        str(updates): spread({seed: run["loss"] for seed, run in found[name, updates].runs.items()})
+        str(updates): seed_summary({seed: run["loss"] for seed, run in found[name, updates].runs.items()})
         for updates in budgets(name)}, "history": {
         str(seed): run["history"] for seed, run in found[name, UPDATES].runs.items()}}
         for name, (lr, scores) in of.items()}

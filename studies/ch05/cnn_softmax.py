@@ -14,15 +14,15 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from plmlab import world
-from plmlab.example import IGNORE, TwoWayBatch
+from plmlab.example import IGNORE, BidirectionalBatch
 from plmlab.layers.cnn_softmax import CNNSoftmax, CorrectedCNNSoftmax
 from plmlab.models.elmo import ELMo, ELMoConfig, characters
-from plmlab.objectives import two_way
+from plmlab.objectives import bidirectional_lm
 from plmlab.recipes import Parts
 from plmlab.recipes.study import Run, Study
 from plmlab.train import History, fit
 from plmlab.world.datasets.batches import sentence_batches
-from plmlab.world.datasets.tokenizer import small_spelling
+from plmlab.world.datasets.tokenizer import small_world_tokenizer
 
 UPDATES, BATCH = 1600, 32
 TIMED = 60
@@ -36,7 +36,7 @@ class CNNSoftmaxELMo(ELMo):
         """A CNN softmax."""
         return CNNSoftmax(characters(config))
 
-    def token_logits(self, hidden: Float[Tensor, "*slots model"]) -> Float[Tensor, "*slots vocab"]:
+    def token_logits(self, hidden: Float[Tensor, "*positions model"]) -> Float[Tensor, "*positions vocab"]:
         """As in `ELMo`; the vectors of all words are made anew."""
         return self.softmax(hidden, self.codes)
 
@@ -80,21 +80,22 @@ ARMS: dict[str, Callable[[int], ELMo]] = {
 def build(arm: str, seed: int) -> ELMo:
     """An ELMo with random weights of this seed, which knows how the small world's words are spelled."""
     torch.manual_seed(seed)
-    model = ARMS[arm](len(small_spelling()))
-    model.spell(small_spelling())
+    model = ARMS[arm](len(small_world_tokenizer()))
+    model.set_spelling(small_world_tokenizer())
     return model
 
 
 def train(model: ELMo, arm: str, updates: int, lr: float, seed: int, **options: Any) -> History:
     """Train an arm for so many updates, on the same sentences whichever it is; the run's history."""
-    text = sentence_batches(world.small(), "train", small_spelling(), two_way, BATCH, seed)
+    text = sentence_batches(world.small(), "train", small_world_tokenizer(), bidirectional_lm, BATCH, seed)
     return fit(model, text, steps=updates, lr=lr, warmup=50, **options)
 
 
 @cache
-def exam(split: str = "test") -> TwoWayBatch:
+def test_set(split: str = "test") -> BidirectionalBatch:
     """600 sentences: of the test, the exam; of training text ("train"), those that rates are chosen by."""
-    return sentence_batches(world.small(), split, small_spelling(), two_way, 600, 5)(0)  # type: ignore[return-value]
+    return sentence_batches(world.small(), split, small_world_tokenizer(), bidirectional_lm, 600,
+                            5)(0)  # type: ignore[return-value]
 
 
 def near(words: Sequence[str]) -> dict[str, list[str]]:
@@ -117,20 +118,20 @@ def near(words: Sequence[str]) -> dict[str, list[str]]:
 @cache
 def neighbours() -> Float[Tensor, "vocab vocab"]:
     """1 where the word of a column is near that of a row, in ids of the small world."""
-    told = torch.zeros(len(small_spelling()), len(small_spelling()))
+    told = torch.zeros(len(small_world_tokenizer()), len(small_world_tokenizer()))
     for word, others in near(world.small().vocabulary).items():
-        told[small_spelling().id(word), [small_spelling().id(other) for other in others]] = 1
+        told[small_world_tokenizer().id(word), [small_world_tokenizer().id(other) for other in others]] = 1
     return told
 
 
 @torch.no_grad()
 def development(run: Run) -> float:
     """Minus the loss on new sentences of training text, in nats a target."""
-    return -float(run.model.eval().loss(exam("train")))
+    return -float(run.model.eval().loss(test_set("train")))
 
 
 @torch.no_grad()
-def costs(model: ELMo, batch: TwoWayBatch) -> dict[str, float]:
+def costs(model: ELMo, batch: BidirectionalBatch) -> dict[str, float]:
     """The loss in nats a target on ``all`` targets; on ``near`` words and on ``others``, where each word counts once,
     however often it is asked; and ``taken``, the probability that goes, where a near word is right, to all that are
     near it."""
@@ -147,16 +148,16 @@ def costs(model: ELMo, batch: TwoWayBatch) -> dict[str, float]:
 
 def test(run: Run) -> dict[str, dict[str, float]]:
     """``costs``: what a trained arm costs in the exam, as `costs` tells."""
-    return {"costs": costs(run.model.eval(), exam())}
+    return {"costs": costs(run.model.eval(), test_set())}
 
 
 STUDY = Study(name="cnn softmax", arms={(arm,): (3e-3, 1e-2, 3e-2) for arm in ARMS}, build=build, train=train,
-              development=development, test=test, updates=(UPDATES,), nothing=-log(len(small_spelling())))
+              development=development, test=test, updates=(UPDATES,), nothing=-log(len(small_world_tokenizer())))
 
 
 def microseconds(rounds: int) -> dict[str, float]:
     """Arm → the median time of an update, the arms taking turns; the batches are made beforehand."""
-    text = sentence_batches(world.small(), "train", small_spelling(), two_way, BATCH, 0)
+    text = sentence_batches(world.small(), "train", small_world_tokenizer(), bidirectional_lm, BATCH, 0)
     models = {arm: build(arm, 0) for arm in ARMS}
     steps = {arm: torch.optim.AdamW(model.parameters(), 1e-3) for arm, model in models.items()}
     seconds: dict[str, list[float]] = {arm: [] for arm in ARMS}
@@ -175,7 +176,7 @@ def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:
     targets that are near; and ``arms``: softmax → its ``parameters``, ``microseconds`` an update, ``lr``, the ``rates``
     tried, and ``costs``: what `costs` tells, with spread."""
     found, times = study.measure(parts), parts(microseconds, [(TIMED,)])[TIMED,]
-    targets = exam().targets
+    targets = test_set().targets
     told = {arm: {"parameters": sum(weight.numel() for weight in build(arm, 0).softmax.parameters()),
                   "microseconds": times[arm], **one.told()} for (arm, _), one in found.items()}
     return {"floor": world.small().entropy("test").token, "updates": UPDATES, "batch": BATCH,

@@ -11,7 +11,7 @@ def without_a_network(name: str, count: int, seed: int) -> float:
     most often; a part of speech is the word's most frequent, or that of its ending; a sense is the word's most
     frequent."""
     task = task_of(name)
-    known, exam = task.known(count, seed), task.exam()
+    known, test_set = task.known(count, seed), task.test_set()
     labels: dict[str, Counter[str]] = defaultdict(Counter)
     for words, gold in known:
         for word, label in zip(words, gold, strict=True):
@@ -28,9 +28,9 @@ def without_a_network(name: str, count: int, seed: int) -> float:
         return usual
 
     if name != "names":
-        return task.score([[guess(word) for word in words] for words, _ in exam], exam)
+        return task.score([[guess(word) for word in words] for words, _ in test_set], test_set)
     said = []
-    for words, _ in exam:
+    for words, _ in test_set:
         tags: list[str] = []
         kind = ""
         for word in words:
@@ -38,7 +38,7 @@ def without_a_network(name: str, count: int, seed: int) -> float:
             kind = (kind or guess(word, lambda label: label != "O")) if inside else ""
             tags.append("O" if not inside else f"I-{kind}" if tags and tags[-1] != "O" else f"B-{kind}")
         said.append(tags)
-    return task.score(said, exam)
+    return task.score(said, test_set)
 
 
 def keys_of(word: str) -> list[str]:

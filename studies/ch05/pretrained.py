@@ -22,14 +22,14 @@ from plmlab.batches import ExampleBatches
 from plmlab.chapters.ch05.tasks import PILOTS, SEEDS
 from plmlab.example import IGNORE
 from plmlab.models.elmo import ELMo, ELMoConfig
-from plmlab.models.seq2seq import Seq2SeqConfig, TwoWaySeq2Seq
-from plmlab.objectives import sequence_to_sequence, two_way
+from plmlab.models.seq2seq import BidirectionalSeq2Seq, Seq2SeqConfig
+from plmlab.objectives import bidirectional_lm, sequence_to_sequence
 from plmlab.recipes import Parts
 from plmlab.recipes.study import Run, Study
 from plmlab.text import Tokenizer
 from plmlab.train import History, fit
 from plmlab.world.datasets.batches import sentence_batches
-from plmlab.world.datasets.tokenizer import ids, spelling, world_tokenizer
+from plmlab.world.datasets.tokenizer import build_world_tokenizer, ids, world_tokenizer
 
 UPDATES, BATCH = 1500, 64
 HELD_OUT = 10
@@ -51,13 +51,13 @@ class WordELMo(ELMo):
         """The vectors of words; in training, one in twenty is [UNK]'s."""
         if self.training:
             dropped = torch.rand(tokens.shape, device=tokens.device) < UNKNOWN
-            tokens = tokens.masked_fill(dropped, spelling().vocab.need("unk"))
+            tokens = tokens.masked_fill(dropped, world_tokenizer().vocab.need("unk"))
         return self.table(tokens)
 
     def layers(self, sentences: Sequence[Sequence[str]]) -> list[Float[Tensor, "batch time both"]]:
         """One tensor a layer, of sentences between their begin and their end; a word that the vocabulary lacks is
         [UNK]."""
-        vocab = spelling().vocab
+        vocab = world_tokenizer().vocab
         rows = [torch.tensor([vocab.need("start"), *ids(words), vocab.need("end")]) for words in sentences]
         tokens = nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=vocab.need("pad"))
         return self.bilm.read(self.bilm.embedded(self.table(tokens)), tokens != vocab.need("pad"))
@@ -66,24 +66,24 @@ class WordELMo(ELMo):
 @cache
 def chinese() -> Tokenizer:
     """One token for each word of the full world's sentences, English and Chinese."""
-    return world_tokenizer(world.full(), texts=["sentences"])
+    return build_world_tokenizer(world.full(), texts=["sentences"])
 
 
 def build(kind: str, seed: int) -> Any:
     """A model with random weights."""
     torch.manual_seed(seed)
     if kind == "translation":
-        return TwoWaySeq2Seq(Seq2SeqConfig(len(chinese()), layers=LAYERS, model=2 * WIDTH))
+        return BidirectionalSeq2Seq(Seq2SeqConfig(len(chinese()), layers=LAYERS, model=2 * WIDTH))
     made = (WordELMo if kind == "words" else ELMo)(
-        replace(ELMoConfig.tiny(len(spelling())), model=WIDTH, hidden=2 * WIDTH, layers=LAYERS))
-    made.spell(spelling())
+        replace(ELMoConfig.tiny(len(world_tokenizer())), model=WIDTH, hidden=2 * WIDTH, layers=LAYERS))
+    made.set_spelling(world_tokenizer())
     return made
 
 
 def texts(kind: str, seed: int, split: str = "train") -> ExampleBatches:
     """What is read: sentences from both ends, or with their translations; as many each time."""
     if kind != "translation":
-        return sentence_batches(world.full(), split, spelling(), two_way, BATCH, seed)
+        return sentence_batches(world.full(), split, world_tokenizer(), bidirectional_lm, BATCH, seed)
     words = chinese()
 
     def draw(rng: Random) -> list[Any]:
@@ -120,7 +120,7 @@ def test(run: Run) -> dict[str, float]:
 
 STUDY = Study(name="pretrained", arms={(kind,): (3e-3, 1e-2) for kind in KINDS}, build=build, train=train,
               development=development, test=test, updates=(UPDATES,), pilot_updates=500, seeds=SEEDS, pilots=PILOTS,
-              nothing=-log(len(spelling())))
+              nothing=-log(len(world_tokenizer())))
 
 
 def pretrained(folder: str, kind: str, seed: int) -> Any:

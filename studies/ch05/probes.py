@@ -11,11 +11,11 @@ from torch import Tensor
 
 from plmlab.chapters.ch05.probes import DECIDING
 from plmlab.chapters.ch05.tasks import SEEDS
-from plmlab.example import TwoWayExample
+from plmlab.example import BidirectionalExample
 from plmlab.layers.scalar_mix import centred
-from plmlab.recipes import Parts, spread
+from plmlab.recipes import Parts, seed_summary
 from plmlab.senses import error_by_pattern
-from plmlab.world.datasets.tokenizer import spelling
+from plmlab.world.datasets.tokenizer import world_tokenizer
 from studies.ch05 import sense_probes, tag_probes
 from studies.ch05.pretrained import BATCH, UPDATES, texts
 from studies.ch05.readers import READERS, SEEDED, TWO_SIDED, reader
@@ -48,10 +48,10 @@ def read_off(folder: str, name: str, seed: int) -> dict[str, Told]:
     told = {view: {"tags": tags_told(tags[view]), "senses": senses_told(senses[view])} for view in tags}
     if {"1", "2"} <= set(tags):
         told["2 − 1"] = {
-            "tags": {exam: told_of(tags["2"][exam].right - tags["1"][exam].right, *tags["2"][exam][1:])
-                     for exam in tag_probes.EXAMS},
-            "senses": {exam: told_of(senses["2"][exam] - senses["1"][exam], sense_probes.asked(exam))
-                       for exam in sense_probes.EXAMS}}
+            "tags": {test_set: told_of(tags["2"][test_set].right - tags["1"][test_set].right, *tags["2"][test_set][1:])
+                     for test_set in tag_probes.EXAMS},
+            "senses": {test_set: told_of(senses["2"][test_set] - senses["1"][test_set], sense_probes.asked(test_set))
+                       for test_set in sense_probes.EXAMS}}
     return told
 
 
@@ -63,22 +63,22 @@ def told_of(right: np.ndarray, rows: Sequence[Any], weights: np.ndarray | None =
 
 def tags_told(exams: Mapping[str, tag_probes.Right]) -> dict[str, dict[str, float]]:
     """Exam → ``share`` and ``error``."""
-    return {exam: told_of(*told) for exam, told in exams.items()}
+    return {test_set: told_of(*told) for test_set, told in exams.items()}
 
 
 def senses_told(exams: Mapping[str, np.ndarray]) -> dict[str, dict[str, float]]:
     """Exam → ``share`` and ``error``."""
-    return {exam: told_of(right, sense_probes.asked(exam)) for exam, right in exams.items()}
+    return {test_set: told_of(right, sense_probes.asked(test_set)) for test_set, right in exams.items()}
 
 
 def read_before(seed: int) -> float:
     """The share of the sense exam's sentences that a biLM of this chapter has read in pretraining, word by word."""
     source, wanted = texts("words", seed), {row.words for row in sense_probes.asked(DECIDING["senses"])}
     met: set[tuple[str, ...]] = set()
-    by_ids = {tuple(spelling().encode(" ".join(words), plain=True)): words for words in wanted}
+    by_ids = {tuple(world_tokenizer().encode(" ".join(words), plain=True)): words for words in wanted}
     for step in range(UPDATES):
         for made in source.examples(step):
-            assert isinstance(made, TwoWayExample)
+            assert isinstance(made, BidirectionalExample)
             key = tuple(made.forwards.tokens[1:].tolist())
             if key in by_ids:
                 met.add(by_ids[key])
@@ -95,10 +95,10 @@ def measure(parts: Parts) -> dict[str, Any]:
     told: dict[str, Any] = {}
     for name in READERS:
         by_seed = {seed: runs[folder, name, seed] for seed in seeds[name]}
-        told[name] = {view: {what: {exam: {
-            **spread({seed: run[view][what][exam]["share"] for seed, run in by_seed.items()}),
-            "error": mean(run[view][what][exam]["error"] for run in by_seed.values())}
-            for exam in exams} for what, exams in by_seed[SEEDS[0]][view].items()} for view in by_seed[SEEDS[0]]}
+        told[name] = {view: {what: {test_set: {
+            **seed_summary({seed: run[view][what][test_set]["share"] for seed, run in by_seed.items()}),
+            "error": mean(run[view][what][test_set]["error"] for run in by_seed.values())}
+            for test_set in exams} for what, exams in by_seed[SEEDS[0]][view].items()} for view in by_seed[SEEDS[0]]}
     known, _, all_words, several = tag_probes.tagged()
     return {"readers": told, "rules": {
         "tags": {"by word or ending": tags_told(tag_probes.guess_tags(tag_probes.by_word_or_ending)),

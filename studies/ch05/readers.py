@@ -9,7 +9,7 @@ from plmlab.checkpoints import load
 from plmlab.example import PairBatch
 from plmlab.interpret import watch
 from plmlab.models.elmo import ELMo
-from plmlab.models.seq2seq import TwoWaySeq2Seq
+from plmlab.models.seq2seq import BidirectionalSeq2Seq
 from plmlab.models.word2vec import Word2Vec
 from plmlab.objectives import sequence_to_sequence
 from plmlab.text import Tokenizer
@@ -49,7 +49,7 @@ def of_elmo(model: ELMo) -> Reader:
     return by_rows(read)
 
 
-def of_translator(model: TwoWaySeq2Seq) -> Reader:
+def of_translator(model: BidirectionalSeq2Seq) -> Reader:
     """CoVe (McCann et al. 2017): a translator's word vectors, and its encoder's layers."""
     words = chinese()
 

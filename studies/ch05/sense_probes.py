@@ -41,9 +41,9 @@ def all_rows() -> tuple[Occurrence, ...]:
     return tuple(dict.fromkeys(row for part in parts for row in part))
 
 
-def asked(exam: str) -> list[Occurrence]:
+def asked(test_set: str) -> list[Occurrence]:
     """The occurrences that an exam asks about."""
-    if exam == "other patterns":
+    if test_set == "other patterns":
         return [row for _, part in other_patterns() for row in part]
     return other_sentences()[1]
 

@@ -18,7 +18,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from plmlab import world
-from plmlab.draws import below
+from plmlab.draws import randint
 from plmlab.world.grammar.sentence import Sentence
 from studies.ch05.counting import keys_of
 
@@ -85,7 +85,7 @@ def fold(word: str) -> int:
     """The part of the vocabulary that a word falls to, with all its forms."""
     readings = world.full().lexicon.readings.get(word, ())
     lemma = min((next(iter(reading.forms.values())) for reading, _ in readings), default=word)
-    return below(Random(f"fold:{lemma}"), FOLDS)
+    return randint(Random(f"fold:{lemma}"), FOLDS)
 
 
 def probe(strength: float, known: Float[Tensor, "known width"], tags: Tags, asked: Float[Tensor, "asked width"],

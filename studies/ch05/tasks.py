@@ -12,7 +12,7 @@ from typing import Any
 from plmlab.chapters.ch05 import tasks
 from plmlab.chapters.ch05.invented import WAYS
 from plmlab.chapters.ch05.tasks import ARMS, COUNTS, CURVES, EVERY, FEW, PATIENCE, PILOTS, SEEDS, STEPS
-from plmlab.recipes import Parts, best_rates, none_if_diverged, rates_tried, spread
+from plmlab.recipes import Parts, none_if_diverged, rates_tried, seed_summary, tune_learning_rates
 from studies.ch05.counting import without_a_network
 from studies.ch05.readers import reader
 
@@ -47,7 +47,7 @@ def piloted(name: str, arm: str, count: int) -> tuple[str, str, int]:
 
 def by_model(values: Sequence[int | float]) -> dict[str, Any]:
     """The spread of the three models, given a value for each of ``RUNS``; a model's is the mean of its runs."""
-    return spread({seed: fmean(values[seed::len(SEEDS)]) for seed in SEEDS})
+    return seed_summary({seed: fmean(values[seed::len(SEEDS)]) for seed in SEEDS})
 
 
 def measure(parts: Parts) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def measure(parts: Parts) -> dict[str, Any]:
     ``invented``, too; ``rules``: task → count → score with spread; ``every`` says how far apart the points of a curve
     are."""
     folder, asked = str(parts.folder), asked_for()
-    best = best_rates(parts, rate_score, PILOTS, {(folder, *piloted(*one)): RATES for one in asked})
+    best = tune_learning_rates(parts, rate_score, PILOTS, {(folder, *piloted(*one)): RATES for one in asked})
     chosen = {one: best[folder, *piloted(*one)] for one in asked}
     done = parts(reached, [(folder, *one, chosen[one][0], run) for one in asked for run in RUNS])
     counted = parts(without_a_network, [

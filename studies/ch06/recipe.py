@@ -9,7 +9,7 @@ from typing import Any
 from torch import nn
 
 from plmlab.chapters.ch06 import agreement, backwards, long_chains
-from plmlab.recipes import Parts, best_rate, piloted, rates_tried, spread
+from plmlab.recipes import Parts, pilot_score, rates_tried, seed_summary, tune_learning_rate
 
 SEEDS = (0, 1, 2)
 PILOTS = (9, 10)
@@ -27,7 +27,7 @@ def short(parts: Parts) -> dict[str, Any]:
     """``steps``; and ``kinds``: kind → agreement ``near`` and ``far`` step by step, with its spread."""
     kinds: dict[str, Any] = {}
     for kind in agreement.KINDS:
-        lr, scores = best_rate(piloted(parts, agreement.soon, PILOTS, kind), GRID)
+        lr, scores = tune_learning_rate(pilot_score(parts, agreement.soon, PILOTS, kind), GRID)
         runs = parts(agreement.curves, [(kind, lr, seed) for seed in SEEDS])
         told = {seed: runs[kind, lr, seed] for seed in SEEDS}
         kinds[kind] = {
@@ -42,12 +42,12 @@ def long(parts: Parts) -> dict[str, Any]:
     kinds: dict[str, Any] = {}
     shorter, longer = long_chains.LENGTHS
     for kind, grid in LONG_GRIDS.items():
-        lr, scores = best_rate(piloted(parts, long_chains.soon, PILOTS, kind, shorter), grid)
+        lr, scores = tune_learning_rate(pilot_score(parts, long_chains.soon, PILOTS, kind, shorter), grid)
         runs = parts(long_chains.run, [(kind, between, lr, seed) for between in (shorter, longer) for seed in SEEDS])
         kinds[kind] = {
             "lr": lr, "rates": rates_tried(scores), "parameters": size(long_chains.build(kind, 0, shorter)),
         } | {str(between): {"seen": by_step({seed: runs[kind, between, lr, seed]["seen"] for seed in SEEDS}),
-                            "unseen": spread({seed: runs[kind, between, lr, seed]["unseen"] for seed in SEEDS})}
+                            "unseen": seed_summary({seed: runs[kind, between, lr, seed]["unseen"] for seed in SEEDS})}
              for between in (shorter, longer)}
     return {"steps": looks(long_chains.EVERY, long_chains.STEPS), "unseen": long_chains.UNSEEN, "kinds": kinds}
 
@@ -56,7 +56,7 @@ def heads(parts: Parts) -> dict[str, Any]:
     """``steps``; and ``heads``: their number → the ``loss`` on new letters step by step, with its spread."""
     told: dict[str, Any] = {}
     for count in backwards.HEADS:
-        lr, scores = best_rate(piloted(parts, backwards.soon, PILOTS, count), GRID)
+        lr, scores = tune_learning_rate(pilot_score(parts, backwards.soon, PILOTS, count), GRID)
         runs = parts(backwards.backwards, [(count, lr, seed) for seed in SEEDS])
         told[str(count)] = {"lr": lr, "rates": rates_tried(scores),
                             "loss": by_step({seed: runs[count, lr, seed] for seed in SEEDS})}
@@ -70,7 +70,7 @@ def looks(every: int, last: int) -> list[int]:
 
 def by_step(runs: dict[int, list[float]]) -> list[dict[str, Any]]:
     """The spread over the seeds at each step; ``runs``: seed → its numbers, step by step."""
-    return [spread(dict(zip(runs, numbers, strict=True))) for numbers in zip(*runs.values(), strict=True)]
+    return [seed_summary(dict(zip(runs, numbers, strict=True))) for numbers in zip(*runs.values(), strict=True)]
 
 
 def size(model: nn.Module) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from plmlab.chapters.ch07 import corpus, judging, prompts
-from plmlab.recipes import Parts, best_rate, piloted, rates_tried, spread
+from plmlab.recipes import Parts, pilot_score, rates_tried, seed_summary, tune_learning_rate
 from studies.ch07 import sizes
 
 SEEDS = (0, 1, 2)
@@ -24,8 +24,8 @@ def main(parts: Parts) -> dict[str, Any]:
     told = parts(no_label, [(seed,) for seed in SEEDS])
     return {
         "labels": list(judging.LABELS), "fine-tuning": {kind: tuning(parts, kind) for kind in judging.KINDS},
-        "zero-shot": spread({seed: told[seed,]["likelier"] for seed in SEEDS}),
-        "above the floor": spread({seed: told[seed,]["above"] for seed in SEEDS}),
+        "zero-shot": seed_summary({seed: told[seed,]["likelier"] for seed in SEEDS}),
+        "above the floor": seed_summary({seed: told[seed,]["above"] for seed in SEEDS}),
         "prompts": prompting(parts), "sizes": sizes.measure(parts),
     }
 
@@ -42,21 +42,21 @@ def no_label(seed: int) -> dict[str, float]:
 def tuning(parts: Parts, kind: str) -> dict[str, Any]:
     """``lr``, the ``rates`` tried with their scores, and ``points``: the share right, by the number of labels; and the
     ``updates`` after which the development sentences' loss was lowest."""
-    lr, scores = best_rate(piloted(parts, judging.rate_score, PILOTS, kind), TUNING_GRID)
+    lr, scores = tune_learning_rate(pilot_score(parts, judging.rate_score, PILOTS, kind), TUNING_GRID)
     runs = parts(judging.tuned, [(kind, labels, lr, seed) for labels in judging.LABELS for seed in SEEDS])
 
     def points(name: str) -> list[dict[str, Any]]:
-        return [spread({seed: runs[kind, labels, lr, seed][name] for seed in SEEDS}) for labels in judging.LABELS]
+        return [seed_summary({seed: runs[kind, labels, lr, seed][name] for seed in SEEDS}) for labels in judging.LABELS]
     return {"lr": lr, "rates": rates_tried(scores), "points": points("right"), "updates": points("updates")}
 
 
 def prompting(parts: Parts) -> dict[str, Any]:
     """``shots``, the numbers of examples; ``steps``, the updates on rows; and reader → its marks by examples."""
-    lr, scores = best_rate(piloted(parts, prompts.rate_score, PILOTS), GRID)
+    lr, scores = tune_learning_rate(pilot_score(parts, prompts.rate_score, PILOTS), GRID)
     readers = {"sentences": parts(prompts.plain, [(seed,) for seed in SEEDS]),
                "rows": parts(prompts.rewarded_marks, [(lr, seed) for seed in SEEDS]),
                "most alike": parts(prompts.rival, [(seed,) for seed in SEEDS])}
-    marks = {reader: {mark: [spread({task[-1]: run[str(shots)][mark] for task, run in runs.items()})
+    marks = {reader: {mark: [seed_summary({task[-1]: run[str(shots)][mark] for task, run in runs.items()})
                              for shots in prompts.SHOTS] for mark in ("one of two", "right", "most given")}
              for reader, runs in readers.items()}
     return {"shots": list(prompts.SHOTS), "steps": prompts.STEPS, "questions": prompts.QUESTIONS, "lr": lr,

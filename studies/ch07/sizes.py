@@ -18,7 +18,7 @@ from plmlab.recipes.study import Run, Study
 from plmlab.text import Tokenizer
 from plmlab.train import History, fit
 from plmlab.world.datasets.batches import sentence_batches
-from plmlab.world.datasets.tokenizer import world_tokenizer
+from plmlab.world.datasets.tokenizer import build_world_tokenizer
 
 SIZES = {"1 layer of 32": (1, 32), "2 layers of 64": (2, 64), "3 layers of 128": (3, 128)}
 """Layers and width of each."""
@@ -26,15 +26,15 @@ UPDATES, BATCH = 500, 48
 
 
 @cache
-def spelling() -> Tokenizer:
+def tokenizer() -> Tokenizer:
     """The tokenizer of the full world: one token for each of its English words."""
-    return world_tokenizer(world.full(), ["english"], ["sentences"])
+    return build_world_tokenizer(world.full(), ["english"], ["sentences"])
 
 
 @cache
 def new(seed: int) -> Batch:
     """The batch of 500 sentences of the plain test; seed 3 is the exam, seed 4 chooses the rates."""
-    batch = sentence_batches(world.full(), "test", spelling(), causal, batch=500, seed=seed)(0)
+    batch = sentence_batches(world.full(), "test", tokenizer(), causal, batch=500, seed=seed)(0)
     assert isinstance(batch, Batch)
     return batch
 
@@ -43,12 +43,12 @@ def build(size: str, seed: int) -> GPT2:
     """A GPT-2 of one of the sizes, with random weights of this seed."""
     layers, width = SIZES[size]
     torch.manual_seed(seed)
-    return GPT2(GPTConfig(len(spelling()), time=64, layers=layers, model=width, heads=4, dropout=0.0))
+    return GPT2(GPTConfig(len(tokenizer()), time=64, layers=layers, model=width, heads=4, dropout=0.0))
 
 
 def train(model: GPT2, size: str, updates: int, lr: float, seed: int, **options: Any) -> History:
     """Train a GPT-2 for so many updates, on the same sentences whatever its size; the history of the run."""
-    text = sentence_batches(world.full(), "train", spelling(), causal, batch=BATCH, seed=seed)
+    text = sentence_batches(world.full(), "train", tokenizer(), causal, batch=BATCH, seed=seed)
     return fit(model, text, steps=updates, lr=lr, warmup=50, **options)
 
 
@@ -65,7 +65,7 @@ def test(run: Run) -> dict[str, float]:
 
 
 STUDY = Study(name="sizes", arms={(size,): (1e-3, 3e-3, 1e-2) for size in SIZES}, build=build, train=train,
-              development=development, test=test, updates=(UPDATES,), nothing=-log(len(spelling())))
+              development=development, test=test, updates=(UPDATES,), nothing=-log(len(tokenizer())))
 
 
 def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:

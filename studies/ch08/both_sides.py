@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 import torch
 
 from plmlab import world
-from plmlab.chapters.ch08.encoders import Encoder, LastSlot, LeftToRightBiLSTM
+from plmlab.chapters.ch08.encoders import Encoder, LastPosition, LeftToRightBiLSTM
 from plmlab.example import Batch
 from plmlab.models.bert import BERT
-from plmlab.recipes import Parts, best_rates, none_if_diverged, rates_tried, spread
-from plmlab.recipes.kept import with_kept
-from plmlab.transfer import MOST, TASKS, score, tune
+from plmlab.recipes import Parts, none_if_diverged, rates_tried, seed_summary, tune_learning_rates
+from plmlab.recipes.stored_models import with_kept
+from plmlab.transfer import MOST, TASKS, fine_tune, score
 from plmlab.world.datasets.batches import pair_batches
 from plmlab.world.datasets.segments import segment_pairs
-from plmlab.world.datasets.tokenizer import spelling
+from plmlab.world.datasets.tokenizer import world_tokenizer
 from studies.ch08 import smaller
 
 SEEDS = (0, 1, 2)
@@ -49,7 +49,7 @@ NOT_AT_ALL = "not at all"
 """The way of an arm with random weights."""
 ARMS = {
     "BERT": Arm("BERT", tasks=tuple(TASKS)), "no next sentence": Arm("no next sentence"),
-    "left to right": Arm("left to right", LastSlot), "+ BiLSTM": Arm("left to right", LeftToRightBiLSTM),
+    "left to right": Arm("left to right", LastPosition), "+ BiLSTM": Arm("left to right", LeftToRightBiLSTM),
     "mask lifted": Arm("left to right", Lifted), "from scratch": Arm(NOT_AT_ALL),
     "always [MASK]": Arm("always [MASK]", tasks=("names",)),
     "BERT, frozen": Arm("BERT", features=True, tasks=("names",)),
@@ -63,9 +63,9 @@ def reached(folder: str, arm: str, task: str, lr: float, seed: int, budget: tupl
     which it was best."""
     steps, patience = budget
     way, encoder, features, _ = ARMS[arm]
-    bert: BERT = (smaller.build("BERT", seed).bert if way == NOT_AT_ALL
+    bert: BERT = (smaller.build("BERT", seed).encoder if way == NOT_AT_ALL
                   else smaller.pretrained(folder, way, PILOTS.get(seed, seed)))
-    model, history = tune(encoder.over(bert) if encoder else bert, task, MOST, seed, lr=lr, steps=steps,
+    model, history = fine_tune(encoder.over(bert) if encoder else bert, task, MOST, seed, lr=lr, steps=steps,
                           patience=patience, features=features, show=False)
     assert history.best is not None
     return {"score": score(model, task), "development": history.best[1], "updates": history.best[0]}
@@ -80,12 +80,12 @@ def rate_score(folder: str, arm: str, task: str, lr: float, seed: int) -> float:
 def pretrainings(parts: Parts, folder: str) -> dict[str, Any]:
     """Pretrain and keep all models; way → ``lr``, the ``rates`` tried, and ``loss``, ``words in sight`` and ``million``
     words read, with spread."""
-    found = best_rates(parts, smaller.rate_score, tuple(PILOTS),
+    found = tune_learning_rates(parts, smaller.rate_score, tuple(PILOTS),
                        {(like,): smaller.RATES for like in smaller.LIKE.values()})
     best = {way: found[like,] for way, like in smaller.LIKE.items()}
     runs = parts(smaller.pretrain, [(folder, way, best[way][0], seed) for way in best for seed in SEEDS])
     return {way: {"lr": lr, "rates": rates_tried(scores),
-                  **{name: spread({seed: runs[folder, way, lr, seed][name] for seed in SEEDS})
+                  **{name: seed_summary({seed: runs[folder, way, lr, seed][name] for seed in SEEDS})
                      for name in ("loss", "words in sight", "million")}} for way, (lr, scores) in best.items()}
 
 
@@ -93,13 +93,13 @@ def pretrainings(parts: Parts, folder: str) -> dict[str, Any]:
 def follows(folder: str, seed: int) -> float:
     """How often the pretrained BERT rightly says whether B follows A, of 512 pairs drawn anew; half of them do."""
     model = with_kept(smaller.build("BERT", seed), smaller.kept(folder, "BERT", seed))
-    pairs = pair_batches(world.full(), "train", spelling(), 64, 77,
+    pairs = pair_batches(world.full(), "train", world_tokenizer(), 64, 77,
                          draw_pairs=partial(segment_pairs, longest=smaller.TIME - 3))
     right = []
     for step in range(8):
         batch = pairs(step)
         assert isinstance(batch, Batch)
-        right.append(model.next_sentence_logits(model.bert(batch)).argmax(-1) == batch.labels["next_sentence"])
+        right.append(model.next_sentence_logits(model.encoder(batch)).argmax(-1) == batch.labels["next_sentence"])
     return float(torch.cat(right).float().mean())
 
 
@@ -110,13 +110,13 @@ def measure(parts: Parts) -> dict[str, Any]:
     ways = pretrainings(parts, folder)
     judged = parts(follows, [(folder, seed) for seed in SEEDS])
     asked = [(name, task) for name, arm in ARMS.items() for task in arm.tasks]
-    best = best_rates(parts, rate_score, tuple(PILOTS), {
+    best = tune_learning_rates(parts, rate_score, tuple(PILOTS), {
         (folder, *one): GRID["features" if ARMS[one[0]].features else "tuned"] for one in asked if one[0] not in LIKE})
     rates = {(name, task): best[folder, LIKE.get(name, name), task] for name, task in asked}
     runs = parts(reached, [(folder, *one, lr, seed) for one, (lr, _) in rates.items() for seed in SEEDS])
     told: dict[str, Any] = {name: {} for name in ARMS}
     for (name, task), (lr, scores) in rates.items():
-        told[name][task] = {"lr": lr, "rates": rates_tried(scores), **{what: spread(
+        told[name][task] = {"lr": lr, "rates": rates_tried(scores), **{what: seed_summary(
             {seed: runs[folder, name, task, lr, seed][what] for seed in SEEDS}) for what in ("score", "updates")}}
     return {"steps": BUDGET[0], "patience": BUDGET[1], "ways": ways, "arms": told,
-            "follows": spread({seed: judged[folder, seed] for seed in SEEDS})}
+            "follows": seed_summary({seed: judged[folder, seed] for seed in SEEDS})}

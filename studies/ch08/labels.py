@@ -6,7 +6,7 @@ The rate of an arm and a task is chosen with all labels; the runs on fewer have 
 from typing import Any
 
 from plmlab.chapters.ch08.labels import PATIENCE, STEPS, reached
-from plmlab.recipes import Parts, best_rates, none_if_diverged, rates_tried, spread
+from plmlab.recipes import Parts, none_if_diverged, rates_tried, seed_summary, tune_learning_rates
 from plmlab.transfer import EVERY, MOST, TASKS
 
 SEEDS, PILOTS = (0, 1, 2), (9, 10)
@@ -20,7 +20,8 @@ RATES = {
 CURVES = ("from scratch", "frozen, last layer", "fine-tuned")
 """The arms that are measured at every number of labels; the others have all labels."""
 TASKS_OF = {"frozen, all layers + BiLSTM": ("names", "an answer")}
-"""Arm → its tasks, where it hasn't all: a BiLSTM's vectors are read slot by slot (the paper has it for names alone)."""
+"""Arm → its tasks, where it hasn't all: a BiLSTM's vectors are read position by position (the paper has it for names
+alone)."""
 
 
 @none_if_diverged
@@ -33,7 +34,7 @@ def measure(parts: Parts) -> dict[str, Any]:
     """Task → arm → ``lr``, the ``rates`` tried, and labels → ``score`` and ``updates`` with spread, and the seeds'
     ``curves``, a point every ``every`` updates."""
     arms = [(arm, task) for task in TASKS for arm in RATES if task in TASKS_OF.get(arm, TASKS)]
-    best = best_rates(parts, rate_score, PILOTS, {one: RATES[one[0]] for one in arms})
+    best = tune_learning_rates(parts, rate_score, PILOTS, {one: RATES[one[0]] for one in arms})
     asked = {one: LABELS if one[0] in CURVES else LABELS[-1:] for one in arms}
     runs = parts(reached, [(*one, labels, best[one][0], seed)
                            for one in arms for labels in asked[one] for seed in SEEDS])
@@ -46,5 +47,5 @@ def measure(parts: Parts) -> dict[str, Any]:
 
 def _spreads(runs: list[dict[str, Any]]) -> dict[str, Any]:
     by_seed = dict(zip(SEEDS, runs, strict=True))
-    return {**{name: spread({seed: run[name] for seed, run in by_seed.items()}) for name in ("score", "updates")},
+    return {**{name: seed_summary({seed: run[name] for seed, run in by_seed.items()}) for name in ("score", "updates")},
             "curves": [run["curve"] for run in runs]}

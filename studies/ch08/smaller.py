@@ -17,18 +17,18 @@ from plmlab.example import IGNORE, Batch
 from plmlab.models.bert import BERT, BERTConfig, BERTPretraining
 from plmlab.objectives.masked import Corruption, always_mask_same_draws, bert_80_10_10, masked
 from plmlab.recipes import none_if_diverged
-from plmlab.recipes.kept import keep, with_kept
+from plmlab.recipes.stored_models import keep, with_kept
 from plmlab.train import History, fit
 from plmlab.transfer import batch_of
 from plmlab.world.datasets.batches import mixed_batches, pair_batches, sentence_batches
 from plmlab.world.datasets.segments import segment_pairs
-from plmlab.world.datasets.tokenizer import ids, spelling
+from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 
 TIME, LAYERS, WIDTH = 96, 3, 96
 STEPS, BUCKETS, PAIRS, SENTENCES = 1200, 4, 4, 28
 """Updates, the batches of one update, and the texts of a batch: pairs of segments, and sentences alone."""
 SHARE = 0.3
-"""The share of slots that are asked; with the paper's 0.15 so few updates would leave BERT far from its floor."""
+"""The share of positions that are asked; with the paper's 0.15 so few updates would leave BERT far from its floor."""
 PILOT_STEPS, SAMPLE = 300, 200
 """Updates when a learning rate is tried, and the batches in which it is counted how much is read."""
 RATES = (1e-3, 3e-3, 1e-2)
@@ -53,10 +53,10 @@ def unasked(batch: Batch) -> Batch:
 
 
 def next_words(batch: Batch) -> Batch:
-    """The batch with nothing hidden and nothing asked of pairs: each slot must say the token that comes next."""
+    """The batch with nothing hidden and nothing asked of pairs: each position must say the token that comes next."""
     whole = torch.where(batch.targets == IGNORE, batch.tokens, batch.targets)
     targets = torch.full_like(whole, IGNORE)
-    targets[:, :-1] = whole[:, 1:].masked_fill(whole[:, 1:] == spelling().vocab.need("pad"), IGNORE)
+    targets[:, :-1] = whole[:, 1:].masked_fill(whole[:, 1:] == world_tokenizer().vocab.need("pad"), IGNORE)
     return replace(batch, tokens=whole, targets=targets, labels={})
 
 
@@ -72,7 +72,8 @@ LIKE = {"BERT": "BERT", "no next sentence": "BERT", "always [MASK]": "BERT", "le
 def build(way: str, seed: int) -> BERTPretraining:
     """A model with random weights."""
     torch.manual_seed(seed)
-    return WAYS[way][0](BERTConfig(len(spelling()), time=TIME, layers=LAYERS, model=WIDTH, inner=4 * WIDTH, dropout=0.0,
+    return WAYS[way][0](BERTConfig(len(world_tokenizer()), time=TIME, layers=LAYERS, model=WIDTH, inner=4 * WIDTH,
+                                   dropout=0.0,
                                    attention_dropout=0.0))
 
 
@@ -80,9 +81,9 @@ def texts(way: str, seed: int) -> Callable[[int], Batch]:
     """What is read: the texts depend on the seed, and the way says what is asked of them."""
     whole, (_, alter, corrupt) = world.full(), WAYS[way]
     mixed = bucketed(mixed_batches(
-        pair_batches(whole, "train", spelling(), PAIRS, seed, rate=SHARE, corrupt=corrupt,
+        pair_batches(whole, "train", world_tokenizer(), PAIRS, seed, rate=SHARE, corrupt=corrupt,
                      draw_pairs=partial(segment_pairs, longest=TIME - 3)),
-        sentence_batches(whole, "train", spelling(), partial(masked, rate=SHARE, corrupt=corrupt),
+        sentence_batches(whole, "train", world_tokenizer(), partial(masked, rate=SHARE, corrupt=corrupt),
                          SENTENCES, seed)), BUCKETS)
     return lambda step: alter(mixed(step))
 
@@ -110,20 +111,20 @@ def pretrain(folder: str, way: str, lr: float, seed: int) -> dict[str, float]:
     model, history = train(way, lr, seed, STEPS, show=False)
     keep(model, kept(folder, way, seed))
     read = texts(way, seed)
-    some = [int((read(step).tokens != spelling().vocab.need("pad")).sum()) for step in range(SAMPLE)]
+    some = [int((read(step).tokens != world_tokenizer().vocab.need("pad")).sum()) for step in range(SAMPLE)]
     return {"loss": history.smoothed(100)[-1], "words in sight": in_sight(model),
             "million": sum(some) / SAMPLE * BUCKETS * STEPS / 1e6}
 
 
 def pretrained(folder: str, way: str, seed: int) -> BERT:
     """The encoder of a model that `pretrain` has kept."""
-    return with_kept(build(way, seed), kept(folder, way, seed)).bert
+    return with_kept(build(way, seed), kept(folder, way, seed)).encoder
 
 
 @cache
 def whole_sentences() -> Batch:
-    """The batch of 500 sentences of the plain test with nothing hidden, each word to be named in its own slot."""
-    vocab = spelling().vocab
+    """The batch of 500 sentences of the plain test with nothing hidden, each word to be named in its own position."""
+    vocab = world_tokenizer().vocab
 
     def shown(words: list[str]) -> Any:
         read = ids(words)

@@ -48,7 +48,7 @@ def test(run: Run) -> dict[str, Any]:
     """What an arm says in the exam, its ``history`` (number of updates, the price of an answer) and the ``seconds`` of
     an update."""
     history = run.history
-    return said(run.model, "exam")._asdict() | {
+    return said(run.model, "test_set")._asdict() | {
         "history": [[step, -score] for step, score in history.scores],
         "seconds": (history.seconds - history.overhead) / run.updates}
 

@@ -8,7 +8,7 @@ from plmlab.chapters.ch10.arms import ARMS, MEMORY, SEGMENT, WINDOW, new
 from plmlab.chapters.ch10.distances import looks
 from plmlab.layers.relative import TransformerXLAttention
 from plmlab.models.transformer_xl import TransformerXL
-from plmlab.recipes import Parts, rates_tried, spreads
+from plmlab.recipes import Parts, rates_tried, seed_statistics
 from plmlab.recipes.study import Measured, Study
 from studies.ch10.arms import LIKE, LIVE, STUDY, UPDATES, Rates
 from studies.ch10.ways_to_read import by_windows, rule
@@ -24,10 +24,10 @@ def otherwise(folder: str, name: str, seed: int) -> Told:
     """The share of right answers by distance, where an arm is not read as it was trained: by ``windows``, each word
     with all that a window holds before it; with other memories (``memory 144``), and with distances that count as
     those of training where they are greater (``clamped``); and texts of `TWICE` the words, by the half that asks."""
-    model, exam = STUDY.trained(folder, name, updates=UPDATES, seed=seed), recalling.texts("exam")
-    rows, told = recalling.ids(exam), {}
+    model, test_set = STUDY.trained(folder, name, updates=UPDATES, seed=seed), recalling.texts("test_set")
+    rows, told = recalling.ids(test_set), {}
     if not ARMS[name].memory and ARMS[name].segment == WINDOW:
-        told["windows"] = recalling.said(by_windows(model, WINDOW, rows), exam)._asdict()
+        told["windows"] = recalling.said(by_windows(model, WINDOW, rows), test_set)._asdict()
     if issubclass(model.attention_class, TransformerXLAttention) and ARMS[name].memory:
         for memory in MEMORIES:
             told[f"memory {memory}"] = said_with(model, memory=memory)
@@ -39,20 +39,20 @@ def otherwise(folder: str, name: str, seed: int) -> Told:
 
 def said_with(model: TransformerXL, **changes: int) -> Told:
     """What a model says in the exam, read with other lengths."""
-    exam = recalling.texts("exam")
-    return recalling.said(recalling.in_order(model.remembering(**changes), recalling.ids(exam)), exam)._asdict()
+    test_set = recalling.texts("test_set")
+    return recalling.said(recalling.in_order(model.remembering(**changes), recalling.ids(test_set)), test_set)._asdict()
 
 
 def halves(model: TransformerXL) -> Told:
     """In texts that are twice as long: the share of right answers of those in sight of the memory, and the price of a
     word, in the ``first`` half and in the ``second``."""
-    some = recalling.texts("exam", TWICE)[:100]
+    some = recalling.texts("test_set", TWICE)[:100]
     prices, hits = recalling.outcomes(recalling.in_order(model, recalling.ids(some)), some)
     near = [question for question in recalling.questions(some) if question.back <= MEMORY]
 
     def told(begin: int) -> dict[str, float]:
         half = range(begin, begin + recalling.WORDS)
-        return {"right": fmean(float(hits[q.row, q.slot]) for q in near if q.slot in half),
+        return {"right": fmean(float(hits[q.row, q.position]) for q in near if q.position in half),
                 "all": float(prices[:, half.start:half.stop].mean())}
     return {"first": told(0), "second": told(recalling.WORDS)}
 
@@ -62,7 +62,7 @@ def told(name: str, updates: int, found: Measured) -> Told:
     and its ``history`` by seed."""
     return {"lr": found.lr, "rates": rates_tried(found.scores), "like": LIKE.get(name, name), "updates": updates,
             "parameters": sum(weight.numel() for weight in new(name, 0).parameters()),
-            **spreads({seed: {key: run[key] for key in ("right", "answers", "all", "seconds")}
+            **seed_statistics({seed: {key: run[key] for key in ("right", "answers", "all", "seconds")}
                        for seed, run in found.runs.items()}),
             "history": {str(seed): run["history"] for seed, run in found.runs.items()}}
 
@@ -75,13 +75,14 @@ def measure(parts: Parts, tuned: Rates, study: Study = STUDY) -> Told:
     folder = str(parts.folder)
     named = [name for name in tuned if ARMS[name].memory or ARMS[name].segment == WINDOW]
     runs = parts(otherwise, [(folder, name, seed) for name in named for seed in study.seeds])
-    exam = recalling.texts("exam")
-    asked = list(recalling.questions(exam))
+    test_set = recalling.texts("test_set")
+    asked = list(recalling.questions(test_set))
     return {
-        "segment": SEGMENT, "memory": MEMORY, "window": WINDOW, "updates": UPDATES, "words": len(recalling.spelling()),
+        "segment": SEGMENT, "memory": MEMORY, "window": WINDOW, "updates": UPDATES, "words": len(recalling.tokenizer()),
         "questions": len(asked), "chance": fmean(1 / len(q.things) for q in asked),
         "arms": {name: told(name, UPDATES, found[name, UPDATES]) for name in tuned}
                 | {"live": told("memory", LIVE, found["memory", LIVE])},
-        "otherwise": {name: spreads({seed: runs[folder, name, seed] for seed in study.seeds}) for name in named},
-        "rule": {name: rule(looks(name), exam) for name in ("memory", "none", "window", "sliding")},
+        "otherwise": {name: seed_statistics({seed: runs[folder, name, seed] for seed in study.seeds})
+                      for name in named},
+        "rule": {name: rule(looks(name), test_set) for name in ("memory", "none", "window", "sliding")},
     }

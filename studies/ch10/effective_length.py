@@ -18,7 +18,7 @@ from plmlab.chapters.ch10.arms import ARMS, SEEDS, new
 from plmlab.chapters.ch10.exercises import relative_gain
 from plmlab.example import Batch
 from plmlab.models.transformer_xl import TransformerXL
-from plmlab.recipes import Parts, spread
+from plmlab.recipes import Parts, seed_summary
 from studies.ch10.arms import STUDY, UPDATES
 
 STEP, LONGEST = 16, 144
@@ -62,7 +62,7 @@ def effective_lengths(told: Mapping[str, Mapping[int, Float[Tensor, "time"]]], s
 
 def lengths(folder: str, learned: bool, seed: int) -> dict[str, dict[str, int]]:
     """Share r → model → its length, among the models of one seed; if they have not ``learned``, with random weights."""
-    rows = recalling.ids(recalling.texts("exam")[:TEXTS])
+    rows = recalling.ids(recalling.texts("test_set")[:TEXTS])
     told = {}
     for name, (arm, changes) in GROUP.items():
         model = STUDY.trained(folder, arm, updates=UPDATES, seed=seed) if learned else new(arm, seed).eval()
@@ -72,7 +72,7 @@ def lengths(folder: str, learned: bool, seed: int) -> dict[str, dict[str, int]]:
 
 
 def direct(name: str) -> int:
-    """How many slots the last slot of a segment sees at once, itself among them."""
+    """How many positions the last position of a segment sees at once, itself among them."""
     arm, changes = GROUP[name]
     return min(LONGEST, ARMS[arm].segment + changes.get("memory", ARMS[arm].memory))
 
@@ -84,7 +84,7 @@ def measure(parts: Parts) -> dict[str, Any]:
     runs = parts(lengths, [(folder, learned, seed) for learned in (True, False) for seed in SEEDS])
 
     def told(learned: bool) -> dict[str, Any]:
-        return {str(share): {name: spread({seed: runs[folder, learned, seed][str(share)][name] for seed in SEEDS})
+        return {str(share): {name: seed_summary({seed: runs[folder, learned, seed][str(share)][name] for seed in SEEDS})
                              for name in GROUP} for share in SHARES}
     return {"step": STEP, "longest": LONGEST, "direct": {name: direct(name) for name in GROUP},
             "trained": told(True), "untrained": told(False)}

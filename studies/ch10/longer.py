@@ -5,7 +5,7 @@ from typing import Any
 from plmlab.chapters.ch10 import recalling
 from plmlab.chapters.ch10.arms import ARMS, WINDOW
 from plmlab.chapters.ch10.readers import CountingTransformerXL
-from plmlab.recipes import Parts, spreads
+from plmlab.recipes import Parts, seed_statistics
 from plmlab.recipes.study import Study
 from studies.ch10.arms import LONGER, STUDY, Rates
 from studies.ch10.distances import halves
@@ -17,10 +17,10 @@ LEFT_OUT = ("taught",)
 def otherwise(folder: str, name: str, seed: int) -> dict[str, Any]:
     """What an arm says in the exam by ``windows``, if it is one; the ``halves`` of texts twice as long, if it counts
     their words."""
-    model, exam = STUDY.trained(folder, name, updates=LONGER, seed=seed), recalling.texts("exam")
+    model, test_set = STUDY.trained(folder, name, updates=LONGER, seed=seed), recalling.texts("test_set")
     told: dict[str, Any] = {}
     if ARMS[name].segment == WINDOW:
-        told["windows"] = recalling.said(by_windows(model, WINDOW, recalling.ids(exam)), exam)._asdict()
+        told["windows"] = recalling.said(by_windows(model, WINDOW, recalling.ids(test_set)), test_set)._asdict()
     if issubclass(ARMS[name].model, CountingTransformerXL):
         told["halves"] = halves(model)
     return told
@@ -35,7 +35,7 @@ def measure(parts: Parts, tuned: Rates, study: Study = STUDY) -> dict[str, Any]:
     told = {}
     for name in again:
         runs = found[name, LONGER].runs
-        told[name] = {"lr": tuned[name][0], **spreads({
+        told[name] = {"lr": tuned[name][0], **seed_statistics({
             seed: {"in order": {key: run[key] for key in ("right", "answers", "all")}} | others[folder, name, seed]
             for seed, run in runs.items()}), "history": {str(seed): run["history"] for seed, run in runs.items()}}
     return {"updates": LONGER, "arms": told}

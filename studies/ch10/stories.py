@@ -24,11 +24,11 @@ from plmlab.chapters.ch10 import recalling
 from plmlab.chapters.ch10.arms import HEADS, LAYERS, MEMORY, SEEDS, SEGMENT, TEXTS, WIDTH
 from plmlab.example import Batch
 from plmlab.models.transformer_xl import TransformerXL, TransformerXLConfig
-from plmlab.recipes import Parts, spread
+from plmlab.recipes import Parts, seed_summary
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.train import fit
 from plmlab.world.datasets.recalls import RecallText, RecallTexts
-from plmlab.world.datasets.tokenizer import world_tokenizer
+from plmlab.world.datasets.tokenizer import build_world_tokenizer
 from plmlab.world.documents.stories import Story
 
 UPDATES, THREADS = 2400, 3
@@ -39,9 +39,9 @@ AROUND = 12
 
 
 @cache
-def spelling() -> Tokenizer:
+def tokenizer() -> Tokenizer:
     """One token for each English word that the small world's stories may use."""
-    return world_tokenizer(world.small(), ["english"], ["stories"])
+    return build_world_tokenizer(world.small(), ["english"], ["stories"])
 
 
 @cache
@@ -58,13 +58,13 @@ def read() -> Int[Tensor, "text word"]:
     """All texts to train on: deeds, and as many with threads."""
     each = recalling.READ // len(recalling.WITHIN)
     some = chain(recalling.texts("train"), *(threads(0, each, farthest) for farthest in recalling.WITHIN))
-    return torch.tensor(spelling().encode_all([" ".join(text.words) for text in some], plain=True))
+    return torch.tensor(tokenizer().encode_all([" ".join(text.words) for text in some], plain=True))
 
 
 def learned(updates: int, lr: float, seed: int) -> TransformerXL:
     """A Transformer-XL after so many updates."""
     torch.manual_seed(seed)
-    model = TransformerXL(TransformerXLConfig(len(spelling()), SEGMENT, MEMORY, LAYERS, WIDTH, HEADS, 4 * WIDTH,
+    model = TransformerXL(TransformerXLConfig(len(tokenizer()), SEGMENT, MEMORY, LAYERS, WIDTH, HEADS, 4 * WIDTH,
                                               dropout=0.0))
     fit(model, partial(recalling.drawn, read(), seed, count=TEXTS), steps=updates, lr=lr, warmup=50, show=False)
     return model.eval()
@@ -73,7 +73,7 @@ def learned(updates: int, lr: float, seed: int) -> TransformerXL:
 @torch.no_grad()
 def price(model: TransformerXL, words: tuple[str, ...], answer: tuple[str, ...]) -> float:
     """What an answer costs after some words, in nats."""
-    ids = torch.tensor([spelling().encode(" ".join((*words, *answer)), plain=True)])
+    ids = torch.tensor([tokenizer().encode(" ".join((*words, *answer)), plain=True)])
     logits: Float[Tensor, "time vocab"] = model(Batch.continuing(ids[:, :-1], 0))[0, -len(answer):]
     return float(-logits.log_softmax(-1).gather(-1, ids[0, -len(answer):, None]).sum())
 
@@ -90,15 +90,15 @@ def on_threads(model: TransformerXL, some: tuple[RecallText, ...]) -> float:
                  for text in some for recall in text.recalls if recall.distance < MEMORY)
 
 
-def exam() -> tuple[Story, ...]:
+def test_set() -> tuple[Story, ...]:
     """The stories that are asked."""
     return tuple(islice((story for story in world.small().stories(0, LENGTHS)
                          if len({len(option) for option in story.options}) == 1), STORIES))
 
 
 def mentions(story: Story, option: tuple[str, ...]) -> list[int]:
-    """The slots of a story where an answer's last word stands."""
-    return [slot for slot, word in enumerate(story.words) if word == option[-1]]
+    """The positions of a story where an answer's last word stands."""
+    return [position for position, word in enumerate(story.words) if word == option[-1]]
 
 
 def by_words(story: Story) -> tuple[str, ...]:
@@ -107,7 +107,7 @@ def by_words(story: Story) -> tuple[str, ...]:
     often, asked = Counter(story.words), set(story.question)
 
     def match(option: tuple[str, ...]) -> float:
-        around = (story.words[max(0, slot - AROUND):slot + AROUND] for slot in mentions(story, option))
+        around = (story.words[max(0, position - AROUND):position + AROUND] for position in mentions(story, option))
         return max((fsum(1 / often[word] for word in words if word in asked) for words in around), default=0.0)
     return max(story.options, key=match)
 
@@ -116,7 +116,7 @@ def asked(lr: float, seed: int) -> dict[str, float]:
     """The share of right answers: in new texts with ``threads``, in ``stories`` with the memory of training, with a
     ``long memory``, and with ``no story`` at all."""
     model = learned(UPDATES, lr, seed)
-    told, some = {"threads": on_threads(model, threads(2, 100, recalling.FARTHEST))}, exam()
+    told, some = {"threads": on_threads(model, threads(2, 100, recalling.FARTHEST))}, test_set()
     for name, memory in (("stories", MEMORY), ("long memory", LONG)):
         reader = model.remembering(memory=memory)
         told[name] = fmean(right(reader, (*story.words, *story.question), story.options, story.answer)
@@ -128,9 +128,9 @@ def measure(parts: Parts, lr: float) -> dict[str, Any]:
     """How many stories were ``asked``, in which share of them the answer stands ``in sight`` of the
     memory of training, the share that is right ``by words``, and the spread of each share of `asked`."""
     runs = parts(asked, [(lr, seed) for seed in SEEDS])
-    names, some = runs[lr, SEEDS[0]], exam()
+    names, some = runs[lr, SEEDS[0]], test_set()
     in_sight = [mentions(story, story.answer)[-1] >= len(story.words) + len(story.question) - MEMORY for story in some]
-    return {"lr": lr, "updates": UPDATES, "asked": STORIES, "words": len(spelling()),
+    return {"lr": lr, "updates": UPDATES, "asked": STORIES, "words": len(tokenizer()),
             "in sight": fmean(map(float, in_sight)),
             "by words": fmean(float(by_words(story) == story.answer) for story in some),
-            "right": {name: spread({seed: runs[lr, seed][name] for seed in SEEDS}) for name in names}}
+            "right": {name: seed_summary({seed: runs[lr, seed][name] for seed in SEEDS}) for name in names}}

@@ -12,9 +12,9 @@ from plmlab.world.datasets.recalls import RecallText
 
 
 @torch.no_grad()
-def by_windows(model: nn.Module, window: int, rows: Int[Tensor, "text word"]) -> Float[Tensor, "text slot vocab"]:
-    """The logits of each slot but the last, read with the ``window`` − 1 words before it: all slots of the first window
-    at once, and each later one in a window of its own."""
+def by_windows(model: nn.Module, window: int, rows: Int[Tensor, "text word"]) -> Float[Tensor, "text position vocab"]:
+    """The logits of each position but the last, read with the ``window`` − 1 words before it: all positions of the
+    first window at once, and each later one in a window of its own."""
     last = rows.shape[1] - 1
     return torch.cat([recalling.in_order(model, rows[:, :window + 1]), *(
         recalling.in_order(model, rows[:, end - window:end + 1])[:, -1:] for end in range(window + 1, last + 1))], 1)
@@ -27,7 +27,7 @@ def rule(looks: Bool[Tensor, "query key"], some: Sequence[RecallText]) -> dict[s
     asked, hits = list(recalling.questions(some)), []
     for question in asked:
         words = some[question.row].words
-        seen = [words[at] for at in looks[question.slot].nonzero().flatten() if words[at] in question.things]
+        seen = [words[at] for at in looks[question.position].nonzero().flatten() if words[at] in question.things]
         said = seen[-1] if seen else max(sorted(question.things), key=often.__getitem__)
-        hits.append(float(said == words[question.slot + 1]))
+        hits.append(float(said == words[question.position + 1]))
     return recalling.by_distance(asked, hits)

@@ -20,7 +20,7 @@ from plmlab.chapters.ch10 import recalling
 from plmlab.chapters.ch10.arms import Arm
 from plmlab.models.ngram import ModifiedKneserNey
 from plmlab.models.transformer_xl import TransformerXL, TransformerXLConfig
-from plmlab.recipes import Parts, rates_tried, spreads
+from plmlab.recipes import Parts, rates_tried, seed_statistics
 from plmlab.recipes.study import Run, Study
 from plmlab.text import articles
 from plmlab.text.tokenizers import Tokenizer
@@ -48,9 +48,9 @@ ORDERS = (1, 2, 3)
 def parted() -> dict[str, list[str]]:
     """The paragraphs of the sample: of ten articles eight are read, one is for choices ("development"), one is the
     "exam"."""
-    found: dict[str, list[str]] = {"read": [], "development": [], "exam": []}
+    found: dict[str, list[str]] = {"read": [], "development": [], "test_set": []}
     for number, article in enumerate(articles()):
-        found[{8: "development", 9: "exam"}.get(number % 10, "read")] += article.paragraphs
+        found[{8: "development", 9: "test_set"}.get(number % 10, "read")] += article.paragraphs
     return found
 
 
@@ -92,7 +92,7 @@ def by_counting(order: int) -> float:
     """The mean price of a piece of the exam for who has counted the n-grams of what is read."""
     counted = ModifiedKneserNey(rows("read").tolist(), order, tokenizer().vocab)
     prices = [-log(counted.chances(tuple(row[end - order + 1:end]), np.array([row[end]]))[0])
-              for row in rows("exam").tolist() for end in range(WINDOW + 1, len(row))]
+              for row in rows("test_set").tolist() for end in range(WINDOW + 1, len(row))]
     return fmean(prices)
 
 
@@ -106,14 +106,14 @@ def test(run: Run) -> dict[str, float]:
     with all those before it; with the memory "emptied" before each segment, and twice as long ("longer"); and the
     ``seconds`` of an update."""
     model, [name] = run.model, run.arm
-    told = {"in order": price(recalling.in_order(model, rows("exam")), "exam"),
+    told = {"in order": price(recalling.in_order(model, rows("test_set")), "test_set"),
             "seconds": run.history.seconds / run.updates}
     if ARMS[name].memory:
         for way, memory in (("emptied", 0), ("longer", 2 * MEMORY)):
             other = model.remembering(memory=memory)
-            told[way] = price(recalling.in_order(other, rows("exam")), "exam")
+            told[way] = price(recalling.in_order(other, rows("test_set")), "test_set")
     elif ARMS[name].segment == WINDOW:
-        told["windows"] = price(by_windows(model, WINDOW, rows("exam")), "exam")
+        told["windows"] = price(by_windows(model, WINDOW, rows("test_set")), "test_set")
     return told
 
 
@@ -131,4 +131,4 @@ def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:
     lr, scores = rate
     return {"pieces": PIECES, "read": rows("read").numel(), "asked": ASKED * (TIME - WINDOW), "updates": updates,
             "lr": lr, "rates": rates_tried(scores), "by counting": {str(order): counting[order,] for order in ORDERS},
-            "arms": {name: spreads(found[name, updates].runs) for name, in study.arms}}
+            "arms": {name: seed_statistics(found[name, updates].runs) for name, in study.arms}}

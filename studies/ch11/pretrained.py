@@ -4,8 +4,8 @@ XLNet and MPNet come with the course. Their rival, a BERT, is pretrained in the 
 has read five times as much. What is equal is the updates, the texts of each, one in eight a pair of segments, and so
 the real tokens, padding and MPNet's masks not counted (`tokens`). BERT and MPNet read the very same sentences; XLNet
 reads the same pairs, and for the rest other sentences of the same world, because its objective draws otherwise from the
-same stream. What is asked of them is a third of the words, or 30 % of all slots. BERT alone is asked whether a segment
-follows. The losses are of different questions: only beside its floor does each say something.
+same stream. What is asked of them is a third of the words, or 30 % of all positions. BERT alone is asked whether a
+segment follows. The losses are of different questions: only beside its floor does each say something.
 """
 
 import re
@@ -21,7 +21,7 @@ from plmlab.models.two_streams import TwoStreamPretraining
 from plmlab.pretraining import Plan, pretrain
 from plmlab.pretraining.material import world_batches
 from plmlab.recipes import Parts
-from plmlab.world.datasets.tokenizer import spelling
+from plmlab.world.datasets.tokenizer import world_tokenizer
 
 ALIKE = {"corpus": "world", "steps": 2800, "batch": 32, "accumulate": 4, "time": 192, "vocab": 2000, "layers": 3,
          "width": 128, "heads": 4, "seed": 0, "held_out": 0.05, "save_every": 700}
@@ -75,14 +75,14 @@ def tokens(model: str) -> float:
     """The real tokens that a model has read, [CLS] and [SEP] among them, in millions, judged by one update in `EVERY`.
     A place is counted once, though MPNet's masks stand there too."""
     plan = Plan(**PLANS[model], out="nowhere")
-    batches, pad, read = world_batches(plan, spelling()), spelling().vocab.need("pad"), 0
-    looked_at = range(0, plan.steps, EVERY)
-    for update in looked_at:
+    batches, pad, read = world_batches(plan, world_tokenizer()), world_tokenizer().vocab.need("pad"), 0
+    padding_mask = range(0, plan.steps, EVERY)
+    for update in padding_mask:
         for step in range(plan.accumulate):
             batch = batches(update * plan.accumulate + step)
-            places = batch.positions[:, 0].expand(batch.size).masked_fill(batch.tokens == pad, -1)
+            places = batch.position_ids[:, 0].expand(batch.size).masked_fill(batch.tokens == pad, -1)
             read += int((places.amax(1) + 1).sum())
-    return read * plan.steps / len(looked_at) / 1e6
+    return read * plan.steps / len(padding_mask) / 1e6
 
 
 def measure(parts: Parts) -> dict[str, Any]:

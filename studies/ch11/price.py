@@ -11,11 +11,11 @@ from typing import Any
 from plmlab import world
 from plmlab.chapters.ch11.arms import ARMS, BATCH, JUDGED_SEED, JUDGED_TEXTS, judged
 from plmlab.world.datasets.batches import sentence_batches
-from plmlab.world.datasets.tokenizer import small_spelling
+from plmlab.world.datasets.tokenizer import small_world_tokenizer
 from plmlab.world.probability.example_floor import example_floor
-from plmlab.world.probability.readers import told_length, visible_positions
+from plmlab.world.probability.readers import length_known, positions_known
 
-READERS = {"told the length": told_length, "positions in sight": visible_positions}
+READERS = {"told the length": length_known, "positions in sight": positions_known}
 COUNTED = 100
 """Updates whose words are counted."""
 
@@ -37,11 +37,11 @@ def floors(name: str) -> dict[str, float]:
 def words_read(name: str) -> dict[str, float]:
     """Of `COUNTED` updates: the real tokens that an arm reads, in thousands, and of these the share that it is asked.
     """
-    source = sentence_batches(world.small(), "train", small_spelling(), ARMS[name].objective, BATCH, 0)
+    source = sentence_batches(world.small(), "train", small_world_tokenizer(), ARMS[name].objective, BATCH, 0)
     tokens = asked = 0
     for step in range(COUNTED):
         for example in source.examples(step):
-            tokens += len(set(example.positions[0].tolist()))  # type: ignore[union-attr]
+            tokens += len(set(example.position_ids[0].tolist()))  # type: ignore[union-attr]
             asked += int((example.targets >= 0).sum())  # type: ignore[union-attr]
     return {"thousand": tokens / 1000, "asked": asked / tokens}
 

@@ -18,7 +18,7 @@ and after 3,600 updates the second can hardly be met, for masks are within 0.02 
 from typing import Any
 
 from plmlab.chapters.ch11 import arms, hidden
-from plmlab.recipes import Parts, best_rates, rates_tried, spread, spreads
+from plmlab.recipes import Parts, rates_tried, seed_statistics, seed_summary, tune_learning_rates
 from studies.ch11 import pretrained, price, remembering, tuned, unread
 
 
@@ -34,7 +34,7 @@ def compared(parts: Parts) -> dict[str, Any]:
     and, of hidden words, by kind, what `hidden.examined` tells, with spread; ``exact``: what the exact reader pays by
     kind, the ``gaps`` of each, and the share that was ``read``."""
     folder = str(parts.folder)
-    best = best_rates(parts, arms.rate_score, arms.PILOTS,
+    best = tune_learning_rates(parts, arms.rate_score, arms.PILOTS,
                       {(name,): arms.RATES for name in arms.ARMS if name not in arms.LIKE})
     rates = {name: best[arms.LIKE.get(name, name),] for name in arms.ARMS}
     runs = [(name, updates, seed) for name in arms.ARMS for updates in arms.budgets(name) for seed in arms.SEEDS]
@@ -44,10 +44,10 @@ def compared(parts: Parts) -> dict[str, Any]:
     for name, (lr, scores) in rates.items():
         told[name] |= {"lr": lr, "rates": rates_tried(scores), "updates": {}}
         for updates in arms.budgets(name):
-            found: dict[str, Any] = {"loss": spread({
+            found: dict[str, Any] = {"loss": seed_summary({
                 seed: losses[folder, name, updates, lr, seed] for seed in arms.SEEDS})}
             if arms.ARMS[name].ask:
-                found |= spreads({seed: exams[folder, name, updates, seed] for seed in arms.SEEDS})
+                found |= seed_statistics({seed: exams[folder, name, updates, seed] for seed in arms.SEEDS})
             told[name]["updates"][str(updates)] = found
     return {"arms": told, "exact": {kind: hidden.described(kind) for kind in hidden.KINDS}, "k": arms.K,
             "rate": arms.RATE, "batch": arms.BATCH, "pilot updates": arms.PILOT}

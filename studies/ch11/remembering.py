@@ -31,18 +31,18 @@ from torch.nn import functional as F
 from plmlab import world
 from plmlab.chapters.ch11.arms import BATCH, HEADS, LAYERS, PILOTS, RATES, SEEDS, WIDTH, K
 from plmlab.chapters.ch11.hidden import Gap, best
-from plmlab.chapters.ch11.hidden import gaps as exam
+from plmlab.chapters.ch11.hidden import gaps as test_set
 from plmlab.example import IGNORE, Example
 from plmlab.models.xlnet import XLNetConfig
 from plmlab.objectives import permuted_targets
-from plmlab.objectives.permuted import gaps
-from plmlab.recipes import Parts, best_rates, none_if_diverged, rates_tried, spreads
+from plmlab.objectives.permuted import cloze_in_permutation
+from plmlab.recipes import Parts, none_if_diverged, rates_tried, seed_statistics, tune_learning_rates
 from plmlab.train import History, fit
-from plmlab.world.datasets.tokenizer import small_spelling
+from plmlab.world.datasets.tokenizer import small_world_tokenizer
 from studies.ch11.segments import SegmentReader, Segments
 
 REMEMBERED = 15
-"""Slots of a memory: the longest sentence of the small world has 13 words, and [SEP] and [CLS]."""
+"""Positions of a memory: the longest sentence of the small world has 13 words, and [SEP] and [CLS]."""
 KIND = "a word"
 """What is hidden in the exam."""
 JUDGED, JUDGED_SEED = 20, 77
@@ -52,8 +52,8 @@ PILOT, BUDGETS = 600, (400, 1200, 3600)
 
 
 class Arm(NamedTuple):
-    """So many slots are remembered; and how two segments become the Examples that are read: of ``trained(first, second,
-    rng)`` one word in `K` is asked, of ``asked(first, second, hidden)`` one of the second's."""
+    """So many positions are remembered; and how two segments become the Examples that are read: of ``trained(first,
+    second, rng)`` one word in `K` is asked, of ``asked(first, second, hidden)`` one of the second's."""
 
     memory: int
     trained: Callable[[Sequence[int], Sequence[int], Random], list[Example]]
@@ -62,23 +62,23 @@ class Arm(NamedTuple):
 
 def trained_in_turn(first: Sequence[int], second: Sequence[int], rng: Random) -> list[Example]:
     """An Example for each segment."""
-    return [permuted_targets(words, vocab=small_spelling().vocab, rng=rng, k=K) for words in (first, second)]
+    return [permuted_targets(words, vocab=small_world_tokenizer().vocab, rng=rng, k=K) for words in (first, second)]
 
 
 def asked_in_turn(first: Sequence[int], second: Sequence[int], hidden: int) -> list[Example]:
     """An Example for each segment, of which the second asks."""
-    vocab = small_spelling().vocab
-    return [gaps(first, [], vocab=vocab), gaps(second, [hidden], vocab=vocab)]
+    vocab = small_world_tokenizer().vocab
+    return [cloze_in_permutation(first, [], vocab=vocab), cloze_in_permutation(second, [hidden], vocab=vocab)]
 
 
 def trained_as_pair(first: Sequence[int], second: Sequence[int], rng: Random) -> list[Example]:
     """One Example of both."""
-    return [permuted_targets(first, pair=second, vocab=small_spelling().vocab, rng=rng, k=K)]
+    return [permuted_targets(first, pair=second, vocab=small_world_tokenizer().vocab, rng=rng, k=K)]
 
 
 def asked_as_pair(first: Sequence[int], second: Sequence[int], hidden: int) -> list[Example]:
     """One Example of both, which asks in the second."""
-    return [gaps(first, [len(first) + 1 + hidden], pair=second, vocab=small_spelling().vocab)]
+    return [cloze_in_permutation(first, [len(first) + 1 + hidden], pair=second, vocab=small_world_tokenizer().vocab)]
 
 
 ARMS = {
@@ -92,12 +92,12 @@ LIKE = {"no memory": "memory"}
 
 def collated(texts: Sequence[Sequence[Example]]) -> Segments:
     """Texts side by side."""
-    return Segments.of(texts, pad=small_spelling().vocab.need("pad"))
+    return Segments.of(texts, pad=small_world_tokenizer().vocab.need("pad"))
 
 
 def ids(words: Sequence[str]) -> list[int]:
     """The tokens of some words."""
-    return small_spelling().encode(" ".join(words), plain=True)
+    return small_world_tokenizer().encode(" ".join(words), plain=True)
 
 
 def drawn(name: str, seed: int, step: int) -> Segments:
@@ -112,7 +112,7 @@ def drawn(name: str, seed: int, step: int) -> Segments:
 def new(name: str, seed: int) -> SegmentReader:
     """An arm with random weights of this seed, the same in all arms."""
     torch.manual_seed(seed)
-    return SegmentReader(XLNetConfig(len(small_spelling()), LAYERS, WIDTH, HEADS, 4 * WIDTH, dropout=0.0,
+    return SegmentReader(XLNetConfig(len(small_world_tokenizer()), LAYERS, WIDTH, HEADS, 4 * WIDTH, dropout=0.0,
                                      memory=ARMS[name].memory))
 
 
@@ -140,7 +140,7 @@ def answered(name: str, model: SegmentReader) -> dict[str, float]:
     mean, in ``nats``; and its price behind ``another`` sentence of the same length."""
     model.eval()
     by_length: dict[int, list[Gap]] = {}
-    for gap in exam(KIND):
+    for gap in test_set(KIND):
         by_length.setdefault(len(gap.words), []).append(gap)
     told: dict[str, list[Tensor]] = {"right": [], "nats": [], "another": []}
     for alike in by_length.values():
@@ -170,11 +170,11 @@ def train(name: str, updates: int, lr: float, seed: int) -> dict[str, float]:
 def measure(parts: Parts) -> dict[str, Any]:
     """What the recipe records: ``arms``: arm → ``lr``, the ``rates`` tried, and by number of updates what `train`
     tells, with spread; ``forgetting``: what the best reader without a memory pays."""
-    found = best_rates(parts, rate_score, PILOTS, {(name,): RATES for name in ARMS if name not in LIKE})
+    found = tune_learning_rates(parts, rate_score, PILOTS, {(name,): RATES for name in ARMS if name not in LIKE})
     rates = {name: found[LIKE.get(name, name),] for name in ARMS}
     runs = parts(train, [(name, updates, rates[name][0], seed)
                          for updates in BUDGETS for name in ARMS for seed in SEEDS])
     arms = {name: {"lr": lr, "rates": rates_tried(scores), "updates": {
-        str(updates): spreads({seed: runs[name, updates, lr, seed] for seed in SEEDS}) for updates in BUDGETS}}
+        str(updates): seed_statistics({seed: runs[name, updates, lr, seed] for seed in SEEDS}) for updates in BUDGETS}}
         for name, (lr, scores) in rates.items()}
     return {"arms": arms, "forgetting": best(KIND).together}

@@ -27,7 +27,7 @@ class Segments:
 
     @property
     def targets(self) -> Int[Tensor, "batch time"]:
-        """What the slots of all segments must say, those of the first segment first."""
+        """What the positions of all segments must say, those of the first segment first."""
         return torch.cat([batch.targets for batch in self.batches], 1)
 
     def to(self, device: torch.device | str) -> Self:
@@ -41,15 +41,15 @@ class SegmentReader(XLNetPretraining):
     encoder: XLNet
 
     def hidden(self, text: Segments) -> Float[Tensor, "batch time model"]:
-        """What the last layer makes of each slot of all segments."""
+        """What the last layer makes of each position of all segments."""
         memories = self.encoder.start()
         return torch.cat([self.encoder(batch, memories) for batch in text.batches], 1)
 
     def forward(self, text: Segments) -> Float[Tensor, "batch time vocab"]:  # type: ignore[override]
-        """The logits of the token that belongs into each slot."""
+        """The logits of the token that belongs into each position."""
         return self.token_logits(self.hidden(text))
 
     def loss(self, text: Segments) -> Float[Tensor, ""]:  # type: ignore[override]
-        """Mean over the asked slots of all segments of −log p(token), in nats."""
+        """Mean over the asked positions of all segments of −log p(token), in nats."""
         asked = text.targets != IGNORE
         return F.cross_entropy(self.token_logits(self.hidden(text)[asked]), text.targets[asked])

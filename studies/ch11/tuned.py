@@ -15,8 +15,8 @@ from itertools import permutations
 from typing import Any
 
 from plmlab.models.task_heads import SentenceClassifier
-from plmlab.recipes import Parts, apart, tuned_runs
-from plmlab.transfer import MOST, TASKS, majority, reached
+from plmlab.recipes import Parts, runs_at_best_rates, separated
+from plmlab.transfer import MOST, TASKS, majority, run_result
 from studies.ch11.pretrained import PLANS, encoder, pretrained
 
 SEEDS = (0, 1, 2)
@@ -27,21 +27,23 @@ RATES = {"one sentence": (3e-4, 1e-3), "a pair": (3e-4, 1e-3), "names": (3e-4, 1
 
 def run(folder: str, model: str, task: str, lr: float, seed: int) -> dict[str, float | int]:
     """What a run with all labels has reached."""
-    return reached(encoder(pretrained(folder, model)), task, MOST, seed, lr=lr, steps=STEPS, patience=PATIENCE)
+    return run_result(encoder(pretrained(folder, model)), task, MOST, seed, lr=lr, steps=STEPS, patience=PATIENCE)
 
 
 def beaten(tasks: dict[str, dict[str, Any]], one: str, other: str) -> dict[str, int]:
-    """In how many tasks the mean of one model is ``higher`` than the other's, and its seeds are all ``apart`` above."""
+    """In how many tasks the mean of one model is ``higher`` than the other's, and its seeds are all ``separated``
+    above."""
     scores = [(told[one]["score"], told[other]["score"]) for told in tasks.values()]
     return {"higher": sum(a["mean"] > b["mean"] for a, b in scores),
-            "apart": sum(apart(a, b) for a, b in scores)}
+            "apart": sum(separated(a, b) for a, b in scores)}
 
 
 def measure(parts: Parts) -> dict[str, Any]:
     """``tasks``: task → model → ``lr``, the ``rates`` tried with their development scores, and what `run` tells,
     with spread; ``majority``: what one class gives; ``over``: "XLNet over BERT" and so on → what `beaten` tells."""
     folder = str(parts.folder)
-    runs = tuned_runs(parts, run, {(folder, model, task): RATES[task] for model in PLANS for task in TASKS}, SEEDS)
+    runs = runs_at_best_rates(parts, run, {(folder, model, task): RATES[task] for model in PLANS for task in TASKS},
+                              SEEDS)
     tasks = {task: {model: runs[folder, model, task] for model in PLANS} for task in TASKS}
     return {"tasks": tasks,
             "majority": {name: majority(name) for name, task in TASKS.items() if task.head is SentenceClassifier},

@@ -17,7 +17,7 @@ from plmlab.chapters.ch11.arms import ARMS
 from plmlab.chapters.ch11.hidden import KINDS, Source, described, different, paid
 from plmlab.recipes import Parts
 from plmlab.world import World
-from plmlab.world.datasets.tokenizer import spelling
+from plmlab.world.datasets.tokenizer import world_tokenizer
 from plmlab.world.grammar.sentence import Sentence
 from studies.ch11.pretrained import PLANS, pretrained
 
@@ -27,7 +27,7 @@ def held_back(of: World) -> list[Sentence]:
     return [one for one in different(of) if one.pattern in of.open_patterns]
 
 
-FULL = Source(world.full, spelling, held_back)
+FULL = Source(world.full, world_tokenizer, held_back)
 
 
 def examined(folder: str, model: str) -> dict[str, dict[str, float]]:

@@ -44,12 +44,12 @@ import torch
 from torch import nn
 
 from plmlab.chapters.ch12.as_cloze import examined
-from plmlab.chapters.ch12.cloze_classifiers import ClozeClassifier, SlotClassifier
+from plmlab.chapters.ch12.cloze_classifiers import ClozeClassifier, PositionClassifier
 from plmlab.chapters.ch12.cloze_tasks import TASKS, ClozeTask, majority, read_by_bert, read_by_glm
 from plmlab.example import Example
-from plmlab.recipes import Parts, apart, spreads, tuned_by_all_seeds
+from plmlab.recipes import Parts, seed_statistics, separated, tuned_by_all_seeds
 from plmlab.train import Diverged
-from plmlab.transfer import MOST, batch_of, fit_rows, share_right
+from plmlab.transfer import MOST, accuracy, batch_of, fit_rows
 from plmlab.world.datasets.tokenizer import ids
 from studies.ch12 import english_bert
 from studies.ch12.english_bert import pretrained
@@ -87,12 +87,12 @@ def by_exchanged_words(model: Any, task: ClozeTask) -> nn.Module:
 
 def glm_head(model: Any, task: ClozeTask) -> nn.Module:
     """A new layer on GLM's vector of the blank."""
-    return SlotClassifier.on(model.bert)
+    return PositionClassifier.from_pretrained(model.encoder)
 
 
 def bert_head(model: Any, task: ClozeTask) -> nn.Module:
     """A new layer on BERT."""
-    return task.head.on(model.bert)
+    return task.head.from_pretrained(model.encoder)
 
 
 def plain(task: ClozeTask, row: Any) -> Example:
@@ -121,11 +121,11 @@ def run(folder: str, arm: str, name: str, labels: int, lr: float, seed: int) -> 
     ``updates`` of its best weights; 0 where no others are better than those that it began with."""
     torch.manual_seed(seed)
     model, read, task = made(folder, arm, name)
-    before = {**examined(model, read, task), "development": share_right(model, read, task.development(seed)),
+    before = {**examined(model, read, task), "development": accuracy(model, read, task.development(seed)),
               "updates": 0}
     try:
-        history = fit_rows(model, [read(row) for row in task.labelled(seed)[:labels]], seed, lr=lr, steps=STEPS,
-                           score=lambda tuned: share_right(tuned, read, task.development(seed)), patience=PATIENCE,
+        history = fit_rows(model, [read(row) for row in task.training_rows(seed)[:labels]], seed, lr=lr, steps=STEPS,
+                           score=lambda tuned: accuracy(tuned, read, task.development(seed)), patience=PATIENCE,
                            show=False)
     except Diverged:
         return before
@@ -150,11 +150,11 @@ def frozen(folder: str, arm: str, name: str, labels: int, seed: int) -> dict[str
         batch = batch_of(read, rows)
         return model(batch).double().numpy(), batch.labels["class"].numpy()
 
-    known, chosen = vectors(task.labelled(seed)[:labels]), vectors(task.development(seed))
+    known, chosen = vectors(task.training_rows(seed)[:labels]), vectors(task.development(seed))
     fitted = {strength: RidgeClassifier(strength).fit(*known) for strength in STRENGTHS}
     scores = {strength: float(ridge.score(*chosen)) for strength, ridge in fitted.items()}
     best = max(scores, key=scores.__getitem__)
-    return {**{exam: float(fitted[best].score(*vectors(rows))) for exam, rows in task.exam().items()},
+    return {**{test_set: float(fitted[best].score(*vectors(rows))) for test_set, rows in task.test_set().items()},
             "development": scores[best], "strength": best}
 
 
@@ -171,7 +171,7 @@ def untaught(folder: str, arm: str, name: str) -> dict[str, float]:
 def compared(runs: Mapping[str, Any], one: str, other: str) -> str:
     """Where an arm stands against another: "above", "below" or "not apart"."""
     first, second = runs[one]["score"], runs[other]["score"]
-    return "above" if apart(first, second, MARGIN) else "below" if apart(second, first, MARGIN) else "not apart"
+    return "above" if separated(first, second, MARGIN) else "below" if separated(second, first, MARGIN) else "not apart"
 
 
 def verdicts(of: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -206,7 +206,7 @@ def measure(parts: Parts) -> dict[str, Any]:
                            for seed in SEEDS])
     zero = parts(untaught, [(folder, arm, task) for task in TASKS for arm, how in ARMS.items() if how.says_words])
     return {
-        "tasks": tasks, "frozen": {task: {str(labels): {arm: spreads({
+        "tasks": tasks, "frozen": {task: {str(labels): {arm: seed_statistics({
             seed: still[folder, arm, task, labels, seed] for seed in SEEDS}) for arm in heads} for labels in LABELS}
             for task in TASKS},
         "majority": {task: majority(task) for task in TASKS},

@@ -9,8 +9,8 @@ from statistics import fmean, mode
 from typing import Any
 
 from plmlab import world
-from plmlab.chapters.ch12 import blank_exam
-from plmlab.chapters.ch12.blank_exam import Fillings, Row, how_drawn, judged, likeliest_fillings, ways
+from plmlab.chapters.ch12 import blank_test_set
+from plmlab.chapters.ch12.blank_test_set import Fillings, Row, how_drawn, judged, likeliest_fillings, ways
 from plmlab.world.probability.automaton import END
 from plmlab.world.probability.blanks import BLANK, Blanks, DrawnBlanks, Filling
 
@@ -21,7 +21,7 @@ COUNTED = 10_000
 @cache
 def counted() -> tuple[Row, ...]:
     """Rows of training text by which lengths and spans are counted."""
-    return tuple(islice(blank_exam.drawn_rows(world.small().text("train", 80), 80), COUNTED))
+    return tuple(islice(blank_test_set.drawn_rows(world.small().text("train", 80), 80), COUNTED))
 
 
 def greedy_fillings(reader: Blanks) -> Fillings:
@@ -38,8 +38,8 @@ def greedy_fillings(reader: Blanks) -> Fillings:
 
 def told_fillings(row: Row) -> tuple[Fillings, float]:
     """The likeliest way to fill the blanks for who is told their lengths, and its probability."""
-    slots = [place for begin, stop in row.spans for place in range(begin, stop)]
-    beliefs = world.small().joint(row.words, slots, "test")
+    positions = [place for begin, stop in row.spans for place in range(begin, stop)]
+    beliefs = world.small().joint(row.words, positions, "test")
     said = max(beliefs, key=beliefs.__getitem__)
     left = iter(said)
     return tuple(tuple(islice(left, stop - begin)) for begin, stop in row.spans), beliefs[said]
@@ -48,7 +48,7 @@ def told_fillings(row: Row) -> tuple[Fillings, float]:
 def exact(name: str) -> dict[str, dict[str, float]]:
     """Exact filler → what `judged` tells of it on these rows. "takes nothing from the drawing" knows the grammar alone;
     "told the length" sees as many [MASK]s as words, and so ``expects`` more than its chance."""
-    automaton, asked = world.small().automaton("test"), blank_exam.rows(name)
+    automaton, asked = world.small().automaton("test"), blank_test_set.rows(name)
     counts = [DrawnBlanks(automaton, row.text, drawing=how_drawn(row)) for row in asked]
     plain = [Blanks(automaton, row.text) for row in asked]
 
@@ -111,7 +111,7 @@ def first_length_in_sight(asked: Sequence[Row]) -> float:
 
 def baselines(name: str, sentences: int) -> dict[str, Any]:
     """Who needs no network → what `judged` tells; and the share of rows whose sentence is ``read`` in so much text."""
-    asked = blank_exam.rows(name)
+    asked = blank_test_set.rows(name)
     fillers: dict[str, Callable[[], list[Fillings]]] = {
         "table": lambda: looked_up(asked, sentences), "between neighbours": lambda: between_neighbours(asked)}
     return {**{way: judged(asked, fill()) for way, fill in fillers.items()},

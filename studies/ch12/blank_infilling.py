@@ -21,7 +21,7 @@ from plmlab.recipes.study import Run, Study
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.train import History, fit
 from plmlab.world.datasets.batches import sentence_batches
-from plmlab.world.datasets.tokenizer import small_spelling
+from plmlab.world.datasets.tokenizer import small_world_tokenizer
 
 BATCH = 32
 BUDGETS = (1250, 2500)
@@ -39,7 +39,7 @@ def texts(name: str, seed: int) -> ExampleBatches:
 
     def made(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Example:
         return arm.shown(arm.make(tokens, vocab=vocab, rng=rng), None)
-    return sentence_batches(world.small(), "train", small_spelling(), made, BATCH, seed)
+    return sentence_batches(world.small(), "train", small_world_tokenizer(), made, BATCH, seed)
 
 
 @cache
@@ -92,7 +92,7 @@ def test(run: Run) -> dict[str, float]:
 
 STUDY = Study(name="blanks", arms={(name,): (1e-3, 3e-3, 1e-2) for name in ARMS}, build=build, train=train,
               development=development, test=test, updates={(name,): budgets(name) for name in ARMS},
-              nothing=-log(len(small_spelling())), seeds=SEEDS, pilots=(8, 9),
+              nothing=-log(len(small_world_tokenizer())), seeds=SEEDS, pilots=(8, 9),
               unequal="the paper's arm is looked at half-way too")
 
 

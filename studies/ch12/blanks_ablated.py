@@ -54,14 +54,14 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from plmlab import world
-from plmlab.chapters.ch12 import blank_arms, blank_exam
+from plmlab.chapters.ch12 import blank_arms, blank_test_set
 from plmlab.chapters.ch12.blank_arms import ARMS, IN_ORDER, PAPER, TOLD, Arm, filled, fillings
-from plmlab.chapters.ch12.blank_exam import Row, chances, encoded, how_drawn, judged, likeliest_fillings, places_of
+from plmlab.chapters.ch12.blank_test_set import Row, chances, encoded, how_drawn, judged, likeliest_fillings, places_of
 from plmlab.chapters.ch12.blanks_ablated import floor, order_of, paid, right_lengths
 from plmlab.example import IGNORE, Batch
-from plmlab.objectives.blanks import filled_in
-from plmlab.recipes import Parts, apart, spreads
-from plmlab.world.datasets.tokenizer import small_spelling
+from plmlab.objectives.blanks import infilled
+from plmlab.recipes import Parts, seed_statistics, separated
+from plmlab.world.datasets.tokenizer import small_world_tokenizer
 from plmlab.world.probability.blanks import BLANK, DrawnBlanks
 from studies.ch12 import blank_fillers
 from studies.ch12.blank_infilling import BATCH, BUDGETS, SEEDS, budgets, prepared, steps, trained
@@ -71,18 +71,18 @@ WRITTEN = 200
 """So many sentences are written from nothing."""
 MARGIN, SHARE = 0.02, 0.05
 """Nats a word, or end, by which an arm must be worse; and the share of sentences by which it must write more."""
-ROWS = ("exam", "several")
+ROWS = ("test_set", "several")
 
 
 def floors() -> dict[str, dict[str, dict[str, float]]]:
     """How blanks are filled → rows → the least that can be paid for them; and for who is told the places of the whole
     text, what the exact filler has right."""
     found: dict[str, dict[str, dict[str, float]]] = {
-        name: {rows: floor(blank_exam.rows(rows), ordered, told) for rows in ROWS}
+        name: {rows: floor(blank_test_set.rows(rows), ordered, told) for rows in ROWS}
         for name, ordered, told in (("a random order", False, False), (IN_ORDER, True, False), (TOLD, False, True))}
-    asked, automaton = blank_exam.rows("exam"), world.small().automaton("test")
+    asked, automaton = blank_test_set.rows("test_set"), world.small().automaton("test")
     known = [DrawnBlanks(automaton, row.text, drawing=how_drawn(row, told=True)) for row in asked]
-    found[TOLD]["exam"] |= judged(asked, [likeliest_fillings(reader, range(reader.count))[0] for reader in known])
+    found[TOLD]["test_set"] |= judged(asked, [likeliest_fillings(reader, range(reader.count))[0] for reader in known])
     return found
 
 
@@ -90,11 +90,11 @@ def floors() -> dict[str, dict[str, dict[str, float]]]:
 def lengths_paid(model: nn.Module, arm: Arm, asked: Sequence[Row]) -> float:
     """−log p of the lengths of a row's blanks, in nats: of the fillings that make a sentence, the share of those with
     as many words."""
-    vocab, found = small_spelling().vocab, []
+    vocab, found = small_world_tokenizer().vocab, []
     for row in asked:
         ways, sums = list(chances(row)), list[float]()
         for begin in range(0, len(ways), 250):
-            some = [filled_in(encoded(row.text), [encoded(words) for words in way], order_of(row, arm.ordered), vocab)
+            some = [infilled(encoded(row.text), [encoded(words) for words in way], order_of(row, arm.ordered), vocab)
                     for way in ways[begin:begin + 250]]
             batch = Batch.of([arm.shown(one, places_of(row)) for one in some], pad=vocab.need("pad"))
             sums += (-F.cross_entropy(model(batch).transpose(1, 2), batch.targets, ignore_index=IGNORE,
@@ -113,7 +113,7 @@ def continued(model: nn.Module, arm: Arm, begun: Sequence[Sequence[str]], choose
     """What becomes of the beginnings of sentences, perhaps empty, with a blank behind each."""
     texts = [encoded([*words, BLANK]) for words in begun]
     said = filled(model, arm.long, texts, [range(1, len(text) + 1) for text in texts], choose)
-    return [(*words, *small_spelling().tokens(blank)) for words, [blank] in zip(begun, said, strict=True)]
+    return [(*words, *small_world_tokenizer().tokens(blank)) for words, [blank] in zip(begun, said, strict=True)]
 
 
 def sentences(written: Sequence[Sequence[str]], read: dict[tuple[str, ...], int]) -> dict[str, float]:
@@ -126,20 +126,20 @@ def sentences(written: Sequence[Sequence[str]], read: dict[tuple[str, ...], int]
 
 def beginnings() -> list[tuple[str, ...]]:
     """The different first halves of the exam's sentences."""
-    return list(dict.fromkeys(row.words[:len(row.words) // 2] for row in blank_exam.rows("exam")))
+    return list(dict.fromkeys(row.words[:len(row.words) // 2] for row in blank_test_set.rows("test_set")))
 
 
 def told(folder: str, name: str, budget: int, seed: int) -> dict[str, Any]:
     """What an arm pays for each of `ROWS` (`paid`), for the ``lengths`` of the exam's, and in the ``other order``; what
     it fills (`judged`); and what it writes from ``nothing``, and goes on with from ``half`` a sentence (`sentences`).
     """
-    model, arm, asked = trained(folder, name, budget, seed), ARMS[name], blank_exam.rows("exam")
+    model, arm, asked = trained(folder, name, budget, seed), ARMS[name], blank_test_set.rows("test_set")
     read = blank_fillers.table(BATCH * steps(PAPER, BUDGETS[-1]))
     nothing = continued(model, arm, [()] * WRITTEN, drawing(torch.Generator().manual_seed(seed)))
     half = continued(model, arm, beginnings(), blank_arms.likeliest)
-    return {**{rows: paid(model, arm, blank_exam.rows(rows), arm.ordered) for rows in ROWS},
+    return {**{rows: paid(model, arm, blank_test_set.rows(rows), arm.ordered) for rows in ROWS},
             **judged(asked, fillings(model, arm.shown, asked)), "lengths": lengths_paid(model, arm, asked),
-            "other order": paid(model, arm, blank_exam.rows("several"), not arm.ordered)["nats"],
+            "other order": paid(model, arm, blank_test_set.rows("several"), not arm.ordered)["nats"],
             "nothing": sentences(nothing, read), "half": sentences(half, read)}
 
 
@@ -157,7 +157,7 @@ def above(spread: dict[str, Any], least: float) -> dict[str, Any]:
 def compared(one: dict[str, Any], other: dict[str, Any]) -> str:
     """Whether the one, by what it pays above its floor, is "worse" than the other, or "better"; "does not show" else.
     """
-    return "worse" if apart(one, other, MARGIN) else "better" if apart(other, one, MARGIN) else "does not show"
+    return "worse" if separated(one, other, MARGIN) else "better" if separated(other, one, MARGIN) else "does not show"
 
 
 def read_off(lengths: dict[str, Any], papers: dict[str, Any], untold: float, told: float) -> dict[str, Any]:
@@ -165,7 +165,7 @@ def read_off(lengths: dict[str, Any], papers: dict[str, Any], untold: float, tol
     "can be read off"; ``papers``: what the paper's arm pays for them; ``untold``, ``told``: the least that can be paid
     by who is not told the places, and by who is."""
     shares = [(untold - value) / (untold - told) for value in lengths["values"]]
-    return {"shares": shares, "holds": min(shares) >= 0.5 and apart(papers, lengths)}
+    return {"shares": shares, "holds": min(shares) >= 0.5 and separated(papers, lengths)}
 
 
 def measure(parts: Parts) -> dict[str, Any]:
@@ -181,7 +181,7 @@ def measure(parts: Parts) -> dict[str, Any]:
     found: dict[str, dict[str, Any]] = {name: {} for name in NAMES}
     for name in NAMES:
         for budget in budgets(name):
-            run = spreads({seed: runs[folder, name, budget, seed] for seed in SEEDS})
+            run = seed_statistics({seed: runs[folder, name, budget, seed] for seed in SEEDS})
             of = least[own_floor(ARMS[name])]
             found[name][str(budget)] = {**run, "above": {
                 rows: above(run[rows]["nats"], of[rows]["nats"]) for rows in ROWS}}
@@ -192,9 +192,10 @@ def measure(parts: Parts) -> dict[str, Any]:
         "arms": arms, "told": found, "floors": least,
         "compared": {name: {"against": other, **{rows: compared(last[name]["above"][rows], last[other]["above"][rows])
                                                  for rows in ROWS}} for name, other in against.items()},
-        "as many blanks": {name: compared(last[name]["above"]["exam"], found[PAPER][few]["above"]["exam"])
+        "as many blanks": {name: compared(last[name]["above"]["test_set"], found[PAPER][few]["above"]["test_set"])
                            for name in NAMES if ARMS[name].second},
-        "read off": read_off(last[TOLD]["lengths"], last[PAPER]["lengths"], least["a random order"]["exam"]["lengths"],
-                             least[TOLD]["exam"]["lengths"]),
+        "read off": read_off(last[TOLD]["lengths"], last[PAPER]["lengths"],
+                             least["a random order"]["test_set"]["lengths"],
+                             least[TOLD]["test_set"]["lengths"]),
         "writes": [name for name, other in against.items()
-                   if apart(last[name]["half"]["sentences"], last[other]["half"]["sentences"], SHARE)]}
+                   if separated(last[name]["half"]["sentences"], last[other]["half"]["sentences"], SHARE)]}

@@ -20,10 +20,10 @@ from plmlab.models.glm import GLMPretraining
 from plmlab.objectives import masked, next_sentence
 from plmlab.objectives.blanks import blank_infilling, blanks_of_pair
 from plmlab.pretraining.material import world_texts
-from plmlab.recipes import Parts, best_rates, none_if_diverged, rates_tried
-from plmlab.recipes.kept import keep, with_kept
+from plmlab.recipes import Parts, none_if_diverged, rates_tried, tune_learning_rates
+from plmlab.recipes.stored_models import keep, with_kept
 from plmlab.train import fit
-from plmlab.world.datasets.tokenizer import spelling
+from plmlab.world.datasets.tokenizer import world_tokenizer
 from studies.ch12.pretrained import EVERY, JUDGED, OTHERS, PILOT, PILOTS, RATES, WARMUP, bert
 
 CHECKPOINT = "glm-world"
@@ -37,13 +37,13 @@ OBJECTIVES: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 def texts(name: str, seed: int) -> Any:
     """What a model reads, a batch a step."""
     objective, pairs = (partial(made, rate=RATE) for made in OBJECTIVES[name])
-    return world_texts(objective, pairs, spelling(), batch=BATCH, accumulate=ACCUMULATE, time=TIME, seed=seed,
+    return world_texts(objective, pairs, world_tokenizer(), batch=BATCH, accumulate=ACCUMULATE, time=TIME, seed=seed,
                        bilingual=False)
 
 
 def tokens_an_update(name: str) -> float:
     """The real tokens of an update, special ones among them: the mean of one update in `EVERY`."""
-    batches, pad = texts(name, SEED), spelling().vocab.need("pad")
+    batches, pad = texts(name, SEED), world_tokenizer().vocab.need("pad")
     return fmean(sum(int((batches(update * ACCUMULATE + step).tokens != pad).sum()) for step in range(ACCUMULATE))
                  for update in range(0, UPDATES, EVERY))
 
@@ -56,7 +56,7 @@ def glm_tokens() -> float:
 def learn(lr: float, updates: int, seed: int) -> BERTPretraining:
     """BERT after so many updates."""
     torch.manual_seed(seed)
-    model = bert(len(spelling()))
+    model = bert(len(world_tokenizer()))
     fit(model, texts("BERT", seed), steps=updates, lr=lr, warmup=WARMUP, accumulate=ACCUMULATE, show=False)
     return model
 
@@ -90,7 +90,7 @@ def train(folder: str, lr: float, updates: int) -> float:
 def pretrained(folder: str, name: str) -> GLMPretraining | BERTPretraining:
     """GLM or BERT with its output, in evaluation mode."""
     if name == "BERT":
-        return with_kept(bert(len(spelling())), kept(folder))
+        return with_kept(bert(len(world_tokenizer())), kept(folder))
     glm, _ = load(CHECKPOINT, expect="glm-pretraining")
     assert isinstance(glm, GLMPretraining)
     return glm
@@ -101,7 +101,7 @@ def measure(parts: Parts) -> dict[str, Any]:
     ``million`` tokens that it and GLM have read. BERT lies in the folder of the parts then."""
     read = parts(glm_tokens, [()])[()]
     updates = round(read / parts(tokens_an_update, [("BERT",)])["BERT",])
-    lr, scores = best_rates(parts, rate_score, PILOTS, {(): RATES})[()]
+    lr, scores = tune_learning_rates(parts, rate_score, PILOTS, {(): RATES})[()]
     task = (str(parts.folder), lr, updates)
     return {"lr": lr, "rates": rates_tried({rate: -score for rate, score in scores.items()}), "updates": updates,
             "loss": parts(train, [task])[task], "million": read / 1e6}

@@ -94,10 +94,10 @@ def filled(says: Says, texts: Sequence[Sequence[int]], mask: int, way: str) -> l
     while open:
         for place, table in said_of(says, [whole[number] for number in open]):
             text, number = whole[open[place]], open[place]
-            slots = [slot for slot, token in enumerate(text) if token == mask]
-            certain, words = table[slots].max(-1)
+            positions = [position for position, token in enumerate(text) if token == mask]
+            certain, words = table[positions].max(-1)
             for i in CHOSEN[way](certain):
-                text[slots[i]] = int(words[i])
+                text[positions[i]] = int(words[i])
                 sums[number] += float(certain[i])
         open = [number for number in open if mask in whole[number]]
     return list(zip(whole, sums, strict=True))
@@ -105,12 +105,12 @@ def filled(says: Says, texts: Sequence[Sequence[int]], mask: int, way: str) -> l
 
 def pseudo_logprobs(says: Says, texts: Sequence[Sequence[int]], mask: int) -> list[list[float]]:
     """For each text log p of each word where it alone is hidden."""
-    hidden = [(number, slot) for number, text in enumerate(texts) for slot in range(len(text))]
-    asked = [[*texts[number][:slot], mask, *texts[number][slot + 1:]] for number, slot in hidden]
+    hidden = [(number, position) for number, text in enumerate(texts) for position in range(len(text))]
+    asked = [[*texts[number][:position], mask, *texts[number][position + 1:]] for number, position in hidden]
     found = [[0.0] * len(text) for text in texts]
     for place, table in said_of(says, asked):
-        number, slot = hidden[place]
-        found[number][slot] = float(table[slot, texts[number][slot]])
+        number, position = hidden[place]
+        found[number][position] = float(table[position, texts[number][position]])
     return found
 
 

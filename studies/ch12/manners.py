@@ -14,15 +14,15 @@ import torch
 from torch import Tensor, nn
 
 from plmlab.chapters.ch12.pretrained import NOTHING
-from plmlab.decode import Given, Hypothesis, greedy
+from plmlab.decode import ConditionedDecoder, Hypothesis, greedy
 from plmlab.example import IGNORE, Example, PairBatch, PairExample
 from plmlab.models.bert import BERTPretraining
 from plmlab.models.gpt import GPT
 from plmlab.models.transformer import Transformer
-from plmlab.models.unilm import UniLMConfig, UniLMPretraining, Writer, source_batch
-from plmlab.objectives import causal, masked_target, sequence_to_sequence
-from plmlab.weights import put, weights
-from plmlab.world.datasets.tokenizer import bilingual_spelling
+from plmlab.models.unilm import UniLMConfig, UniLMDecoder, UniLMPretraining, source_batch
+from plmlab.objectives import causal, masked_seq2seq_target, sequence_to_sequence
+from plmlab.weights import load_tensors, weights
+from plmlab.world.datasets.tokenizer import bilingual_tokenizer
 
 LONGEST = 60
 """The most tokens that are written; no target has more than 45."""
@@ -31,12 +31,12 @@ Sources = Sequence[Sequence[int]]
 
 def hidden(source: Sequence[int], target: Sequence[int], *, rng: Random) -> Example:
     """UniLM's pair: seven in ten words of the target hidden."""
-    return masked_target(source, target, vocab=bilingual_spelling().vocab, rng=rng)
+    return masked_seq2seq_target(source, target, vocab=bilingual_tokenizer().vocab, rng=rng)
 
 
 def prompted(source: Sequence[int], target: Sequence[int], *, rng: Random) -> Example:
     """GPT's text: [START] source [SEP] target [END], of which the target is to be said."""
-    vocab = bilingual_spelling().vocab
+    vocab = bilingual_tokenizer().vocab
     example = causal([*source, vocab.need("sep"), *target], vocab=vocab, rng=rng)
     example.targets[:len(source) + 1] = IGNORE
     return example
@@ -44,41 +44,41 @@ def prompted(source: Sequence[int], target: Sequence[int], *, rng: Random) -> Ex
 
 def two_sided(source: Sequence[int], target: Sequence[int], *, rng: Random) -> PairExample:
     """The encoder-decoder's pair: every next token of the target is to be said."""
-    return sequence_to_sequence(source, target, vocab=bilingual_spelling().vocab)
+    return sequence_to_sequence(source, target, vocab=bilingual_tokenizer().vocab)
 
 
 def starts(sources: Sources) -> Tensor:
     """[START] for each source."""
-    return torch.full((len(sources), 1), bilingual_spelling().vocab.need("start"))
+    return torch.full((len(sources), 1), bilingual_tokenizer().vocab.need("start"))
 
 
 def in_place(model: UniLMPretraining, sources: Sources) -> list[Hypothesis]:
     """What UniLM writes: a [MASK] at the end is asked, and what it says takes its place."""
-    vocab = bilingual_spelling().vocab
-    return greedy(Writer(model, source_batch(sources, vocab), vocab), starts(sources), vocab, length=LONGEST)
+    vocab = bilingual_tokenizer().vocab
+    return greedy(UniLMDecoder(model, source_batch(sources, vocab), vocab), starts(sources), vocab, length=LONGEST)
 
 
 def behind(model: GPT, sources: Sources) -> list[Hypothesis]:
     """What GPT writes behind each source, one after the other."""
-    vocab = bilingual_spelling().vocab
+    vocab = bilingual_tokenizer().vocab
     return [greedy(model, torch.tensor([[vocab.need("start"), *source, vocab.need("sep")]]), vocab, length=LONGEST)[0]
             for source in sources]
 
 
 def looking_across(model: Transformer, sources: Sources) -> list[Hypothesis]:
     """What an encoder-decoder writes, which looks across at the sources."""
-    vocab = bilingual_spelling().vocab
+    vocab = bilingual_tokenizer().vocab
     read = PairBatch.of([sequence_to_sequence(source, sources[0], vocab=vocab) for source in sources],
                         pad=vocab.need("pad")).source
-    return greedy(Given(model, read), starts(sources), vocab, length=LONGEST)
+    return greedy(ConditionedDecoder(model, read), starts(sources), vocab, length=LONGEST)
 
 
 def with_unilm_segments(bert: BERTPretraining) -> UniLMPretraining:
     """A BERT as a UniLM: the segments that it lacks begin as its own two, as in the authors' code."""
     size = asdict(bert.config) | {"segments": UniLMConfig.segments}
     made = UniLMPretraining(UniLMConfig(**size))
-    tensors, name = dict(weights(bert)), "bert.embeddings.segment.weight"
-    put(made, tensors | {name: tensors[name][[0, 1, 0, 0, 0, 1]]})
+    tensors, name = dict(weights(bert)), "encoder.embeddings.segment.weight"
+    load_tensors(made, tensors | {name: tensors[name][[0, 1, 0, 0, 0, 1]]})
     return made
 
 
@@ -106,7 +106,7 @@ MANNERS: Mapping[str, Manner] = {
 def written(name: str, model: nn.Module, sources: Sources) -> list[tuple[int, ...]]:
     """What the model of an arm writes after each source, greedily, [END] left out."""
     model.eval()
-    end, found = bilingual_spelling().vocab.end, []
+    end, found = bilingual_tokenizer().vocab.end, []
     for begin in range(0, len(sources), 64):
         found += [tuple(token for token in text.tokens if token != end)
                   for text in MANNERS[name].write(model, sources[begin:begin + 64])]

@@ -26,14 +26,14 @@ from plmlab.models.bert import BERTConfig, BERTPretraining
 from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.models.transformer import Transformer, TransformerConfig
 from plmlab.models.unilm import UniLMConfig, UniLMPretraining
-from plmlab.objectives import causal, masked, next_sentence, sequence_to_sequence, unified
-from plmlab.objectives.prefix import unified_pair
+from plmlab.objectives import causal, mask_mixture, masked, next_sentence, sequence_to_sequence
+from plmlab.objectives.prefix import mask_mixture_pair
 from plmlab.pretraining.material import world_texts
 from plmlab.recipes import Parts, rates_tried
 from plmlab.recipes.study import Run, Study
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.train import History, fit
-from plmlab.world.datasets.tokenizer import bilingual_spelling
+from plmlab.world.datasets.tokenizer import bilingual_tokenizer
 
 LAYERS, WIDTH, HEADS, TIME = 3, 128, 4, 192
 NARROW = 112
@@ -59,7 +59,7 @@ def continued(first: Sequence[int], second: Sequence[int], follows: bool, *, voc
 
 
 def halved(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Any:
-    """The encoder-decoder's text: cut anywhere, as `unified` cuts; the second part has one word at least."""
+    """The encoder-decoder's text: cut anywhere, as `mask_mixture` cuts; the second part has one word at least."""
     cut = min(round(rng.random() * len(tokens)), len(tokens) - 1)
     return sequence_to_sequence(tokens[:cut], tokens[cut:], vocab=vocab)
 
@@ -104,10 +104,10 @@ class Arm(NamedTuple):
 
 
 ARMS = {
-    "UniLM": Arm(unilm, partial(unified, rate=RATE), partial(unified_pair, rate=RATE), 2960),
+    "UniLM": Arm(unilm, partial(mask_mixture, rate=RATE), partial(mask_mixture_pair, rate=RATE), 2960),
     "BERT": Arm(bert, partial(masked, rate=RATE), partial(next_sentence, rate=RATE), 2730),
-    "sequence to sequence": Arm(unilm, partial(unified, rate=RATE, shares=ONE_MASK),
-                                partial(unified_pair, rate=RATE, shares=ONE_MASK), 2960),
+    "sequence to sequence": Arm(unilm, partial(mask_mixture, rate=RATE, shares=ONE_MASK),
+                                partial(mask_mixture_pair, rate=RATE, shares=ONE_MASK), 2960),
     "GPT": Arm(gpt, causal, continued, 3400),
     "encoder-decoder": Arm(encoder_decoder, halved, answered_by, 3170),
 }
@@ -115,27 +115,27 @@ ARMS = {
 
 def texts(name: str, seed: int) -> Callable[[int], AnyBatch]:
     """What an arm reads, a batch a step."""
-    return world_texts(ARMS[name].objective, ARMS[name].pairs, bilingual_spelling(), batch=BATCH,
+    return world_texts(ARMS[name].objective, ARMS[name].pairs, bilingual_tokenizer(), batch=BATCH,
                        accumulate=ACCUMULATE, time=TIME, seed=seed, bilingual=True)
 
 
 def tokens(name: str) -> float:
     """The real tokens that an arm reads in its updates, special ones among them, in millions, judged by one update in
     `EVERY`."""
-    batches, read, pad = texts(name, SEED), 0, bilingual_spelling().vocab.need("pad")
-    looked_at = range(0, ARMS[name].updates, EVERY)
-    for update in looked_at:
+    batches, read, pad = texts(name, SEED), 0, bilingual_tokenizer().vocab.need("pad")
+    padding_mask = range(0, ARMS[name].updates, EVERY)
+    for update in padding_mask:
         for step in range(ACCUMULATE):
             batch = batches(update * ACCUMULATE + step)
             sides = (batch.source, batch.target) if isinstance(batch, PairBatch) else (batch,)
             read += sum(int((side.tokens != pad).sum()) for side in sides if isinstance(side, Batch))
-    return read * ARMS[name].updates / len(looked_at) / 1e6
+    return read * ARMS[name].updates / len(padding_mask) / 1e6
 
 
 def build(name: str, seed: int) -> nn.Module:
     """An arm's network with random weights of this seed."""
     torch.manual_seed(seed)
-    return ARMS[name].network(len(bilingual_spelling()))
+    return ARMS[name].network(len(bilingual_tokenizer()))
 
 
 def train(model: nn.Module, name: str, updates: int, lr: float, seed: int, **options: Any) -> History:
@@ -164,7 +164,7 @@ def test(run: Run) -> dict[str, float]:
 
 STUDY = Study(name="pretrained", arms={(name,): RATES for name in ARMS}, build=build, train=train,
               development=development, test=test, updates={(name,): (arm.updates,) for name, arm in ARMS.items()},
-              nothing=-log(len(bilingual_spelling())), seeds=(SEED,), pilots=PILOTS, pilot_updates=PILOT,
+              nothing=-log(len(bilingual_tokenizer())), seeds=(SEED,), pilots=PILOTS, pilot_updates=PILOT,
               unequal="all read as many tokens")
 
 

@@ -42,7 +42,7 @@ def test(run: Run) -> dict[str, dict[str, float]]:
 
 
 STUDY = Study(name="shares", arms={(name,): (1e-3, 3e-3, 1e-2) for name in ARMS}, build=build, train=train,
-              development=development, test=test, updates=(3600,), nothing=-log(len(small_writing.spelling())),
+              development=development, test=test, updates=(3600,), nothing=-log(len(small_writing.tokenizer())),
               pilots=(8, 9), pilot_updates=800)
 
 

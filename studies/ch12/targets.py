@@ -7,18 +7,18 @@ here it is the middle one, and what is told is that nothing is right.
 
 Written before the runs. A way *writes* after the least of the budgets after which its mean over the seeds is 90 right
 of 100. "Masking wastes most of a target" is right if every share of hidden words needs a larger budget than asking
-every slot for its next word. But what is wasted is only the *share* if asking as few next words is as slow; if that is
-faster too, the waste is not how few are asked. *Masks behind* ask every word in place, with the right words before it
-in sight: if they are slow too, it is the question that is hard; if not, it is what is hidden beside it. With all of the
-target hidden, nothing is learned of how a word depends on those before it: it must write badly. (It does not: in this
-world the source tells nearly all.)
+every position for its next word. But what is wasted is only the *share* if asking as few next words is as slow; if that
+is faster too, the waste is not how few are asked. *Masks behind* ask every word in place, with the right words before
+it in sight: if they are slow too, it is the question that is hard; if not, it is what is hidden beside it. With all of
+the target hidden, nothing is learned of how a word depends on those before it: it must write badly. (It does not: in
+this world the source tells nearly all.)
 """
 
 from typing import Any
 
 from plmlab.chapters.ch12 import shares, small_writing
 from plmlab.chapters.ch12.targets import WAYS
-from plmlab.recipes import Parts, best_rates, none_if_diverged, rates_tried, spread
+from plmlab.recipes import Parts, none_if_diverged, rates_tried, seed_summary, tune_learning_rates
 
 BUDGETS, PILOT = (200, 400, 800, 3200), 800
 RATES, PILOTS, SEEDS = (1e-3, 3e-3, 1e-2), (8,), (0, 1, 2)
@@ -42,13 +42,14 @@ def rate_score(way: str, updates: int, lr: float, seed: int) -> float:
 def measure(parts: Parts) -> dict[str, Any]:
     """Way → the ``lr`` by updates and the ``rates`` tried, the share ``right`` by updates, with spread, and after how
     many it ``writes`` (None: after none of the budgets)."""
-    tried = best_rates(parts, rate_score, PILOTS, {
+    tried = tune_learning_rates(parts, rate_score, PILOTS, {
         (way, updates): RATES for way in WAYS for updates in BUDGETS if updates <= PILOT})
     chosen = {(way, updates): tried[way, min(updates, PILOT)] for way in WAYS for updates in BUDGETS}
     found = parts(tuned, [(way, updates, lr, seed) for (way, updates), (lr, _) in chosen.items() for seed in SEEDS])
     told: dict[str, Any] = {}
     for way in WAYS:
-        right = {str(updates): spread({seed: found[way, updates, chosen[way, updates][0], seed] for seed in SEEDS})
+        right = {str(updates): seed_summary({seed: found[way, updates, chosen[way, updates][0], seed]
+                                             for seed in SEEDS})
                  for updates in BUDGETS}
         told[way] = {
             "lr": {str(updates): chosen[way, updates][0] for updates in BUDGETS},

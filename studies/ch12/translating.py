@@ -15,7 +15,7 @@ from plmlab.chapters.ch12 import small_writing
 from plmlab.chapters.ch12.shares import ARMS, new
 from plmlab.chapters.ch12.small_writing import ids, rows
 from plmlab.models.unilm import UniLMPretraining
-from plmlab.recipes import Parts, best_rates, none_if_diverged, rates_tried, spread, spreads
+from plmlab.recipes import Parts, none_if_diverged, rates_tried, seed_statistics, seed_summary, tune_learning_rates
 from studies.ch12.shares import STUDY
 
 SEEDS, RATES = (0, 1, 2), (1e-3, 3e-3, 1e-2)
@@ -54,8 +54,8 @@ def looked_up(updates: int, seed: int) -> float:
     table: dict[tuple[int, ...], tuple[int, ...]] = {}
     for english, chinese in rows("train", Random(f"table {seed}"), updates * small_writing.BATCH):
         table.update(zip(sentences(english), sentences(chinese), strict=True))
-    exam = rows("test", Random("exam"), small_writing.EXAM)
-    return fmean([table.get(one) for one in sentences(english)] == sentences(chinese) for english, chinese in exam)
+    test_set = rows("test", Random("exam"), small_writing.TEST_SIZE)
+    return fmean([table.get(one) for one in sentences(english)] == sentences(chinese) for english, chinese in test_set)
 
 
 def sentences(passage: Sequence[int]) -> list[tuple[int, ...]]:
@@ -69,12 +69,12 @@ def measure(parts: Parts, updates: int) -> dict[str, Any]:
     """``writing``: arm, or "nothing", → ``lr``, ``rates``, and the share ``right`` by updates of tuning; and that of a
     ``table``; all with spread. The arms were trained for so many ``updates``."""
     folder, names = str(parts.folder), (NOTHING, *ARMS)
-    best = {name: found for (_, name, *_), found in best_rates(parts, rate_score, SEEDS[:1], {
+    best = {name: found for (_, name, *_), found in tune_learning_rates(parts, rate_score, SEEDS[:1], {
         (folder, name, updates, TUNED[-1]): RATES for name in names}).items()}
     wrote = parts(right, [(folder, name, updates, count, best[name][0], seed)
                           for name in names for count in TUNED for seed in SEEDS])
     table = parts(looked_up, [(count, seed) for count in TUNED for seed in SEEDS])
-    return {"writing": {name: {"lr": lr, "rates": rates_tried(scores), "right": {str(count): spreads({
+    return {"writing": {name: {"lr": lr, "rates": rates_tried(scores), "right": {str(count): seed_statistics({
         seed: wrote[folder, name, updates, count, lr, seed] for seed in SEEDS}) for count in TUNED}}
         for name, (lr, scores) in best.items()},
-        "table": {str(count): spread({seed: table[count, seed] for seed in SEEDS}) for count in TUNED}}
+        "table": {str(count): seed_summary({seed: table[count, seed] for seed in SEEDS}) for count in TUNED}}

@@ -23,11 +23,11 @@ from plmlab.chapters.ch12.tuned import CLASSES
 from plmlab.example import Example
 from plmlab.models.gpt import GPT2
 from plmlab.models.gpt_classifier import GPTClassifier
-from plmlab.objectives import extracted
-from plmlab.recipes import Parts, apart, tuned_by_all_seeds
+from plmlab.objectives import gpt_classification
+from plmlab.recipes import Parts, separated, tuned_by_all_seeds
 from plmlab.train import Diverged
-from plmlab.transfer import MOST, TASKS, development, exam, fit_rows, labelled, majority, reached, share_right
-from plmlab.world.datasets.tokenizer import ids, spelling
+from plmlab.transfer import MOST, TASKS, accuracy, development, fit_rows, majority, run_result, test_set, training_rows
+from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 from studies.ch12.pretrained import pretrained
 
 SEEDS = (0, 1, 2)
@@ -41,28 +41,29 @@ ARMS = {"UniLM": tuple(TASKS), "BERT": tuple(TASKS), "GPT": CLASSES, NOTHING: tu
 def read_by_gpt(task: str, row: Any) -> Example:
     """What GPT reads of a row of a task with classes."""
     if task == "one sentence":
-        return extracted(ids(row.words), int(row.right), vocab=spelling().vocab)
-    return extracted(ids(row.first), int(row.same), pair=ids(row.second), vocab=spelling().vocab)
+        return gpt_classification(ids(row.words), int(row.right), vocab=world_tokenizer().vocab)
+    return gpt_classification(ids(row.first), int(row.same), pair=ids(row.second), vocab=world_tokenizer().vocab)
 
 
 def gpt_score(model: GPTClassifier, task: str, rows: Sequence[Any]) -> float:
     """The share of rows that are given their class."""
-    return share_right(model, partial(read_by_gpt, task), rows)
+    return accuracy(model, partial(read_by_gpt, task), rows)
 
 
 def gpt_reached(gpt: GPT2, task: str, lr: float, seed: int) -> dict[str, float | int]:
-    """What a GPT has reached, in the numbers of `plmlab.transfer.reached`."""
+    """What a GPT has reached, in the numbers of `plmlab.transfer.run_result`."""
     torch.manual_seed(seed)
-    model = GPTClassifier.on(gpt, TASKS[task].labels)
+    model = GPTClassifier.from_pretrained(gpt, TASKS[task].labels)
     try:
-        history = fit_rows(model, [read_by_gpt(task, row) for row in labelled(task, seed)], seed, lr=lr, steps=STEPS,
+        history = fit_rows(model, [read_by_gpt(task, row) for row in training_rows(task, seed)], seed, lr=lr,
+                           steps=STEPS,
                            score=lambda _: gpt_score(model, task, development(task, seed)), patience=PATIENCE,
                            show=False)
     except Diverged:
         return {"score": 0.0, "development": 0.0, "updates": 0}
     assert history.best is not None
     updates, best = history.best
-    return {"score": gpt_score(model.eval(), task, exam(task)), "development": best, "updates": updates}
+    return {"score": gpt_score(model.eval(), task, test_set(task)), "development": best, "updates": updates}
 
 
 def run(folder: str, model: str, task: str, lr: float, seed: int) -> dict[str, float | int]:
@@ -70,13 +71,13 @@ def run(folder: str, model: str, task: str, lr: float, seed: int) -> dict[str, f
     whole: Any = pretrained(folder, model)
     if isinstance(whole, GPT2):
         return gpt_reached(whole, task, lr, seed)
-    return reached(whole.encoder, task, MOST, seed, lr=lr, steps=STEPS, patience=PATIENCE)
+    return run_result(whole.encoder, task, MOST, seed, lr=lr, steps=STEPS, patience=PATIENCE)
 
 
 def above(tasks: dict[str, dict[str, Any]], one: str, other: str) -> list[str]:
     """The tasks in which each seed of one model is above each of the other's."""
     return [task for task, told in tasks.items()
-            if {one, other} <= set(told) and apart(told[one]["score"], told[other]["score"])]
+            if {one, other} <= set(told) and separated(told[one]["score"], told[other]["score"])]
 
 
 def measure(parts: Parts) -> dict[str, Any]:

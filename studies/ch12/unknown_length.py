@@ -1,10 +1,10 @@
 """Blanks of unknown length: GLM fills them, BERT is told how long they are, or guesses.
 
 Du et al. (2022) say that BERT cannot fill a blank of several words properly: its guesses are made apart from each
-other, and it must go through all lengths. Here both fill the blanks of `blank_exam`, after as many tokens, with rates
-of their own; GLM also after half of them. GLM fills greedily, from left to right. BERT is two networks, one that had
-words hidden and one that had whole spans hidden. Told or guessing, it fills by the ways of `guessing`; network and way
-are those that are best on development rows: told, by what is right, and guessing, by the mean `chance`. Where it
+other, and it must go through all lengths. Here both fill the blanks of `blank_test_set`, after as many tokens, with
+rates of their own; GLM also after half of them. GLM fills greedily, from left to right. BERT is two networks, one that
+had words hidden and one that had whole spans hidden. Told or guessing, it fills by the ways of `guessing`; network and
+way are those that are best on development rows: told, by what is right, and guessing, by the mean `chance`. Where it
 guesses, it does so also with the lengths of training added, which depend on how much is in sight; their weight is
 chosen too.
 
@@ -31,16 +31,16 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
-from plmlab.chapters.ch12 import blank_exam
+from plmlab.chapters.ch12 import blank_test_set
 from plmlab.chapters.ch12.blank_arms import ARMS, LONGEST, PAPER, fillings
-from plmlab.chapters.ch12.blank_exam import encoded, in_words, judged
-from plmlab.recipes import Parts, apart, spreads
-from plmlab.world.datasets.tokenizer import small_spelling
+from plmlab.chapters.ch12.blank_test_set import encoded, in_words, judged
+from plmlab.recipes import Parts, seed_statistics, separated
+from plmlab.world.datasets.tokenizer import small_world_tokenizer
 from studies.ch12 import blank_fillers, guessing
 from studies.ch12.blank_infilling import BATCH, BUDGETS, SEEDS, prepared, steps, trained
 
 BERTS = ("BERT", "BERT, whole spans")
-ASKED = ("development", "exam", "unread")
+ASKED = ("development", "test_set", "unread")
 MARGIN = 0.01
 """A share by which one must be above the other."""
 WEIGHTS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -53,7 +53,7 @@ def glm_told(folder: str, budget: int, seed: int) -> dict[str, dict[str, float]]
     end, that it says."""
     found = {}
     for name in ASKED:
-        asked = blank_exam.rows(name)
+        asked = blank_test_set.rows(name)
         said = fillings(trained(folder, PAPER, budget, seed), ARMS[PAPER].shown, asked)
         found[name] = {**judged(asked, said), "readings": fmean(sum(len(words) + 1 for words in row) for row in said)}
     return found
@@ -63,12 +63,12 @@ def bert_told(folder: str, name: str, seed: int) -> dict[str, dict[str, dict[str
     """Rows → way to fill → what `judged` tells of a BERT after the larger budget. Ways are "told: " and one of
     `guessing.FILLS`; "guessed: ", that, and what lengths are ranked by; and "with lengths of training: ", both, and the
     weight of these."""
-    vocab, found = small_spelling().vocab, {}
+    vocab, found = small_world_tokenizer().vocab, {}
     mask = vocab.need("mask")
     says = guessing.bert_says(trained(folder, name, BUDGETS[-1], seed), vocab)
     in_sight = blank_fillers.lengths_in_sight()
     for rows in ASKED:
-        asked = blank_exam.rows(rows)
+        asked = blank_test_set.rows(rows)
         texts = [encoded(row.text) for row in asked]
         lengths = [[len(words) for words in row.fillings] for row in asked]
         ways: dict[str, Any] = {}
@@ -85,12 +85,12 @@ def bert_told(folder: str, name: str, seed: int) -> dict[str, dict[str, dict[str
     return found
 
 
-def readings(rows: str = "exam") -> dict[str, float]:
+def readings(rows: str = "test_set") -> dict[str, float]:
     """Kind of BERT → the texts that it reads for a row, on average, filling the most certain word first and ranking by
     the words in the blanks."""
     told, guessed = [], []
-    for row in blank_exam.rows(rows):
-        tried = guessing.lengths_tried(encoded(row.text), small_spelling().vocab.need("mask"), LONGEST)
+    for row in blank_test_set.rows(rows):
+        tried = guessing.lengths_tried(encoded(row.text), small_world_tokenizer().vocab.need("mask"), LONGEST)
         told.append(sum(map(len, row.fillings)))
         guessed.append(2 * sum(map(sum, tried)))
     return {"told": fmean(told), "guessed": fmean(guessed)}
@@ -110,8 +110,8 @@ def best_ways(runs: dict[tuple[str, int], dict[str, Any]]) -> dict[str, tuple[st
 
 def verdict(glm: dict[str, Any], guessers: Sequence[dict[str, Any]]) -> str:
     """What was written before the runs, of mean chances, with their spread."""
-    return "holds" if all(apart(glm, told, MARGIN) for told in guessers) else \
-        "fails" if any(apart(told, glm, MARGIN) for told in guessers) else "does not show at this size"
+    return "holds" if all(separated(glm, told, MARGIN) for told in guessers) else \
+        "fails" if any(separated(told, glm, MARGIN) for told in guessers) else "does not show at this size"
 
 
 def measure(parts: Parts) -> dict[str, Any]:
@@ -125,21 +125,21 @@ def measure(parts: Parts) -> dict[str, Any]:
     berts = {(name, seed): told[folder, name, seed] for name in BERTS for seed in SEEDS}
     chosen, filled = best_ways(berts), {}
     for rows in ASKED:
-        filled[rows] = {f"GLM, {budget}": spreads({seed: glms[folder, budget, seed][rows] for seed in SEEDS})
+        filled[rows] = {f"GLM, {budget}": seed_statistics({seed: glms[folder, budget, seed][rows] for seed in SEEDS})
                         for budget in BUDGETS}
         for kind, (name, way) in chosen.items():
             filled[rows][f"BERT, {kind}"] = {
-                "by": [name, way], **spreads({seed: berts[name, seed][rows][way] for seed in SEEDS})}
+                "by": [name, way], **seed_statistics({seed: berts[name, seed][rows][way] for seed in SEEDS})}
     sentences = BATCH * steps(PAPER, BUDGETS[-1])
     baselines = {rows: told for (rows, _), told in parts(
-        blank_fillers.baselines, [("exam", sentences), ("unread", sentences)]).items()}
-    exam = filled["exam"]
-    guessers = [exam["BERT, guessed"], exam["BERT, with lengths of training"]]
+        blank_fillers.baselines, [("test_set", sentences), ("unread", sentences)]).items()}
+    test_set = filled["test_set"]
+    guessers = [test_set["BERT, guessed"], test_set["BERT, with lengths of training"]]
     return {
         "arms": arms, "filled": filled,
-        "ways": {name: {way: fmean(berts[name, seed]["exam"][way]["right"] for seed in SEEDS)
-                        for way in berts[name, SEEDS[0]]["exam"]} for name in BERTS},
-        "exact": {rows: told for (rows,), told in parts(blank_fillers.exact, [("exam",), ("unread",)]).items()},
+        "ways": {name: {way: fmean(berts[name, seed]["test_set"][way]["right"] for seed in SEEDS)
+                        for way in berts[name, SEEDS[0]]["test_set"]} for name in BERTS},
+        "exact": {rows: told for (rows,), told in parts(blank_fillers.exact, [("test_set",), ("unread",)]).items()},
         "baselines": baselines, "readings": readings(),
-        "verdict": verdict(exam[f"GLM, {BUDGETS[-1]}"]["chance"], [told["chance"] for told in guessers]),
-        "uses the length": all(apart(exam["BERT, told"]["right"], told["right"], MARGIN) for told in guessers)}
+        "verdict": verdict(test_set[f"GLM, {BUDGETS[-1]}"]["chance"], [told["chance"] for told in guessers]),
+        "uses the length": all(separated(test_set["BERT, told"]["right"], told["right"], MARGIN) for told in guessers)}

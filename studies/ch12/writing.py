@@ -20,10 +20,10 @@ from torch import nn
 
 from plmlab.batches import ExampleBatches
 from plmlab.chapters.ch12.writing import TASKS, WRITERS, Task, baselines, judged
-from plmlab.draws import below
-from plmlab.recipes import Parts, apart, best_rates, none_if_diverged, rates_tried, spreads
+from plmlab.draws import randint
+from plmlab.recipes import Parts, none_if_diverged, rates_tried, seed_statistics, separated, tune_learning_rates
 from plmlab.train import fit
-from plmlab.world.datasets.tokenizer import bilingual_spelling
+from plmlab.world.datasets.tokenizer import bilingual_tokenizer
 from studies.ch12.manners import MANNERS, written
 from studies.ch12.pretrained import WARMUP, pretrained
 
@@ -41,10 +41,10 @@ def begun(folder: str, name: str) -> nn.Module:
 def tune(name: str, model: nn.Module, task: Task, lr: float, seed: int, **options: Any) -> Any:
     """Tune the model of an arm to write, in place; the history. The weights are those that wrote the development rows
     best."""
-    make, vocab = MANNERS[name].example, bilingual_spelling().vocab
+    make, vocab = MANNERS[name].example, bilingual_tokenizer().vocab
 
     def draw(rng: Random) -> list[Any]:
-        return [make(*task.train[below(rng, len(task.train))], rng=rng) for _ in range(BATCH)]
+        return [make(*task.train[randint(rng, len(task.train))], rng=rng) for _ in range(BATCH)]
 
     def score(tuned: nn.Module) -> float:
         said = written(name, tuned, [source for source, _ in task.development])
@@ -61,11 +61,11 @@ def reached(folder: str, name: str, kind: str, lr: float, seed: int) -> dict[str
     BLEU of the ``development`` rows, and the ``updates`` of the best weights."""
     task, model = TASKS[kind](), begun(folder, name)
     history = tune(name, model, task, lr, seed)
-    said = written(name, model, [source for source, _ in task.exam])
+    said = written(name, model, [source for source, _ in task.test_set])
     assert history.best is not None
     updates, development = history.best
-    unread = judged(said[task.read:], task.exam[task.read:])["exact"]
-    return {**judged(said, task.exam), "unread": unread, "development": development, "updates": updates}
+    unread = judged(said[task.read:], task.test_set[task.read:])["exact"]
+    return {**judged(said, task.test_set), "unread": unread, "development": development, "updates": updates}
 
 
 @none_if_diverged
@@ -82,13 +82,14 @@ def measure(parts: Parts) -> dict[str, Any]:
     spread; the ``baselines``; ``better``: task → who writes better than whom."""
     folder = str(parts.folder)
     arms = [(folder, name, kind) for kind in TASKS for name in WRITERS]
-    best = best_rates(parts, rate_score, PILOTS, dict.fromkeys(arms, RATES))
+    best = tune_learning_rates(parts, rate_score, PILOTS, dict.fromkeys(arms, RATES))
     found = parts(reached, [(*arm, best[arm][0], seed) for arm in arms for seed in SEEDS])
-    runs = {arm: {"lr": lr, "rates": rates_tried(scores), **spreads({seed: found[*arm, lr, seed] for seed in SEEDS})}
+    runs = {arm: {"lr": lr, "rates": rates_tried(scores),
+                  **seed_statistics({seed: found[*arm, lr, seed] for seed in SEEDS})}
             for arm, (lr, scores) in best.items()}
     tasks = {kind: {name: runs[folder, name, kind] for name in WRITERS} for kind in TASKS}
     return {"tasks": tasks, "baselines": baselines(),
-            "better": {kind: {name: [other for other in WRITERS if apart(told[name]["exact"], told[other]["exact"])]
+            "better": {kind: {name: [other for other in WRITERS if separated(told[name]["exact"], told[other]["exact"])]
                               for name in WRITERS} for kind, told in tasks.items()},
-            "rows": {kind: [len(make().train), len(make().development), len(make().exam)]
+            "rows": {kind: [len(make().train), len(make().development), len(make().test_set)]
                      for kind, make in TASKS.items()}}

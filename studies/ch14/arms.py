@@ -13,11 +13,11 @@ from plmlab.chapters.ch14 import one_pass
 from plmlab.chapters.ch14.answering import Outcome, answered
 from plmlab.chapters.ch14.compared import BOTH, GOLD, TOP
 from plmlab.chapters.ch14.training import KINDS, development, pages, pretrained
-from plmlab.models.cognitive_growth import Growth
 from plmlab.models.cogqa import CogQA, SelfLoopCogQA
-from plmlab.models.one_pass_reader import OnePassReader
+from plmlab.models.cogqa_search import CogQASearch
+from plmlab.models.single_pass_reader import SinglePassReader
 from plmlab.recipes import device
-from plmlab.recipes.kept import keep, with_kept
+from plmlab.recipes.stored_models import keep, with_kept
 from plmlab.train import History, fit
 from plmlab.world.questions.bank import Question
 from studies.ch14 import readers
@@ -41,12 +41,12 @@ COGQA: Mapping[str, Arm] = {
 READERS: Mapping[str, readers.Given] = {GOLD: "gold pages", TOP: "top pages"}
 
 
-def begun(name: str) -> CogQA | OnePassReader:
+def begun(name: str) -> CogQA | SinglePassReader:
     """An arm before it has learned anything of questions."""
-    return on_pretrained(COGQA[name].kind) if name in COGQA else OnePassReader.on(pretrained())
+    return on_pretrained(COGQA[name].kind) if name in COGQA else SinglePassReader.from_pretrained(pretrained())
 
 
-def train(name: str, lr: float, seed: int, **options: Any) -> tuple[CogQA | OnePassReader, History]:
+def train(name: str, lr: float, seed: int, **options: Any) -> tuple[CogQA | SinglePassReader, History]:
     """An arm that has learned, and how it went; ``options`` go to `fit`."""
     torch.manual_seed(seed)
     model = begun(name)
@@ -65,13 +65,13 @@ def learned(folder: str, name: str, lr: float, seed: int) -> dict[str, Any]:
     return {"development": chosen_by(name, model), "device": device()}
 
 
-def chosen_by(name: str, model: CogQA | OnePassReader) -> float:
+def chosen_by(name: str, model: CogQA | SinglePassReader) -> float:
     """The share of the development questions that an arm answers, as many of each kind."""
     asked = [question for kind in sorted(set(KINDS)) for question in development(kind)]
     return fmean(answer(name, model)(question, "train").answer.exact for question in asked)
 
 
-def answer(name: str, model: CogQA | OnePassReader, kind: type[Growth] = Growth, **choices: Any,
+def answer(name: str, model: CogQA | SinglePassReader, kind: type[CogQASearch] = CogQASearch, **choices: Any,
            ) -> Callable[[Question, str], Outcome]:
     """(question, split) → its outcome by an arm; a CogQA answers by a ``kind`` of growth with its ``choices``."""
     if isinstance(model, CogQA):
@@ -87,6 +87,6 @@ def file(folder: str, name: str, lr: float, seed: int) -> Path:
     return Path(folder) / f"{name.replace(' ', '-')}-{lr:g}-{seed}.safetensors"
 
 
-def kept(folder: str, name: str, lr: float, seed: int) -> CogQA | OnePassReader:
+def kept(folder: str, name: str, lr: float, seed: int) -> CogQA | SinglePassReader:
     """An arm that `learned` has left."""
     return with_kept(begun(name), file(folder, name, lr, seed))

@@ -5,7 +5,7 @@ from pathlib import Path
 from plmlab.chapters.ch14.compared import BOTH
 from plmlab.checkpoints import enter, home, save
 from plmlab.models.cogqa import CogQA
-from plmlab.world.datasets.tokenizer import spelling
+from plmlab.world.datasets.tokenizer import world_tokenizer
 from studies.ch14.arms import answer, train
 from studies.ch14.learning import BATCH, RATE, UPDATES
 from studies.ch14.outcomes import by_group
@@ -25,7 +25,7 @@ def main() -> None:
 def bundle(model: CogQA, device: str, seconds: float) -> None:
     """Save it with what it reaches in the exam."""
     right = {f"right answers, {name}": f"{told['exact']:.3f}" for name, told in by_group(answer(BOTH, model)).items()}
-    save(home() / NAME, model, spelling(), command=COMMAND, figures={
+    save(home() / NAME, model, world_tokenizer(), command=COMMAND, figures={
         f"updates of {BATCH} questions, rate {RATE:g}": f"{UPDATES:,}", "seed": str(SEED), **right,
         "device": device, "seconds": f"{seconds:.0f}"})
     enter(NAME)

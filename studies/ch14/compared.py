@@ -37,7 +37,7 @@ from plmlab.chapters.ch14.gold_graphs import gold_graph
 from plmlab.chapters.ch14.training import development as shown_to_choose
 from plmlab.chapters.ch14.training import pages
 from plmlab.models.cogqa import CogQA
-from plmlab.recipes import Parts, best_rate, rates_tried, spreads
+from plmlab.recipes import Parts, rates_tried, seed_statistics, tune_learning_rate
 from plmlab.world.questions.bank import Question
 from studies.ch14.arms import COGQA, READERS, SEEDS, answer, kept, learned
 from studies.ch14.deaf import Deaf
@@ -119,13 +119,13 @@ def measure(parts: Parts) -> dict[str, Any]:
     compositions``: arm → hops → the same. ``comparisons``: what is compared → the share that is right. ``ranked``:
     group → what `told` tells of retrieval alone, without spread."""
     folder = str(parts.folder)
-    rate, tried = best_rate(partial(_tried, parts), RATES)
+    rate, tried = tune_learning_rate(partial(_tried, parts), RATES)
     arms = {}
     for name, lr in {**dict.fromkeys(COGQA, RATE), **dict.fromkeys(READERS, rate)}.items():
         trained = parts(learned, [(folder, name, lr, seed) for seed in SEEDS])
         runs = parts(arm, [(folder, name, lr, seed) for seed in SEEDS])
         arms[name] = {"lr": lr, "device": sorted({told["device"] for told in trained.values()}),
-                      "groups": spreads({seed: runs[folder, name, lr, seed] for seed in SEEDS})}
+                      "groups": seed_statistics({seed: runs[folder, name, lr, seed] for seed in SEEDS})}
     given = parts(led, [(folder, RATE, seed, hops) for hops in LED for seed in SEEDS])
     chosen = parts(surer_on_development, [(folder, RATE, seed, least) for least in LEAST for seed in SEEDS])
     scores = {least: fmean(chosen[folder, RATE, seed, least] for seed in SEEDS) for least in LEAST}
@@ -137,12 +137,12 @@ def measure(parts: Parts) -> dict[str, Any]:
     by_number = parts(comparisons, [(folder, RATE, seed) for seed in SEEDS])
     return {"arms": arms, "rates": rates_tried(tried), "ranked": parts(ranked, [()])[()],
             "surer": {"least": least, "development": list(scores.items()),
-                      "groups": spreads({seed: sure[folder, RATE, seed, least] for seed in SEEDS})},
-            "deaf": spreads({seed: silent[folder, RATE, seed] for seed in SEEDS}),
-            "new compositions": {name: spreads({task[-1]: told for task, told in runs.items()})
+                      "groups": seed_statistics({seed: sure[folder, RATE, seed, least] for seed in SEEDS})},
+            "deaf": seed_statistics({seed: silent[folder, RATE, seed] for seed in SEEDS}),
+            "new compositions": {name: seed_statistics({task[-1]: told for task, told in runs.items()})
                                  for name, runs in new.items()},
-            "comparisons": spreads({seed: by_number[folder, RATE, seed] for seed in SEEDS}),
-            "led": {hops: spreads({seed: given[folder, RATE, seed, hops] for seed in SEEDS}) for hops in LED}}
+            "comparisons": seed_statistics({seed: by_number[folder, RATE, seed] for seed in SEEDS}),
+            "led": {hops: seed_statistics({seed: given[folder, RATE, seed, hops] for seed in SEEDS}) for hops in LED}}
 
 
 def _tried(parts: Parts, rates: Sequence[float]) -> dict[float, float]:

@@ -7,12 +7,12 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
-from plmlab.models.cognitive_growth import Growth, GrowthState
+from plmlab.models.cogqa_search import CogQASearch, SearchState
 
 
 @dataclass(frozen=True)
-class Deaf(Growth):
+class Deaf(CogQASearch):
     """The same growth, and a choice among its nodes as if no edge led from any to another."""
 
-    def _edges(self, state: GrowthState, nodes: Sequence[str]) -> Bool[Tensor, "node node"]:
+    def _edges(self, state: SearchState, nodes: Sequence[str]) -> Bool[Tensor, "node node"]:
         return torch.zeros(len(nodes), len(nodes), dtype=torch.bool)

@@ -12,8 +12,8 @@ from random import Random
 from typing import Any
 
 from plmlab.chapters.ch14.gold_graphs import example
-from plmlab.chapters.ch14.training import KINDS, labelled, pages, pretrained
-from plmlab.draws import below, pick
+from plmlab.chapters.ch14.training import KINDS, pages, pretrained, training_rows
+from plmlab.draws import choice, randint
 from plmlab.models.cogqa import CogQA
 from plmlab.objectives.cognitive_graphs import CognitiveBatch
 from plmlab.text import Tokenizer
@@ -29,14 +29,14 @@ ALPHA = 1.0
 def drawn(seed: int, step: int) -> tuple[Random, list[Question]]:
     """The questions of an update, drawn with replacement, and the source of all else that is random in it."""
     rng = Random(f"{seed}:{step}")
-    kinds = [labelled(pick(rng, KINDS)) for _ in range(BATCH)]
-    return rng, [some[below(rng, len(some))] for some in kinds]
+    kinds = [training_rows(choice(rng, KINDS)) for _ in range(BATCH)]
+    return rng, [some[randint(rng, len(some))] for some in kinds]
 
 
 def batches(seed: int, time: int, tokenizer: Tokenizer | None = None, clues: bool = True,
             ) -> Callable[[int], CognitiveBatch]:
-    """Step → its questions with negatives; texts of ``time`` slots at most, in the ids of `pages`; with ``clues``, or
-    without any."""
+    """Step → its questions with negatives; texts of ``time`` positions at most, in the ids of `pages`; with ``clues``,
+    or without any."""
     told = pages("train", tokenizer)
     vocab = told.tokenizer.vocab
 
@@ -49,7 +49,7 @@ def batches(seed: int, time: int, tokenizer: Tokenizer | None = None, clues: boo
 
 def on_pretrained(kind: type[CogQA] = CogQA) -> CogQA:
     """A CogQA that knows nothing of questions, on the course's BERT."""
-    return kind.on(pretrained(), alpha=ALPHA)
+    return kind.from_pretrained(pretrained(), alpha=ALPHA)
 
 
 def learn(model: CogQA, updates: int, lr: float, seed: int, tokenizer: Tokenizer | None = None, clues: bool = True,

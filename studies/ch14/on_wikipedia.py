@@ -14,7 +14,7 @@ from plmlab.chapters.ch14.exam import SIZES, questions
 from plmlab.chapters.ch14.training import pages
 from plmlab.chapters.ch14.wikipedia_exam import pieces
 from plmlab.recipes import Parts, device
-from plmlab.recipes.kept import keep, with_kept
+from plmlab.recipes.stored_models import keep, with_kept
 from studies.ch14.outcomes import told
 from studies.ch14.real_text import learned, on_minilm
 from studies.ch14.wikipedia import answered_wikipedia

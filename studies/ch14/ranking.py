@@ -7,7 +7,7 @@ from plmlab.chapters.ch14.gold_graphs import KINDS
 from plmlab.chapters.ch14.one_pass import every_sentence
 from plmlab.chapters.ch14.retrieved import Search, spelled
 from plmlab.chapters.ch14.training import pages
-from plmlab.models.cognitive_growth import Clue
+from plmlab.models.cogqa_search import Clue
 from plmlab.retrieval import BM25
 from plmlab.world.questions.bank import Question
 from plmlab.world.questions.cloze import salient

@@ -14,9 +14,9 @@ from plmlab.chapters.ch14.one_pass import Text, every_sentence, length, place, r
 from plmlab.chapters.ch14.training import pages
 from plmlab.draws import shuffled
 from plmlab.example import Batch, Example
-from plmlab.objectives.one_pass import with_support
+from plmlab.objectives.single_pass_qa import with_support
 from plmlab.world.datasets.pages import ArticlePages
-from plmlab.world.datasets.tokenizer import spelling
+from plmlab.world.datasets.tokenizer import world_tokenizer
 from plmlab.world.questions.bank import Question
 from studies.ch14.learning import drawn
 
@@ -26,7 +26,7 @@ GIVEN: tuple[Given, ...] = get_args(Given)
 
 def gold_text(question: Question, split: str, time: int, rng: Random) -> Text:
     """The sentences of the pages that a question needs, without the last ones of those that it does not need where they
-    are too many for so many slots. Each page's first sentence, which names it, stays."""
+    are too many for so many positions. Each page's first sentence, which names it, stays."""
     told = pages(split)
     text = every_sentence(told, shuffled(rng, map(told.title, question.needed)))
     needed = supporting(question, told) | {clue for clue in text if clue.sentence == 0}
@@ -53,5 +53,5 @@ def batches(kind: Given, seed: int, time: int) -> Callable[[int], Batch]:
     def batch(step: int) -> Batch:
         rng, questions = drawn(seed, step)
         return Batch.of([example(question, pages("train"), given(kind, question, "train", time, rng))
-                         for question in questions], pad=spelling().vocab.need("pad"))
+                         for question in questions], pad=world_tokenizer().vocab.need("pad"))
     return batch

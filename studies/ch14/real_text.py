@@ -14,7 +14,7 @@ from studies.ch14.learning import ALPHA, learn
 
 def on_minilm(kind: type[CogQA] = SelfLoopCogQA) -> CogQA:
     """A CogQA that knows nothing of questions, on MiniLM."""
-    return kind.on(cast(BERT, minilm()[0]), alpha=ALPHA)
+    return kind.from_pretrained(cast(BERT, minilm()[0]), alpha=ALPHA)
 
 
 def learned(seed: int, updates: int, lr: float, **options: Any) -> CogQA:

@@ -11,5 +11,5 @@ from studies.ch14 import compared, on_wikipedia
 
 
 def main(parts: Parts) -> dict[str, Any]:
-    """What is ``compared`` in the world, by hops; and, of a real BERT, ``on Wikipedia``."""
+    """What is ``compared`` in the world, by hops; and, of a real BERT, ``from_pretrained Wikipedia``."""
     return {"compared": compared.measure(parts), "on Wikipedia": on_wikipedia.measure(parts)}

@@ -6,8 +6,8 @@ from typing import Any
 from plmlab.chapters.ch14.answering import graded
 from plmlab.chapters.ch14.gold_graphs import KINDS, GoldGraph, GoldNode
 from plmlab.chapters.ch14.wikipedia_exam import pages, pieces
-from plmlab.models.cognitive_growth import Growth
 from plmlab.models.cogqa import CogQA
+from plmlab.models.cogqa_search import CogQASearch
 from plmlab.retrieval.wikipedia_questions import RealQuestion, Step, questions
 from plmlab.text.pages import TitledPages
 
@@ -33,15 +33,16 @@ def gold(question: RealQuestion, told: TitledPages) -> GoldGraph:
     return graph
 
 
-def growth(model: CogQA, question: RealQuestion, **choices: Any) -> Growth:
-    """A question, to be answered from the `pages`; ``choices`` are those of `Growth`."""
-    return Growth(model, pages(), pieces().vocab, pages().ids(question.text.split()), KINDS[question.form], **choices)
+def growth(model: CogQA, question: RealQuestion, **choices: Any) -> CogQASearch:
+    """A question, to be answered from the `pages`; ``choices`` are those of `CogQASearch`."""
+    return CogQASearch(model, pages(), pieces().vocab, pages().ids(question.text.split()), KINDS[question.form],
+                       **choices)
 
 
 def answered_wikipedia(model: CogQA, **choices: Any) -> list[dict[str, Any]]:
     """Each question answered by a CogQA on MiniLM, as what JSON can hold: the question with its ``form`` and number of
     ``hops``, what is ``right`` and what was ``given``, the edges of the ``graph``, how many pages were ``read``, and
-    for each measure ``exact`` and ``f1``. ``choices`` are those of `Growth`."""
+    for each measure ``exact`` and ``f1``. ``choices`` are those of `CogQASearch`."""
     found = []
     for question in questions():
         asked = growth(model, question, **choices)

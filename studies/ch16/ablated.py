@@ -21,7 +21,7 @@ from operator import itemgetter
 from typing import Any
 
 from plmlab.chapters.ch16.arms import ARMS, CHOSEN, FULL, SEEDS, kept, learned, outcomes
-from plmlab.recipes import Parts, spreads
+from plmlab.recipes import Parts, seed_statistics
 
 RATES = (3e-5, 1e-4, 3e-4, 1e-3)
 """What the rates of `CHOSEN` are chosen from."""
@@ -44,6 +44,6 @@ def measure(parts: Parts) -> dict[str, Any]:
     exams = parts(examined, [(folder, name, lr, seed) for seed in SEEDS for name, lr in rates.items()])
     return {name: {"lr": lr, "rates": found.get(name, []),
                    "curves": {seed: runs[folder, name, lr, seed]["curve"] for seed in SEEDS},
-                   "outcomes": spreads({seed: exams[folder, name, lr, seed] for seed in SEEDS})}
+                   "outcomes": seed_statistics({seed: exams[folder, name, lr, seed] for seed in SEEDS})}
             for name, lr in rates.items()}
 

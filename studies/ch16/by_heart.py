@@ -13,15 +13,15 @@ from typing import Any
 import torch
 
 from plmlab.chapters.ch16.arms import ARMS, BATCH, EVERY, FULL, SEEDS, begun, each, fitted, means
-from plmlab.chapters.ch16.corpora import EXAM, Statement, corpus
+from plmlab.chapters.ch16.corpora import TEST_WORLDS, Statement, corpus
 from plmlab.chapters.ch16.training import Lesson, LookedUp, among
 from plmlab.draws import shuffled
 from plmlab.models.realm import REALM
-from plmlab.recipes import Parts, spreads
+from plmlab.recipes import Parts, seed_statistics
 from plmlab.retrieval import NULL, Retrieved
 from studies.ch16.edited import followed, shares
 
-WORLD = EXAM[0]
+WORLD = TEST_WORLDS[0]
 ASKED = 150
 HELD_OUT = "test"
 
@@ -59,4 +59,4 @@ def asked(model: REALM, some: tuple[Statement, ...]) -> dict[str, Any]:
 def measure(parts: Parts, lr: float) -> dict[str, Any]:
     """*trained* and *held out* → the spread of `asked`."""
     runs = parts(learned_by_heart, [(lr, seed) for seed in SEEDS])
-    return spreads({seed: runs[lr, seed] for seed in SEEDS})
+    return seed_statistics({seed: runs[lr, seed] for seed in SEEDS})

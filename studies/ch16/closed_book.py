@@ -12,17 +12,17 @@ from typing import Any
 import torch
 
 from plmlab.chapters.ch16.arms import questions
-from plmlab.chapters.ch16.corpora import DEVELOPMENT, EXAM, Corpus, corpus
+from plmlab.chapters.ch16.corpora import DEVELOPMENT, TEST_WORLDS, Corpus, corpus
 from plmlab.chapters.ch16.warm_start import bert
-from plmlab.draws import below, pick
+from plmlab.draws import choice, randint
 from plmlab.example import Batch, Example
 from plmlab.models.bert import BERTPretraining
 from plmlab.objectives.layouts import cls_first
 from plmlab.objectives.masked import masked
-from plmlab.objectives.retrieved import hiding
-from plmlab.recipes import Parts, best_rate, rates_tried, spreads
+from plmlab.objectives.reader_inputs import mask_positions
+from plmlab.recipes import Parts, rates_tried, seed_statistics, tune_learning_rate
 from plmlab.train import fit
-from plmlab.world.datasets.tokenizer import ids, spelling
+from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 
 UPDATES, BATCH = 600, 32
 RATES = (1e-4, 3e-4, 1e-3)
@@ -47,16 +47,16 @@ def stacked(times: int) -> BERTPretraining:
 def passage(told: Corpus, rng: Random) -> Example:
     """The title of a block with some sentences of it that stand side by side, of which half the time one is chosen;
     15 % of the tokens hidden, as BERT's."""
-    block = pick(rng, told.blocks)
-    first = below(rng, len(block.sentences))
+    block = choice(rng, told.blocks)
+    first = randint(rng, len(block.sentences))
     last = first + 1 if rng.random() < 0.5 else len(block.sentences)
     words = [*block.title.split(), *" ".join(block.sentences[first:last]).split()]
-    return masked(ids(words), vocab=spelling().vocab, rng=rng)
+    return masked(ids(words), vocab=world_tokenizer().vocab, rng=rng)
 
 
 def read(model: BERTPretraining, world: int, lr: float, seed: int) -> None:
     """Let a BERT learn the documents of a world."""
-    told, pad = corpus(world), spelling().vocab.need("pad")
+    told, pad = corpus(world), world_tokenizer().vocab.need("pad")
     fit(model, lambda step: Batch.of([passage(told, Random(f"{seed}:{step}:{row}")) for row in range(BATCH)], pad=pad),
         steps=UPDATES, lr=lr, warmup=UPDATES // 10, compile=False, precision="float32", show=False)
 
@@ -64,8 +64,8 @@ def read(model: BERTPretraining, world: int, lr: float, seed: int) -> None:
 @torch.no_grad()
 def right(model: BERTPretraining, world: int) -> float:
     """The share of a world's statements that it fills in."""
-    vocab, asked = spelling().vocab, questions(world)
-    batch = Batch.of([hiding(cls_first(one.tokens, None, vocab), one.salient, vocab) for one in asked],
+    vocab, asked = world_tokenizer().vocab, questions(world)
+    batch = Batch.of([mask_positions(cls_first(one.tokens, None, vocab), one.salient, vocab) for one in asked],
                      pad=vocab.need("pad"))
     said = model(batch).argmax(2)
     return float(((said == batch.targets) | (batch.targets < 0)).all(1).double().mean())
@@ -87,13 +87,14 @@ def before_reading(world: int) -> float:
 def measure(parts: Parts) -> dict[str, Any]:
     """``before`` any reading, and times stacked → its ``lr``, the ``rates`` tried on the development world, and the
     share of right answers, spread over the exam's worlds."""
-    found: dict[str, Any] = {"before": spreads({world: parts(before_reading, [(world,)])[world,] for world in EXAM})}
+    found: dict[str, Any] = {"before": seed_statistics({world: parts(before_reading, [(world,)])[world,]
+                                                        for world in TEST_WORLDS})}
     for times in STACKS:
         def tried(rates: Any, times: int = times) -> dict[float, float]:
             told = parts(after_reading, [(times, lr, DEVELOPMENT) for lr in rates])
             return {lr: told[times, lr, DEVELOPMENT] for lr in rates}
-        lr, rates = best_rate(tried, RATES)
-        runs = parts(after_reading, [(times, lr, world) for world in EXAM])
+        lr, rates = tune_learning_rate(tried, RATES)
+        runs = parts(after_reading, [(times, lr, world) for world in TEST_WORLDS])
         found[str(times)] = {"lr": lr, "rates": rates_tried(rates),
-                             "right": spreads({world: runs[times, lr, world] for world in EXAM})}
+                             "right": seed_statistics({world: runs[times, lr, world] for world in TEST_WORLDS})}
     return found

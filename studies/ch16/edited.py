@@ -15,12 +15,12 @@ from random import Random
 from typing import Any
 
 from plmlab.chapters.ch16.arms import FULL, SEEDS, kept, questions
-from plmlab.chapters.ch16.corpora import EXAM, Statement, corpus
+from plmlab.chapters.ch16.corpora import TEST_WORLDS, Statement, corpus
 from plmlab.chapters.ch16.editing import KINDS, Edit, edit
 from plmlab.chapters.ch16.training import among
-from plmlab.draws import pick
+from plmlab.draws import choice
 from plmlab.models.realm import REALM
-from plmlab.recipes import Parts, spreads
+from plmlab.recipes import Parts, seed_statistics
 
 
 def edits(world: int, statements: tuple[Statement, ...], everywhere: bool) -> list[tuple[Statement, Edit]]:
@@ -31,7 +31,7 @@ def edits(world: int, statements: tuple[Statement, ...], everywhere: bool) -> li
         tellers = sorted(statement.tell)
         if not everywhere and len(tellers) < 2:
             continue
-        made = edit(told, statement, rng, None if everywhere else [pick(rng, tellers)])
+        made = edit(told, statement, rng, None if everywhere else [choice(rng, tellers)])
         if made is not None:
             found.append((statement, made))
     return found
@@ -68,7 +68,7 @@ def shares(counted: Counter[str]) -> dict[str, float]:
 def of_all_worlds(folder: str, lr: float, seed: int, everywhere: bool) -> dict[str, float]:
     """What became of the answers to the exam's statements."""
     model, told = kept(folder, FULL, lr, seed), Counter[str]()
-    for world in EXAM:
+    for world in TEST_WORLDS:
         told += followed(model, world, questions(world), everywhere)
     return shares(told)
 
@@ -77,5 +77,5 @@ def measure(parts: Parts, lr: float) -> dict[str, Any]:
     """*everywhere* and *in one of several* → the spread of `shares`."""
     folder = str(parts.folder)
     runs = parts(of_all_worlds, [(folder, lr, seed, everywhere) for seed in SEEDS for everywhere in (True, False)])
-    return {name: spreads({seed: runs[folder, lr, seed, everywhere] for seed in SEEDS})
+    return {name: seed_statistics({seed: runs[folder, lr, seed, everywhere] for seed in SEEDS})
             for name, everywhere in (("everywhere", True), ("in one of several", False))}

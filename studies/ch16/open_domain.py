@@ -22,17 +22,17 @@ from typing import Any
 import torch
 
 from plmlab.chapters.ch16.arms import ARMS, BATCH, EVERY, FULL, SEEDS, begun, fitted, kept
-from plmlab.chapters.ch16.corpora import DEVELOPMENT, EXAM, TRAINING, corpus, stands_in
+from plmlab.chapters.ch16.corpora import DEVELOPMENT, TEST_WORLDS, TRAINING, corpus, stands_in
 from plmlab.chapters.ch16.training import among
 from plmlab.chapters.ch16.warm_start import ranking
-from plmlab.draws import below, shuffled
-from plmlab.models.lookup import TOP
-from plmlab.models.open_realm import OpenREALM
+from plmlab.draws import randint, shuffled
 from plmlab.models.realm import REALM
+from plmlab.models.realm_open_qa import REALMForOpenQA
+from plmlab.models.retrieve_and_read import TOP
 from plmlab.models.text_retriever import TextCorpus
-from plmlab.objectives.open_questions import QuestionBatch
-from plmlab.objectives.retrievals import Ids, Query
-from plmlab.recipes import Parts, best_rate, rates_tried, spreads
+from plmlab.objectives.open_domain_qa import QuestionBatch
+from plmlab.objectives.retrieval_batches import Ids, Query
+from plmlab.recipes import Parts, rates_tried, seed_statistics, tune_learning_rate
 from plmlab.world.datasets.tokenizer import ids
 from plmlab.world.questions.bank import Question
 
@@ -57,7 +57,7 @@ def spelled(words: tuple[str, ...]) -> Ids:
 def zero_shot(model: REALM) -> float:
     """The share of the exam's questions whose answer stands in one of the best documents, nothing fine-tuned."""
     hits = []
-    for world in EXAM:
+    for world in TEST_WORLDS:
         found = among(model, world).retrieve([Query(spelled(one.words), ()) for one in questions(world)]).lists()
         hits += [stands_in(world, numbers, one.answer)
                  for numbers, one in zip(found, questions(world), strict=True)]
@@ -78,7 +78,7 @@ def baselines() -> dict[str, float]:
         for one in questions(world):
             common[one.shape][one.answer] += 1
     hits, guessed = [], []
-    for world in EXAM:
+    for world in TEST_WORLDS:
         for one in questions(world):
             hits.append(stands_in(world, ranking(world).by_words(one.words, TOP).lists()[0], one.answer))
             guessed.append(common[one.shape].most_common(1)[0][0] == one.answer)
@@ -89,7 +89,7 @@ class Asked:
     """Step → questions of one training world, with what the embedder of questions, as it is then, finds for them among
     documents that were embedded once. Each `EVERY` steps the next world comes."""
 
-    def __init__(self, model: OpenREALM, pretrained: REALM, seed: int) -> None:
+    def __init__(self, model: REALMForOpenQA, pretrained: REALM, seed: int) -> None:
         self.model, self.pretrained, self.seed = model, pretrained, seed
         self.worlds = shuffled(Random(seed), TRAINING)
         self._corpora: dict[int, TextCorpus] = {}
@@ -100,15 +100,15 @@ class Asked:
         if world not in self._corpora:
             self._corpora[world] = among(self.pretrained, world).corpus
         some = questions(world)
-        return looked_up(self.model, self._corpora[world], [some[below(rng, len(some))] for _ in range(BATCH)])
+        return looked_up(self.model, self._corpora[world], [some[randint(rng, len(some))] for _ in range(BATCH)])
 
 
-def looked_up(model: OpenREALM, documents: TextCorpus, asked: list[Question]) -> QuestionBatch:
+def looked_up(model: REALMForOpenQA, documents: TextCorpus, asked: list[Question]) -> QuestionBatch:
     """Questions with the documents that are looked up for them, and where their answers stand."""
-    return model.looked_up(documents, [spelled(one.words) for one in asked], [[spelled(one.answer)] for one in asked])
+    return model.retrieve(documents, [spelled(one.words) for one in asked], [[spelled(one.answer)] for one in asked])
 
 
-def exam(model: OpenREALM, pretrained: REALM, worlds: tuple[int, ...]) -> dict[str, float]:
+def test_set(model: REALMForOpenQA, pretrained: REALM, worlds: tuple[int, ...]) -> dict[str, float]:
     """The shares of the questions whose answer is found ``among four`` documents, and that are answered ``right``, to
     the word."""
     found, right = [], []
@@ -126,24 +126,25 @@ def beginning(folder: str, name: str, pretraining: float, seed: int) -> REALM:
     """One of `BEGINNINGS`, by the rate and the seed of its pretraining."""
     before, after = begun(FULL), kept(folder, FULL, pretraining, seed)
     retriever, reader = BEGINNINGS[name]
-    return REALM.on((after if retriever else before).embedder, (after if reader else before).reader).eval()
+    return REALM.from_pretrained((after if retriever else before).embedder, (after if reader else before).reader).eval()
 
 
 def fine_tuned(folder: str, name: str, pretraining: float, lr: float, seed: int) -> dict[str, dict[str, float]]:
-    """Fine-tune on the training worlds' questions; its `exam` in the ``development`` world and in those of the
-    ``exam``."""
+    """Fine-tune on the training worlds' questions; its `test_set` in the ``development`` world and in those of the
+    ``test_set``."""
     torch.manual_seed(seed)
     pretrained = beginning(folder, name, pretraining, seed)
-    model = OpenREALM.on(pretrained)
+    model = REALMForOpenQA.from_pretrained(pretrained)
     fitted(model, Asked(model, pretrained, seed), lr, UPDATES, precision="float32", show=False)
     model.eval()
-    return {"development": exam(model, pretrained, (DEVELOPMENT,)), "exam": exam(model, pretrained, EXAM)}
+    return {"development": test_set(model, pretrained, (DEVELOPMENT,)),
+            "test_set": test_set(model, pretrained, TEST_WORLDS)}
 
 
 def measure(parts: Parts, rates: dict[str, float]) -> dict[str, Any]:
     """From the rate of each arm's pretraining: ``zero shot``, arm → the spread of `zero_shot`; the ``baselines``; the
     best ``rate`` of each beginning and the ``rates`` tried, with the share of right answers of the development world;
-    and ``fine-tuned``, beginning → the spread of its `exam`."""
+    and ``fine-tuned``, beginning → the spread of its `test_set`."""
     folder, lrs = str(parts.folder), tuple(rates[name] for name in ARMS)
     before = parts(zero_shots, [(folder, seed, *lrs) for seed in SEEDS])
     parts(fine_tuned, [(folder, name, rates[FULL], lr, SEEDS[0]) for name in BEGINNINGS for lr in RATES])
@@ -152,11 +153,11 @@ def measure(parts: Parts, rates: dict[str, float]) -> dict[str, Any]:
         tried = parts(fine_tuned, [(folder, name, rates[FULL], lr, SEEDS[0]) for lr in some])
         return {lr: tried[folder, name, rates[FULL], lr, SEEDS[0]]["development"]["right"] for lr in some}
 
-    best = {name: best_rate(partial(right, name), RATES) for name in BEGINNINGS}
+    best = {name: tune_learning_rate(partial(right, name), RATES) for name in BEGINNINGS}
     tasks = {(name, seed): (folder, name, rates[FULL], lr, seed) for name, (lr, _) in best.items() for seed in SEEDS}
     runs = parts(fine_tuned, [*tasks.values()])
-    return {"zero shot": spreads({seed: before[folder, seed, *lrs] for seed in SEEDS}),
+    return {"zero shot": seed_statistics({seed: before[folder, seed, *lrs] for seed in SEEDS}),
             "baselines": parts(baselines, [()])[()], "rate": {name: lr for name, (lr, _) in best.items()},
             "rates": {name: rates_tried(told) for name, (_, told) in best.items()},
-            "fine-tuned": {name: spreads({seed: runs[tasks[name, seed]]["exam"] for seed in SEEDS})
+            "fine-tuned": {name: seed_statistics({seed: runs[tasks[name, seed]]["test_set"] for seed in SEEDS})
                            for name in BEGINNINGS}}

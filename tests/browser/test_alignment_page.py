@@ -138,7 +138,7 @@ def test_the_wrong_label_moves_the_rows_and_loses_partners(show: Show) -> None:
 
 
 def test_what_the_hand_did_is_marked_without_colour(show: Show) -> None:
-    page = show(pointing(held=[{"step": 1, "slot": 2}]))
+    page = show(pointing(held=[{"step": 1, "position": 2}]))
     expect(page.locator(".did")).to_have_text(
         "You put the look of “女孩” on “sing”: 1 word changed: “女孩” became “唱歌” (word 2). "
         "Right words: 4 before, 3 now, of 5.")
@@ -183,7 +183,7 @@ def test_nothing_is_cut_and_all_can_be_read(show: Show, theme: str) -> None:
 
 
 LAB = "alignment_models.pointing()"
-TOLD = "print(repr(lab.text), [(one['step'], one['slot'], one['share']) for one in lab.held], lab.shut, lab.steps)"
+TOLD = "print(repr(lab.text), [(one['step'], one['position'], one['share']) for one in lab.held], lab.shut, lab.steps)"
 
 
 def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:

@@ -167,7 +167,7 @@ def test_a_walk_by_keyboard_alone(show: Show) -> None:
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.closest('.head-map') !== null")
     page.keyboard.press("ArrowLeft")
-    assert page.inner_text(WHY).startswith("it looks at the (slot 1) with 0.000")
+    assert page.inner_text(WHY).startswith("it looks at the (position 1) with 0.000")
     assert page.get_attribute(MAP, "aria-label") == page.inner_text(WHY)
     assert "This page carries the vectors of layer 3, head 1" in page.inner_text(".arithmetic")
     page.focus(ALL)

@@ -10,7 +10,7 @@ from servers import Desk
 from standin import HOSTILE
 from watching import Show, cut, slide
 
-from plmlab.decode import Table
+from plmlab.decode import TableLM
 from plmlab.labs import BeamLab
 from plmlab.labs.beam.presets import PENALTY, TABLES
 from plmlab.text.printable import printable
@@ -120,7 +120,7 @@ def test_nothing_is_cut_and_all_can_be_read(show: Show, theme: str) -> None:
 @pytest.mark.parametrize("name", HOSTILE)
 def test_any_token_stays_text(show: Show, name: str) -> None:
     word = HOSTILE[name][:60]
-    page = show(BeamLab(Table({("a", word): 0.6, ("a", "b"): 0.4}), text="a", presets=[]))
+    page = show(BeamLab(TableLM({("a", word): 0.6, ("a", "b"): 0.4}), text="a", presets=[]))
     assert page.locator(".plm-lab img, .plm-lab script").count() == 0
     assert page.locator(".branch .token").first.evaluate("e => e.textContent") == printable(word)
     assert word.split()[0] in page.inner_text("h4")

@@ -10,7 +10,7 @@ from watching import Show
 
 from plmlab.labs import BlankLab
 
-SLOTS = ["the", "[MASK]", "near", "the", "[MASK]", "lost", ".", "[START]", "chair", "are", "[START]", "cups"]
+POSITIONS = ["the", "[MASK]", "near", "the", "[MASK]", "lost", ".", "[START]", "chair", "are", "[START]", "cups"]
 LONGER = ["the", "[MASK]", "the", "[MASK]", "lost", ".", "[START]", "chair", "are", "[START]", "cups", "near"]
 CURRENT = ".way [aria-current=step]"
 
@@ -23,9 +23,9 @@ def test_the_first_state_teaches_untouched(show: Show) -> None:
     made = lab()
     page = show(made)
     expect(page.locator(".words .filled-as")).to_have_text(["filled 2nd", "filled 1st"])
-    expect(row(page, "reads")).to_have_text(SLOTS)
-    expect(row(page, "position 1")).to_have_text([str(place) for place in made.state["positions"][0]])
-    expect(row(page, "position 2")).to_have_text([str(place) for place in made.state["positions"][1]])
+    expect(row(page, "reads")).to_have_text(POSITIONS)
+    expect(row(page, "position 1")).to_have_text([str(place) for place in made.state["position_ids"][0]])
+    expect(row(page, "position 2")).to_have_text([str(place) for place in made.state["position_ids"][1]])
     expect(row(page, "must say")).to_have_text([word or "·" for word in made.state["targets"]])
     expect(page.locator(".halves .half")).to_have_text(["Part A", "Part B, 1st", "Part B, 2nd"])
     expect(page.locator(".why p").first).to_have_text(
@@ -59,19 +59,19 @@ def test_without_a_world_there_is_no_exact_reader(show: Show) -> None:
     expect(page.locator(".filling")).not_to_contain_text("no sentence of the Small World")
 
 
-def test_each_cell_and_each_slot_tell_why(show: Show) -> None:
+def test_each_cell_and_each_position_tell_why(show: Show) -> None:
     page = show(lab())
     page.locator(".cross").focus()
     for key in ("Home", "ArrowUp"):
         page.keyboard.press(key)
     expect(page.locator(".why p").first).to_have_text(
         "are may look at the (place 1): the (place 1) is in Part A, which everyone may read.")
-    expect(page.locator(".slot-said")).to_contain_text("Position 1 of the (place 1) is 1")
+    expect(page.locator(".position-said")).to_contain_text("Position 1 of the (place 1) is 1")
     page.keyboard.press("End")
     expect(page.locator(".why p").first).to_have_text(
         "are may not look at cups: cups is filled in after are: to see it would be to see what is to be said.")
     row(page, "position 2").nth(9).hover()
-    expect(page.locator(".slot-said")).to_have_text(
+    expect(page.locator(".position-said")).to_have_text(
         "Position 1 of are is 5: the place of its [MASK], the same in all of the blank that is filled 1st. Position 2 "
         "is 3: its place in the blank, [START] being 1. It must say [END]: the blank is over.")
     page.locator(".query-name").nth(1).hover()
@@ -120,7 +120,7 @@ def test_the_reader_fills_in_and_a_slip_is_told_by_its_name(show: Show) -> None:
     page.locator(".acts button", has_text="show").nth(1).click()
     expect(page.locator(".below .verdict").nth(1)).to_have_text("position 2: Right.")
     page.get_by_label("look at it").check()
-    expect(row(page, "reads")).to_have_text(SLOTS)
+    expect(row(page, "reads")).to_have_text(POSITIONS)
 
 
 TOLD = "print(lab.spans, lab.order, lab.chosen, lab.step)"
@@ -178,6 +178,6 @@ def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
     expect(page.locator(".message.error")).to_have_count(0)
     page.fill(".sentence", "")
     expect(page.locator(".message.error")).to_contain_text("The sentence is empty")
-    expect(row(page, "reads")).to_have_text(SLOTS)
+    expect(row(page, "reads")).to_have_text(POSITIONS)
     page.fill(".sentence", "the old cups near the chair are lost .")
     expect(page.locator(".words .hidden-words")).to_have_text(["cups", "chairare"])

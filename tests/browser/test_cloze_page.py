@@ -21,7 +21,7 @@ TOLD = "print(lab.hidden, lab.pair, repr(lab.text[:12]))"
 def test_the_sentence_its_gaps_and_both_readers_are_drawn(show: Show) -> None:
     lab = crossed(left_only=gpt())
     page = show(lab)
-    shown = ["[MASK]" if slot in (2, 6) else token for slot, token in enumerate(lab.state["tokens"])]
+    shown = ["[MASK]" if position in (2, 6) else token for position, token in enumerate(lab.state["tokens"])]
     assert page.locator(CHIPS).all_inner_texts() == shown
     assert page.locator("[aria-pressed=true]").count() == 2 and page.locator("section.gap").count() == 2
     for place, gap in enumerate(lab.state["gaps"]):
@@ -61,7 +61,7 @@ def test_both_tables_are_walked_together_by_keyboard(show: Show) -> None:
         assert page.locator(".row-name.is-query").all_inner_texts() == [pair["rows"][row]] * 2
         assert page.locator(".column-name.is-key").all_inner_texts() == [pair["columns"][column]] * 2
     told = " ".join(page.locator(".verdict").all_inner_texts())
-    assert " … ".join(pair["worst"]["words"]) in told and "Mutual information of the two slots: 0.69" in told
+    assert " … ".join(pair["worst"]["words"]) in told and "Mutual information of the two positions: 0.69" in told
 
 
 def test_both_tables_have_one_scale_of_colours(show: Show) -> None:
@@ -101,10 +101,10 @@ def test_a_step_in_the_tables_repaints_within_30_ms(show: Show) -> None:
 def test_a_walk_by_keyboard_alone_with_the_kernel(jupyter: Desk) -> None:
     page = jupyter.lab(LAB, TOLD, until=".plm-lab .pair-map")
     page.focus(".words button[tabindex='0']")
-    assert page.evaluate("document.activeElement.dataset.slot") == "2", "the first gap is where one comes in"
+    assert page.evaluate("document.activeElement.dataset.position") == "2", "the first gap is where one comes in"
     page.keyboard.press("Enter")
     expect(page.locator("section.gap")).to_have_count(1)
-    assert page.evaluate("document.activeElement.dataset.slot") == "2", "the focus stays on the word"
+    assert page.evaluate("document.activeElement.dataset.position") == "2", "the focus stays on the word"
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Enter")
     expect(page.locator("section.gap")).to_have_count(2)

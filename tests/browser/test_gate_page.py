@@ -71,7 +71,7 @@ def test_the_pointer_tells_and_a_click_chooses(show: Show) -> None:
     page.mouse.click(box["x"] + 4.5 * pitch, box["y"] + 11)
     expect(page.locator(".words .chip.now")).to_have_text("the")
     page.mouse.move(0, 0)
-    expect(page.locator(WHY)).to_contain_text("after “the (slot 4)”")
+    expect(page.locator(WHY)).to_contain_text("after “the (step 4)”")
     page.locator(".words .chip").nth(2).click()
     expect(page.locator(WHY)).to_contain_text("after “cup”")
     page.locator(".names .unit").nth(3).click()

@@ -18,8 +18,8 @@ def telling(**more: object) -> MemoryLab:
     return lab(TEXT, model=random_model(memory=18), **more)
 
 
-def chip(page: Page, slot: int) -> Locator:
-    return page.locator(".chips .chip").nth(slot)
+def chip(page: Page, position: int) -> Locator:
+    return page.locator(".chips .chip").nth(position)
 
 
 def walked_to(page: Page, row: int) -> None:
@@ -39,8 +39,8 @@ def test_the_first_state_shows_the_fact_the_question_and_what_is_forgotten(show:
     assert "memory" in chip(page, TOLD).get_attribute("class") and "forgotten" in chip(page, 2).get_attribute("class")
     expect(page.locator(".band-name b")).to_have_text(["forgotten", *["in the memory"] * 3, "own segment"])
     expect(page.locator(".stop")).to_contain_text("the gradient stops here")
-    expect(page.locator(WHY)).to_contain_text("“crane (slot 10)” stands in a segment before, and is remembered.")
-    expect(page.locator(WHY)).to_contain_text("It stands 14 slots before.")
+    expect(page.locator(WHY)).to_contain_text("“crane (position 10)” stands in a segment before, and is remembered.")
+    expect(page.locator(WHY)).to_contain_text("It stands 14 positions before.")
     p = made.state["answers"][0]["p"]
     expect(page.locator(".finding")).to_have_text(re.compile(rf"^The model gives “crane” {f'{p:.4f}'.rstrip('0')[:4]}"))
     expect(page.locator(".zone-name")).to_have_text(["forgotten", "in the memory", "later"])
@@ -51,31 +51,32 @@ def test_the_first_state_shows_the_fact_the_question_and_what_is_forgotten(show:
 def test_the_pictures_by_keyboard_alone(show: Show) -> None:
     page = show(telling())
     walked_to(page, 0)
-    expect(page.locator(WHY)).to_have_text("Layer 1 of “?” can have heard of “crane (slot 10)”: “?” looks at “crane "
-                                           "(slot 10)” in layer 0.")
+    expect(page.locator(WHY)).to_have_text("Layer 1 of “?” can have heard of “crane (position 10)”: “?” looks at "
+                                           "“crane "
+                                           "(position 10)” in layer 0.")
     page.keyboard.press("Home")
-    expect(page.locator(WHY)).to_contain_text("Layer 1 of “?” can have heard of “the (slot 0)”: “?” looks at “word "
-                                              "(slot 6)” in layer 1, where “word (slot 6)” had looked at “the")
+    expect(page.locator(WHY)).to_contain_text("Layer 1 of “?” can have heard of “the (position 0)”: “?” looks at “word "
+                                              "(position 6)” in layer 1, where “word (position 6)” had looked at “the")
     page.keyboard.press("ArrowDown")
-    expect(page.locator(WHY)).to_contain_text("cannot have heard of “the (slot 0)”")
+    expect(page.locator(WHY)).to_contain_text("cannot have heard of “the (position 0)”")
     page.keyboard.press("ArrowDown")
     expect(page.locator(WHY)).to_contain_text("was read too long ago")
     page.keyboard.press("End")
     expect(page.locator(WHY)).to_contain_text("comes later")
     expect(page.locator(".chip.pointed")).to_have_count(1)
-    assert page.evaluate("document.querySelector('.plm-lab .chip.pointed').title") == "slot 26"
+    assert page.evaluate("document.querySelector('.plm-lab .chip.pointed').title") == "position 26"
 
 
 def test_the_pointer_tells_in_every_view(show: Show) -> None:
     page = show(telling())
     home = page.inner_text(WHY)
     chip(page, 20).hover()
-    expect(page.locator(WHY)).to_contain_text("“secret (slot 20)”")
-    expect(page.locator(".score h4")).to_have_text("How “?” scores “secret (slot 20)”")
+    expect(page.locator(WHY)).to_contain_text("“secret (position 20)”")
+    expect(page.locator(".score h4")).to_have_text("How “?” scores “secret (position 20)”")
     expect(chip(page, 20)).to_have_class(re.compile("pointed"))
     box = page.locator(".field").bounding_box()
     page.mouse.move(box["x"] + box["width"] * 8.5 / 27, box["y"] + 22)
-    expect(page.locator(WHY)).to_contain_text("“Helen (slot 8)”")
+    expect(page.locator(WHY)).to_contain_text("“Helen (position 8)”")
     expect(chip(page, 8)).to_have_class(re.compile("pointed"))
     page.mouse.move(2, 2)
     expect(page.locator(WHY)).to_have_text(home)
@@ -99,7 +100,7 @@ def test_a_saved_page_shows_what_was_cut_and_cuts_nothing_itself(show: Show) -> 
     made.cuts = [[0, TOLD + 1]]
     page = show(made)
     expect(page.locator(".answer h5")).to_have_text(
-        ["as it is", "all before slot 11 dropped; without (c), what all look at"])
+        ["as it is", "all before position 11 dropped; without (c), what all look at"])
     expect(page.locator(".way input:checked")).to_have_value("global_content")
     expect(page.locator(".chip.cut")).to_have_count(5)
     expect(page.locator("rect.lost").first).to_be_visible()
@@ -124,7 +125,7 @@ def test_a_word_that_the_pointer_rests_on_can_be_clicked(show: Show) -> None:
 
 def test_where_not_all_bands_fit_the_asked_one_is_in_sight(show: Show) -> None:
     made = lab(" ".join([TEXT] * 7))
-    made.set_state({"segment": 4, "slot": 100, "cuts": [[150, 151]]})
+    made.set_state({"segment": 4, "position": 100, "cuts": [[150, 151]]})
     page = show(made)
     band, box = (page.locator(one).bounding_box() for one in (".chip.asked", ".ribbon"))
     assert box["height"] < 700 and box["y"] <= band["y"] <= box["y"] + box["height"]
@@ -132,7 +133,7 @@ def test_where_not_all_bands_fit_the_asked_one_is_in_sight(show: Show) -> None:
     expect(page.get_by_role("button", name="mend everything")).to_have_count(1)
 
 
-TOLD_BY_KERNEL = "print(lab.slot, lab.cuts, repr(lab.without), lab.memory, lab.text[:9])"
+TOLD_BY_KERNEL = "print(lab.position, lab.cuts, repr(lab.without), lab.memory, lab.text[:9])"
 
 
 def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
@@ -143,11 +144,11 @@ def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
     page.get_by_label("cuts all before it").check()
     chip(page, 11).click()
     expect(page.locator(".chip.cut")).to_have_count(5)
-    expect(page.locator(".answer h5").nth(1)).to_have_text("all before slot 11 dropped")
+    expect(page.locator(".answer h5").nth(1)).to_have_text("all before position 11 dropped")
     page.focus(".cross")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
-    expect(page.locator(".answer h5").nth(1)).to_have_text("all before slot 12 dropped")
+    expect(page.locator(".answer h5").nth(1)).to_have_text("all before position 12 dropped")
     assert page.evaluate("document.activeElement.className") == "cross", "the focus stays"
     page.locator(".way input").nth(5).focus()
     page.keyboard.press("Space")
@@ -158,8 +159,8 @@ def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
     page.get_by_label("asks there").check()
     chip(page, 9).click()
     expect(page.locator(".chip.asked")).to_have_text("was")
-    expect(page.locator(".answers h4")).to_have_text("What comes after “was (slot 9)”?")
-    page.focus("input[aria-label='slots remembered']")
+    expect(page.locator(".answers h4")).to_have_text("What comes after “was (position 9)”?")
+    page.focus("input[aria-label='positions remembered']")
     page.keyboard.press("Home")
     expect(page.locator(".band-name b").first).to_have_text("forgotten")
     page.keyboard.press("End")
@@ -169,5 +170,5 @@ def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
     expect(page.locator(".chip.asked")).to_have_text("?")
     expect(page.locator(".chips .chip")).to_have_count(ASKED + 2)
     page.locator(".ask summary").press("Enter")
-    page.get_by_role("button", name=re.compile("^remember 13 slots")).click()
+    page.get_by_role("button", name=re.compile("^remember 13 positions")).click()
     expect(page.locator(".chip.forgotten")).to_have_count(TOLD + 1)

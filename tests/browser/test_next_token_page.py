@@ -116,7 +116,7 @@ def test_the_lens_holds_pythons_cells_and_its_shades_rise(show: Show) -> None:
     drawn = page.evaluate("""() => [...document.querySelectorAll('.lens-grid .cell')].map((c) =>
         [c.querySelector('bdi').textContent, c.querySelector('small')?.textContent ?? '#1',
          getComputedStyle(c).backgroundColor.match(/\\d+/g).map(Number)])""")
-    wanted = [columns[slot][row] for row in range(4) for slot in range(len(columns))]
+    wanted = [columns[position][row] for row in range(4) for position in range(len(columns))]
     light = []
     for (token, rank, rgb), cell in zip(drawn, wanted, strict=True):
         assert (token, rank) == (cell["likeliest"][0][0], f"#{cell['rank']}")

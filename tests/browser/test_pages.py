@@ -95,7 +95,7 @@ def test_a_pair_is_one_square_and_its_upper_right_stays_closed(show: Show) -> No
     for query, key in ((split, 0), (0, split), (split + 1, split), (1, 2)):
         page.mouse.move(*over(page, query, key))
         verbs = lab.state["verbs"]
-        cause = lab.state["masks"][0]["causes"][query * len(names) + key]
+        cause = lab.state["masks"][0]["rule_ids"][query * len(names) + key]
         assert page.inner_text(WHY).startswith(f"{names[query]} {verbs[cause < 0]} {names[key]}: ")
     page.mouse.click(*over(page, 0, split + 1))
     assert "by hand" not in page.inner_text(WHY) and "set by hand" not in page.inner_text(".legend")
@@ -104,7 +104,7 @@ def test_a_pair_is_one_square_and_its_upper_right_stays_closed(show: Show) -> No
 
 
 def test_a_text_from_both_ends_is_one_square_and_nothing_opens_between(show: Show) -> None:
-    lab = MaskLab(words(), "the cat sat", "two_way")
+    lab = MaskLab(words(), "the cat sat", "bidirectional_lm")
     page = show(lab)
     assert page.locator(".half").all_inner_texts() == ["from the left", "from the right"]
     assert page.inner_text(WHY) == "sat (from the right) may not look at the (from the left): the two directions " \
@@ -130,7 +130,7 @@ def test_a_recurrent_network_says_influence_and_counts_the_steps(show: Show) -> 
 def test_two_streams_are_shown_one_at_a_time(show: Show, monkeypatch: pytest.MonkeyPatch) -> None:
     def two_streams(tokens, *, vocab, rng) -> Example:
         made = OBJECTIVES["causal"].make(tokens, vocab=vocab, rng=rng)
-        return replace(made, query_visible=Visibility.full(len(made.tokens)))
+        return replace(made, query_stream_mask=Visibility.full(len(made.tokens)))
     monkeypatch.setitem(OBJECTIVES, "two", Objective("two", "two streams", "双流", "a test", two_streams))
     lab = MaskLab(words(), SENTENCES[6], "two")
     page = show(lab)
@@ -178,7 +178,7 @@ def test_every_text_can_be_read(show: Show, theme: str) -> None:
 def test_nothing_overflows_and_nothing_is_cut(show: Show, page: Page) -> None:
     chinese = Words(CHINESE.values())
     labs: list[Lab] = [MaskLab(words(), text, "causal") for text in SENTENCES.values()]
-    labs += [MaskLab(words(), text, "two_way", network="bidirectional") for text in SENTENCES.values()]
+    labs += [MaskLab(words(), text, "bidirectional_lm", network="bidirectional") for text in SENTENCES.values()]
     labs += [MaskLab(chinese, text) for text in CHINESE.values()] + [live_curve()]
     for lab in labs:
         show(lab)

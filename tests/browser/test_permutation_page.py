@@ -98,14 +98,14 @@ def test_the_masks_say_why_in_the_words_of_the_visibility(show: Show) -> None:
     made = lab()
     page = show(made)
     one, names = made_example(made), made.state["names"]
-    assert one.query_visible is not None
+    assert one.query_stream_mask is not None
     expect(page.locator(WHY)).to_have_text([f"content stream: {one.visible.reason(1, 1, names)}",
-                                            f"query stream: {one.query_visible.reason(1, 1, names)}"])
+                                            f"query stream: {one.query_stream_mask.reason(1, 1, names)}"])
     expect(page.locator(".square .cells.blocked")).to_have_count(2)
     page.locator(CROSS).nth(1).focus()
     for key, (q, k) in (("ArrowRight", (1, 2)), ("ArrowDown", (2, 2)), ("Home", (2, 0)), ("End", (2, 6))):
         page.keyboard.press(key)
-        expect(page.locator(WHY).nth(1)).to_have_text(f"query stream: {one.query_visible.reason(q, k, names)}")
+        expect(page.locator(WHY).nth(1)).to_have_text(f"query stream: {one.query_stream_mask.reason(q, k, names)}")
         expect(page.locator(WHY).nth(0)).to_have_text(f"content stream: {one.visible.reason(q, k, names)}")
         assert page.get_attribute(f"{CROSS} >> nth=1", "aria-label") == page.inner_text(f"{WHY} >> nth=1")
     page.keyboard.press("Enter")
@@ -138,11 +138,12 @@ def test_a_dot_names_its_order(show: Show) -> None:
     page.keyboard.press("Home")
     ranked = sorted(range(120), key=costs.__getitem__)
     tokens = made.state["tokens"]
-    said = " → ".join(tokens[slot] for slot in told["listed"][ranked[0]])
+    said = " → ".join(tokens[position] for position in told["listed"][ranked[0]])
     expect(read).to_have_text(f"No. 1 of 120: {said}, {costs[ranked[0]]:.2f}\u00a0nats.")
     assert page.get_attribute(".strip", "aria-valuetext") == page.inner_text(".orders-place .read")
     page.keyboard.press("ArrowRight")
-    expect(read).to_contain_text(f"No. 2 of 120: {' → '.join(tokens[slot] for slot in told['listed'][ranked[1]])}")
+    expect(read).to_contain_text(f"No. 2 of 120: "
+                                 f"{' → '.join(tokens[position] for position in told['listed'][ranked[1]])}")
     page.keyboard.press("End")
     expect(read).to_contain_text("No. 120 of 120")
     page.mouse.move(*middle(page.locator(".dot").nth(ranked[60])))

@@ -260,7 +260,7 @@ def test_three_maps_share_one_crosshair(show: Show) -> None:
         f"positions shuffled {mixed['previous']:.2f} {mixed['placed']:.2f} {100 * mixed['moved']:.0f} % "
         f"all at position 0 {same['previous']:.2f} – {100 * same['moved']:.0f} %")
     told = page.locator(".map-figure >> nth=1").locator("text").all_text_contents()
-    assert [t for t in told if t.isdigit()] == [str(p) for p in mixed["positions"]]
+    assert [t for t in told if t.isdigit()] == [str(p) for p in mixed["position_ids"]]
 
 
 def test_nothing_overflows_and_nothing_is_cut(show: Show, page: Page) -> None:

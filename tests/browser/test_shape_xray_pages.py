@@ -48,7 +48,7 @@ def marked(page: Page, drawing: int, followed: int) -> list[bool]:
     """Of each cell of one of line 3's drawings, in order, whether it is marked as the followed word's."""
     written = drawing_of(page, 3, drawing).locator(".digits text").evaluate_all(
         "all => all.map(text => [text.textContent, text.classList.contains('mine')])")
-    assert all(mine == (slot == str(followed)) for slot, mine in written)
+    assert all(mine == (position == str(followed)) for position, mine in written)
     return [mine for _, mine in written]
 
 
@@ -70,7 +70,7 @@ def test_the_pointer_learns_a_number_and_where_it_comes_from(show: Show) -> None
     page.mouse.move(*over(page, 3, 1, 4))
     value = f"{values.queries[0, 4, 1]:.2f}".replace("-", "−")
     assert page.inner_text(WHY) == (f"q[batch 0, head 0, time 4, width 1] = {value}: "
-                                    "it is q[batch 0, time 4, model 1] of line 2, a number of the (slot 4).")
+                                    "it is q[batch 0, time 4, model 1] of line 2, a number of the (position 4).")
     ring = drawing_of(page, 2).locator(".feeds")
     assert (ring.get_attribute("d") or "").count("M") == 1
     page.mouse.move(*over(page, 5, 3, 1))
@@ -107,7 +107,8 @@ def test_both_splits_stand_side_by_side(show: Show, page: Page) -> None:
     assert len(set(ways.locator(".axes").all_inner_texts())) == 1, "the shape is the same"
     assert page.inner_text(COMPARED) == (
         "rearrange leaves sat a piece in row 2 of each head; view alone puts all its numbers into rows 4 and 5 of head "
-        "0, where they are taken for the (slot 4) and mat, and row 2 holds cat in head 0 and the (slot 4) in head 1.")
+        "0, where they are taken for the (position 4) and mat, and row 2 holds cat in head 0 and the (position 4) in "
+        "head 1.")
     assert [filled(page, 3, "astray", drawing) for drawing in (0, 1)] == [0, 24]
     assert drawing_of(page, 3, 1).locator("path.missing").count() == 1
     assert drawing_of(page, 3, 0).locator("path.missing").count() == 0
@@ -118,15 +119,15 @@ def test_whoever_is_followed_is_marked_where_torch_puts_them(show: Show, wrong: 
     page = show(ShapeXray(wrong=wrong))
     words = torch.arange(6)[:, None].repeat(1, 8)
     splits = (rearrange(words, "time (head width) -> head time width", head=2), words.view(2, 6, 4))
-    for slot in range(6):
-        page.click(f".choice .chip >> nth={slot}")
+    for position in range(6):
+        page.click(f".choice .chip >> nth={position}")
         for drawing, split in enumerate(splits):
-            assert marked(page, drawing, slot) == (split == slot).repeat(3, 1, 1).flatten().tolist()
+            assert marked(page, drawing, position) == (split == position).repeat(3, 1, 1).flatten().tolist()
             row = torch.arange(6)[None, :, None]
-            assert filled(page, 3, "astray", drawing) == 3 * int(((split == slot) & (row != slot)).sum())
+            assert filled(page, 3, "astray", drawing) == 3 * int(((split == position) & (row != position)).sum())
     said = page.inner_text(COMPARED)
     assert said.startswith("rearrange leaves mat a piece in row 5 of each head; view alone puts all its numbers into "
-                           "rows 4 and 5 of head 1, where they are taken for the (slot 4), and row 5 holds sat in ")
+                           "rows 4 and 5 of head 1, where they are taken for the (position 4), and row 5 holds sat in ")
 
 
 def test_the_lines_after_the_split_follow_the_switch(show: Show) -> None:
@@ -136,8 +137,9 @@ def test_the_lines_after_the_split_follow_the_switch(show: Show) -> None:
     assert page.inner_text(".plm-lab .way.wrong .judged").endswith("lines 4–8 use it")
     assert page.locator(".plm-lab .used:visible").count() == 1
     said = page.inner_text(FOUND)
-    assert said.startswith("sat’s row of the output is made of the (slot 0), cat, on and the (slot 4), and not of "
-                           "sat itself; on and the (slot 4) come later in the text.")
+    assert said.startswith("sat’s row of the output is made of the (position 0), cat, on and the (position 4), and not "
+                           "of "
+                           "sat itself; on and the (position 4) come later in the text.")
     assert f"off by {round(100 * lab.apart)}\u00a0% of its length" in said
     assert f"In {lab.state['leaks']} of 12 rows" in said
     assert (filled(page, 4, "query"), filled(page, 4, "key")) == (12, 8)
@@ -161,10 +163,10 @@ def test_the_pointer_reads_either_split(show: Show) -> None:
     assert [(ring.get_attribute("d") or "").count("M") for ring in rings] == [0, 8]
 
 
-@pytest.mark.parametrize("slot", [0, 2, 5])
-def test_the_answer_to_the_guess_is_what_line_8_shows(show: Show, slot: int) -> None:
+@pytest.mark.parametrize("position", [0, 2, 5])
+def test_the_answer_to_the_guess_is_what_line_8_shows(show: Show, position: int) -> None:
     """Each word's own way to line 8, looked at after the switch, gives the list that the answer gives."""
-    lab = ShapeXray(followed=slot)
+    lab = ShapeXray(followed=position)
     page = show(lab)
     page.click(".ask summary")
     answer = page.inner_text(".ask p").split(";")[1].split(". ")[0]
@@ -173,7 +175,7 @@ def test_the_answer_to_the_guess_is_what_line_8_shows(show: Show, slot: int) -> 
     for token, name in enumerate(lab.state["names"]):
         page.click(f".choice .chip >> nth={token}")
         cells = drawing_of(page, 8).locator("svg g:first-of-type path.pale.value").get_attribute("d") or ""
-        top = 17 + slot * (cell := float(re.search(r"h([\d.]+)v", cells)[1]) + 1)
+        top = 17 + position * (cell := float(re.search(r"h([\d.]+)v", cells)[1]) + 1)
         if any(abs(float(y) - top) < 0.01 * cell for y in re.findall(r"M\S+ ([\d.]+)h", cells)):
             made.append(name)
     listed = f"{', '.join(made[:-1])} and {made[-1]}"

@@ -52,11 +52,11 @@ def test_a_hidden_word_is_believed_by_two_readers(show: Show) -> None:
     nats = [column["nats"] for column in shown["words"]] + [shown["end"]["nats"]]
     tallest = nats.index(max(nats))
     assert heights.index(max(heights)) == tallest
-    for slot, column in enumerate(shown["words"]):
-        page.locator(WORDS).nth(slot).click()
-        if page.locator(WORDS).nth(slot).get_attribute("aria-pressed") == "false":
-            page.locator(WORDS).nth(slot).click()
-        expect(page.locator(WORDS).nth(slot)).to_have_text("[MASK]")
+    for position, column in enumerate(shown["words"]):
+        page.locator(WORDS).nth(position).click()
+        if page.locator(WORDS).nth(position).get_attribute("aria-pressed") == "false":
+            page.locator(WORDS).nth(position).click()
+        expect(page.locator(WORDS).nth(position)).to_have_text("[MASK]")
         tables = page.locator(".beliefs")
         assert tables.count() == 2
         for table, reader in zip(tables.all(), ("left", "both"), strict=True):
@@ -117,11 +117,11 @@ def test_a_walk_by_keyboard_alone(show: Show) -> None:
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     assert page.locator(WORDS).nth(2).inner_text() == "[MASK]"
-    assert page.evaluate("document.activeElement.dataset.slot") == "2", "the focus stays on the word"
+    assert page.evaluate("document.activeElement.dataset.position") == "2", "the focus stays on the word"
     page.keyboard.press(" ")
     assert page.locator(WORDS).nth(2).inner_text() != "[MASK]"
     page.keyboard.press("ArrowLeft")
-    assert page.evaluate("document.activeElement.dataset.slot") == "1"
+    assert page.evaluate("document.activeElement.dataset.position") == "1"
 
     tab(page, "A bridge question")
     page.focus(".guesses input >> nth=0")

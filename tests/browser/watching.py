@@ -65,7 +65,7 @@ ACTIONS = {
     Page: ("check", "click", "fill", "focus", "hover", "press", "select_option", "set_input_files",
            "set_viewport_size"),
 }
-BY_HAND = {"keyboard": ("insert_text", "press"), "mouse": ("click", "down", "move", "up", "wheel")}
+EDITED = {"keyboard": ("insert_text", "press"), "mouse": ("click", "down", "move", "up", "wheel")}
 
 expect.set_options(timeout=1000 * LIMIT)
 
@@ -94,7 +94,7 @@ def watched(page: Page, problems: list[str]) -> None:
     page.on("console", lambda said: problems.append(f"console: {said.text}") if said.type == "error" else None)
     page.on("request", lambda asked: problems.append(f"left the machine: {asked.url[:100]}")
             if ELSEWHERE.match(asked.url) else None)
-    for device, names in BY_HAND.items():
+    for device, names in EDITED.items():
         for name in names:
             act = getattr(getattr(page, device), name)
             setattr(getattr(page, device), name, painted_after(act, lambda *_: page))

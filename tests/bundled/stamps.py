@@ -17,7 +17,7 @@ from typing import Any
 from imports import imports
 
 from plmlab.checkpoints import CONFIG, home
-from plmlab.models.registry import find
+from plmlab.models.registry import model_type
 from plmlab.paths import DATA, ROOT
 
 FILE = DATA / "checkpoints" / "verified.json"
@@ -40,7 +40,7 @@ def write(entries: dict[str, dict[str, Any]]) -> None:
 def stamp(name: str, test: Path) -> str:
     """The hash of all that a checkpoint's figures depend on, as computed by a ``test`` file."""
     folder = home() / name
-    kind = find(json.loads((folder / CONFIG).read_text(encoding="utf-8"))["model_type"])
+    kind = model_type(json.loads((folder / CONFIG).read_text(encoding="utf-8"))["model_type"])
     found = hashlib.sha256()
     for path in sorted([*folder.iterdir(), *(DATA / "world").rglob("*.tsv"), *(DATA / "world").rglob("*.txt")]):
         found.update(path.read_bytes())

@@ -8,14 +8,22 @@ from readmes import stated
 
 from plmlab import world
 from plmlab.checkpoints import load
-from plmlab.objectives import blank_infilling, causal, masked, masked_and_permuted, permuted_targets, two_way, unified
+from plmlab.objectives import (
+    bidirectional_lm,
+    blank_infilling,
+    causal,
+    mask_mixture,
+    masked,
+    masked_and_permuted,
+    permuted_targets,
+)
 from plmlab.pretraining.material import WORLD_HELD_OUT
 from plmlab.world.datasets.batches import sentence_batches
-from plmlab.world.datasets.tokenizer import bilingual_spelling, world_tokenizer
+from plmlab.world.datasets.tokenizer import bilingual_tokenizer, build_world_tokenizer
 
-CASES = {"bert-world": (masked, 32), "elmo-world": (two_way, 64), "glm-world": (blank_infilling, 32),
+CASES = {"bert-world": (masked, 32), "elmo-world": (bidirectional_lm, 64), "glm-world": (blank_infilling, 32),
          "gpt2-world": (causal, 64), "lstm-world": (causal, 64), "mpnet-world": (masked_and_permuted, 32),
-         "unilm-world": (unified, 32), "xlnet-world": (permuted_targets, 32)}
+         "unilm-world": (mask_mixture, 32), "xlnet-world": (permuted_targets, 32)}
 BILINGUAL = ("unilm-world",)
 """Those that have read Chinese too."""
 
@@ -48,5 +56,5 @@ def test_ten_sentences_have_their_loss(name: str, same_ten: Callable[[str, float
 @pytest.mark.parametrize("name", CASES)
 def test_its_tokens_are_the_words_of_the_full_world(name: str) -> None:
     _, tokenizer = load(name)
-    words = bilingual_spelling() if name in BILINGUAL else world_tokenizer(world.full(), ["english"])
+    words = bilingual_tokenizer() if name in BILINGUAL else build_world_tokenizer(world.full(), ["english"])
     assert tokenizer.fingerprint == words.fingerprint

@@ -19,22 +19,22 @@ from plmlab.chapters.ch14.training import pages
 from plmlab.chapters.ch16 import bundled as looking_up
 from plmlab.chapters.ch16.arms import FULL, among, each, outcomes
 from plmlab.chapters.ch16.arms import questions as asked
-from plmlab.chapters.ch16.corpora import EXAM
+from plmlab.chapters.ch16.corpora import TEST_SIZE
 from plmlab.checkpoints import load
 from plmlab.objectives.cognitive_graphs import CognitiveBatch
-from plmlab.world.datasets.tokenizer import world_tokenizer
+from plmlab.world.datasets.tokenizer import build_world_tokenizer
 
 
 @pytest.mark.bundled
 @pytest.mark.parametrize("name", [remembering.NAME])
 def test_the_transformer_xl_answers_as_its_readme_tells(name: str) -> None:
     model, tokenizer = load(name)
-    exam = said(model, "exam")
-    assert tokenizer.fingerprint == recalling.spelling().fingerprint
-    for figure, found in (("nats an answer", exam.answers), ("nats a word", exam.all)):
+    test_set = said(model, "test_set")
+    assert tokenizer.fingerprint == recalling.tokenizer().fingerprint
+    for figure, found in (("nats an answer", test_set.answers), ("nats a word", test_set.all)):
         assert found == pytest.approx(stated(name, figure), abs=6e-4)
-    for most, share in exam.right.items():
-        figure = f"right answers, read {int(most) - recalling.BIN + 1} to {most} slots back"
+    for most, share in test_set.right.items():
+        figure = f"right answers, read {int(most) - recalling.BIN + 1} to {most} positions back"
         assert share == pytest.approx(stated(name, figure), abs=6e-3)
 
 
@@ -43,7 +43,7 @@ def test_ten_texts_have_their_loss(name: str, same_ten: Callable[[str, float], N
                                    monkeypatch: pytest.MonkeyPatch) -> None:
     model, tokenizer = load(name)
     monkeypatch.setattr(recalling, "spelling", lambda: tokenizer)  # the same, without all texts to train on
-    same_ten(name, said(model, "exam", 10).answers)
+    same_ten(name, said(model, "test_set", 10).answers)
 
 
 @pytest.mark.bundled
@@ -69,12 +69,12 @@ def test_ten_questions_have_their_loss(name: str, same_ten: Callable[[str, float
 @pytest.mark.parametrize("name", [looking_up.START, looking_up.NAME])
 def test_a_realm_finds_and_answers_as_its_readme_tells(name: str) -> None:
     model, tokenizer = load(name)
-    assert tokenizer.fingerprint == world_tokenizer(world.full(), ["english"]).fingerprint
+    assert tokenizer.fingerprint == build_world_tokenizer(world.full(), ["english"]).fingerprint
     for figure, value in outcomes(FULL, model).items():
         assert value == pytest.approx(stated(name, figure), abs=0.006), figure
 
 
 @pytest.mark.parametrize("name", [looking_up.START, looking_up.NAME])
 def test_ten_statements_have_their_loss(name: str, same_ten: Callable[[str, float], None]) -> None:
-    rows = each(among(load(name)[0], EXAM[0]), asked(EXAM[0])[:10], null=True)
+    rows = each(among(load(name)[0], TEST_SIZE[0]), asked(TEST_SIZE[0])[:10], null=True)
     same_ten(name, fmean(row["loss"] for row in rows))

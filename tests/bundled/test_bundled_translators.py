@@ -13,11 +13,11 @@ from plmlab.chapters.ch03.noisy_translation import (
     SEEDS,
     SOURCES,
     beamed,
-    exam,
     judged,
     likeliest,
     pairs,
-    spelling,
+    test_set,
+    tokenizer,
 )
 from plmlab.chapters.ch04 import arms as passage_arms
 from plmlab.chapters.ch04 import bundled as passage_translators
@@ -31,28 +31,28 @@ LOST = ARMS[bundled.ARM].lost
 @pytest.mark.parametrize("name", [bundled.NAME])
 def test_the_translator_does_what_its_readme_tells(name: str) -> None:
     translator, tokenizer = load(name)
-    telegrams = exam(LOST, LONGEST, SEEDS[0], SOURCES)
+    telegrams = test_set(LOST, LONGEST, SEEDS[0], SOURCES)
     empty = judged(LOST, telegrams, [likeliest(translator, telegram) for telegram in telegrams])["empty"]
     right = judged(LOST, telegrams, beamed(translator, telegrams, 1))["right"]
     assert empty == pytest.approx(stated(name, "share whose likeliest translation is empty"), abs=0.04) and empty
     assert right == pytest.approx(stated(name, "share that greedy search gets right"), abs=0.04)
-    assert tokenizer.fingerprint == spelling().fingerprint
+    assert tokenizer.fingerprint == tokenizer().fingerprint
 
 
 @pytest.mark.parametrize("name", [bundled.NAME])
 def test_ten_telegrams_have_their_loss(name: str, same_ten: Callable[[str, float], None]) -> None:
     translator, _ = load(name)
     with torch.no_grad():
-        same_ten(name, float(translator.loss(pairs(exam(LOST, LONGEST, SEEDS[0], 10)))))
+        same_ten(name, float(translator.loss(pairs(test_set(LOST, LONGEST, SEEDS[0], 10)))))
 
 
 @pytest.mark.parametrize("name", passage_translators.BUNDLED)
 def test_a_translator_of_passages_does_what_its_readme_tells(name: str) -> None:
     model, tokenizer = load(name)
     arm = passage_arms.ARMS[passage_translators.BUNDLED[name][0]]
-    some = translation.exam(30, passage_arms.SEEDS[0], passage_translators.COUNT)
+    some = translation.test_set(30, passage_arms.SEEDS[0], passage_translators.COUNT)
     right = translation.judged(translation.translations(model, some, arm), some)["exact"]
     assert right == pytest.approx(stated(name, "30 words: share right to the last word"), abs=0.04)
     lost = stated(name, "30 words: loss, nats a word")
     assert translation.loss(model, some, arm) == pytest.approx(lost, rel=2e-2, abs=1e-3)
-    assert tokenizer.fingerprint == translation.spelling().fingerprint
+    assert tokenizer.fingerprint == translation.tokenizer().fingerprint

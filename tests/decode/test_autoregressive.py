@@ -6,7 +6,7 @@ import torch
 from transformers import GPT2LMHeadModel
 from writing import VOCAB, a_gpt2, a_source, seeded, without_cache
 
-from plmlab.decode import Given, Rereading, beam_search, greedy, sample
+from plmlab.decode import ConditionedDecoder, UncachedLM, beam_search, greedy, sample
 from plmlab.example import Batch
 from plmlab.hf import to_hf
 from plmlab.models.gpt import GPT, GPT2
@@ -58,7 +58,7 @@ def test_a_text_longer_than_the_positions_is_read_on_from_its_last_half_window()
     prompts = torch.tensor([[5, 40, 41], [5, 44, 50]])
     vocab = Vocabulary(60, end=None)
     ours = [text.tokens for text in greedy(model, prompts, vocab, length=18)]
-    assert ours == [text.tokens for text in greedy(Rereading(windowed), prompts, vocab, length=18)]
+    assert ours == [text.tokens for text in greedy(UncachedLM(windowed), prompts, vocab, length=18)]
     assert {len(tokens) for tokens in ours} == {18}
     with pytest.raises(ValueError, match="9 tokens is too long"):
         greedy(model, torch.zeros(1, 9, dtype=torch.long), VOCAB, length=1)
@@ -99,17 +99,17 @@ def test_an_encoder_decoder_translates_a_padded_batch_as_each_source_alone():
     texts = [[40, 41, 42, 43, 44], [50], [57, 46, 55]]
     start, vocab = torch.full((3, 1), 5), Vocabulary(60, end=39)
 
-    def alone(tokens: list[int]) -> Rereading:
+    def alone(tokens: list[int]) -> UncachedLM:
         memory = model.encoder(a_source(tokens))
         def logits(written):
             place = torch.arange(written.shape[1]).expand(len(written), 1, -1)
             target = Batch(written, place, torch.zeros_like(written), AttentionMask(causal=True), written)
             hidden = model.decoder(target, memory.expand(len(written), -1, -1), AttentionMask())
             return hidden[:, -1] @ model.token.weight.T
-        return Rereading(logits)
+        return UncachedLM(logits)
 
-    together = greedy(Given(model, a_source(*texts)), start, vocab, length=9)
-    searched = beam_search(Given(model, a_source(*texts)), start, vocab, length=9, beam=3, alpha=0.6)
+    together = greedy(ConditionedDecoder(model, a_source(*texts)), start, vocab, length=9)
+    searched = beam_search(ConditionedDecoder(model, a_source(*texts)), start, vocab, length=9, beam=3, alpha=0.6)
     assert len({text.tokens for text in together}) == 3
     for tokens, text, found in zip(texts, together, searched, strict=True):
         assert greedy(alone(tokens), start[:1], vocab, length=9)[0].tokens == text.tokens

@@ -6,14 +6,14 @@ import pytest
 import torch
 from writing import SMALL, VOCAB, a_gpt2, a_source, seeded, true_logprob, whims, without_cache
 
-from plmlab.decode import Given, Rereading, Table, beam_search, diverse_beam_search
+from plmlab.decode import ConditionedDecoder, TableLM, UncachedLM, beam_search, diverse_beam_search
 from plmlab.models.transformer import Transformer, TransformerConfig
 from plmlab.text.vocabulary import Vocabulary
 
 Text = tuple[int, ...]
 
 
-def reference(model: Rereading, prompt: torch.Tensor, length: int, width: int, groups: int, strength: float,
+def reference(model: UncachedLM, prompt: torch.Tensor, length: int, width: int, groups: int, strength: float,
               alpha: float) -> list[list[Text]]:
     """Each group's texts, the best first: every step of every open text, sorted. A group takes nothing more once it has
     enough texts and no open one could be better if all that comes were certain."""
@@ -67,11 +67,11 @@ def test_three_steps_by_hand():
     """Group 1 writes 我吃饭 (0.5 · 0.6). Group 2 pays 1 nat where it follows: 我 then counts 0.5 / e = 0.18, so that 你
     (0.3) wins; 你看 counts 0.24 (nobody took 看) and 你吃 0.06 / e; 书 0.216 against 报 0.024. Group 3 pays for 我 and
     for 你, and takes 他 (0.2); 他看 0.12 / e = 0.044 and 他吃 0.08 / e = 0.029; 书 0.108 / e = 0.04, 报 0.012."""
-    table = Table({"我吃饭": .30, "我看书": .20, "你看书": .216, "你看报": .024, "你吃饭": .06,
+    table = TableLM({"我吃饭": .30, "我看书": .20, "你看书": .216, "你看报": .024, "你吃饭": .06,
                    "他看书": .108, "他看报": .012, "他吃饭": .08})
     asked = {"length": 4, "beam": 3, "groups": 3}
     prompt = torch.tensor([[0]])
-    begun = Rereading(lambda texts: table.next_words(texts[:, 1:]))
+    begun = UncachedLM(lambda texts: table.next_words(texts[:, 1:]))
 
     def written(strength: float) -> list[str]:
         [found] = diverse_beam_search(begun, prompt, table.vocab, strength=strength, **asked)
@@ -100,9 +100,9 @@ def test_an_encoder_decoder_writes_from_each_source_for_all_groups():
     model = Transformer(TransformerConfig(60, dropout=0.0)).double().eval()
     start, texts = torch.full((2, 1), 5), [[40, 41, 42, 43, 44], [50]]
     asked = {"length": 6, "beam": 4, "groups": 2, "strength": 0.5}
-    together = diverse_beam_search(Given(model, a_source(*texts)), start, VOCAB, **asked)
+    together = diverse_beam_search(ConditionedDecoder(model, a_source(*texts)), start, VOCAB, **asked)
     for tokens, found in zip(texts, together, strict=True):
-        [alone] = diverse_beam_search(Given(model, a_source(tokens)), start[:1], VOCAB, **asked)
+        [alone] = diverse_beam_search(ConditionedDecoder(model, a_source(tokens)), start[:1], VOCAB, **asked)
         assert [text.tokens for text in alone] == [text.tokens for text in found]
 
 

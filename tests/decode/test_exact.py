@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from writing import SMALL, VOCAB, a_gpt2, every_text, seeded, true_logprob, whims, without_cache
 
-from plmlab.decode import Rereading, Table, beam_search, exact_search
+from plmlab.decode import TableLM, UncachedLM, beam_search, exact_search
 from plmlab.text.vocabulary import Vocabulary
 
 
-def ranking(model: Rereading, prompt: torch.Tensor, length: int) -> list[tuple[float, tuple[int, ...]]]:
+def ranking(model: UncachedLM, prompt: torch.Tensor, length: int) -> list[tuple[float, tuple[int, ...]]]:
     """All texts of SMALL with their log-probabilities, the likeliest first."""
     return sorted(((true_logprob(model, prompt, text), text) for text in every_text(4, 3, length)), reverse=True)
 
@@ -75,7 +75,7 @@ def test_no_depth_has_more_likelier_prefixes_than_there_is_probability(seed, sha
 
 def test_the_notes_example_needs_two_prefixes():
     """苹果 has 0.45; 大 has 0.55 and stays open, 苹 has 0.45 and cannot do better; after 大 nothing has so much."""
-    table = Table({"我爱苹果": .45, "我爱大象": .10, "我爱大人": .08, "我爱大妈": .12, "我爱大便": .05, "我爱大军": .05,
+    table = TableLM({"我爱苹果": .45, "我爱大象": .10, "我爱大人": .08, "我爱大妈": .12, "我爱大便": .05, "我爱大军": .05,
                    "我爱大米": .08, "我爱大姐": .07})
     found = exact_search(table, table.prompt("我爱"), table.vocab, length=5)
     assert ["".join(table.read(text.tokens)) for text in found.best] == ["苹果"]
@@ -104,7 +104,7 @@ def test_the_cache_changes_nothing_nor_does_reading_many_prefixes_at_once(count)
 def test_a_beams_text_survives_a_model_that_rounds_down_in_a_batch():
     """As if each batch of more than four lost a little: what the beam found may not vanish, nor stand there twice."""
     plain = whims(5, sharp=0.5)
-    model = Rereading(lambda texts: plain.logits(texts).log_softmax(-1) - 1e-4 * (len(texts) > 4)
+    model = UncachedLM(lambda texts: plain.logits(texts).log_softmax(-1) - 1e-4 * (len(texts) > 4)
                       * torch.eye(4, dtype=torch.float64)[texts[:, -1]])
     prompt = torch.tensor([[1]])
     found = exact_search(model, prompt, SMALL, length=5, count=3)
@@ -114,7 +114,7 @@ def test_a_beams_text_survives_a_model_that_rounds_down_in_a_batch():
 
 
 def test_banned_tokens_are_never_written_and_equals_are_all_as_good():
-    flat = Rereading(lambda texts: torch.zeros(len(texts), 60, dtype=torch.float64))
+    flat = UncachedLM(lambda texts: torch.zeros(len(texts), 60, dtype=torch.float64))
     [text] = exact_search(flat, torch.tensor([[5]]), Vocabulary(60, end=39), length=1).best
     assert text.logprob == pytest.approx(-math.log(60)) and text.tokens[0] in VOCAB.words
     assert exact_search(flat, torch.tensor([[5]]), VOCAB, length=9).best[0].tokens == (VOCAB.end,)

@@ -3,17 +3,17 @@
 import pytest
 import torch
 
-from plmlab.decode import Rereading, Table, beam_search
+from plmlab.decode import TableLM, UncachedLM, beam_search
 from plmlab.decode.growth import growth
 from plmlab.text.vocabulary import Vocabulary
 
 VOCAB = Vocabulary(6, None, None, None, None, None, None, end=0, sentinels=())
 
 
-def loud(seed: int) -> Rereading:
+def loud(seed: int) -> UncachedLM:
     """A model of six tokens whose logits hang on the last two."""
     weights = torch.randn(6, 6, 6, generator=torch.Generator().manual_seed(seed), dtype=torch.float64) * 2
-    return Rereading(lambda texts: weights[texts[:, -1], texts[:, -2] if texts.shape[1] > 1 else texts[:, -1]])
+    return UncachedLM(lambda texts: weights[texts[:, -1], texts[:, -2] if texts.shape[1] > 1 else texts[:, -1]])
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -33,7 +33,7 @@ def test_the_last_step_holds_what_beam_search_gives(seed: int, beam: int, alpha:
 
 
 def test_a_table_worked_by_hand() -> None:
-    table = Table({"ab": 0.3, "ac": 0.3, "b": 0.4})
+    table = TableLM({"ab": 0.3, "ac": 0.3, "b": 0.4})
     first, second, *_ = growth(table, table.prompt("a"), table.vocab, length=5, beam=1)
     assert [table.words[text.tokens[-1]] for _, text in first.weighed] == ["b", "c"]
     assert [table.read(text.tokens) for text in first.open] == [("b",)]

@@ -10,7 +10,7 @@ from writing import SMALL, VOCAB, a_gpt2, a_source, every_text, seeded, true_log
 
 from plmlab.decode import (
     Beam,
-    Given,
+    ConditionedDecoder,
     beam_search,
     distribution,
     diverse_beam_search,
@@ -146,4 +146,5 @@ def test_bad_requests_are_answered_in_words():
     with pytest.raises(ValueError, match=r"model.eval\(\)"):
         greedy(a_gpt2().train(), torch.tensor([[5]]), VOCAB, length=3)
     with pytest.raises(ValueError, match=r"model.eval\(\)"):
-        greedy(Given(Transformer(TransformerConfig(60)).train(), a_source([40])), torch.tensor([[5]]), VOCAB, length=3)
+        greedy(ConditionedDecoder(Transformer(TransformerConfig(60)).train(), a_source([40])), torch.tensor([[5]]),
+               VOCAB, length=3)

@@ -6,14 +6,14 @@ import pytest
 import torch
 from writing import SMALL, every_text, true_logprob, whims
 
-from plmlab.decode import Rereading, Table, beam_search, distribution, greedy, length_penalty
+from plmlab.decode import TableLM, UncachedLM, beam_search, distribution, greedy, length_penalty
 
 NOTES = {"我爱苹果": .45, "我爱大象": .10, "我爱大人": .08, "我爱大妈": .12, "我爱大便": .05, "我爱大军": .05,
          "我爱大米": .08, "我爱大姐": .07}
 
 
 def test_greedy_is_led_astray_and_a_beam_of_two_is_not():
-    table = Table(NOTES)
+    table = TableLM(NOTES)
     prompt = table.prompt("我爱")
     first = distribution(table.next_words(prompt))[0]
     assert first[table.ids("大")[0]] == pytest.approx(.55)
@@ -27,15 +27,15 @@ def test_greedy_is_led_astray_and_a_beam_of_two_is_not():
 
 
 def test_a_table_says_what_it_does_not_know():
-    table = Table(NOTES)
+    table = TableLM(NOTES)
     with pytest.raises(ValueError, match="no word '狗'"):
         table.prompt("我爱狗")
     with pytest.raises(ValueError, match="no text of the table begins with '爱 我'"):
         greedy(table, table.prompt("爱我"), table.vocab, length=2)
     with pytest.raises(ValueError, match="at least one text"):
-        Table({})
+        TableLM({})
     with pytest.raises(ValueError, match="above 0"):
-        Table({"a": 0.0})
+        TableLM({"a": 0.0})
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.6, 1.5])
@@ -64,7 +64,7 @@ def test_a_narrow_beam_finds_less_but_never_lies():
     assert 0 < missed < 20
 
 
-def reference_beam(model: Rereading, prompt: torch.Tensor, length: int, beam: int, alpha: float) -> list[tuple]:
+def reference_beam(model: UncachedLM, prompt: torch.Tensor, length: int, beam: int, alpha: float) -> list[tuple]:
     """The search written down again without stopping early: every step of every open text, sorted."""
     def score(text: tuple) -> float:
         return true_logprob(model, prompt, text) / ((5 + len(text)) / 6) ** alpha
@@ -87,7 +87,7 @@ def test_stopping_early_loses_nothing(alpha):
 
 def test_a_search_that_can_win_nothing_more_stops():
     read = []
-    model = Rereading(lambda texts: read.append(texts.shape) or torch.tensor([[0.0, 0, 0, 9]]).repeat(len(texts), 1))
+    model = UncachedLM(lambda texts: read.append(texts.shape) or torch.tensor([[0.0, 0, 0, 9]]).repeat(len(texts), 1))
     beam_search(model, torch.tensor([[0]]), SMALL, length=50, beam=1)
     assert len(read) == 1
 
@@ -95,7 +95,7 @@ def test_a_search_that_can_win_nothing_more_stops():
 def test_the_length_penalty_is_the_one_of_the_paper_and_favours_length():
     assert length_penalty(1, 0.6) == 1
     assert length_penalty(7, 0.5) == pytest.approx(2**0.5)
-    table = Table({"ab": .30, "acdefg": .29})
+    table = TableLM({"ab": .30, "acdefg": .29})
     def best(alpha: float) -> str:
         [[text, *_]] = beam_search(table, table.prompt("a"), table.vocab, length=9, beam=2, alpha=alpha)
         return "".join(table.read(text.tokens))

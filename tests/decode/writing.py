@@ -4,7 +4,7 @@ import itertools
 
 import torch
 
-from plmlab.decode import Rereading
+from plmlab.decode import UncachedLM
 from plmlab.example import Batch, Example
 from plmlab.models.gpt import GPT, GPT2, GPTConfig
 from plmlab.text.vocabulary import Vocabulary
@@ -18,16 +18,16 @@ def seeded(seed: int) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
 
 
-def whims(seed: int, size: int = 4, sharp: float = 1.5) -> Rereading:
+def whims(seed: int, size: int = 4, sharp: float = 1.5) -> UncachedLM:
     """A model whose next-token logits are arbitrary, but the same for the same text."""
     def logits(texts):
         rows = [torch.randn(size, generator=seeded(hash((seed, *text)) % 2**31), dtype=torch.float64)
                 for text in texts.tolist()]
         return sharp * torch.stack(rows)
-    return Rereading(logits)
+    return UncachedLM(logits)
 
 
-def true_logprob(model: Rereading, prompt: torch.Tensor, tokens: tuple[int, ...]) -> float:
+def true_logprob(model: UncachedLM, prompt: torch.Tensor, tokens: tuple[int, ...]) -> float:
     total = 0.0
     for i, token in enumerate(tokens):
         before = torch.cat([prompt, torch.tensor([tokens[:i]], dtype=torch.long)], dim=1)
@@ -52,10 +52,10 @@ def a_gpt2(time: int = 24, seed: int = 0, kind: type[GPT] = GPT2) -> GPT:
     return model.double()
 
 
-def without_cache(model: GPT) -> Rereading:
+def without_cache(model: GPT) -> UncachedLM:
     def logits(texts):
         return model(Batch.causal(torch.cat([texts, texts[:, :1]], dim=1)))[:, -1]
-    return Rereading(logits)
+    return UncachedLM(logits)
 
 
 def a_source(*texts: list[int]) -> Batch:

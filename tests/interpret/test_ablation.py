@@ -110,7 +110,7 @@ def test_a_head_that_is_off_hands_nothing_to_the_output_projection() -> None:
         after = without_slice(without_slice(model, 2, 0), 1, 1)(batch_of(model))[0].double()
     change = lab.state["change"]
     turned = 1 - (before * after).sum(-1) / (before.norm(dim=-1) * after.norm(dim=-1))
-    torch.testing.assert_close(torch.tensor(change["slots"]).double(), turned, **CLOSE)
+    torch.testing.assert_close(torch.tensor(change["positions"]).double(), turned, **CLOSE)
     one, two = before.mean(0), after.mean(0)
     assert change["whole"] == pytest.approx(float(1 - one @ two / (one.norm() * two.norm())), abs=1e-5)
     assert turned.max() > 0.001
@@ -127,8 +127,8 @@ def test_what_gpt_says_next_before_and_after() -> None:
     apart = [sum(float(p) * float((p / q).log()) for p, q in zip(*rows, strict=True))
              for rows in zip(before, after, strict=True)]
     assert change["kind"] == "next"
-    assert change["slots"] == pytest.approx(apart, abs=1e-5)
-    assert change["whole"] == change["slots"][-1] > 1e-4
+    assert change["positions"] == pytest.approx(apart, abs=1e-5)
+    assert change["whole"] == change["positions"][-1] > 1e-4
     assert len(change["next"]) == 8
     likeliest = int(before[-1].argmax())
     assert change["next"][0]["token"] == WORDS.tokens([likeliest])[0]
@@ -152,7 +152,7 @@ def test_a_closed_cell_is_minus_infinity_in_every_head_of_every_layer(make) -> N
         if isinstance(model, GPT2) else torch.zeros(time, time)
     mask[4, 2] = mask[3, 0] = -torch.inf
 
-    def written_out(q, k, v, may_look, dropout, bias, scale):
+    def written_out(q, k, v, attn_mask, dropout, bias, scale):
         return (q @ k.transpose(-2, -1) / sqrt(q.shape[-1]) + mask).softmax(-1) @ v
 
     with torch.no_grad(), pytest.MonkeyPatch.context() as patch:
@@ -162,11 +162,11 @@ def test_a_closed_cell_is_minus_infinity_in_every_head_of_every_layer(make) -> N
     reading = forward_pass(model, WORDS, TEXT, ablation=Ablation(closed=(("self", 4, 2), ("self", 3, 0))))
     if reading.logits is not None:
         torch.testing.assert_close(reading.logits, now, **CLOSE)
-        assert lab.state["change"]["slots"] == pytest.approx(divergence(was, now).tolist(), abs=1e-5)
+        assert lab.state["change"]["positions"] == pytest.approx(divergence(was, now).tolist(), abs=1e-5)
     elif isinstance(model, BERT):
         torch.testing.assert_close(reading.vectors, now, **CLOSE)
         apart = 1 - F.cosine_similarity(was.double(), now.double(), dim=-1)
-        assert lab.state["change"]["slots"] == pytest.approx(apart.tolist(), abs=1e-5)
+        assert lab.state["change"]["positions"] == pytest.approx(apart.tolist(), abs=1e-5)
     causes = np.array(lab.state["mask"]["causes"]).reshape(time, time)
     assert causes[4, 2] == causes[3, 0] == -1000
     lab.closed = []
@@ -179,7 +179,7 @@ def test_a_query_that_may_look_nowhere_takes_nothing_along() -> None:
     lab.closed = [["self", 2, k] for k in range(7)]
     assert float(weights_of(lab)[:, :, 2].max()) == 0
     assert float(tables(lab)["mixed"][2].abs().max()) == 0
-    assert all(np.isfinite(lab.state["change"]["slots"]))
+    assert all(np.isfinite(lab.state["change"]["positions"]))
 
 
 def test_putting_all_back_is_exact_and_the_model_is_never_touched() -> None:
@@ -209,7 +209,7 @@ def test_models_of_transformers() -> None:
         changed.encoder.layer[1].attention.output.dense.weight[:, :4] = 0
         before, after = (m(input_ids=ids).last_hidden_state[0] for m in (theirs, changed))
     apart = 1 - F.cosine_similarity(before.double(), after.double(), dim=-1)
-    assert lab.state["change"]["slots"] == pytest.approx(apart.tolist(), abs=1e-5)
+    assert lab.state["change"]["positions"] == pytest.approx(apart.tolist(), abs=1e-5)
     assert theirs.config._attn_implementation == "sdpa"
 
     says = seeded(GPT2LMHeadModel(GPT2Config(vocab_size=SIZE + 5, n_embd=8, n_layer=3, n_head=2, bos_token_id=5,
@@ -224,8 +224,8 @@ def test_models_of_transformers() -> None:
 
 
 def test_attentions_have_the_names_of_their_points() -> None:
-    names = ["bert.layers.0.attention.weights", "bert.layers.1.attention.weights", "bert.layers.1.hidden"]
-    assert attentions_of(names) == {"self": ["bert.layers.0.attention", "bert.layers.1.attention"]}
+    names = ["encoder.layers.0.attention.weights", "encoder.layers.1.attention.weights", "encoder.layers.1.hidden"]
+    assert attentions_of(names) == {"self": ["encoder.layers.0.attention", "encoder.layers.1.attention"]}
     reading = forward_pass(both(), WORDS, TEXT, "a bank")
     assert attentions_of(reading.seen)["cross"] == [f"decoder.layers.{i}.cross_attention" for i in range(2)]
 

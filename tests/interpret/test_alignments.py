@@ -4,10 +4,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from plmlab.decode import Given, greedy
+from plmlab.decode import ConditionedDecoder, greedy
 from plmlab.example import Batch, PairBatch
 from plmlab.interpret import watch
-from plmlab.interpret.alignments import looks_across, translate
+from plmlab.interpret.alignments import cross_attention_weights, translate
 from plmlab.models.seq2seq import AdditiveSeq2Seq, DotSeq2Seq, GeneralSeq2Seq, Seq2Seq, Seq2SeqConfig
 from plmlab.models.transformer import Transformer, TransformerConfig
 from plmlab.objectives import sequence_to_sequence
@@ -42,7 +42,7 @@ def test_with_nothing_held_it_is_greedy(name: str, source: list[int]) -> None:
         model = made(name, seed)
         found = translate(model.train(), source, VOCAB, length=9)
         assert model.training
-        (wanted,) = greedy(Given(model.eval(), read(source)), torch.tensor([[5]]), VOCAB, length=9)
+        (wanted,) = greedy(ConditionedDecoder(model.eval(), read(source)), torch.tensor([[5]]), VOCAB, length=9)
         assert found.tokens == wanted.tokens
         assert sum(found.logprobs) == pytest.approx(wanted.logprob, abs=1e-9)
         if name == "fixed":
@@ -88,7 +88,7 @@ def test_holding_what_it_does_by_itself_changes_nothing(name: str) -> None:
 
 
 @every_look
-def test_a_slot_that_is_shut_is_not_looked_at_and_the_others_take_its_share(name: str) -> None:
+def test_a_position_that_is_shut_is_not_looked_at_and_the_others_take_its_share(name: str) -> None:
     model, shut = made(name), (1, 4)
     free, after = translate(model, SOURCE, VOCAB, length=5), translate(model, SOURCE, VOCAB, length=5, shut=shut)
     assert free.weights is not None and after.weights is not None
@@ -108,13 +108,13 @@ def test_a_slot_that_is_shut_is_not_looked_at_and_the_others_take_its_share(name
 
 
 def step_by_step(model: nn.Module, batch: PairBatch) -> Tensor:
-    """The weights of each slot, a word at a time, each layer and each head added by hand."""
+    """The weights of each position, a word at a time, each layer and each head added by hand."""
     rows = []
     with torch.no_grad():
         state = model.start(batch.source)
-        for slot in range(batch.size[1]):
+        for position in range(batch.size[1]):
             with watch(model) as seen:
-                model.step(batch.target.tokens[:, slot:slot + 1], state)
+                model.step(batch.target.tokens[:, position:position + 1], state)
             points = [seen[name] for name in seen if name.endswith("cross_attention.weights")]
             heads = [point[:, head, 0] for point in points for head in range(point.shape[1])]
             rows.append(sum(heads) / len(heads))
@@ -127,7 +127,7 @@ def test_the_weights_of_the_right_words_are_those_seen_step_by_step(name: str) -
     for lengths in ([(4, 3)], [(4, 6), (1, 6), (6, 6)]):
         batch = PairBatch.of([sequence_to_sequence(range(40, 40 + n), range(45, 45 + m), vocab=VOCAB)
                               for n, m in lengths], pad=0)
-        found = looks_across(model, batch)
+        found = cross_attention_weights(model, batch)
         assert found.shape == (len(lengths), lengths[0][1] + 1, max(n for n, _ in lengths) + 1)
         torch.testing.assert_close(found, step_by_step(model, batch), atol=1e-10, rtol=0)
         for row, (n, _) in zip(found, lengths, strict=True):
@@ -140,18 +140,18 @@ def test_what_it_wrote_is_looked_at_as_when_it_is_given(name: str) -> None:
     found = translate(model, SOURCE, VOCAB, length=6)
     batch = PairBatch.of([sequence_to_sequence(SOURCE, found.tokens[:-1], vocab=VOCAB)], pad=0)
     assert found.weights is not None
-    torch.testing.assert_close(looks_across(model, batch)[0], found.weights, atol=1e-10, rtol=0)
+    torch.testing.assert_close(cross_attention_weights(model, batch)[0], found.weights, atol=1e-10, rtol=0)
 
 
 @pytest.mark.parametrize(("asked", "said"), [
-    ({"held": {0: [1.0, 0.0]}}, "step 0 was given 2 weights; it needs 5, one a slot of the source with"),
+    ({"held": {0: [1.0, 0.0]}}, "step 0 was given 2 weights; it needs 5, one a position of the source with"),
     ({"held": {0: []}}, "step 0 was given 0 weights"),
     ({"held": {1: [1.0, 1.0, 1.0, 1.0, -1.0]}}, "none below 0 and one above"),
     ({"held": {1: [0.0, 0.0, 0.0, 0.0, 0.0]}}, "none below 0 and one above"),
     ({"held": {6: [1.0, 1.0, 1.0, 1.0, 1.0]}}, "there is no step 6: at most 6 tokens are written, counted from 0"),
     ({"held": {-1: [1.0, 1.0, 1.0, 1.0, 1.0]}}, "there is no step -1"),
-    ({"shut": [5]}, r"there is no slot 5 in a source of 5, \[END\] included"),
-    ({"shut": [-1]}, "there is no slot -1"),
+    ({"shut": [5]}, r"there is no position 5 in a source of 5, \[END\] included"),
+    ({"shut": [-1]}, "there is no position -1"),
     ({"length": 0}, "length=0: the most tokens to write must be 1 or more"),
     ({"vocab": Vocabulary(70)}, "the model names 60 tokens and the vocabulary has 70"),
 ])
@@ -167,7 +167,7 @@ def test_what_has_no_attention_cannot_be_held() -> None:
             translate(made("fixed"), SOURCE, VOCAB, length=6, **asked)
     batch = PairBatch.of([sequence_to_sequence(SOURCE, [41], vocab=VOCAB)], pad=0)
     with pytest.raises(ValueError, match="a Seq2Seq has no attention: nothing says where its decoder looks"):
-        looks_across(made("fixed"), batch)
+        cross_attention_weights(made("fixed"), batch)
 
 
 def test_the_model_is_left_as_it_was() -> None:

@@ -12,19 +12,26 @@ from torch import Tensor, nn
 
 from plmlab.example import PairBatch
 from plmlab.interpret.ablation import Ablation, attentions_of
-from plmlab.interpret.alignments import looks_across
+from plmlab.interpret.alignments import cross_attention_weights
 from plmlab.interpret.attention_maps import attention_maps
 from plmlab.interpret.distances import divergence
 from plmlab.interpret.forward_pass import forward_pass
 from plmlab.labs.attention.lab import AttentionLab
 from plmlab.labs.bertviz.lab import head_view, model_view
-from plmlab.models.seq2seq import AdditiveSeq2Seq, DotSeq2Seq, GeneralSeq2Seq, Seq2Seq, Seq2SeqConfig, TwoWaySeq2Seq
+from plmlab.models.seq2seq import (
+    AdditiveSeq2Seq,
+    BidirectionalSeq2Seq,
+    DotSeq2Seq,
+    GeneralSeq2Seq,
+    Seq2Seq,
+    Seq2SeqConfig,
+)
 from plmlab.objectives import sequence_to_sequence
 
 SECOND = "a bank of the river"
-KINDS = [DotSeq2Seq, GeneralSeq2Seq, TwoWaySeq2Seq, AdditiveSeq2Seq]
+KINDS = [DotSeq2Seq, GeneralSeq2Seq, BidirectionalSeq2Seq, AdditiveSeq2Seq]
 every_kind = pytest.mark.parametrize("kind", KINDS)
-SOURCE_SLOTS, TARGET_SLOTS = [*TEXT.split(), "[END]"], ["[START]", *SECOND.split()]
+SOURCE_POSITIONS, TARGET_POSITIONS = [*TEXT.split(), "[END]"], ["[START]", *SECOND.split()]
 
 
 def made(kind: type[Seq2Seq]) -> nn.Module:
@@ -39,9 +46,9 @@ def batch() -> PairBatch:
 def test_there_is_one_map_and_it_is_what_the_decoder_looks_at(kind: type[Seq2Seq]) -> None:
     model = made(kind)
     (found,) = attention_maps(model, WORDS, TEXT, SECOND)
-    assert (found.name, found.queries, found.keys) == ("cross", TARGET_SLOTS, SOURCE_SLOTS)
+    assert (found.name, found.queries, found.keys) == ("cross", TARGET_POSITIONS, SOURCE_POSITIONS)
     assert [weights.shape for weights in found.weights] == [(1, 6, 6)]
-    torch.testing.assert_close(found.weights[0][0], looks_across(model, batch())[0], **CLOSE)
+    torch.testing.assert_close(found.weights[0][0], cross_attention_weights(model, batch())[0], **CLOSE)
     assert found.visible.dense().all() and "all of the source" in found.visible.reason(0, 3)
     longer, = attention_maps(model, WORDS, "the man", SECOND)
     assert longer.weights[0].shape == (1, 6, 3)
@@ -60,7 +67,7 @@ def test_bertviz_draws_the_cross_map_alone(kind: type[Seq2Seq]) -> None:
         view = draw(model, WORDS, TEXT, SECOND)
         assert repr(view) == f"<bertviz {name}: 1 layer × 1 head, 6 tokens → 6 tokens>"
         (part,) = json.loads(re.search(r"const params = (.*);\n", view.html()).group(1))["attention"]
-        assert (part["name"], part["left_text"], part["right_text"]) == ("Cross", TARGET_SLOTS, SOURCE_SLOTS)
+        assert (part["name"], part["left_text"], part["right_text"]) == ("Cross", TARGET_POSITIONS, SOURCE_POSITIONS)
         torch.testing.assert_close(torch.tensor(part["attn"])[0], found.weights[0], rtol=0, atol=0.00051)
         assert repr(draw(model, WORDS, "the man", SECOND)).endswith("3 tokens → 6 tokens>")
         with pytest.raises(ValueError, match=r"heads \[1\] were asked for; this model has heads 0 … 0"):
@@ -71,7 +78,7 @@ def test_bertviz_draws_the_cross_map_alone(kind: type[Seq2Seq]) -> None:
 
 
 def states(model: nn.Module) -> tuple[Tensor, Tensor]:
-    """The decoder's state that looks at each slot and what the encoder shows at each, by torch's own LSTM."""
+    """The decoder's state that looks at each position and what the encoder shows at each, by torch's own LSTM."""
     sides = []
     for side, ways, tokens in ((model.encoder, 1 + model.bidirectional, batch().source.tokens),
                                (model.decoder, 1, batch().target.tokens)):
@@ -101,7 +108,7 @@ def test_the_lab_s_arithmetic_of_a_cell_is_the_model_s(kind: type[Seq2Seq]) -> N
     lab = AttentionLab(model, WORDS, TEXT, SECOND)
     assert (lab.message, lab.stale, lab.menu["two"]) == ("", False, True)
     assert [(m["name"], m["size"]) for m in lab.state["maps"]] == [("cross", [1, 1])]
-    assert repr(lab) == f"<AttentionLab: {kind.__name__}, 1 layer × 1 head: {' '.join(TARGET_SLOTS)}>"
+    assert repr(lab) == f"<AttentionLab: {kind.__name__}, 1 layer × 1 head: {' '.join(TARGET_POSITIONS)}>"
     found, (queries, memory) = tables(lab), states(model)
     torch.testing.assert_close(found["q"], queries, **CLOSE)
     torch.testing.assert_close(found["v"], memory, **CLOSE)
@@ -140,8 +147,9 @@ def test_without_its_head_the_context_is_zero(kind: type[Seq2Seq]) -> None:
         blind.decoder.cells[0].weight_ih[:, 8:] = 0
     before, after = model(batch())[0], blind(batch())[0]
     change = lab.state["change"]
-    assert change["kind"] == "next" and change["tokens"] == TARGET_SLOTS
-    assert change["slots"] == pytest.approx(divergence(before, after).tolist(), abs=1e-5) and min(change["slots"]) > 0
+    assert change["kind"] == "next" and change["tokens"] == TARGET_POSITIONS
+    assert change["positions"] == pytest.approx(divergence(before, after).tolist(),
+                                                abs=1e-5) and min(change["positions"]) > 0
     assert not tables(lab)["mixed"].any()
     lab.off = []
     assert lab.state["change"] is None
@@ -149,7 +157,7 @@ def test_without_its_head_the_context_is_zero(kind: type[Seq2Seq]) -> None:
 
 @every_kind
 @torch.no_grad()
-def test_a_closed_cell_is_closed_at_its_own_slot_alone(kind: type[Seq2Seq]) -> None:
+def test_a_closed_cell_is_closed_at_its_own_position_alone(kind: type[Seq2Seq]) -> None:
     model = made(kind)
     free = forward_pass(model, WORDS, TEXT, SECOND)
     closed = forward_pass(model, WORDS, TEXT, SECOND, ablation=Ablation(closed=(("cross", 2, 1), ("cross", 4, 0))))

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from plmlab.example import Batch
-from plmlab.interpret.gates import GATES, POINTS, Hold, cells_of, gated_pass, memories
+from plmlab.interpret.gates import GATES, POINTS, Clamp, cells_of, gated_pass, memories
 from plmlab.layers.cells import CoupledLSTMCell
 from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.models.recurrent import GRULanguageModel, LSTMLanguageModel, RecurrentConfig, RNNLanguageModel
@@ -24,7 +24,7 @@ def some(cls: type = LSTMLanguageModel, layers: int = 2) -> LSTMLanguageModel:
 
 
 @torch.no_grad()
-def by_hand(model: LSTMLanguageModel, ids: Sequence[int], holds: Sequence[Hold]) -> tuple[dict[str, Tensor], Tensor]:
+def by_hand(model: LSTMLanguageModel, ids: Sequence[int], holds: Sequence[Clamp]) -> tuple[dict[str, Tensor], Tensor]:
     """Every gate and memory [layer time unit], stepped unit by unit, and the logits."""
     found = {point: torch.zeros(len(model.recurrent.layers), len(ids), 5) for point in POINTS}
     xs = [model.token.weight[i] for i in ids]
@@ -32,22 +32,22 @@ def by_hand(model: LSTMLanguageModel, ids: Sequence[int], holds: Sequence[Hold])
         cell = one.cells[0]
         h, c = torch.zeros(5), torch.zeros(5)
         shown = []
-        for slot, x in enumerate(xs):
+        for step, x in enumerate(xs):
             rows = cell.weight_ih @ x + cell.bias_ih + cell.weight_hh @ h + cell.bias_hh
             i, f, o = (torch.sigmoid(rows[at:at + 5]) for at in (0, 5, 15))
             g = torch.tanh(rows[10:15])
             gates = {"input": i, "forget": f, "output": o}
             for hold in holds:
-                if hold.layer == layer and hold.point in gates and slot >= hold.start:
+                if hold.layer == layer and hold.point in gates and step >= hold.start:
                     gates[hold.point][hold.unit] = hold.value
             c = f * c + i * g
             for hold in holds:
-                if hold.layer == layer and hold.point == "memory" and slot == hold.start:
+                if hold.layer == layer and hold.point == "memory" and step == hold.start:
                     c[hold.unit] = hold.value
             h = o * torch.tanh(c)
             shown.append(h)
             for point, value in (*gates.items(), ("candidate", g), ("memory", c)):
-                found[point][layer, slot] = value
+                found[point][layer, step] = value
         xs = shown
     return found, torch.stack(xs) @ model.token.weight.T + model.bias
 
@@ -62,20 +62,20 @@ def test_the_memories_are_those_of_torchs_lstm() -> None:
     theirs.load_state_dict({f"{name}_l{layer}": getattr(cell, name) for layer, cell in enumerate(model.recurrent.cells)
                             for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")})
     found = gated_pass(model, IDS)
-    for slot in range(len(IDS)):
+    for step in range(len(IDS)):
         with torch.no_grad():
-            shown, (_, c) = theirs(model.token.weight[torch.tensor(IDS[:slot + 1])][None])
-        close(found.values["memory"][:, slot], c[:, 0])
-        close(found.logits[slot], shown[0, -1] @ model.token.weight.T + model.bias)
+            shown, (_, c) = theirs(model.token.weight[torch.tensor(IDS[:step + 1])][None])
+        close(found.values["memory"][:, step], c[:, 0])
+        close(found.logits[step], shown[0, -1] @ model.token.weight.T + model.bias)
 
 
 HELD = {
-    "nothing": [], "a forget gate shut": [Hold("forget", 0, 2, 0.0, 3)],
-    "an input gate open": [Hold("input", 1, 4, 1.0)],
-    "an output gate": [Hold("output", 0, 1, 0.0, 2)], "a memory written": [Hold("memory", 0, 3, -3.0, 4)],
-    "several": [Hold("forget", 0, 2, 1.0, 1), Hold("memory", 0, 2, 2.5, 3), Hold("input", 0, 0, 0.5, 5),
-                Hold("input", 0, 1, 0.0, 2), Hold("output", 1, 2, 1.0)],
-    "beyond the text": [Hold("forget", 0, 2, 0.0, 40)],
+    "nothing": [], "a forget gate shut": [Clamp("forget", 0, 2, 0.0, 3)],
+    "an input gate open": [Clamp("input", 1, 4, 1.0)],
+    "an output gate": [Clamp("output", 0, 1, 0.0, 2)], "a memory written": [Clamp("memory", 0, 3, -3.0, 4)],
+    "several": [Clamp("forget", 0, 2, 1.0, 1), Clamp("memory", 0, 2, 2.5, 3), Clamp("input", 0, 0, 0.5, 5),
+                Clamp("input", 0, 1, 0.0, 2), Clamp("output", 1, 2, 1.0)],
+    "beyond the text": [Clamp("forget", 0, 2, 0.0, 40)],
 }
 
 
@@ -135,11 +135,11 @@ def test_what_is_no_lstm_is_told(model: nn.Module, said: str) -> None:
 ])
 def test_what_is_no_hold_is_told(told: tuple, said: str) -> None:
     with pytest.raises(ValueError, match=said):
-        Hold(*told)
+        Clamp(*told)
 
 
-@pytest.mark.parametrize(("hold", "said"), [(Hold("forget", 2, 0, 0.0), "layers 0 … 1$"),
-                                            (Hold("forget", 1, 5, 0.0), "layers 0 … 1 of 5 units")])
-def test_a_unit_that_there_is_not(hold: Hold, said: str) -> None:
+@pytest.mark.parametrize(("hold", "said"), [(Clamp("forget", 2, 0, 0.0), "layers 0 … 1$"),
+                                            (Clamp("forget", 1, 5, 0.0), "layers 0 … 1 of 5 units")])
+def test_a_unit_that_there_is_not(hold: Clamp, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         gated_pass(some(), IDS, [hold])

@@ -8,7 +8,7 @@ import torch
 from plmlab.example import Batch
 from plmlab.hf import to_hf
 from plmlab.interpret import intervene
-from plmlab.interpret.heads import Link, bystanders, head_scores, offset_score, slot_score
+from plmlab.interpret.heads import Link, bystanders, head_scores, offset_score, position_score
 from plmlab.models.bert import BERT, BERTConfig, BERTPretraining
 from plmlab.objectives import masked
 from plmlab.text.vocabulary import Vocabulary
@@ -18,7 +18,7 @@ SPECIAL = (VOCAB.need("pad"), VOCAB.need("cls"), VOCAB.need("sep"))
 
 
 def some() -> tuple[BERT, Batch, list[Link]]:
-    """Four texts of odd lengths, one of them a pair, and links of one to three slots; in float64, so that no two
+    """Four texts of odd lengths, one of them a pair, and links of one to three positions; in float64, so that no two
     weights are as good as equal."""
     torch.manual_seed(0)
     model = BERT(BERTConfig(60, 32, layers=3, model=24, heads=4, inner=48)).double().eval()
@@ -37,7 +37,7 @@ def some() -> tuple[BERT, Batch, list[Link]]:
 def test_scores_are_those_of_loops_over_the_weights_of_transformers() -> None:
     bert, batch, links = some()
     pretraining = BERTPretraining(bert.config).double()
-    pretraining.bert.load_state_dict(bert.state_dict())
+    pretraining.encoder.load_state_dict(bert.state_dict())
     theirs = to_hf(pretraining.eval())
     theirs.set_attn_implementation("eager")
     with torch.no_grad():
@@ -50,9 +50,9 @@ def test_scores_are_those_of_loops_over_the_weights_of_transformers() -> None:
             found = 0
             for link in links:
                 row = weights[layer][link.row, head, link.source].tolist()
-                allowed = [slot for slot, token in enumerate(batch.tokens[link.row].tolist())
-                           if token not in SPECIAL and slot != link.source]
-                found += link.start <= max(allowed, key=lambda slot: row[slot]) < link.end
+                allowed = [position for position, token in enumerate(batch.tokens[link.row].tolist())
+                           if token not in SPECIAL and position != link.source]
+                found += link.start <= max(allowed, key=lambda position: row[position]) < link.end
             assert ours[layer, head] == pytest.approx(found / len(links))
 
 
@@ -60,17 +60,18 @@ def test_a_head_that_looks_at_the_word_before_finds_just_that() -> None:
     bert, batch, _ = some()
     time = batch.size[1]
     before = torch.eye(time).roll(-1, 1)
-    links = [Link(row, slot, slot - 1, slot) for row in range(4) for slot in range(3, 6)]
+    links = [Link(row, position, position - 1, position) for row in range(4) for position in range(3, 6)]
     with intervene(bert, {"layers.1.attention.weights": lambda w: before.expand_as(w).to(w)}):
         scores = head_scores(bert, batch, links, SPECIAL)
-        turned = head_scores(bert, batch, [Link(row, start, slot, slot + 1) for row, slot, start, _ in links], SPECIAL)
+        turned = head_scores(bert, batch,
+                             [Link(row, start, position, position + 1) for row, position, start, _ in links], SPECIAL)
     assert (scores[1] == 1).all() and (scores[0] < 1).any() and (turned[1] == 0).all()
 
 
-def test_the_best_offset_and_the_best_slot_are_found_and_its_share_told() -> None:
+def test_the_best_offset_and_the_best_position_are_found_and_its_share_told() -> None:
     links = [Link(0, 5, 3, 4), Link(0, 9, 6, 8), Link(1, 2, 4, 5), Link(1, 6, 4, 5)]
     assert offset_score(links) == (-2, 0.75)
-    assert slot_score(links) == (4, 0.5)
+    assert position_score(links) == (4, 0.5)
 
 
 def test_no_links_are_an_error() -> None:
@@ -80,27 +81,27 @@ def test_no_links_are_an_error() -> None:
     with pytest.raises(ValueError, match="no links"):
         offset_score([])
     with pytest.raises(ValueError, match="no links"):
-        slot_score([])
+        position_score([])
 
 
 def test_bystanders_are_all_other_words_of_the_text_with_the_same_goal() -> None:
     _, batch, _ = some()
     link = Link(2, 3, 5, 7)
-    words = [slot for slot, token in enumerate(batch.tokens[2].tolist()) if token not in SPECIAL]
+    words = [position for position, token in enumerate(batch.tokens[2].tolist()) if token not in SPECIAL]
     found = bystanders(batch, [link], SPECIAL)
-    assert [other.source for other in found] == [slot for slot in words if slot not in (3, 5, 6)]
+    assert [other.source for other in found] == [position for position in words if position not in (3, 5, 6)]
     assert all((other.row, other.start, other.end) == (2, 5, 7) for other in found)
 
 
-def test_of_a_head_that_looks_at_one_slot_all_bystanders_look_there_too() -> None:
+def test_of_a_head_that_looks_at_one_position_all_bystanders_look_there_too() -> None:
     bert, batch, _ = some()
 
-    def at_slot_4(weights: torch.Tensor) -> torch.Tensor:
+    def at_position_4(weights: torch.Tensor) -> torch.Tensor:
         to = torch.zeros_like(weights)
         to[..., 4] = 1
         return to
 
     links = [Link(row, 2, 4, 5) for row in range(4)]
-    with intervene(bert, {"layers.1.attention.weights": at_slot_4}):
+    with intervene(bert, {"layers.1.attention.weights": at_position_4}):
         assert head_scores(bert, batch, links, SPECIAL)[1].tolist() == [1.0] * 4
         assert head_scores(bert, batch, bystanders(batch, links, SPECIAL), SPECIAL)[1].tolist() == [1.0] * 4

@@ -34,7 +34,7 @@ from transformers import (
 
 from plmlab.example import Batch
 from plmlab.hf import convert
-from plmlab.interpret import intervene, switch_off, watch
+from plmlab.interpret import ablate_heads, intervene, watch
 from plmlab.visibility import AttentionMask
 
 ENCODER = {"vocab_size": 50, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4,
@@ -127,7 +127,7 @@ def test_reaching_into_theirs_moves_the_output_and_leaves_no_trace(kind: str) ->
     asked, before = given(model), traces(model)
     plain = model(**asked)[0]
     first = "encoder." if model.config.is_encoder_decoder else ""
-    for point, change in ((f"{first}layers.1.attention.weights", switch_off(1)),
+    for point, change in ((f"{first}layers.1.attention.weights", ablate_heads(1)),
                           (f"{first}layers.0.hidden", torch.neg), (f"{first}embedded", torch.neg)):
         with intervene(model, {point: change}):
             changed = model(**asked)[0]
@@ -141,9 +141,9 @@ TWINS = {"bert": lambda: BertModel(BertConfig(**ENCODER)), "gpt2": THEIRS["gpt2"
 
 @pytest.mark.parametrize("kind", TWINS)
 @pytest.mark.parametrize(("point", "change"), [
-    ("layers.0.attention.weights", switch_off(3)), ("layers.*.attention.scores", lambda s: s * 2 + s.flip(1)),
+    ("layers.0.attention.weights", ablate_heads(3)), ("layers.*.attention.scores", lambda s: s * 2 + s.flip(1)),
     ("layers.1.attention.queries", lambda q: q.roll(1, 1)), ("layers.0.attention.keys", torch.neg),
-    ("layers.1.attention.values", torch.neg), ("layers.0.attention.mixed", switch_off(0, 2)),
+    ("layers.1.attention.values", torch.neg), ("layers.0.attention.mixed", ablate_heads(0, 2)),
     ("layers.0.hidden", lambda h: h * 1.5), ("embedded", lambda x: x.flip(-1)),
 ])
 def test_ours_and_theirs_are_one_record_under_the_same_intervention(kind: str, point: str, change) -> None:
@@ -171,7 +171,7 @@ def test_one_inside_the_other_shares_the_loan(outer: str) -> None:
     model = made("bert")
     asked, before = given(model), traces(model)
     plain = model(**asked)[0]
-    change = {"layers.0.attention.weights": switch_off(0, 1, 2, 3)}
+    change = {"layers.0.attention.weights": ablate_heads(0, 1, 2, 3)}
     if outer == "watch":
         with watch(model) as seen:
             with intervene(model.bert, change):

@@ -19,8 +19,8 @@ from plmlab.interpret.units import (
 )
 
 
-def drawn(slots: int, units: int, seed: int = 0) -> Tensor:
-    return torch.randn(slots, units, generator=torch.Generator().manual_seed(seed))
+def drawn(positions: int, units: int, seed: int = 0) -> Tensor:
+    return torch.randn(positions, units, generator=torch.Generator().manual_seed(seed))
 
 
 TIED = (drawn(60, 7) * 2).round()
@@ -53,8 +53,8 @@ def test_a_unit_that_never_changes_tells_nothing() -> None:
     assert area_under_curve(same, YES).item() == 0.5 and rank_correlation(same, YES).item() == 0
 
 
-@pytest.mark.parametrize(("measure", "said"), [(AUC, "of 4 slots 0 have the label and 4 have not"),
-                                               (SPEARMAN, "4 slots all have the same label")])
+@pytest.mark.parametrize(("measure", "said"), [(AUC, "of 4 positions 0 have the label and 4 have not"),
+                                               (SPEARMAN, "4 positions all have the same label")])
 def test_a_label_that_never_changes_is_told(measure: Measure, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         measure.of(drawn(4, 2), torch.zeros(4))
@@ -75,7 +75,7 @@ def test_which_way_a_unit_points_is_settled_on_the_first_half(measure: Measure) 
 
 
 def test_the_best_of_many_random_units_is_told_by_the_other_half() -> None:
-    """400 units of noise: the best looks good on 100 slots, and is nothing on 4,000 others."""
+    """400 units of noise: the best looks good on 100 positions, and is nothing on 4,000 others."""
     labels = (drawn(4100, 1, 9)[:, 0] > 0).float()
     noise = drawn(4100, 400, 10)
     found = unit_scores(Sample(noise[:100], labels[:100]), Sample(noise[100:], labels[100:]), AUC)

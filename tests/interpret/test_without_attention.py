@@ -21,7 +21,7 @@ def tokenizer() -> Tokenizer:
 @pytest.fixture(scope="module")
 def elmo(tokenizer: Tokenizer) -> ELMo:
     made = ELMo(ELMoConfig.tiny(len(tokenizer)))
-    made.spell(tokenizer)
+    made.set_spelling(tokenizer)
     return made
 
 

@@ -17,10 +17,11 @@ def counted(state: dict[str, Any], shift: int) -> int:
     now = state["now"]
     weights = np.frombuffer(now["weights"], dtype="<f4").reshape(len(now["tokens"]), len(state["source"]))
     found = 0
-    for step, slot in now["partners"]:
+    for step, position in now["partners"]:
         if step + shift >= len(weights):
             continue
-        found += all(weights[step + shift, slot] > other or k == slot for k, other in enumerate(weights[step + shift]))
+        found += all(weights[step + shift, position] > other or k == position for k,
+                     other in enumerate(weights[step + shift]))
     return found
 
 
@@ -28,9 +29,9 @@ def cases() -> list[dict[str, Any]]:
     """States, with the partners that are hit where rows are named by the word written, and by the word read."""
     labs = {
         "plain": pointing(), "turned": pointing(0, 4, 4, 2, 0, 1, 5, 6, 7, 8, text=TURNED),
-        "held": pointing(held=[{"step": 1, "slot": 2}]),
-        "in part": pointing(held=[{"step": 1, "slot": 2, "share": 0.5}]),
-        "shut": pointing(shut=[1]), "nothing held changes": pointing(held=[{"step": 1, "slot": 1}]),
+        "held": pointing(held=[{"step": 1, "position": 2}]),
+        "in part": pointing(held=[{"step": 1, "position": 2, "share": 0.5}]),
+        "shut": pointing(shut=[1]), "nothing held changes": pointing(held=[{"step": 1, "position": 1}]),
         "no gold": pointing(text="the girls the girls"),
     }
     return [{"name": name, "state": lab.state | {"others": []}, "written": counted(lab.state, 0),

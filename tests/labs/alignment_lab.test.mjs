@@ -50,8 +50,8 @@ test("what changed is told apart on both sides", () => {
 
 test("a look that is put where it lies is released", () => {
   const one = numbers.heldWith([], 2, 5, 1);
-  assert.deepEqual(one, [{ step: 2, slot: 5, share: 1 }]);
-  assert.deepEqual(numbers.heldWith(one, 2, 6, 0.5), [{ step: 2, slot: 6, share: 0.5 }]);
+  assert.deepEqual(one, [{ step: 2, position: 5, share: 1 }]);
+  assert.deepEqual(numbers.heldWith(one, 2, 6, 0.5), [{ step: 2, position: 6, share: 0.5 }]);
   assert.deepEqual(numbers.heldWith(one, 2, 5, 0.5), []);
   assert.equal(numbers.heldWith(one, 3, 5, 1).length, 2);
   assert.deepEqual(numbers.switched([4], 1), [1, 4]);
@@ -134,7 +134,7 @@ test("one sentence says what the hand did", () => {
   assert.match(said(part), /^You put 50 % of the look of “女孩” on “sing”: 1 word changed/);
   assert.match(said(shut), /^You shut “girls” off: 3 words changed, the first at step 2: “女孩” went\./);
   assert.match(said(same), /: no word changed; “女孩” had p 0\.75 and has > 0\.999\.$/);
-  const many = [0, 1, 2, 3].map((step) => ({ step, slot: 0, share: 1 }));
+  const many = [0, 1, 2, 3].map((step) => ({ step, position: 0, share: 1 }));
   assert.match(told.handSaid(plain, many, [1], numbers.changesOf(plain)),
     /^You put the look of .*, you put the look of .*, moved 2 more looks and shut “girls” off: no word changed, nor any probability/);
 });

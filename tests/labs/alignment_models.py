@@ -13,15 +13,15 @@ from plmlab.labs import AlignmentLab
 from plmlab.layers.hooks import HookPoint
 from plmlab.models.seq2seq import AdditiveSeq2Seq, DotSeq2Seq, GeneralSeq2Seq, Seq2Seq, Seq2SeqConfig
 from plmlab.models.transformer import Transformer, TransformerConfig
-from plmlab.world.datasets.tokenizer import world_tokenizer
+from plmlab.world.datasets.tokenizer import build_world_tokenizer
 
 SMALL = world.small()
-WORDS = world_tokenizer(SMALL, texts=["sentences"])
+WORDS = build_world_tokenizer(SMALL, texts=["sentences"])
 SINGING = "the girls sing ."
 TURNED = "the key near the tables is dirty ."
 KINDS = (DotSeq2Seq, GeneralSeq2Seq, AdditiveSeq2Seq, Transformer)
 SURE = 0.75
-"""The weight that a pointer puts on the slot that it looks at; its other weight is shared out evenly."""
+"""The weight that a pointer puts on the position that it looks at; its other weight is shared out evenly."""
 
 
 def dictionary() -> dict[int, int]:
@@ -55,8 +55,8 @@ class Pointing:
 
 
 class Pointer(nn.Module):
-    """Looks at one slot of the source after another, in ``order`` and else from left to right, and writes the
-    translation of what it looks at: each slot's word has as much probability as weight."""
+    """Looks at one position of the source after another, in ``order`` and else from left to right, and writes the
+    translation of what it looks at: each position's word has as much probability as weight."""
 
     def __init__(self, *order: int) -> None:
         super().__init__()
@@ -72,10 +72,10 @@ class Pointer(nn.Module):
         return Pointing(source.tokens)
 
     def step(self, tokens: Tensor, state: Pointing) -> Tensor:
-        slots = state.source.shape[1]
-        slot = min(self.order[state.written] if state.written < len(self.order) else state.written, slots - 1)
-        weights = torch.full((len(tokens), 1, 1, slots), (1 - SURE) / max(slots - 1, 1))
-        weights[..., slot] = SURE
+        positions = state.source.shape[1]
+        position = min(self.order[state.written] if state.written < len(self.order) else state.written, positions - 1)
+        weights = torch.full((len(tokens), 1, 1, positions), (1 - SURE) / max(positions - 1, 1))
+        weights[..., position] = SURE
         weights = self.cross_attention.weights(weights)
         state.written += 1
         said = torch.zeros(len(tokens), len(WORDS)).scatter_add_(1, self.table[state.source], weights[:, 0, 0])

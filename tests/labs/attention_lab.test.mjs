@@ -82,7 +82,7 @@ test("a score that is no inner product has no products, and is the model's own",
   assert.deepEqual([same.products, same.score], [[], 2]);
 });
 
-const MASK = { causes: [1, -1, 1, 1], sentences: { 1: "it may.", "-1": "{key} comes later." } };
+const MASK = { rule_ids: [1, -1, 1, 1], sentences: { 1: "it may.", "-1": "{key} comes later." } };
 const NAMES = { queries: ["<b>", "it"], keys: ["<b>", "{query}"] };
 const text = (pieces) => pieces.map((piece) => piece.text).join("");
 

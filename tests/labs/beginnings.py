@@ -38,7 +38,7 @@ def curve():
 PAIR = '"the old baker told the ferryman", "sequence_to_sequence", second="the baker told a story"'
 BEGINNINGS = {
     "AlignmentLab": ["alignment_models.pointing()",
-                     'alignment_models.pointing(held=[{"step": 1, "slot": 2}], labelled="read", steps=3)'],
+                     'alignment_models.pointing(held=[{"step": 1, "position": 2}], labelled="read", steps=3)'],
     "AttentionLab": ["AttentionLab()"],
     "BeamLab": ["BeamLab()", "table_lab(PENALTY, steps=3)"],
     "BlankLab": ["blank_models.lab()", "BlankLab(fill_in=True)"],
@@ -49,7 +49,7 @@ BEGINNINGS = {
     "GateLab": ["gate_models.lab()", 'gate_models.lab(drawn="forget", holds=gate_models.HOLDS)'],
     "GradientLab": ["GradientLab()", 'GradientLab("lstm")', 'GradientLab(view="cliff")'],
     "GraphMaskLab": [f'GraphMaskLab(DiGraph([("Old Roma", "Dusk"), ("Dusk", "Adam"), ("Dusk", "1974")]), "{reading}")'
-                     for reading in ("found_from", "found_from_or_itself")],
+                     for reading in ("in_neighbours", "in_neighbours_and_self")],
     "LayerLab": ["layer_models.lab()",
                  'layer_models.lab(shares=[0.2, 0.5, 0.3], chosen=1, score="form", places=[0, 0])'],
     "MaskLab": ['MaskLab(words(), SENTENCES[12], "masked", seed=3)', f"MaskLab(words(), {PAIR})",

@@ -7,16 +7,16 @@ import { lastStep, saidAt } from "../../plmlab/labs/blank/filling.js";
 import { acted, marked, range, spanAt, unmarked } from "../../plmlab/labs/blank/spans.js";
 import { firstCell, legendOf } from "../../plmlab/labs/blank/square.js";
 import {
-  lengthRows, lengthsSaid, paidSaid, partsOf, restOf, slotSaid, stepSaid, textAt, turnOf,
+  lengthRows, lengthsSaid, paidSaid, partsOf, restOf, positionSaid, stepSaid, textAt, turnOf,
 } from "../../plmlab/labs/blank/told.js";
 
 const plain = (text) => text.replaceAll("\u00a0", " ");
 /** x1 … x6, of which x3 and x5 x6 are hidden; x5 x6 is filled first. */
 const state = {
   tokens: ["x1", "x2", "x3", "x4", "x5", "x6"], spans: [[2, 3], [4, 6]], order: [1, 0], read: 5, sizes: [3, 2],
-  slots: ["x1", "x2", "[MASK]", "x4", "[MASK]", "[START]", "x5", "x6", "[START]", "x3"],
+  inputs: ["x1", "x2", "[MASK]", "x4", "[MASK]", "[START]", "x5", "x6", "[START]", "x3"],
   names: ["x1", "x2", "[MASK]", "x4", "[MASK]", "[START]", "x5", "x6", "[START]", "x3"],
-  positions: [[1, 2, 3, 4, 5, 5, 5, 5, 3, 3], [0, 0, 0, 0, 0, 1, 2, 3, 1, 2]],
+  position_ids: [[1, 2, 3, 4, 5, 5, 5, 5, 3, 3], [0, 0, 0, 0, 0, 1, 2, 3, 1, 2]],
   targets: [null, null, null, null, null, "x5", "x6", "[END]", "x3", "[END]"],
   steps: [["x5", []], ["[END]", ["x5"]], ["x9", []], [null, ["x9"]]].map(([said, written], i) => ({ said, written,
     blank: i < 2 ? 1 : 0, model: true, exact: i < 2, rows: [{ word: "[END]", p: 0.25, best: i < 2 ? 0 : null }] })),
@@ -47,20 +47,20 @@ test("one word of a blank opens it; a stretch, or a word in sight, becomes one",
   assert.equal(buttonName("?", "unknown", 1), "?, not in the vocabulary, hidden, in the blank that is filled 2nd");
 });
 
-test("each slot tells why it has its positions and what it must say", () => {
-  assert.deepEqual([0, 4, 5, 7, 8, 9].map((slot) => turnOf(state, slot)), [-1, -1, 0, 0, 1, 1]);
+test("each position tells why it has its positions and what it must say", () => {
+  assert.deepEqual([0, 4, 5, 7, 8, 9].map((position) => turnOf(state, position)), [-1, -1, 0, 0, 1, 1]);
   assert.deepEqual(partsOf(state).map(({ first, end }) => [first, end]), [[0, 5], [5, 8], [8, 10]]);
-  assert.match(slotSaid(state, 1), /^Position 1 of x2 is 2: .* Position 2 is 0: .*nothing to say\.$/);
-  assert.match(slotSaid(state, 2), /does not tell how many words/);
-  assert.match(slotSaid(state, 6), /is 5: the place of its \[MASK\].*filled 1st\. Position 2 is 2.*“x6”, the next word/);
-  assert.match(slotSaid(state, 9), /is 3: .*filled 2nd\. Position 2 is 2.*\[END\]: the blank is over/);
+  assert.match(positionSaid(state, 1), /^Position 1 of x2 is 2: .* Position 2 is 0: .*nothing to say\.$/);
+  assert.match(positionSaid(state, 2), /does not tell how many words/);
+  assert.match(positionSaid(state, 6), /is 5: the place of its \[MASK\].*filled 1st\. Position 2 is 2.*“x6”, the next word/);
+  assert.match(positionSaid(state, 9), /is 3: .*filled 2nd\. Position 2 is 2.*\[END\]: the blank is over/);
 });
 
 test("the crosshair begins where one blank sees another, and the legend has what is there", () => {
   assert.deepEqual(firstCell(state), { q: 8, k: 6 });
   assert.deepEqual(firstCell({ read: 2, sizes: [2] }), { q: 2, k: 3 });
   assert.deepEqual(firstCell({ read: 2, sizes: [] }), { q: 0, k: 0 });
-  assert.deepEqual(legendOf({ rules: ["a", "b"], causes: [1, -3] }).map(({ text }) => text), ["a", "may not look"]);
+  assert.deepEqual(legendOf({ rules: ["a", "b"], rule_ids: [1, -3] }).map(({ text }) => text), ["a", "may not look"]);
 });
 
 test("the text at a step", () => {
@@ -107,16 +107,16 @@ test("Part A is right, a slip with a name, or wrong at a token", () => {
   assert.match(partASaid(part, " ").said, /^Write Part A/);
 });
 
-test("a row is right, a slip with a name in either part, or wrong at a slot", () => {
+test("a row is right, a slip with a name in either part, or wrong at a position", () => {
   const row = { name: "position 1", right: [1, 2, 2, 2], slips: [{ part: "A", values: [0, 1], said: "zero" },
     { part: "B", values: [3, 4], said: "goes on" }] };
-  const slots = ["a", "[MASK]", "[START]", "b"];
-  const told = (cells) => rowSaid(row, 2, cells, slots);
+  const inputs = ["a", "[MASK]", "[START]", "b"];
+  const told = (cells) => rowSaid(row, 2, cells, inputs);
   assert.deepEqual(told([1, 2, 2, 2]), { right: true, said: ["Right."], wrong: -1 });
   assert.deepEqual(told([1, 2, 3, 4]).said, ["Part A is right.", "goes on"]);
   assert.deepEqual(told([0, 1, 3, 4]).said, ["zero", "goes on"]);
   assert.deepEqual(told([1, 2, 2, 9]).said, ["Part A is right.", "Part B is not right yet. Look at “b”, number 4 from the left."]);
-  assert.deepEqual(told([1, null, 2, 2]), { right: false, said: ["A number is missing: each slot has one."], wrong: 1 });
+  assert.deepEqual(told([1, null, 2, 2]), { right: false, said: ["A number is missing: each position has one."], wrong: 1 });
   assert.deepEqual(typedCells("position 1", [" 3", "", "x", "-1"]), [3, null, NaN, NaN]);
   assert.deepEqual(typedCells("must say", ["cat ", "", "·"]), ["cat", null, null]);
 });

@@ -9,10 +9,10 @@ from torch import nn
 from plmlab import world
 from plmlab.labs import BlankLab
 from plmlab.models.glm import GLMConfig, GLMPretraining
-from plmlab.world.datasets.tokenizer import small_spelling
+from plmlab.world.datasets.tokenizer import small_world_tokenizer
 
 SMALL = world.small()
-WORDS = small_spelling()
+WORDS = small_world_tokenizer()
 TEXT = "the cups near the chair are lost ."
 SPANS, ORDER = [[1, 2], [4, 6]], [1, 0]
 """cups, and chair are; this one is filled first."""
@@ -27,7 +27,7 @@ def random_model(layers: int = 2, model: int = 16, time: int = 40) -> GLMPretrai
     for name, weight in made.named_parameters():
         nn.init.normal_(weight, mean=float(name.endswith("norm.weight")), std=0.4, generator=generator)
     with torch.no_grad():
-        made.bert.embeddings.token.weight[WORDS.vocab.need("end")] *= 2
+        made.encoder.embeddings.token.weight[WORDS.vocab.need("end")] *= 2
     return made
 
 

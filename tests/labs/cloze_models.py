@@ -12,10 +12,10 @@ from plmlab.example import Batch
 from plmlab.labs import ClozeLab
 from plmlab.models.bert import BERTConfig, BERTPretraining
 from plmlab.models.gpt import GPT2, GPTConfig
-from plmlab.world.datasets.tokenizer import world_tokenizer
+from plmlab.world.datasets.tokenizer import build_world_tokenizer
 
 SMALL = world.small()
-WORDS = world_tokenizer(SMALL, ("english",), ("sentences",))
+WORDS = build_world_tokenizer(SMALL, ("english",), ("sentences",))
 AGREEMENT = "the cups near the chair are lost ."
 CLS, SEP, MASK, START = 2, 3, 4, 5
 
@@ -51,9 +51,9 @@ def said_by(model: torch.nn.Module, read: list[int]) -> torch.Tensor:
         if isinstance(model, BertForMaskedLM):
             return model(input_ids=tokens).logits[0].double().softmax(-1)
         plain = Batch.causal(torch.tensor([[*read, 0]]))
-        if not hasattr(model, "bert"):
+        if not hasattr(model, "encoder"):
             return model(plain)[0].double().softmax(-1)
-        full = Batch(plain.tokens, plain.positions, plain.segments, type(plain.visible)(), plain.targets)
+        full = Batch(plain.tokens, plain.position_ids, plain.segments, type(plain.visible)(), plain.targets)
         return model(full)[0].double().softmax(-1)
 
 

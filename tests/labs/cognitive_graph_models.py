@@ -11,7 +11,7 @@ from cognitive_pages import QUESTION, WORDS, FewPages, Points, Scripted, by_hand
 
 from plmlab.labs import CognitiveGraphLab, CognitiveGraphPreset
 from plmlab.labs.cognitive_graph.presets import Gold
-from plmlab.models.cognitive_growth import Growth
+from plmlab.models.cogqa_search import CogQASearch
 
 FILE = Path(__file__).with_name("cognitive_graph_fixtures.json")
 WHICH = "who is older Old Town or Dusk"
@@ -32,8 +32,8 @@ def both(title: str, clues: int) -> Points:
     return compared(title, clues) if title == "Adam" or (title == "Dusk" and not clues) else by_hand(title, clues)
 
 
-def grow(points: Any = both, **choices: Any) -> partial[Growth]:
-    return partial(Growth, Scripted(points), FewPages(), WORDS.vocab, **choices)
+def grow(points: Any = both, **choices: Any) -> partial[CogQASearch]:
+    return partial(CogQASearch, Scripted(points), FewPages(), WORDS.vocab, **choices)
 
 
 def lab(preset: int = 0, **traits: Any) -> CognitiveGraphLab:

@@ -19,7 +19,7 @@ FILE = Path(__file__).with_name("fixtures.json")
 
 
 def blanks() -> Visibility:
-    """A mask of two rules, one with ranks and one without: three slots of text, two that write."""
+    """A mask of two rules, one with ranks and one without: three positions of text, two that write."""
     text, writer = torch.tensor([1, 1, 1, 0, 0]).bool(), torch.tensor([0, 0, 0, 1, 1]).bool()
     place = torch.arange(5)
     return Visibility((
@@ -30,7 +30,7 @@ def blanks() -> Visibility:
 
 
 def squares() -> dict[str, tuple[list[int], Visibility, Network]]:
-    """By name: the ids of the slots, a square over them, and who reads it."""
+    """By name: the ids of the positions, a square over them, and who reads it."""
     tokenizer, reads = words(), NETWORKS["transformer"]
     ids = tokenizer.encode(SENTENCES[12])
     made = {name: OBJECTIVES[name].make(ids, vocab=tokenizer.vocab, rng=random.Random(1))
@@ -38,7 +38,7 @@ def squares() -> dict[str, tuple[list[int], Visibility, Network]]:
     found = {name: (example.tokens.tolist(), example.visible, reads) for name, example in made.items()}
     found["blanks"] = (found["causal"][0][:5], blanks(), reads)
     pair = sequence_to_sequence(ids[:4], ids[2:6], vocab=tokenizer.vocab)
-    ends = OBJECTIVES["two_way"].make(ids[:4], vocab=tokenizer.vocab, rng=random.Random(1))
+    ends = OBJECTIVES["bidirectional_lm"].make(ids[:4], vocab=tokenizer.vocab, rng=random.Random(1))
     for name, network, item in (
             ("pair", "transformer", pair), ("through one vector", "recurrent", pair),
             ("both ways", "bidirectional", made["masked"]), ("from both ends", "transformer", ends),

@@ -4,16 +4,16 @@ import { test } from "node:test";
 import { firstPair, widthsOf } from "../../plmlab/labs/four_masks/lab.js";
 import { squareOf } from "../../plmlab/labs/four_masks/panels.js";
 import {
-  inSight, paidText, reason, sightOf, slotsOf, verdicts,
+  inSight, paidText, reason, sightOf, positionsOf, verdicts,
 } from "../../plmlab/labs/four_masks/told.js";
 import { buttonName } from "../../plmlab/labs/four_masks/words.js";
 import { placeAfter } from "../../plmlab/labs/shared/order.js";
 
 /** A panel of three words, the middle one hidden; `sees(q, k)` says who may look at whom. */
 const panel = (name, places, sees) => ({
-  name, places, slot: places.indexOf(1), names: places.map((place) => (place === 1 ? "[MASK]" : `w${place}`)),
+  name, places, position: places.indexOf(1), names: places.map((place) => (place === 1 ? "[MASK]" : `w${place}`)),
   mask: { sentences: { 1: "{key} is read.", "-1": "{key} is not." },
-    causes: places.flatMap((_, q) => places.map((__, k) => (sees(q, k) ? 1 : -1))) },
+    rule_ids: places.flatMap((_, q) => places.map((__, k) => (sees(q, k) ? 1 : -1))) },
 });
 const one = ["begin", 0, 1, 2, "end"];
 const panels = [
@@ -22,10 +22,10 @@ const panels = [
   panel("left", one, (q, k) => k <= q), panel("right", one, (q, k) => k >= q),
 ];
 
-test("a pair of places has its slots under each mask, or none", () => {
-  assert.deepEqual(panels.map((p) => slotsOf(p, { q: 1, k: 2 })),
+test("a pair of places has its positions under each mask, or none", () => {
+  assert.deepEqual(panels.map((p) => positionsOf(p, { q: 1, k: 2 })),
     [{ q: 2, k: 3 }, { q: 3, k: 4 }, { q: 2, k: 3 }, { q: 2, k: 3 }]);
-  assert.deepEqual(panels.map((p) => slotsOf(p, { q: "cut", k: 0 })?.q ?? null), [null, 2, null, null]);
+  assert.deepEqual(panels.map((p) => positionsOf(p, { q: "cut", k: 0 })?.q ?? null), [null, 2, null, null]);
 });
 
 test("why a pair is open or closed, and under which masks", () => {

@@ -9,10 +9,10 @@ from torch import nn
 from plmlab import world
 from plmlab.labs import FourMasksLab
 from plmlab.models.unilm import UniLMConfig, UniLMPretraining
-from plmlab.world.datasets.tokenizer import small_spelling
+from plmlab.world.datasets.tokenizer import small_world_tokenizer
 
 SMALL = world.small()
-WORDS = small_spelling()
+WORDS = small_world_tokenizer()
 TEXT = "the cups near the chair are lost ."
 """The verb stands behind a noun of the other number."""
 

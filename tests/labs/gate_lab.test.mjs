@@ -15,30 +15,30 @@ test("a score has two decimals, or as many as keep it from looking perfect", () 
 });
 
 test("a cell is told with the sum that made it", () => {
-  const said = told({ unit, slot: 3, name: "keys", drawn: "memory", at, holds: [] });
+  const said = told({ unit, position: 3, name: "keys", drawn: "memory", at, holds: [] });
   assert.equal(said, "Layer 1, unit 17: its memory is 0.50 after “keys”. It keeps 50 % of the 0.80 that it held " +
     "(forget gate 0.50) and takes in 25 % of 0.40 (input gate 0.25), that is 0.10. It shows 90 % of tanh c (output " +
     "gate 0.90).");
-  const gate = told({ unit, slot: 3, name: "keys", drawn: "forget", at, holds: [] });
+  const gate = told({ unit, position: 3, name: "keys", drawn: "forget", at, holds: [] });
   assert.match(gate, /^Layer 1, unit 17: its forget gate is 0\.50 after “keys”\..*which makes a memory of 0\.50\./);
-  assert.match(told({ unit, slot: 0, name: "a", drawn: "memory", at, holds: [] }), /It held nothing yet and takes/);
+  assert.match(told({ unit, position: 0, name: "a", drawn: "memory", at, holds: [] }), /It held nothing yet and takes/);
 });
 
 test("what the reader's word is keeps a piece of its own", () => {
-  const pieces = cellSaid({ unit, slot: 1, name: "<b>", drawn: "memory", at, holds: [] });
+  const pieces = cellSaid({ unit, position: 1, name: "<b>", drawn: "memory", at, holds: [] });
   assert.deepEqual(pieces.filter(({ role }) => role), [{ text: "<b>", role: "word" }]);
 });
 
 test("what is held is told where it acts, and what would be without it", () => {
   const forget = { point: "forget", layer: 1, unit: 17, value: 0, start: 3 };
   const written = { point: "memory", layer: 1, unit: 17, value: 3, start: 3 };
-  const say = (slot, holds, was) => told({ unit, slot, name: "keys", drawn: "memory", at: { ...at, was }, holds });
+  const say = (position, holds, was) => told({ unit, position, name: "keys", drawn: "memory", at: { ...at, was }, holds });
   assert.match(say(3, [forget], 0.9), /forget gate 0\.50, held\).*With nothing held, its memory would be 0\.90\.$/);
   assert.doesNotMatch(say(2, [forget], 0.5), /held,|, held|With nothing/);
   assert.match(say(3, [written]), /is 0\.50 \(held\) after “keys”\. This memory was written/);
   assert.doesNotMatch(say(4, [written]), /written/);
-  assert.deepEqual([2, 3, 4].map((slot) => covers(forget, slot)), [false, true, true]);
-  assert.deepEqual([2, 3, 4].map((slot) => covers(written, slot)), [false, true, false]);
+  assert.deepEqual([2, 3, 4].map((position) => covers(forget, position)), [false, true, true]);
+  assert.deepEqual([2, 3, 4].map((position) => covers(written, position)), [false, true, false]);
 });
 
 test("a hold more takes the place of one of the same gate, and of no other", () => {
@@ -60,7 +60,7 @@ test("holds in words", () => {
   assert.equal(text({ value: 1, start: 0 }), "layer 0, unit 2: forget gate open throughout");
   assert.equal(text({ value: 0.25, point: "input" }), "layer 0, unit 2: input gate at 0.25 from “keys” on");
   assert.equal(text({ point: "memory", value: -3 }), "layer 0, unit 2: memory set to −3.00 after “keys”");
-  assert.equal(text({ start: 9 }), "layer 0, unit 2: forget gate shut from slot 9 on");
+  assert.equal(text({ start: 9 }), "layer 0, unit 2: forget gate shut from position 9 on");
 });
 
 const figures = (best, untrained, shuffled, baseline) =>
@@ -112,7 +112,7 @@ test("scales and scores", () => {
   assert.equal(scoreText({ scores: {} }, "moving", 3.214), "3.21");
 });
 
-test("what Python sends is read by unit and slot; how far a memory moves does not hang on what is held", () => {
+test("what Python sends is read by unit and position; how far a memory moves does not hang on what is held", () => {
   const sent = (numbers) => new DataView(Float32Array.from(numbers).buffer);
   const points = ["memory", "input", "forget", "output", "candidate"];
   const values = Object.fromEntries(points.map((point, i) => [point, sent([0, 1, 2, 3, 4, 5].map((x) => x + 10 * i))]));

@@ -4,20 +4,20 @@ import torch
 from torch import nn
 
 from plmlab import world
-from plmlab.interpret.gates import Hold
+from plmlab.interpret.gates import Clamp
 from plmlab.labs import GateLab
 from plmlab.labs.gates.tracking import tracking
 from plmlab.models.recurrent import LSTMLanguageModel, RecurrentConfig
 from plmlab.world.datasets.numbers import number_words
-from plmlab.world.datasets.tokenizer import world_tokenizer
+from plmlab.world.datasets.tokenizer import build_world_tokenizer
 
 SMALL = world.small()
-WORDS = world_tokenizer(SMALL, ["english"])
+WORDS = build_world_tokenizer(SMALL, ["english"])
 TEXT = "the cup near the chairs"
 LAST, SEEN, SUBJECT = 0, 2, 3
 NOUN = 1
 WIDTH = 6
-HOLDS = [Hold("forget", 0, SUBJECT, 0.0, 3), Hold("memory", 0, SUBJECT, 2.0, 5)]
+HOLDS = [Clamp("forget", 0, SUBJECT, 0.0, 3), Clamp("memory", 0, SUBJECT, 2.0, 5)]
 SHUT, OPEN = -12.0, 12.0
 STRONG = 6.0
 

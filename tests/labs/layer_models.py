@@ -50,7 +50,7 @@ def elmo() -> ELMo:
     with torch.no_grad():
         for parameter in model.bilm.parameters():
             parameter.mul_(3)
-    model.spell(WORDS)
+    model.set_spelling(WORDS)
     return model
 
 

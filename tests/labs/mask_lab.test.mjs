@@ -8,9 +8,9 @@ const fixtures = JSON.parse(readFileSync(new URL("fixtures.json", import.meta.ur
 
 for (const { name, mask, names, count, edits, looks, reasons, verbs } of fixtures) {
   test(`${name}: each cell looks, and says why, as in Python`, () => {
-    const causes = decided(mask, edits, 0, count);
-    assert.deepEqual(causes.map((c) => Number(c > 0)), looks);
-    const said = causes.map((cause, i) =>
+    const rule_ids = decided(mask, edits, 0, count);
+    assert.deepEqual(rule_ids.map((c) => Number(c > 0)), looks);
+    const said = rule_ids.map((cause, i) =>
       sentence(mask, cause, names, { q: Math.floor(i / count), k: i % count }, verbs).map((p) => p.text).join(""));
     assert.deepEqual(said, reasons);
   });
@@ -46,7 +46,7 @@ test("rules have fills of their own, and the legend names what is to be seen", (
   assert.deepEqual(legendOf(blanks.mask, all, ["word", "mask"]).map((l) => l.text),
     ["the text", "what was written", "blocked", "set by hand", "hidden"]);
   const masked = fixtures.find((f) => f.name === "masked").mask;
-  assert.deepEqual(legendOf(masked, masked.causes, ["word"]).map((l) => l.text), ["everyone sees everyone"]);
+  assert.deepEqual(legendOf(masked, masked.rule_ids, ["word"]).map((l) => l.text), ["everyone sees everyone"]);
 });
 
 test("the crosshair begins where something is asked", () => {

@@ -11,27 +11,27 @@ const text = (pieces) => pieces.map((piece) => piece.text).join("");
 const answer = (p, first, rank = first === "crane" ? 1 : 7) => ({ p, rank, likeliest: [[first, 0.5], ["boat", 0.1]] });
 const state = {
   tokens: ["was", "crane", ".", "she", "left", "what", "?", "crane"],
-  names: ["was", "crane (slot 1)", ".", "she", "left", "what", "?", "crane (slot 7)"],
-  slot: 6, oldest: 2, begin: 4, segment: 2, word: "crane", given: true, fact: 1, without: "",
+  names: ["was", "crane (position 1)", ".", "she", "left", "what", "?", "crane (position 7)"],
+  position: 6, oldest: 2, begin: 4, segment: 2, word: "crane", given: true, fact: 1, without: "",
   zones: ["forgotten", "forgotten", "memory", "memory", "segment", "segment", "segment", "later"],
-  causes: [-2000, -2000, 3, 3, 2, 2, 2, -1],
-  sentences: { "-2000": "{key} was read too long ago.", 3: "{key} is remembered {steps} slots later by {query}.",
+  rule_ids: [-2000, -2000, 3, 3, 2, 2, 2, -1],
+  sentences: { "-2000": "{key} was read too long ago.", 3: "{key} is remembered {steps} positions later by {query}.",
     2: "{key} was read before.", "-1": "{key} comes later." },
   cut: [false, false, false, false, false],
   reach: { level: [2, 2, 1, 1, 1, 1, 0, -1], via: [2, 3, 6, 6, 6, 6, -1, -1], cut: [2, 2, 1, 1, 1, 1, 0, -1] },
-  effects: { slots: [[2, 3, 0.9], [3, 5, 0.2], [5, 6, 0.8]], segments: [[2, 4, 0.1]] },
+  effects: { positions: [[2, 3, 0.9], [3, 5, 0.2], [5, 6, 0.8]], segments: [[2, 4, 0.1]] },
   answers: [answer(0.93, "crane"), answer(0.93, "crane")],
 };
 
-test("a way leads from a slot to the asked one, or nowhere", () => {
+test("a way leads from a position to the asked one, or nowhere", () => {
   assert.deepEqual(way(state, 1), [1, 3, 6]);
   assert.deepEqual(way(state, 6), [6]);
   assert.deepEqual(way(state, 7), []);
 });
 
 test("what a layer can have heard is told with the way that it took", () => {
-  assert.equal(text(reachSaid(state, 1, 1)), "Layer 1 of “?” can have heard of “crane (slot 1)”: “?” looks at “she” " +
-    "in layer 1, where “she” had looked at “crane (slot 1)” in layer 0.");
+  assert.equal(text(reachSaid(state, 1, 1)), "Layer 1 of “?” can have heard of “crane (position 1)”: “?” looks at “she” " +
+    "in layer 1, where “she” had looked at “crane (position 1)” in layer 0.");
   assert.equal(text(reachSaid(state, 1, 3)), "Layer 1 of “?” can have heard of “she”: “?” looks at “she” in layer 0.");
   assert.match(text(reachSaid(state, 0, 1)), /cannot have heard .*in 1 layer no way.*layer 1 is the first that can\.$/);
   assert.match(text(reachSaid(state, 0, 6)), /^Layer 0 of “\?” knows its own word/);
@@ -41,15 +41,15 @@ test("what a layer can have heard is told with the way that it took", () => {
   assert.match(text(reachSaid(closed, 1, 2)), /What you cut leaves a longer way, to layer 1\.$/);
 });
 
-test("why a slot may be looked at, in the words of the mask", () => {
-  assert.equal(text(reasonSaid(state, 3)), "“she” is remembered 3 slots later by “?”. It stands 3 slots before.");
-  assert.equal(text(reasonSaid(state, 7)), "“crane (slot 7)” comes later.");
+test("why a position may be looked at, in the words of the mask", () => {
+  assert.equal(text(reasonSaid(state, 3)), "“she” is remembered 3 positions later by “?”. It stands 3 positions before.");
+  assert.equal(text(reasonSaid(state, 7)), "“crane (position 7)” comes later.");
   assert.equal(text(reasonSaid(state, 6)), "“?” is asked: the next word of the text is “crane”.");
   assert.match(text(reasonSaid({ ...state, given: false }, 6)),
     /nothing follows it in the text, and the model’s likeliest word is “crane”\.$/);
   const cut = { ...state, cut: [false, true, false, false, true] };
   assert.match(text(reasonSaid(cut, 3)), /You cut it out: when this segment is read, nobody looks at it\.$/);
-  assert.deepEqual([3, 2, 6, 0].map((slot) => isCut(cut, slot)), [true, false, false, false]);
+  assert.deepEqual([3, 2, 6, 0].map((position) => isCut(cut, position)), [true, false, false, false]);
   assert.deepEqual([cut, state, { ...state, without: "content" }].map(isChanged), [true, false, true]);
 });
 
@@ -62,7 +62,7 @@ test("a word of the reader's stays a piece of its own", () => {
 test("beside a weight stands what its loss does", () => {
   assert.equal(text(weightSaid(state, 2, [[0, 0.25], [1, 0]], "head 3")), " It is looked at with a weight of 0.25 in " +
     "layer 0, 0.00 in layer 1 (head 3). With it cut out, “crane” has 0.90 instead of 0.93.");
-  assert.match(text(weightSaid(state, 4, [[0, 0.1]], "mean")), /With slots 3 to 4 \(cut together\) cut out, .* 0\.20/);
+  assert.match(text(weightSaid(state, 4, [[0, 0.1]], "mean")), /With positions 3 to 4 \(cut together\) cut out, .* 0\.20/);
   assert.deepEqual(weightSaid(state, 0, [[0, 0]], "mean"), []);
   assert.equal(effectOf(state, 6), undefined);
 });
@@ -85,25 +85,25 @@ test("a click cuts, and another mends", () => {
   assert.deepEqual(cutsWith([[0, 5], [7, 8]], "before", 3, 2), [[7, 8], [0, 3]]);
   assert.deepEqual(cutsWith([[0, 5]], "before", 5, 2), []);
   assert.deepEqual(cutsWith([], "before", 0, 2), []);
-  assert.deepEqual(cutsWith([[0, 1]], "slot", 4, 2), [[0, 1], [4, 5]]);
+  assert.deepEqual(cutsWith([[0, 1]], "position", 4, 2), [[0, 1], [4, 5]]);
   assert.deepEqual(cutsWith([[0, 1]], "before", 4, 2), [[0, 1], [0, 4]]);
   assert.deepEqual(cutsWith([[4, 6]], "segment", 5, 2), []);
-  assert.equal(changeSaid({ ...state, without: "unshifted" }, [[0, 5], [1, 2], [2, 4]]), "all before slot 5 dropped; " +
-    "“crane (slot 1)” cut out; slots 2 to 3 cut out; distances not shifted by the memory");
+  assert.equal(changeSaid({ ...state, without: "unshifted" }, [[0, 5], [1, 2], [2, 4]]), "all before position 5 dropped; " +
+    "“crane (position 1)” cut out; positions 2 to 3 cut out; distances not shifted by the memory");
 });
 
 test("the tally is told, and what is not counted is not", () => {
   const tally = { places: { segment: [0, 0], memory: [90, 100], beyond: [3, 50] }, cut: [45, 2, 50] };
   assert.equal(tallySaid(tally), "One text proves nothing. Over all questions of the texts at hand, the right word " +
     "comes first in 90 of 100 with the fact in the memory, 3 of 50 with the fact beyond it. Of 50 with the fact in " +
-    "the memory, asked within one segment, 45 are right, and 2 once each slot of that word is cut out.");
-  assert.match(tallySaid({ ...tally, cut: [45, 30, 50] }), /What other slots had read of it is remembered too\.$/);
+    "the memory, asked within one segment, 45 are right, and 2 once each position of that word is cut out.");
+  assert.match(tallySaid({ ...tally, cut: [45, 30, 50] }), /What other positions had read of it is remembered too\.$/);
   assert.equal(tallySaid({}), "");
 });
 
-test("numbers are read by way, layer, head, slot and term", () => {
+test("numbers are read by way, layer, head, position and term", () => {
   const numbers = (count) => new DataView(Float32Array.from({ length: count }, (_, i) => i / 64).buffer);
-  const sent = { ...state, slot: 3, weights: numbers(2 * 2 * 2 * 2), terms: numbers(2 * 2 * 2 * 2 * 4) };
+  const sent = { ...state, position: 3, weights: numbers(2 * 2 * 2 * 2), terms: numbers(2 * 2 * 2 * 2 * 4) };
   const read = looked(sent, 2, 2);
   assert.equal(read.weight(1, 0, 1, 3), 11 / 64);
   assert.equal(read.weight(0, 1, MEAN, 2), (4 + 6) / 2 / 64);

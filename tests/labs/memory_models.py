@@ -13,7 +13,7 @@ from plmlab.world.datasets.recalls import Recall, RecallText
 
 TEXT = ("the cat slept . the secret word of Helen was crane . Lucy opened the window . "
         "what was the secret word of Helen ? crane .")
-"""Told at slot 10, asked at slot 24."""
+"""Told at position 10, asked at position 24."""
 TOLD, ASKED = 10, 24
 WORDS = word_tokenizer([*sorted(set(TEXT.split())), "boat", "猫"])
 SMALL = TransformerXLConfig(len(WORDS), segment=6, memory=12, layers=2, model=12, heads=3, inner=20, dropout=0.0)

@@ -11,10 +11,10 @@ from plmlab import world
 from plmlab.example import Batch
 from plmlab.labs import NextTokenLab
 from plmlab.models.gpt import GPT, GPTConfig
-from plmlab.world.datasets.tokenizer import world_tokenizer
+from plmlab.world.datasets.tokenizer import build_world_tokenizer
 
 SMALL = world.small()
-WORDS = world_tokenizer(SMALL)
+WORDS = build_world_tokenizer(SMALL)
 TEXT = "the cups near the chair"
 wishes: Iterator[int] = count()
 
@@ -34,7 +34,7 @@ def sent(lab: NextTokenLab) -> np.ndarray:
 
 @torch.no_grad()
 def logits_of(model: GPT, ids: list[int]) -> torch.Tensor:
-    """What the model says after each slot, by its own forward."""
+    """What the model says after each position, by its own forward."""
     return model(Batch.causal(torch.tensor([[*ids, 0]])))[0].double()
 
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { columnsOf, markOf, placeAt } from "../../plmlab/labs/permutation/chips.js";
-import { causesOf, reason, slotsOf } from "../../plmlab/labs/permutation/squares.js";
+import { causesOf, reason, positionsOf } from "../../plmlab/labs/permutation/squares.js";
 import { axisOf, dotAfter, nearest, stacked } from "../../plmlab/labs/permutation/strip.js";
 import {
   leakSaid, orderSaid, ordersSaid, spreadOf, stepSaid, tallySaid, tellingStep,
@@ -13,10 +13,10 @@ const plain = (text) => text.replaceAll("\u00a0", " ");
 const state = {
   tokens: ["she", "sang", ".", "[SEP]", "[CLS]"], names: ["she", "sang", ".", "[SEP]", "[CLS]"], order: [2, 0, 1],
   leak: false, exact: 2, why_not: "",
-  steps: [{ slot: 2, left: [], right: [], sums: [1, 1] }, { slot: 0, left: [], right: [2], sums: [2, 1.5] },
-    { slot: 1, left: [0], right: [2], sums: [2.5, 2] }],
+  steps: [{ position: 2, left: [], right: [], sums: [1, 1] }, { position: 0, left: [], right: [2], sums: [2, 1.5] },
+    { position: 1, left: [0], right: [2], sums: [2.5, 2] }],
   masks: [0, 1].map((stream) => ({ sentences: { 1: "{key} comes before {query}.", "-1": "{key} does not." },
-    causes: [0, 1, 2, 3, 4].flatMap((q) => [0, 1, 2, 3, 4].map((k) => {
+    rule_ids: [0, 1, 2, 3, 4].flatMap((q) => [0, 1, 2, 3, 4].map((k) => {
       const rank = [3, 4, 2, 0, 1];
       return rank[k] <= rank[q] - stream ? 1 : -1;
     })) })),
@@ -38,7 +38,7 @@ test("keys move a word by one place, or to an end", () => {
 });
 
 test("what a word is at a step", () => {
-  assert.deepEqual([0, 1, 2].map((slot) => markOf([2, 0, 1], 2, slot)), ["asked", "unseen", "seen"]);
+  assert.deepEqual([0, 1, 2].map((position) => markOf([2, 0, 1], 2, position)), ["asked", "unseen", "seen"]);
 });
 
 test("columns share the room, within bounds", () => {
@@ -98,10 +98,10 @@ test("many sentences are told beside the one", () => {
 });
 
 test("masks stand as the sentence does, or as the order; then they are triangles", () => {
-  assert.deepEqual(slotsOf(state, 0, false), { rows: [0, 1, 2, 3, 4], columns: [0, 1, 2, 3, 4] });
-  assert.deepEqual(slotsOf(state, 1, true), { rows: [2, 0, 1], columns: [3, 4, 2, 0, 1] });
+  assert.deepEqual(positionsOf(state, 0, false), { rows: [0, 1, 2, 3, 4], columns: [0, 1, 2, 3, 4] });
+  assert.deepEqual(positionsOf(state, 1, true), { rows: [2, 0, 1], columns: [3, 4, 2, 0, 1] });
   for (const stream of [0, 1]) {
-    const { rows, columns } = slotsOf(state, stream, true);
+    const { rows, columns } = positionsOf(state, stream, true);
     const seen = causesOf(state.masks[stream], rows, columns, 5).map((cause) => cause > 0);
     const ahead = columns.length - rows.length;
     rows.forEach((_, q) => columns.forEach((_, k) =>

@@ -11,11 +11,11 @@ from plmlab import world
 from plmlab.example import IGNORE, Batch
 from plmlab.labs import PermutationLab
 from plmlab.models.xlnet import XLNetConfig, XLNetPretraining
-from plmlab.world.datasets.tokenizer import small_spelling
+from plmlab.world.datasets.tokenizer import small_world_tokenizer
 from plmlab.world.probability.posterior import NotInGrammar
 
 SMALL = world.small()
-WORDS = small_spelling()
+WORDS = small_world_tokenizer()
 TEXT = "the cats are hungry ."
 """One of 14 sentences of five words; its probability among them is 1 ÷ 20."""
 LONG = "the cups near the chair are lost ."
@@ -27,34 +27,34 @@ FEW = 6
 
 
 class Perfect(XLNetPretraining):
-    """Says at each asked slot the exact posterior, given the words that its query stream may see and how many there
+    """Says at each asked position the exact posterior, given the words that its query stream may see and how many there
     are; a word that it sees itself it reads off. Of what is no sentence it knows nothing."""
 
     def __init__(self) -> None:
         super().__init__(XLNetConfig(len(WORDS), layers=1, model=2, heads=1, inner=2))
 
     def forward(self, batch: Batch) -> Tensor:
-        assert batch.query_visible is not None and batch.query_visible.pairs is not None
+        assert batch.query_stream_mask is not None and batch.query_stream_mask.pairs is not None
         size = (*batch.size, len(WORDS))
         logits = torch.zeros(size, dtype=torch.float64)
         for row, (ids, targets) in enumerate(zip(batch.tokens.tolist(), batch.targets.tolist(), strict=True)):
             words = WORDS.tokens(ids[:ids.index(SEP)])
-            for slot in (slot for slot, target in enumerate(targets) if target != IGNORE):
-                seen = [key for key in range(len(words)) if batch.query_visible.pairs[row, slot, key]]
-                logits[row, slot] = believed(tuple(words), slot, tuple(seen))
+            for position in (position for position, target in enumerate(targets) if target != IGNORE):
+                seen = [key for key in range(len(words)) if batch.query_stream_mask.pairs[row, position, key]]
+                logits[row, position] = believed(tuple(words), position, tuple(seen))
         return logits
 
 
 @cache
-def believed(words: tuple[str, ...], slot: int, seen: tuple[int, ...]) -> Tensor:
+def believed(words: tuple[str, ...], position: int, seen: tuple[int, ...]) -> Tensor:
     """log p of each word of the vocabulary."""
     chances = torch.zeros(len(WORDS), dtype=torch.float64)
-    if slot in seen:
-        chances[WORDS.id(words[slot])] = 1
+    if position in seen:
+        chances[WORDS.id(words[position])] = 1
         return chances.clamp_min(1e-9).log()
     hidden = [place for place in range(len(words)) if place not in seen]
     try:
-        found = SMALL.posterior(words, hidden)[hidden.index(slot)]
+        found = SMALL.posterior(words, hidden)[hidden.index(position)]
     except NotInGrammar:
         return chances
     for word, p in found.items():

@@ -7,9 +7,9 @@ import torch
 from torch import nn
 
 from plmlab.labs import RetrievalLab, RetrievalPreset
-from plmlab.models.embedder import EmbedderConfig
-from plmlab.models.lookup import Lookup
+from plmlab.models.dual_encoder import DualEncoderConfig
 from plmlab.models.realm import REALM
+from plmlab.models.retrieve_and_read import RetrieveAndRead
 from plmlab.retrieval.blocks import Block
 from plmlab.text.tokenizers import Tokenizer
 
@@ -39,16 +39,16 @@ def words() -> Tokenizer:
 def model(time: int = 48) -> REALM:
     """Every weight large enough to matter."""
     generator = torch.Generator().manual_seed(1)
-    config = EmbedderConfig(len(words()), time, 2, 16, 2, 32, dropout=0.0, attention_dropout=0.0, width=8)
+    config = DualEncoderConfig(len(words()), time, 2, 16, 2, 32, dropout=0.0, attention_dropout=0.0, width=8)
     made = REALM(config).eval()
     for name, weight in made.named_parameters():
         nn.init.normal_(weight, mean=float("norm.weight" in name), std=0.35, generator=generator)
     return made
 
 
-def lookup(**more: Any) -> Lookup:
+def lookup(**more: Any) -> RetrieveAndRead:
     """The model among the documents, in their order."""
-    return Lookup.of(model(**more), words(), [Block(title, 0, (text,)) for title, text in TOLD.items()])
+    return RetrieveAndRead.of(model(**more), words(), [Block(title, 0, (text,)) for title, text in TOLD.items()])
 
 
 def lab(**traits: Any) -> RetrievalLab:

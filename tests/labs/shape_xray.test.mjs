@@ -21,11 +21,11 @@ for (const way of ["right", "wrong"]) {
 
   test(`${way}: whose numbers, and how much of each token, as in Python`, () => {
     every(lines[2], (slab, row, column, _, i) => {
-      const slot = expected[way].holders[slab.head][row][column];
-      assert.equal(cellOf(state, pass, lines[2], slab, row, column, 0).slot, slot);
+      const position = expected[way].holders[slab.head][row][column];
+      assert.equal(cellOf(state, pass, lines[2], slab, row, column, 0).position, position);
       const role = ["query", "key", "value"][Math.floor(i / 3)];
-      assert.equal(cellOf(state, pass, lines[2], slab, row, column, slot).fill, role);
-      assert.equal(cellOf(state, pass, lines[2], slab, row, column, (slot + 1) % 5).fill, "");
+      assert.equal(cellOf(state, pass, lines[2], slab, row, column, position).fill, role);
+      assert.equal(cellOf(state, pass, lines[2], slab, row, column, (position + 1) % 5).fill, "");
     });
     for (let head = 0; head < 3; head++) for (let query = 0; query < 5; query++) {
       sharesOf(state, pass, head, query).forEach((share, token) =>
@@ -38,13 +38,13 @@ for (const way of ["right", "wrong"]) {
       const marks = marksOf(state, pass, lines[SPLIT], followed);
       let astray = 0;
       every(lines[SPLIT], ({ head }, row, column, _, i) => {
-        const slot = expected[way].split[head][row][column];
+        const position = expected[way].split[head][row][column];
         const mark = marks[i][row][column];
-        assert.equal(mark.slot, slot);
-        assert.equal(mark.fill, slot === followed ? ["query", "key", "value"][Math.floor(i / 3)] : "");
-        assert.equal(mark.astray, slot === followed && row !== followed);
-        assert.equal(mark.missing, slot !== followed && row === followed);
-        astray += slot === followed && row !== followed;
+        assert.equal(mark.position, position);
+        assert.equal(mark.fill, position === followed ? ["query", "key", "value"][Math.floor(i / 3)] : "");
+        assert.equal(mark.astray, position === followed && row !== followed);
+        assert.equal(mark.missing, position !== followed && row === followed);
+        astray += position === followed && row !== followed;
       });
       assert.deepEqual(countOf(marks), { count: 18, all: 90, astray });
       assert.equal(astray === 0, way === "right");

@@ -58,7 +58,7 @@ def lab() -> AlignmentLab:
 
 
 def weights_of(lab: AlignmentLab, which: str = "now") -> np.ndarray:
-    """The weights that are sent, [step, slot]."""
+    """The weights that are sent, [step, position]."""
     told = lab.state[which]
     return np.frombuffer(told["weights"], dtype="<f4").reshape(len(told["tokens"]), len(lab.state["source"]))
 
@@ -95,7 +95,7 @@ def test_every_preset_is_a_text_of_the_world(monkeypatch: pytest.MonkeyPatch) ->
     for preset in offered(SMALL, "train"):
         lab = pointing(**preset.traits())
         assert lab.state["gold"] and not lab.message, preset
-        assert [lab.state["source"][slot] for slot in lab.shut] == list(preset.shut)
+        assert [lab.state["source"][position] for position in lab.shut] == list(preset.shut)
     long = offered(SMALL, "train")[2].text
     assert len(long.split()) in LONG and long.count(" .") > 3
 
@@ -113,8 +113,9 @@ def test_what_is_drawn_is_what_the_model_does(kind: Any) -> None:
     assert weights_of(lab) == pytest.approx(free.weights.numpy(), abs=1e-7)
     other, = lab.state["others"]
     assert other["tokens"] == WORDS.tokens(plain.tokens) and other["weights"] is None and other["name"] == "fixed"
-    lab.held = [{"step": 3, "slot": 2}]
-    held = translate(model, ids, VOCAB, length=SHORT, held={3: [float(slot == 2) for slot in range(len(ids) + 1)]})
+    lab.held = [{"step": 3, "position": 2}]
+    held = translate(model, ids, VOCAB, length=SHORT,
+                     held={3: [float(position == 2) for position in range(len(ids) + 1)]})
     assert lab.state["now"]["tokens"] == WORDS.tokens(held.tokens)
     assert weights_of(lab)[3].tolist() == [0, 0, 1, *[0] * (len(ids) - 2)]
     assert lab.state["now"]["tokens"][:3] == now["tokens"][:3] and lab.state["before"] == now
@@ -130,7 +131,7 @@ def test_a_share_leaves_the_rest_where_the_model_puts_it(kind: Any) -> None:
     """Of two steps the second is asked what it would do once the first is held."""
     model = random_model(kind)
     lab = AlignmentLab({"drawn": model}, WORDS, TURNED, world=SMALL, held=[
-        {"step": 1, "slot": 4, "share": 0.25}, {"step": 2, "slot": 0, "share": 0.5}])
+        {"step": 1, "position": 4, "share": 0.25}, {"step": 2, "position": 0, "share": 0.5}])
     ids = WORDS.encode(TURNED)
     own = translate(model, ids, VOCAB, length=SHORT).weights[1].double()
     one = 0.75 * own
@@ -147,12 +148,12 @@ def test_a_look_that_is_moved_changes_the_word(lab: AlignmentLab) -> None:
     said = {WORDS.tokens([one])[0]: WORDS.tokens([other])[0] for one, other in dictionary().items()}
     assert lab.state["now"]["tokens"] == [said[word] for word in (*SINGING.split(), "[END]")]
     assert lab.state["now"]["p"] == pytest.approx([SURE] * 5, abs=1e-6)
-    lab.held = [{"step": 1, "slot": 2}]
+    lab.held = [{"step": 1, "position": 2}]
     assert lab.state["now"]["tokens"] == ["那些", "唱歌", "唱歌", "。", "[END]"]
-    assert lab.held == lab.state["held"] == [{"step": 1, "slot": 2, "share": 1.0}]
+    assert lab.held == lab.state["held"] == [{"step": 1, "position": 2, "share": 1.0}]
     assert lab.state["changes"] == [[i, i] for i in range(5)] and lab.state["before"]["tokens"][1] == "女孩"
     assert (lab.state["before"]["right"], lab.state["now"]["right"]) == (4, 3)
-    lab.held = [{"step": 1, "slot": 1}]
+    lab.held = [{"step": 1, "position": 1}]
     assert lab.state["now"]["tokens"] == lab.state["before"]["tokens"]
     assert lab.state["now"]["p"][1] == pytest.approx(1)
 
@@ -160,12 +161,12 @@ def test_a_look_that_is_moved_changes_the_word(lab: AlignmentLab) -> None:
 def test_what_cannot_be_held_is_told(lab: AlignmentLab) -> None:
     drawn = lab.state
     for held, shut, said in (
-            ([{"step": 0, "slot": 5}], [], "a slot of this text 0 … 4"),
-            ([{"step": 16, "slot": 0}], [], "a step is 0 … 15"),
-            ([{"step": 0, "slot": 0, "share": 1.5}], [], "a share 0 … 1"),
-            ([{"slot": 0}], [], "with step, slot and share"),
-            ([], [7], "slot 7 is to be shut off"), ([], [0, 1, 2, 3, 4], "nothing is left to look at"),
-            ([{"step": 0, "slot": 1}], [1], "slot 1 is shut off, and step 0 is to look at it")):
+            ([{"step": 0, "position": 5}], [], "a position of this text 0 … 4"),
+            ([{"step": 16, "position": 0}], [], "a step is 0 … 15"),
+            ([{"step": 0, "position": 0, "share": 1.5}], [], "a share 0 … 1"),
+            ([{"position": 0}], [], "with step, position and share"),
+            ([], [7], "position 7 is to be shut off"), ([], [0, 1, 2, 3, 4], "nothing is left to look at"),
+            ([{"step": 0, "position": 1}], [1], "position 1 is shut off, and step 0 is to look at it")):
         with lab.hold_trait_notifications():
             lab.held, lab.shut = held, shut
         assert lab.stale and said in lab.message and lab.state == drawn, said
@@ -175,7 +176,7 @@ def test_what_cannot_be_held_is_told(lab: AlignmentLab) -> None:
 
 def test_another_text_releases_what_was_held(lab: AlignmentLab) -> None:
     with lab.hold_trait_notifications():
-        lab.held, lab.shut = [{"step": 0, "slot": 2}], [1]
+        lab.held, lab.shut = [{"step": 0, "position": 2}], [1]
     lab.text = TURNED
     assert (lab.held, lab.shut) == ([], []) and lab.state["now"] == lab.state["before"]
     with lab.hold_trait_notifications():
@@ -204,19 +205,19 @@ def test_partners_stand_where_their_words_are_written() -> None:
     lab = pointing(0, 4, 4, 2, 0, 1, 5, 6, 7, 8, text=TURNED)
     sentence = SMALL.parse(TURNED.split())
     now = lab.state["now"]
-    for step, slot in now["partners"]:
-        word = sentence.chinese[partner_slot(sentence, slot)]
-        assert now["tokens"][step] == word or now["slots"][step] is None
+    for step, position in now["partners"]:
+        word = sentence.chinese[partner_position(sentence, position)]
+        assert now["tokens"][step] == word or now["positions"][step] is None
     found = weights_of(lab).argmax(-1)
-    assert now["hits"] == sum(found[step] == slot for step, slot in now["partners"]) == 3
-    assert now["right"] == sum(slot is not None and sentence.chinese[slot] == token
-                               for slot, token in zip(now["slots"], now["tokens"], strict=False))
+    assert now["hits"] == sum(found[step] == position for step, position in now["partners"]) == 3
+    assert now["right"] == sum(position is not None and sentence.chinese[position] == token
+                               for position, token in zip(now["positions"], now["tokens"], strict=False))
     assert lab.summary().endswith("3 of 3 looks on their partner")
 
 
-def partner_slot(sentence: Any, english: int) -> int:
+def partner_position(sentence: Any, english: int) -> int:
     from plmlab.world.documents.pairs import partners
-    return next(slot for slot, other in partners(sentence, SMALL.lexicon) if other == english)
+    return next(position for position, other in partners(sentence, SMALL.lexicon) if other == english)
 
 
 @cache
@@ -298,7 +299,7 @@ def test_the_question_is_answered_by_what_happens() -> None:
     for text in (SINGING, TURNED, "the girls the"):
         lab = AlignmentLab({"drawn": random_model(KINDS[1])}, WORDS, text, world=SMALL)
         asked_ = lab.state["asked"]
-        lab.shut = [asked_["slot"]]
+        lab.shut = [asked_["position"]]
         before, now = lab.state["before"]["tokens"], lab.state["now"]["tokens"]
         changed = sum(i is None or j is None or before[i] != now[j] for i, j in lab.state["changes"])
         assert asked_["answer"].startswith({0: "Nothing else is written", 1: "1 word changes"}.get(
@@ -352,8 +353,8 @@ def test_what_is_asked_together_is_what_is_asked_alone(kind: Any) -> None:
     model = random_model(kind)
     texts = [WORDS.encode(text) for text in (SINGING, TURNED, "the cat is hungry .")]
     looks = [(2, 1), (4, 0), (0, 3)]
-    alone = [translate(model, ids, VOCAB, length=12, held={step: [float(i == slot) for i in range(len(ids) + 1)]})
-             for ids, (step, slot) in zip(texts, looks, strict=True)]
+    alone = [translate(model, ids, VOCAB, length=12, held={step: [float(i == position) for i in range(len(ids) + 1)]})
+             for ids, (step, position) in zip(texts, looks, strict=True)]
     pairs = [(ids, [id for id in said.tokens if id != VOCAB.end]) for ids, said in zip(texts, alone, strict=True)]
     assert all(len(target) > step for (_, target), (step, _) in zip(pairs, looks, strict=True))
     together: Asked = asked(model, pairs, VOCAB, looks)
@@ -365,17 +366,18 @@ def test_what_is_asked_together_is_what_is_asked_alone(kind: Any) -> None:
 
 
 def test_a_tally_counts_what_the_pointer_does_by_construction() -> None:
-    """A pointer looks at slot t for word t: right where the word there means it, and a look at the partner mends it."""
+    """A pointer looks at position t for word t: right where the word there means it, and a look at the partner mends
+    it."""
     found = tally(Pointer(), WORDS, SMALL, texts=40)
     said = dictionary()
     told = list(islice(passages(SMALL, "test", Random(tallying.SEED), tallying.LENGTHS), 40))
     words = right = missed = 0
     for one in told:
         source = [*WORDS.encode(" ".join(one.english)), VOCAB.end]
-        for step, slot in one.partners:
+        for step, position in one.partners:
             looked = min(step, len(source) - 1)
             hit = said.get(source[looked]) == WORDS.id(one.chinese[step])
-            words, right, missed = words + 1, right + hit, missed + (not hit and looked != slot)
+            words, right, missed = words + 1, right + hit, missed + (not hit and looked != position)
     mended = found["missed"]
     assert (found["texts"], found["words"], found["wrong"]) == (40, words, words - right)
     assert (mended["count"], found["right"]["count"]) == (min(missed, tallying.MOST), right)
@@ -401,7 +403,7 @@ def test_a_tally_is_counted_when_asked_and_once() -> None:
 
 
 def test_the_page_holds_all(lab: AlignmentLab) -> None:
-    lab.held = [{"step": 1, "slot": 2}]
+    lab.held = [{"step": 1, "position": 2}]
     assert {"held", "shut", "state", "labelled", "steps", "counted"} <= set(lab.traits_for_page())
     assert len(lab.html()) < 200_000
 
@@ -419,7 +421,7 @@ def test_a_look_is_moved_in_time() -> None:
     spent = []
     for turn in range(20):
         start = time.perf_counter()
-        lab.held = [{"step": 3, "slot": turn % 9}]
+        lab.held = [{"step": 3, "position": turn % 9}]
         spent.append(time.perf_counter() - start)
     print(f"{len(lab.state['now']['tokens'])} words: median {1e3 * statistics.median(spent):.0f} ms")
     assert statistics.quantiles(spent)[0] <= 0.6

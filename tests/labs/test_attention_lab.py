@@ -31,15 +31,15 @@ def test_an_encoder_decoder_has_three_maps() -> None:
     assert lab.state["map"] == "encoder"
     lab.shown = 1
     assert lab.state["queries"] == lab.state["keys"] == ["[START]", "a", "bank"]
-    assert lab.state["mask"]["causes"] == [1, -1, -1, 1, 1, -1, 1, 1, 1]
+    assert lab.state["mask"]["rule_ids"] == [1, -1, -1, 1, 1, -1, 1, 1, 1]
     lab.shown = 2
     assert (len(lab.state["queries"]), len(lab.state["keys"])) == (3, 6)
     lab.off, lab.closed = [["cross", 1, 0]], [["cross", 2, 4]]
     assert float(weights_of(lab)[:, :, 2, 4].max()) == 0
     assert lab.state["change"]["tokens"] == ["[START]", "a", "bank"]
-    assert lab.state["change"]["slots"][0] > 0
+    assert lab.state["change"]["positions"][0] > 0
     lab.off, lab.closed = [["decoder", 0, 1]], []
-    assert lab.state["change"]["slots"][-1] > 0
+    assert lab.state["change"]["positions"][-1] > 0
     assert lab.detail["map"] == "cross"
 
 
@@ -73,11 +73,11 @@ def test_the_other_questions_are_answered_truly(minilm: AttentionLab) -> None:
 def test_what_a_head_less_and_a_cell_less_do(minilm: AttentionLab) -> None:
     minilm.set_state(PRESETS[3].traits() | {"preset": 3})
     change = minilm.state["change"]
-    two = sorted(zip(change["slots"], change["tokens"], strict=True))[-2:]
-    assert [(round(slot, 2), token) for slot, token in two] == [(0.11, "[SEP]"), (0.11, "it")]
+    two = sorted(zip(change["positions"], change["tokens"], strict=True))[-2:]
+    assert [(round(position, 2), token) for position, token in two] == [(0.11, "[SEP]"), (0.11, "it")]
     assert round(change["whole"], 2) == 0.08
     minilm.set_state(PRESETS[4].traits() | {"preset": 4})
-    moved = dict(zip(minilm.state["change"]["tokens"], minilm.state["change"]["slots"], strict=True))
+    moved = dict(zip(minilm.state["change"]["tokens"], minilm.state["change"]["positions"], strict=True))
     assert round(moved.pop("it"), 2) == 0.18
     assert max(moved.values()) < 0.001
 

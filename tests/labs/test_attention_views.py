@@ -228,7 +228,7 @@ def test_a_longer_text_can_be_asked_for() -> None:
 
 def test_a_model_stays_as_it_was() -> None:
     model = bert().train()
-    with pytest.raises(ValueError, match="positions"):
+    with pytest.raises(ValueError, match="position_ids"):
         head_view(model, WORDS, LONG)
     head_view(model, WORDS, TEXT)
     assert model.training and all(p.grad is None for p in model.parameters())
@@ -238,6 +238,6 @@ def test_a_bert_with_an_output_layer_is_read_as_its_encoder_is() -> None:
     torch.manual_seed(0)
     bert = BERT(BERTConfig(SIZE, 20, layers=2, model=8, heads=2, inner=8)).eval()
     alone, = attention_maps(bert, WORDS, TEXT, OTHER)
-    tuned, = attention_maps(SentenceClassifier.on(bert), WORDS, TEXT, OTHER)
+    tuned, = attention_maps(SentenceClassifier.from_pretrained(bert), WORDS, TEXT, OTHER)
     assert alone.queries == tuned.queries and alone.second == tuned.second
     assert all(torch.equal(one, other) for one, other in zip(alone.weights, tuned.weights, strict=True))

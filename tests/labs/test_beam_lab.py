@@ -14,7 +14,7 @@ from next_token_models import SMALL, WORDS, seeded
 from standin import HOSTILE
 
 from plmlab import checkpoints, world
-from plmlab.decode import Rereading, Table, beam_search, greedy, length_penalty
+from plmlab.decode import TableLM, UncachedLM, beam_search, greedy, length_penalty
 from plmlab.labs import BeamLab
 from plmlab.labs.beam import lab as beam_lab
 from plmlab.labs.beam import pins
@@ -101,7 +101,7 @@ def test_the_tree_is_that_of_beam_search(text: str) -> None:
 
 def test_every_branch_bears_its_figures() -> None:
     """p and the world's from their own sources; a branch is open, finished or pruned, and the open ones go on."""
-    lab = BeamLab(Rereading(nearly_exact), WORDS, TEXT, world=SMALL, presets=[], width=3, alpha=1.3, length=LENGTH)
+    lab = BeamLab(UncachedLM(nearly_exact), WORDS, TEXT, world=SMALL, presets=[], width=3, alpha=1.3, length=LENGTH)
     begun = TEXT.split()
     left = 0
     for tokens, branch in branches(lab):
@@ -180,7 +180,7 @@ def test_misses_are_named_by_brute_force(name: str, width: int, alpha: float) ->
 
 
 def test_the_empty_text_can_be_the_likeliest() -> None:
-    table = Table({"a": 0.4, "abc": 0.3, "abd": 0.2, "ac": 0.1})
+    table = TableLM({"a": 0.4, "abc": 0.3, "abd": 0.2, "ac": 0.1})
     lab = BeamLab(table, text="a", width=1, presets=[])
     assert lab.best()[0]["text"] == "bc", "greedy goes by b, which is likelier than the end"
     assert lab.pinned["model"]["text"] == "" and lab.pinned["search_error"]
@@ -216,13 +216,13 @@ def test_the_worlds_best_stands_beside_the_models(lab: BeamLab) -> None:
     assert best["total"] == pytest.approx(SMALL.logprob(words) - math.log(mass))
     assert best["total"] >= max(SMALL.logprob([*TEXT.split(), *tail.split()]) - math.log(mass) for tail in (
         "chair are lost .", "chair is lost .", "table are lost .")) - 1e-9
-    knowing = BeamLab(Rereading(nearly_exact), WORDS, TEXT, world=SMALL, presets=[], length=20)
+    knowing = BeamLab(UncachedLM(nearly_exact), WORDS, TEXT, world=SMALL, presets=[], length=20)
     assert knowing.pinned["model_error"] is False
     assert knowing.pinned["model"]["world"] == pytest.approx(best["total"])
     assert not knowing.pinned["search_error"]
     astray = torch.zeros(len(WORDS))
     astray[WORDS.vocab.end] = 9.0
-    ending = BeamLab(Rereading(lambda texts: astray.expand(len(texts), -1)), WORDS, TEXT, world=SMALL, presets=[])
+    ending = BeamLab(UncachedLM(lambda texts: astray.expand(len(texts), -1)), WORDS, TEXT, world=SMALL, presets=[])
     assert ending.pinned["model"]["text"] == "" and ending.pinned["model"]["world"] is None
     assert ending.pinned["model_error"] is True and ending.pinned["search_error"] is False
 

@@ -17,8 +17,8 @@ from plmlab.labs.blank.beside import three_inputs
 from plmlab.labs.blank.filling import drawn_lengths, stand_of
 from plmlab.labs.blank.presets import things_to_try
 from plmlab.labs.blank.rows import Layout, exercise, part_a_slips
-from plmlab.models.filling import Filler
 from plmlab.models.glm import GLM, GLMConfig
+from plmlab.models.infilling import BlankInfiller
 from plmlab.objectives import always_mask, masked
 from plmlab.objectives.blanks import blank_infilling
 from plmlab.world.probability.automaton import END
@@ -77,7 +77,7 @@ def test_what_is_right_is_the_objective_s_and_no_slip_is(seed: int) -> None:
     example = blank_infilling(ids, vocab=WORDS.vocab, rng=rng, spans=spans, order=order)
     named = dict(zip(ids, words, strict=True)) | {MASK: "[MASK]", START: "[START]", STOP: "[END]", -100: None}
     found = rows(made)
-    assert [found[f"position {axis}"]["right"] for axis in (1, 2)] == example.positions.tolist()
+    assert [found[f"position {axis}"]["right"] for axis in (1, 2)] == example.position_ids.tolist()
     assert found["must say"]["right"] == [named[id] for id in example.targets.tolist()]
     assert made.part_a == [named[id] for id in example.tokens.tolist()[:made.read]]
     assert len(set(made.names([named[id] for id in example.tokens.tolist()]))) == len(example.tokens)
@@ -93,13 +93,13 @@ def test_the_first_state_is_the_example() -> None:
     made = BlankLab()
     assert (made.text, made.spans, made.order, made.message) == (TEXT, SPANS, ORDER, "")
     state = made.state
-    assert state["slots"] == ["the", "[MASK]", "near", "the", "[MASK]", "lost", ".", "[START]", "chair", "are",
+    assert state["inputs"] == ["the", "[MASK]", "near", "the", "[MASK]", "lost", ".", "[START]", "chair", "are",
                               "[START]", "cups"]
-    assert state["positions"] == [[1, 2, 3, 4, 5, 6, 7, 5, 5, 5, 2, 2], [0] * 7 + [1, 2, 3, 1, 2]]
+    assert state["position_ids"] == [[1, 2, 3, 4, 5, 6, 7, 5, 5, 5, 2, 2], [0] * 7 + [1, 2, 3, 1, 2]]
     assert state["targets"] == [None] * 7 + ["chair", "are", END, "cups", END]
     assert (state["names"][3], state["names"][10]) == ("the (place 4)", "[START] (Part B, 2nd)")
-    count = len(state["slots"])
-    seen = [[cause > 0 for cause in state["mask"]["causes"][q * count:(q + 1) * count]] for q in range(count)]
+    count = len(state["inputs"])
+    seen = [[cause > 0 for cause in state["mask"]["rule_ids"][q * count:(q + 1) * count]] for q in range(count)]
     assert all(row == [True] * 7 + [False] * 5 for row in seen[:7])
     assert [row[7:] for row in seen[7:]] == [[k <= q for k in range(5)] for q in range(5)]
     assert repr(made) == "<BlankLab: the [MASK] near the [MASK] lost . | chair are [END] cups [END]>"
@@ -130,7 +130,7 @@ def test_step_by_step_it_is_what_the_network_says_of_the_whole_example() -> None
 def test_how_long_a_blank_is_to_the_model_is_counted_right() -> None:
     """No words: p([END]); one: the sum over all words; against so many draws."""
     text = [MASK if word == "cups" else WORDS.id(word) for word in TEXT.split()]
-    model, filler = random_model(), Filler(random_model(), [text], WORDS.vocab)
+    model, filler = random_model(), BlankInfiller(random_model(), [text], WORDS.vocab)
 
     def chances(said: list[list[int]]) -> torch.Tensor:
         state = filler.start()
@@ -197,11 +197,11 @@ def test_spans_stay_with_their_words() -> None:
     made.text = "the cups are lost ."
     assert (made.spans, made.stale) == ([[1, 2]], False), "the spans that were drawn go along"
     made.text = "sing"
-    assert (made.spans, made.state["slots"]) == ([[0, 1]], ["[MASK]", "[START]", "sing"])
+    assert (made.spans, made.state["inputs"]) == ([[0, 1]], ["[MASK]", "[START]", "sing"])
     made.set_state({"spans": [], "order": []})
     assert (made.state["steps"], made.state["sizes"], made.message) == ([], [], "")
     made.text = "the boys sing ."
-    assert made.spans == [] and made.state["slots"] == made.state["tokens"]
+    assert made.spans == [] and made.state["inputs"] == made.state["tokens"]
 
 
 @pytest.mark.parametrize("traits, told", [
@@ -256,7 +256,7 @@ def test_three_inputs() -> None:
     assert bert_way["reads"].split() == WORDS.tokens(example.tokens.tolist())[1:-1]
     assert (t5["reads"], t5["says"]) == ("the [X0] near the [X1] lost .", "[X0] cups [X1] chair are [X2]")
     state = lab().state
-    assert glm["reads"].split() == state["slots"]
+    assert glm["reads"].split() == state["inputs"]
     assert glm["says"].split() == [word for word in state["targets"] if word is not None]
 
 

@@ -40,9 +40,9 @@ def lab() -> ClozeLab:
 def test_beliefs_from_both_sides_are_the_softmax_of_the_model(lab: ClozeLab) -> None:
     read = [CLS, *ids("the"), MASK, *ids("near the chair"), MASK, *ids("lost ."), SEP]
     p = said_by(lab.model, read)
-    for gap, slot, true in zip(lab.state["gaps"], (2, 6), ("cups", "are"), strict=True):
-        assert (gap["slot"], gap["word"]) == (slot, true)
-        agrees(gap["both"], p[slot], true)
+    for gap, position, true in zip(lab.state["gaps"], (2, 6), ("cups", "are"), strict=True):
+        assert (gap["position"], gap["word"]) == (position, true)
+        agrees(gap["both"], p[position], true)
         assert len(gap["both"]["rows"]) in (8, 9)
 
 
@@ -57,7 +57,7 @@ def test_without_a_world_the_eight_likeliest_are_shown() -> None:
 def test_the_left_reader_is_the_model_with_the_sentence_cut_after_the_mask(lab: ClozeLab) -> None:
     for gap, before in zip(lab.state["gaps"], ("the", "the cups near the chair"), strict=True):
         p = said_by(lab.model, [CLS, *ids(before), MASK, SEP])
-        agrees(gap["left"], p[gap["slot"]], gap["word"])
+        agrees(gap["left"], p[gap["position"]], gap["word"])
     assert lab.menu["cut"]
 
 
@@ -73,11 +73,12 @@ def test_the_best_readers_are_the_world_s_own(lab: ClozeLab) -> None:
     words = AGREEMENT.split()
     both = SMALL.posterior(words, [1, 5])
     for gap, exact in zip(lab.state["gaps"], both, strict=True):
-        left = SMALL.next_words(words[:gap["slot"] - 1])
+        left = SMALL.next_words(words[:gap["position"] - 1])
         for reader, known in ((gap["both"], exact), (gap["left"], left)):
             assert best(reader) == pytest.approx({word: known.get(word, 0.0) for word in best(reader)})
             assert reader["own"]["best"] == pytest.approx(known[gap["word"]])
-        p = said_by(lab.model, [CLS, *ids("the"), MASK, *ids("near the chair"), MASK, *ids("lost ."), SEP])[gap["slot"]]
+        p = said_by(lab.model,
+                    [CLS, *ids("the"), MASK, *ids("near the chair"), MASK, *ids("lost ."), SEP])[gap["position"]]
         kl = sum(q * math.log(q / float(p[WORDS.id(word)])) for word, q in exact.items())
         assert gap["both"]["kl"] == pytest.approx(kl, rel=1e-5) and kl > 0
 
@@ -123,13 +124,13 @@ def test_the_joint_is_that_of_brute_force_over_every_word_of_the_world(lab: Cloz
 
 def test_of_three_gaps_two_are_crossed_and_the_third_is_summed_over(lab: ClozeLab) -> None:
     lab.hidden = [2, 5, 6]
-    assert lab.state["pair"]["slots"] == lab.pair == [2, 6], "those that were crossed before"
+    assert lab.state["pair"]["positions"] == lab.pair == [2, 6], "those that were crossed before"
     words = AGREEMENT.split()
     whole = SMALL.joint(words, [1, 4, 5])
-    for slots, (i, j) in (([2, 6], (0, 2)), ([5, 6], (1, 2)), ([2, 5], (0, 1))):
-        lab.pair = slots
+    for positions, (i, j) in (([2, 6], (0, 2)), ([5, 6], (1, 2)), ([2, 5], (0, 1))):
+        lab.pair = positions
         pair = lab.state["pair"]
-        assert pair["slots"] == slots
+        assert pair["positions"] == positions
         expected: dict[tuple[str, str], float] = defaultdict(float)
         for said, p in whole.items():
             expected[said[i], said[j]] += p
@@ -190,21 +191,22 @@ def test_the_question_names_the_word_whose_hiding_costs_most() -> None:
     read = [CLS, *ids(AGREEMENT), SEP]
     read[6] = MASK
     left = {}
-    for slot in (1, 2, 3, 4, 5, 7, 8):
-        changed = [MASK if place == slot else id for place, id in enumerate(read)]
-        left[slot] = float(said_by(lab.model, changed)[6, WORDS.id("are")])
+    for position in (1, 2, 3, 4, 5, 7, 8):
+        changed = [MASK if place == position else id for place, id in enumerate(read)]
+        left[position] = float(said_by(lab.model, changed)[6, WORDS.id("are")])
     least = min(left, key=left.__getitem__)
     assert "“are” becomes as hard to guess" in lab.state["question"]
     assert left[least] < float(said_by(lab.model, read)[6, WORDS.id("are")])
-    assert lab.state["answer"].startswith(f"“{WORDS.tokens([read[least]])[0]}” (slot {least}).")
+    assert lab.state["answer"].startswith(f"“{WORDS.tokens([read[least]])[0]}” (position {least}).")
 
 
 def test_the_presets_show_what_their_titles_say() -> None:
     right, verb, two = presets(SMALL)
-    words, (slot,) = right["text"].split(), right["hidden"]
-    truth = words[slot - 1]
-    assert any(SMALL.parse(words).senses[:slot - 1]), "an ambiguous word stands before the gap"
-    assert SMALL.next_words(words[:slot - 1])[truth] < 0.7 and SMALL.posterior(words, [slot - 1])[0][truth] > 0.95
+    words, (position,) = right["text"].split(), right["hidden"]
+    truth = words[position - 1]
+    assert any(SMALL.parse(words).senses[:position - 1]), "an ambiguous word stands before the gap"
+    assert SMALL.next_words(words[:position - 1])[truth] < 0.7 and SMALL.posterior(words,
+                                                                                   [position - 1])[0][truth] > 0.95
     link, = SMALL.parse(verb["text"].split()).agreement
     assert verb["hidden"] == [link.verb + 1] and link.attractors > 0
     lab = ClozeLab(bert(), WORDS, two["text"], SMALL)

@@ -27,7 +27,7 @@ from transformers import BertConfig, BertModel
 from plmlab.example import Batch
 from plmlab.labs import ClozeLab
 from plmlab.text.tokenizers import Tokenizer
-from plmlab.world.datasets.tokenizer import world_tokenizer
+from plmlab.world.datasets.tokenizer import build_world_tokenizer
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_gaps_go_along_when_the_text_is_edited(lab: ClozeLab) -> None:
 def test_a_typed_mask_is_a_gap_that_nobody_knows(lab: ClozeLab) -> None:
     lab.text = "the [MASK] near the chair [MASK] lost ."
     one, other = lab.state["gaps"]
-    assert (one["slot"], one["word"], one["both"]["own"]) == (2, None, None)
+    assert (one["position"], one["word"], one["both"]["own"]) == (2, None, None)
     assert one["left"] is not None and other["left"] is None, "nobody knows what stands before the second"
     assert best(one["both"])["cups"] == pytest.approx(0.25)
     assert lab.state["pair"]["information"] == pytest.approx(math.log(2))
@@ -72,7 +72,7 @@ def test_a_typed_separator_begins_a_second_sentence() -> None:
     apart = Batch.causal(torch.tensor([[*read, 0]]))
     segments = torch.tensor([[0] * 7 + [1] * (len(read) - 7)])
     with torch.no_grad():
-        p = lab.model(Batch(apart.tokens, apart.positions, segments, type(apart.visible)(), apart.targets))[0]
+        p = lab.model(Batch(apart.tokens, apart.position_ids, segments, type(apart.visible)(), apart.targets))[0]
     agrees(second["both"], p[8].double().softmax(-1), "girl")
 
 
@@ -95,7 +95,7 @@ def test_nothing_hidden_and_everything_hidden_are_told(lab: ClozeLab) -> None:
     assert lab.state["gaps"][0]["both"]["kl"] is not None
 
 
-@pytest.mark.parametrize("hidden, told", [([0], "slot 0"), ([99], "slot 99"), (["x"], "slot 'x'"),
+@pytest.mark.parametrize("hidden, told", [([0], "position 0"), ([99], "position 99"), (["x"], "position 'x'"),
                                           ([1, 2, 3, 4, 5], "5 words are to be hidden, and at most 4")])
 def test_gaps_that_cannot_be_leave_what_stood(lab: ClozeLab, hidden: list, told: str) -> None:
     before = lab.state
@@ -134,7 +134,7 @@ def test_what_cannot_be_is_refused_at_once() -> None:
     with pytest.raises(ValueError, match="no head that names hidden words"):
         ClozeLab(BertModel(BertConfig(hidden_size=12, num_hidden_layers=1)), WORDS)
     with pytest.raises(ValueError, match="is it that of another model"):
-        ClozeLab(bert(), world_tokenizer(SMALL))
+        ClozeLab(bert(), build_world_tokenizer(SMALL))
     with pytest.raises(ValueError, match="same tokenizer"):
         ClozeLab(bert(), WORDS, left_only=type(gpt())(type(gpt().config)(50)))
     with pytest.raises(ValueError, match="'wolf' is to be hidden"):

@@ -20,13 +20,13 @@ from plmlab.labs.cognitive_graph.columns import distances, places
 from plmlab.labs.cognitive_graph.growing import Run
 from plmlab.labs.cognitive_graph.presets import Gold
 from plmlab.labs.cognitive_graph.steps import Drawing
-from plmlab.models.cognitive_growth import Growth, edges_of
+from plmlab.models.cogqa_search import CogQASearch, edges_of
 
 
-def growth(made: CognitiveGraphLab, **choices: Any) -> Growth:
+def growth(made: CognitiveGraphLab, **choices: Any) -> CogQASearch:
     """The question of a lab, grown anew."""
     found = made.grow(WORDS.encode(made.text, plain=True), made.kind, **choices)
-    assert isinstance(found, Growth)
+    assert isinstance(found, CogQASearch)
     return found
 
 
@@ -78,15 +78,15 @@ def test_what_was_read_is_there_and_read_again_it_is_another_visit() -> None:
         assert [" ".join(words) for words in node["sentences"]] == PAGES.get(node["name"], [])
 
 
-@pytest.mark.parametrize(("positions", "sentences", "kept"), [(18, 2, False), (24, 3, False), (64, 3, True)])
-def test_what_finds_no_room_is_told(positions: int, sentences: int, kept: bool) -> None:
+@pytest.mark.parametrize(("position_ids", "sentences", "kept"), [(18, 2, False), (24, 3, False), (64, 3, True)])
+def test_what_finds_no_room_is_told(position_ids: int, sentences: int, kept: bool) -> None:
     """The question has 7 words and Roma's page 4, 4 and 3; a clue of 4 must leave half of the positions."""
     class Short(Scripted):
         def __init__(self, points: Any) -> None:
             super().__init__(points)
-            self.encoder.config = replace(self.encoder.config, time=positions)
+            self.encoder.config = replace(self.encoder.config, time=position_ids)
     points = Short(lambda title, _: (["Dusk"] if title == "Roma" else [], []))
-    made = CognitiveGraphLab(partial(Growth, points, FewPages(), WORDS.vocab), WORDS, text=QUESTION)
+    made = CognitiveGraphLab(partial(CogQASearch, points, FewPages(), WORDS.vocab), WORDS, text=QUESTION)
     roma, dusk = made.state["visits"][:2]
     assert roma["read"] == sentences and len(made.state["nodes"][0]["sentences"]) == len(PAGES["Roma"])
     assert dusk["clues"] == [[0, 1, kept]]
@@ -176,7 +176,7 @@ def test_what_is_cut_makes_the_graph_grow_anew() -> None:
 
 
 def test_what_comes_in_for_what_was_cut_is_told() -> None:
-    made = CognitiveGraphLab(grow(both, most_nodes=4), WORDS, text=QUESTION)
+    made = CognitiveGraphLab(grow(both, max_nodes=4), WORDS, text=QUESTION)
     assert called(made, range(4)) == ["Roma", "Dusk", "Eva", "Adam"]
     made.forbidden = ["Adam"]
     assert made.state["changed"] == "Without Adam: every other node is found all the same, and 1974 is found " \
@@ -207,7 +207,7 @@ def test_the_likeliest_answer_below_the_threshold_is_told_as_such() -> None:
             logits[..., 2:] = logits[..., 2:].clamp(max=4)
             logits[:, 0, 2] = 6.0
             return logits, semantics
-    made = CognitiveGraphLab(partial(Growth, Unsure(both), FewPages(), WORDS.vocab), WORDS, text=QUESTION)
+    made = CognitiveGraphLab(partial(CogQASearch, Unsure(both), FewPages(), WORDS.vocab), WORDS, text=QUESTION)
     span = lines(made)["Dusk", "1974"]["span"]
     assert (span["as"], span["margin"]) == ("below", -2) and span_words(made, "Dusk", span) == "1974"
     told = [span for visit in made.state["visits"] for span in visit["spans"] if span["as"] == "below"]

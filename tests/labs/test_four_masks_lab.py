@@ -27,7 +27,7 @@ def panels(made: FourMasksLab) -> dict[str, dict[str, Any]]:
 
 def seen(panel: dict[str, Any]) -> list[list[bool]]:
     count = len(panel["tokens"])
-    return [[cause > 0 for cause in panel["mask"]["causes"][q * count:(q + 1) * count]] for q in range(count)]
+    return [[cause > 0 for cause in panel["mask"]["rule_ids"][q * count:(q + 1) * count]] for q in range(count)]
 
 
 def by_hand(name: str, ids: list[int], gap: int, cut: int) -> Batch:
@@ -56,11 +56,11 @@ def test_a_panel_is_what_the_network_says_under_that_mask(gap: int, cut: int) ->
     assert list(panels(made)) == list(MASKS)
     for name, panel in panels(made).items():
         batch = by_hand(name, ids, gap, cut)
-        slot = batch.tokens[0].tolist().index(MASK)
-        assert (panel["tokens"], panel["slot"]) == (WORDS.tokens(batch.tokens[0].tolist()), slot)
+        position = batch.tokens[0].tolist().index(MASK)
+        assert (panel["tokens"], panel["position"]) == (WORDS.tokens(batch.tokens[0].tolist()), position)
         assert seen(panel) == batch.visible.pairs[0].tolist(), name
         with torch.no_grad():
-            p = random_model()(batch)[0, slot].softmax(-1)
+            p = random_model()(batch)[0, position].softmax(-1)
         own = panel["belief"]["own"]
         assert own["p"] == pytest.approx(float(p[ids[gap]]))
         assert own["nats"] == pytest.approx(-math.log(own["p"]))

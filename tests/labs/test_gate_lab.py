@@ -16,7 +16,7 @@ from sklearn.metrics import roc_auc_score
 from standin import HOSTILE, words
 
 from plmlab.interpret import watch
-from plmlab.interpret.gates import POINTS, Hold, gated_pass
+from plmlab.interpret.gates import POINTS, Clamp, gated_pass
 from plmlab.labs import GateLab, GatePreset
 from plmlab.labs.gates.gold import gold, texts_to_try
 from plmlab.labs.gates.tracking import LABELS, tracking, untrained
@@ -35,7 +35,7 @@ def lab() -> GateLab:
 
 
 def rows(lab: GateLab, point: str) -> dict[tuple[int, int], np.ndarray]:
-    """What was sent of the units: (layer, unit) → a number a slot."""
+    """What was sent of the units: (layer, unit) → a number a step."""
     sent = np.frombuffer(lab.state["values"][point], "<f4").reshape(len(lab.state["units"]), -1)
     return {(unit["layer"], unit["unit"]): row for unit, row in zip(lab.state["units"], sent, strict=True)}
 
@@ -54,7 +54,7 @@ def test_the_unit_that_holds_the_label_is_found_and_luck_is_not() -> None:
     assert set(TRACKED) == set(LABELS) and TRACKED["inside"].measure == "AUC"
 
 
-def test_scores_are_those_of_slots_gathered_one_by_one() -> None:
+def test_scores_are_those_of_steps_gathered_one_by_one() -> None:
     """Every second sentence with a subject that waits for its verb tells the score, of scikit-learn's AUC."""
     having = islice((t for t in tracks(SMALL, "test", 17) if set(t.number) != {None}), 120)
     values, labels = [], []
@@ -62,9 +62,9 @@ def test_scores_are_those_of_slots_gathered_one_by_one() -> None:
         with watch(AGREEING, "*.memory") as seen:
             gated_pass(AGREEING, [WORDS.vocab.start, *WORDS.encode(" ".join(one.words))])
         memory = torch.cat(seen.calls(next(iter(seen))))
-        for slot, number in enumerate(one.number):
+        for step, number in enumerate(one.number):
             if place % 2 and number:
-                values.append(memory[slot])
+                values.append(memory[step])
                 labels.append(number == "pl")
     for unit in (LAST, SUBJECT, SEEN):
         auc = roc_auc_score(labels, [float(row[unit]) for row in values])
@@ -95,11 +95,11 @@ def test_the_first_state_teaches() -> None:
     assert lab.unit == [0, SUBJECT]
     gold_of_text = lab.state["gold"]
     assert gold_of_text["number"][-1] == "pl" and gold_of_text["left"] is None
-    assert lab.state["guess"]["hold"] == asdict(Hold("forget", 0, SUBJECT, 0.0, lab.slot))
-    assert lab.state["names"][lab.slot - 1] in lab.state["guess"]["question"]
+    assert lab.state["guess"]["hold"] == asdict(Clamp("forget", 0, SUBJECT, 0.0, lab.step))
+    assert lab.state["names"][lab.step - 1] in lab.state["guess"]["question"]
     even = len(plurals()) / len(plurals() + singulars())
     assert f"have 1.00, and {even:.2f} when the unit forgets" in lab.state["guess"]["answer"]
-    assert lab.state["guess"]["write"] == asdict(Hold("memory", 0, SUBJECT, -3.0, len(lab.text.split())))
+    assert lab.state["guess"]["write"] == asdict(Clamp("memory", 0, SUBJECT, -3.0, len(lab.text.split())))
     assert "written (−3) they have 0.00: this unit decides the verb." in lab.state["guess"]["answer"]
     assert repr(lab).startswith(f"<GateLab: {lab.text!r}; layer 0, unit {SUBJECT} tells the number of the subject with")
 
@@ -120,16 +120,16 @@ def test_what_is_sent_is_what_passed_in_the_cell(lab: GateLab) -> None:
 def test_holding_the_subject_unit_moves_the_verb_and_the_other_does_not(lab: GateLab) -> None:
     assert mass(lab, "singular") > 50 * mass(lab, "plural")
     before = lab.state["next"][-1]["groups"]
-    lab.holds = [asdict(Hold("memory", 0, SUBJECT, 1.0, 5))]
+    lab.holds = [asdict(Clamp("memory", 0, SUBJECT, 1.0, 5))]
     assert mass(lab, "plural") > 50 * mass(lab, "singular")
     assert mass(lab, "singular", 0) == before["singular"][0] and lab.state["next"][-1]["moved"]["verbs"] > 0.4
     assert rows(lab, "memory")[0, SUBJECT][-1] == 1
     was = np.frombuffer(lab.state["before"], "<f4").reshape(len(lab.state["units"]), -1)
     assert was[:, -1].round().tolist() != rows(lab, "memory")[0, SUBJECT].tolist()
-    lab.holds = [asdict(Hold("forget", 0, SUBJECT, 0.0, 3))]
+    lab.holds = [asdict(Clamp("forget", 0, SUBJECT, 0.0, 3))]
     verbs = mass(lab, "singular") + mass(lab, "plural")
     assert abs(mass(lab, "singular") / verbs - len(singulars()) / len(singulars() + plurals())) < 0.02
-    lab.holds = [asdict(Hold("memory", 0, LAST, -1.0, 5))]
+    lab.holds = [asdict(Clamp("memory", 0, LAST, -1.0, 5))]
     share = mass(lab, "singular") / (mass(lab, "singular") + mass(lab, "plural"))
     assert share > 0.98 and lab.state["next"][-1]["moved"]["control"] < 0.05
     lab.holds = []
@@ -145,25 +145,25 @@ def plurals() -> tuple[str, ...]:
 
 
 def test_next_words_are_those_of_the_models_and_the_worlds(lab: GateLab) -> None:
-    held = [Hold("output", 0, SUBJECT, 0.0, 2), Hold("memory", 0, LAST, 2.0, 4)]
+    held = [Clamp("output", 0, SUBJECT, 0.0, 2), Clamp("memory", 0, LAST, 2.0, 4)]
     lab.holds = [asdict(hold) for hold in held]
     ids = [WORDS.vocab.start, *WORDS.encode(TEXT)]
     was, now = (gated_pass(AGREEING, ids, holds).logits.double().softmax(-1) for holds in ((), held))
     names = [WORDS.tokens([id])[0] for id in range(len(WORDS))]
-    for slot, told in enumerate(lab.state["next"]):
-        exact = SMALL.next_words(TEXT.split()[:slot])
-        apart = {name: abs(float(now[slot, id] - was[slot, id])) for id, name in enumerate(names)}
+    for step, told in enumerate(lab.state["next"]):
+        exact = SMALL.next_words(TEXT.split()[:step])
+        apart = {name: abs(float(now[step, id] - was[step, id])) for id, name in enumerate(names)}
         moved = max(apart.values()) > 1e-6
-        by = apart if moved else {name: float(was[slot, id]) for id, name in enumerate(names)}
+        by = apart if moved else {name: float(was[step, id]) for id, name in enumerate(names)}
         assert sorted(by[row[0]] for row in told["rows"]) == pytest.approx(sorted(by.values())[-len(told["rows"]):])
         for name, before, after, world in told["rows"]:
             id = names.index(name)
-            assert [before, after] == pytest.approx([float(was[slot, id]), float(now[slot, id])], abs=1e-6)
+            assert [before, after] == pytest.approx([float(was[step, id]), float(now[step, id])], abs=1e-6)
             assert world == pytest.approx(exact.get(name.replace("[END]", ""), exact.get(name, 0.0)), abs=1e-6)
         for group, listed in (("singular", singulars()), ("plural", plurals())):
             places = [names.index(word) for word in listed]
             assert told["groups"][group] == pytest.approx(
-                [float(was[slot, places].sum()), float(now[slot, places].sum()), sum(exact.get(w, 0) for w in listed)],
+                [float(was[step, places].sum()), float(now[step, places].sum()), sum(exact.get(w, 0) for w in listed)],
                 abs=2e-6)
         shows = {*singulars(), *plurals(), *number_words(SMALL).others}
         assert told["moved"]["control"] == pytest.approx(
@@ -174,7 +174,7 @@ def test_labels_of_a_text_that_is_finished_and_of_one_that_is_not(lab: GateLab) 
     finished = next(islice(SMALL.sentences("train", 8), 3, None))
     lab.text = finished.text
     assert lab.state["gold"]["left"] == tuple(range(len(finished.words), -1, -1))
-    assert lab.slot == len(finished.words) or lab.state["guess"]
+    assert lab.step == len(finished.words) or lab.state["guess"]
     begun = gold(SMALL, ["the", "cups"], "train")
     assert not begun.finished and SMALL.parse(begun.tracks.words) and begun.tracks.words[:2] == ("the", "cups")
     lab.text = "the the the"
@@ -207,7 +207,7 @@ def test_presets_are_beginnings_of_the_world_and_set_all_that_they_need() -> Non
     for one in found:
         assert SMALL.explain(one.text.split()).prefix == len(one.text.split())
     lab = GateLab(AGREEING, WORDS, world=SMALL, tracked=TRACKED, presets=[GatePreset("mine", "the dog", "left")],
-                  holds=[Hold("forget", 0, 1, 0.0)])
+                  holds=[Clamp("forget", 0, 1, 0.0)])
     assert lab.text == "the dog" and len(lab.holds) == 1
     lab.set_state(GatePreset("another", "the cat", "inside").traits())
     assert (lab.text, lab.sort, lab.holds, lab.message) == ("the cat", "inside", [], "")
@@ -224,13 +224,13 @@ def test_any_text_is_read_or_refused_in_words(lab: GateLab, name: str) -> None:
 
 @pytest.mark.parametrize(("change", "said"), [
     ({"text": " "}, "The text is empty. Type one; what is drawn is from before."),
-    ({"max_tokens": 1}, "need 2 slots"),
+    ({"max_tokens": 1}, "need 2 steps"),
     ({"holds": [{"point": "forget"}]}, "a hold is told with point, layer, unit, value, start"),
     ({"holds": ["<b>"]}, "a hold is told with"),
-    ({"holds": [asdict(Hold("forget", 0, WIDTH, 0.0))]}, f"units 0 … {WIDTH - 1}"),
-    ({"holds": [asdict(Hold("forget", 3, 0, 0.0))]}, "layers 0 … 0"),
-    ({"holds": [asdict(Hold("forget", 0, 0, 0.0)) | {"value": 2}]}, "a gate is from 0 to 1"),
-    ({"holds": [asdict(Hold("forget", 0, 0, 0.0)) | {"value": "much"}]}, "are numbers"),
+    ({"holds": [asdict(Clamp("forget", 0, WIDTH, 0.0))]}, f"units 0 … {WIDTH - 1}"),
+    ({"holds": [asdict(Clamp("forget", 3, 0, 0.0))]}, "layers 0 … 0"),
+    ({"holds": [asdict(Clamp("forget", 0, 0, 0.0)) | {"value": 2}]}, "a gate is from 0 to 1"),
+    ({"holds": [asdict(Clamp("forget", 0, 0, 0.0)) | {"value": "much"}]}, "are numbers"),
 ])
 def test_what_cannot_be_done_is_told_and_what_stood_stands(lab: GateLab, change: dict, said: str) -> None:
     stood = lab.state
@@ -282,8 +282,8 @@ print(statistics.median(spent))
 
 
 @pytest.mark.timing
-def test_a_hold_takes_100_ms_at_most_at_64_slots_and_the_size_of_the_checkpoint() -> None:
-    """In a process of its own, where no shapes are checked: a check at each point of each slot costs more than all."""
+def test_a_hold_takes_100_ms_at_most_at_64_steps_and_the_size_of_the_checkpoint() -> None:
+    """In a process of its own, where no shapes are checked: a check at each point of each step costs more than all."""
     told = subprocess.run([sys.executable, "-c", TIMED], cwd=Path(__file__).parent, capture_output=True, text=True,
                           check=True)
     print(f"a hold: median {float(told.stdout):.0f} ms")

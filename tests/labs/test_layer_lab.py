@@ -193,7 +193,7 @@ def test_what_can_t_be_a_lab_is_told() -> None:
     with pytest.raises(ValueError, match="give the tokenizer that the ELMo was spelled with"):
         LayerLab(elmo(), word_tokenizer(["a", "b"]), sentences=sentences())
     low = ELMo(ELMoConfig(vocab=len(WORDS), longest=12, layers=1, **SMALL))
-    low.spell(WORDS)
+    low.set_spelling(WORDS)
     with pytest.raises(ValueError, match=r"mixes 3 layers.*this ELMo has 2"):
         LayerLab(low, WORDS, sentences=sentences())
     with pytest.raises(ValueError, match="0 stored and 20 asked"):

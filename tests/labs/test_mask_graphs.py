@@ -24,23 +24,23 @@ def graph() -> networkx.DiGraph:
 
 def heard(lab: MaskLab) -> set[tuple[str, str]]:
     """(who is heard, who hears), from what JavaScript is given."""
-    names, causes = lab.state["tokens"], lab.state["masks"][0]["causes"]
-    return {(names[i % len(names)], names[i // len(names)]) for i, cause in enumerate(causes) if cause > 0}
+    names, rule_ids = lab.state["tokens"], lab.state["masks"][0]["rule_ids"]
+    return {(names[i % len(names)], names[i // len(names)]) for i, cause in enumerate(rule_ids) if cause > 0}
 
 
 def test_a_node_hears_what_it_was_found_from(graph: networkx.DiGraph) -> None:
     lab = GraphMaskLab(graph)
     assert lab.state["tokens"] == list(graph) and heard(lab) == set(EDGES) and not lab.message
-    lab.objective = "found_from_or_itself"
+    lab.objective = "in_neighbours_and_self"
     assert heard(lab) == set(EDGES) | {(node, node) for node in graph}
     assert lab.state["masks"][0]["rules"] == ["found from it", "itself"]
     assert "divides by 0" not in lab.state["answer"] and "divides by 0" in GraphMaskLab(graph).state["answer"]
 
 
 def test_it_says_that_nodes_hear(graph: networkx.DiGraph) -> None:
-    lab = GraphMaskLab(graph, "found_from_or_itself")
+    lab = GraphMaskLab(graph, "in_neighbours_and_self")
     assert lab.state["verbs"] == ("hears", "does not hear") and lab.state["axes"] == "hears"
-    assert [one["name"] for one in lab.menu["objectives"]] == ["found_from", "found_from_or_itself"]
+    assert [one["name"] for one in lab.menu["objectives"]] == ["in_neighbours", "in_neighbours_and_self"]
     assert [one["title"] for one in lab.menu["networks"]] == ["System 2"]
     assert repr(lab) == "<GraphMaskLab: System 2, by the authors' 2I + A: Old Roma Eva Bell Dusk Adam 1974>"
     assert lab.state["targets"] == [None] * 5 and lab.state["marks"] == ["word"] * 5
@@ -68,7 +68,7 @@ def test_a_cell_set_by_hand(graph: networkx.DiGraph) -> None:
     lab.edits = [[0, 0, 1, True]]
     assert isinstance(lab.example, Example)
     assert lab.example.visible.dense()[0, 1] and int(lab.example.visible.dense().sum()) == len(EDGES) + 1
-    assert torch.equal(lab.example.positions, torch.arange(5)[None])
+    assert torch.equal(lab.example.position_ids, torch.arange(5)[None])
 
 
 def test_a_name_is_text_in_the_page() -> None:
@@ -78,6 +78,6 @@ def test_a_name_is_text_in_the_page() -> None:
 
 def test_the_mask_lab_has_its_own_objectives_as_before(graph: networkx.DiGraph) -> None:
     GraphMaskLab(graph)
-    assert "found_from" not in MaskLab.objectives and "graph" not in MaskLab.networks
+    assert "in_neighbours" not in MaskLab.objectives and "graph" not in MaskLab.networks
     with pytest.raises(ValueError, match="there is no objective 'causal'; there are found_from, found_from_or_itself"):
         GraphMaskLab(graph, "causal")

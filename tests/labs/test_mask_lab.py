@@ -40,15 +40,15 @@ def test_it_draws_what_the_objective_makes(lab: MaskLab) -> None:
     made = masked(tokenizer.encode(SENTENCES[12]), vocab=tokenizer.vocab, rng=random.Random(3), rate=0.3)
     state = lab.state
     assert state["tokens"] == tokenizer.tokens(made.tokens.tolist())
-    assert state["positions"] == made.positions.tolist()
+    assert state["position_ids"] == made.position_ids.tolist()
     assert state["segments"] == made.segments.tolist()
     assert state["targets"] == [None if t == IGNORE else tokenizer.names[t] for t in made.targets.tolist()]
-    assert state["masks"][0]["causes"] == made.visible.causes().flatten().tolist()
+    assert state["masks"][0]["rule_ids"] == made.visible.rule_ids().flatten().tolist()
     assert (lab.message, lab.stale) == ("", False)
     json.dumps(state)
 
 
-def test_what_befell_each_slot_is_marked() -> None:
+def test_what_befell_each_position_is_marked() -> None:
     tokenizer = words()
     ids = tokenizer.encode("the cat sat down")
     made = masked(ids, vocab=tokenizer.vocab, rng=random.Random(0), select=(1, 2, 3),
@@ -63,7 +63,7 @@ def test_what_befell_each_slot_is_marked() -> None:
 
 @pytest.mark.parametrize("spans", [[(0, 4)], [(0, 2), (2, 4)], [(1, 2)]])
 def test_in_a_blank_no_word_was_changed(spans: list[tuple[int, int]]) -> None:
-    """A slot with a place in a blank says the next word, even where no other word is left to tell."""
+    """A position with a place in a blank says the next word, even where no other word is left to tell."""
     tokenizer = words()
     ids = tokenizer.encode("the cat sat down")
     made = blank_infilling(ids, vocab=tokenizer.vocab, rng=random.Random(0), spans=spans)
@@ -105,13 +105,13 @@ def test_edits_reach_the_example_and_go_with_a_new_draw(lab: MaskLab) -> None:
 def test_a_second_stream_has_a_mask_of_its_own(register) -> None:
     def two_streams(tokens, *, vocab, rng) -> Example:
         made = OBJECTIVES["causal"].make(tokens, vocab=vocab, rng=rng)
-        return replace(made, query_visible=Visibility.full(len(made.tokens)))
+        return replace(made, query_stream_mask=Visibility.full(len(made.tokens)))
     register("two_streams", two_streams)
     lab = MaskLab(words(), "the cat sat", "two_streams")
     assert [mask["title"] for mask in lab.state["masks"]] == ["content stream", "query stream"]
     lab.edits = [[1, 0, 1, False]]
-    assert lab.example.query_visible is not None
-    assert not lab.example.query_visible.dense()[0, 1]
+    assert lab.example.query_stream_mask is not None
+    assert not lab.example.query_stream_mask.dense()[0, 1]
     assert torch.equal(lab.example.visible.dense(), Visibility.causal(4).dense())
 
 

@@ -27,7 +27,7 @@ def lab() -> MaskLab:
 
 def looks(lab: MaskLab) -> Tensor:
     count = len(lab.state["tokens"])
-    return (torch.tensor(lab.state["masks"][0]["causes"]) > 0).view(count, count)
+    return (torch.tensor(lab.state["masks"][0]["rule_ids"]) > 0).view(count, count)
 
 
 def test_the_square_is_encoder_cross_decoder_and_never(lab: MaskLab) -> None:
@@ -41,9 +41,9 @@ def test_the_square_is_encoder_cross_decoder_and_never(lab: MaskLab) -> None:
     assert not square[:source, source:].any()
     assert lab.state["tokens"] == [*SOURCE.split(), "[END]", "[START]", *TARGET.split()]
     assert lab.state["targets"] == [None] * source + [*TARGET.split(), "[END]"]
-    assert lab.state["positions"] == [[*range(source), *range(len(TARGET.split()) + 1)]]
+    assert lab.state["position_ids"] == [[*range(source), *range(len(TARGET.split()) + 1)]]
     assert len(set(lab.state["names"])) == len(square) and "told (target)" in lab.state["names"]
-    assert lab.state["names"][4] == "the (source slot 4)" and repr(lab).count("[START]") == 1
+    assert lab.state["names"][4] == "the (source position 4)" and repr(lab).count("[START]") == 1
 
 
 def test_each_cell_says_why_as_its_own_block_does(lab: MaskLab) -> None:
@@ -51,7 +51,7 @@ def test_each_cell_says_why_as_its_own_block_does(lab: MaskLab) -> None:
     whole = drawn(pair).row()
     for visible, query, key in ((pair.source.visible, 0, 0), (pair.cross, split, 0),
                                 (pair.target.visible, split, split)):
-        for q, row in enumerate(visible.causes().tolist()):
+        for q, row in enumerate(visible.rule_ids().tolist()):
             for k, cause in enumerate(row):
                 said = visible.sentence(cause).replace("{query}", names[query + q]).replace("{key}", names[key + k])
                 assert whole.visible.reason(query + q, key + k, names).endswith(f": {said}")
@@ -77,7 +77,7 @@ def test_edits_reach_the_half_they_belong_to(lab: MaskLab) -> None:
     assert not pair.source.visible.dense()[0, 1] and pair.source.visible.dense().sum() == split ** 2 - 1
     assert not pair.cross.dense()[1, 2] and pair.target.visible.dense()[0, 2]
     lab.edits = [[0, 0, split, True]]
-    with pytest.raises(ValueError, match="no slot of the encoder sees the decoder"):
+    with pytest.raises(ValueError, match="no position of the encoder sees the decoder"):
         _ = lab.example
     assert lab.state["never"] == [[0, 1]]
     lab.edits = [[0, 0, 13, True]]
@@ -98,14 +98,14 @@ def test_without_a_second_text_the_decoder_writes_the_same_one() -> None:
 def test_a_long_pair_is_cut_where_it_is_longest(source: int, target: int) -> None:
     texts = [" ".join((SENTENCES[64].split() * 3)[:count]) for count in (source, target)]
     lab = MaskLab(words(), texts[0], "sequence_to_sequence", second=texts[1])
-    kept, slots = lab.state["split"] - 1, len(lab.state["tokens"])
-    assert slots == min(64, source + target + 2)
-    assert (kept, slots - kept - 2) == {(40, 40): (31, 31), (90, 3): (59, 3), (3, 90): (3, 59),
+    kept, positions = lab.state["split"] - 1, len(lab.state["tokens"])
+    assert positions == min(64, source + target + 2)
+    assert (kept, positions - kept - 2) == {(40, 40): (31, 31), (90, 3): (59, 3), (3, 90): (3, 59),
                                         (31, 31): (31, 31), (32, 31): (31, 31)}[source, target]
     assert ("left out" in lab.message) == (source + target > 62)
 
 
-def test_one_text_of_which_an_objective_makes_a_pair_has_a_mark_for_each_slot(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_text_of_which_an_objective_makes_a_pair_has_a_mark_for_each_position(monkeypatch: pytest.MonkeyPatch) -> None:
     def backwards(tokens, *, vocab, rng):
         return sequence_to_sequence(tokens, tokens[::-1], vocab=vocab)
     monkeypatch.setitem(OBJECTIVES, "backwards", Objective("backwards", "backwards", "倒写", "a test", backwards))
@@ -128,7 +128,7 @@ def rnn(both: bool = False) -> Callable[[Tensor], Tensor]:
 
 
 def seq2seq(both: bool) -> Callable[[Tensor], Tensor]:
-    """torch's own: an encoder of six slots whose last state begins the decoder, source and target as one input."""
+    """torch's own: an encoder of six positions whose last state begins the decoder, source and target as one input."""
     torch.manual_seed(0)
     encoder = nn.GRU(4, 5, batch_first=True, bidirectional=both).double()
     decoder = nn.GRU(4, 5, batch_first=True).double()
@@ -169,10 +169,10 @@ def test_a_pair_meets_in_one_look_as_torch_s_own_does() -> None:
     lab = MaskLab(words(), "the old baker told the", "sequence_to_sequence", network="attention")
     split, count = lab.state["split"], len(lab.state["tokens"])
     assert split == 6 and torch.equal(looks(lab), reached(by_attention, count))
-    causes, sentences = lab.state["masks"][0]["causes"], lab.state["masks"][0]["sentences"]
+    rule_ids, sentences = lab.state["masks"][0]["rule_ids"], lab.state["masks"][0]["sentences"]
     for query in range(count):
         for key in range(count):
-            said = sentences[str(causes[query * count + key])]
+            said = sentences[str(rule_ids[query * count + key])]
             assert ("one look" in said) == (query >= split > key)
             assert ("{steps}" in said) == (key <= query and (query < split or key >= split))
 
@@ -229,7 +229,7 @@ def test_who_reads_its_own_answer_is_told() -> None:
 def test_a_second_stream_is_attention_s_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     def two_streams(tokens, *, vocab, rng):
         made = OBJECTIVES["causal"].make(tokens, vocab=vocab, rng=rng)
-        return replace(made, query_visible=Visibility.full(len(made.tokens)))
+        return replace(made, query_stream_mask=Visibility.full(len(made.tokens)))
     monkeypatch.setitem(OBJECTIVES, "two", Objective("two", "two streams", "双流", "a test", two_streams))
     lab = MaskLab(words(), "the cat sat", "two")
     lab.network = "recurrent"

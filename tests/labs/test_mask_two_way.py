@@ -7,10 +7,10 @@ import torch
 from standin import SENTENCES, words
 from torch import Tensor, nn
 
-from plmlab.example import PairExample, TwoWayExample
+from plmlab.example import BidirectionalExample, PairExample
 from plmlab.labs import MaskLab
 from plmlab.labs.mask.kinds import KINDS, drawn
-from plmlab.objectives import OBJECTIVES, causal, two_way
+from plmlab.objectives import OBJECTIVES, bidirectional_lm, causal
 
 TEXT = "the cat sat"
 CAUSAL = torch.ones(4, 4).tril().bool()
@@ -18,18 +18,18 @@ CAUSAL = torch.ones(4, 4).tril().bool()
 
 @pytest.fixture
 def lab() -> MaskLab:
-    return MaskLab(words(), TEXT, "two_way")
+    return MaskLab(words(), TEXT, "bidirectional_lm")
 
 
 def looks(lab: MaskLab) -> Tensor:
     count = len(lab.state["tokens"])
-    return (torch.tensor(lab.state["masks"][0]["causes"]) > 0).view(count, count)
+    return (torch.tensor(lab.state["masks"][0]["rule_ids"]) > 0).view(count, count)
 
 
 def sentence(lab: MaskLab, query: str, key: str) -> str:
-    """Why the slots of these names may look, or may not."""
+    """Why the positions of these names may look, or may not."""
     names, mask = lab.state["names"], lab.state["masks"][0]
-    cause = mask["causes"][names.index(query) * len(names) + names.index(key)]
+    cause = mask["rule_ids"][names.index(query) * len(names) + names.index(key)]
     steps = str(abs(names.index(query) - names.index(key)))
     return mask["sentences"][str(cause)].replace("{query}", query).replace("{key}", key).replace("{steps}", steps)
 
@@ -45,12 +45,13 @@ def test_two_causal_squares_and_nothing_between(lab: MaskLab) -> None:
     assert torch.equal(looks(lab), torch.block_diag(CAUSAL, CAUSAL).bool())
     assert state["tokens"] == ["[START]", "the", "cat", "sat", "[END]", "sat", "cat", "the"]
     assert state["targets"] == ["the", "cat", "sat", "[END]", "sat", "cat", "the", "[START]"]
-    assert state["positions"] == [[0, 1, 2, 3, 4, 3, 2, 1]]
+    assert state["position_ids"] == [[0, 1, 2, 3, 4, 3, 2, 1]]
     assert state["names"] == ["[START]", "the (from the left)", "cat (from the left)", "sat (from the left)",
                               "[END]", "sat (from the right)", "cat (from the right)", "the (from the right)"]
     assert (state["split"], state["headings"]) == (4, ["from the left", "from the right"])
     assert state["marks"] == ["special", "word", "word", "word"] * 2 and state["by_hand"] and lab.message == ""
-    assert (state["question"], state["answer"]) == (OBJECTIVES["two_way"].question, OBJECTIVES["two_way"].answer)
+    assert (state["question"], state["answer"]) == (OBJECTIVES["bidirectional_lm"].question,
+                                                    OBJECTIVES["bidirectional_lm"].answer)
     assert repr(lab).endswith("[START] the cat sat [END] sat cat the>")
 
 
@@ -63,16 +64,16 @@ def test_what_is_closed_says_why(lab: MaskLab) -> None:
     assert sentence(lab, right, "sat (from the right)").startswith("sat (from the right) was read by the time")
 
 
-def test_a_word_that_stands_there_twice_is_told_by_its_side_and_slot() -> None:
-    assert MaskLab(words(), "the cat the", "two_way").state["names"] == [
-        "[START]", "the (slot 1 from the left)", "cat (from the left)", "the (slot 3 from the left)",
-        "[END]", "the (slot 1 from the right)", "cat (from the right)", "the (slot 3 from the right)"]
+def test_a_word_that_stands_there_twice_is_told_by_its_side_and_position() -> None:
+    assert MaskLab(words(), "the cat the", "bidirectional_lm").state["names"] == [
+        "[START]", "the (position 1 from the left)", "cat (from the left)", "the (position 3 from the left)",
+        "[END]", "the (position 1 from the right)", "cat (from the right)", "the (position 3 from the right)"]
 
 
 def test_edits_reach_the_direction_they_belong_to(lab: MaskLab) -> None:
     lab.edits = [[0, 0, 2, True], [0, 7, 4, False], [0, 4, 7, True]]
     example = lab.example
-    assert isinstance(example, TwoWayExample)
+    assert isinstance(example, BidirectionalExample)
     forwards, backwards = CAUSAL.clone(), CAUSAL.clone()
     forwards[0, 2], backwards[3, 0], backwards[0, 3] = True, False, True
     assert torch.equal(example.forwards.visible.dense(), forwards)
@@ -97,7 +98,7 @@ def test_a_cell_that_is_not_there_is_refused(lab: MaskLab, edit: list[int]) -> N
 
 @pytest.mark.parametrize("count, kept", [(31, 31), (32, 31), (100, 31)])
 def test_of_a_long_text_as_much_is_drawn_as_fits_twice(count: int, kept: int) -> None:
-    lab = MaskLab(words(), " ".join((SENTENCES[64].split() * 3)[:count]), "two_way")
+    lab = MaskLab(words(), " ".join((SENTENCES[64].split() * 3)[:count]), "bidirectional_lm")
     assert len(lab.state["tokens"]) == 2 * (kept + 1) and ("left out" in lab.message) == (count > kept)
     lab.max_tokens = 4
     assert len(lab.state["tokens"]) == 4 and lab.state["split"] == 2
@@ -120,19 +121,19 @@ def reached(run, time: int) -> Tensor:
 @pytest.mark.parametrize("network", ["recurrent", "attention"])
 def test_who_influences_whom_is_the_jacobian_of_two_rnns_of_torch_s(network: str) -> None:
     left, right = gru(2, both=False), gru(2, both=False)
-    lab = MaskLab(words(), TEXT, "two_way", network=network)
+    lab = MaskLab(words(), TEXT, "bidirectional_lm", network=network)
     assert torch.equal(looks(lab), reached(lambda x: torch.cat([left(x[:, :4])[0], right(x[:, 4:])[0]], 1), 8))
     assert "share no state" in sentence(lab, "cat (from the left)", "the (from the right)")
     assert sentence(lab, "the (from the right)", "[END]").endswith("survive to reach the (from the right): 3.")
     assert not lab.state["by_hand"] and lab.state["verbs"][0] == "can be influenced by"
-    assert lab.state["question"] == OBJECTIVES["two_way"].question
+    assert lab.state["question"] == OBJECTIVES["bidirectional_lm"].question
     assert ("reads it by its state alone" in lab.message) == (network == "attention")
 
 
-def test_joined_below_the_top_every_slot_has_something_of_every_word() -> None:
+def test_joined_below_the_top_every_position_has_something_of_every_word() -> None:
     """torch's bidirectional network of two layers reads [START] the cat sat [END]; each direction's top is taken
-    apart, and each input stands for the word of a slot, on whichever side it is drawn."""
-    lab = MaskLab(words(), TEXT, "two_way", network="bidirectional")
+    apart, and each input stands for the word of a position, on whichever side it is drawn."""
+    lab = MaskLab(words(), TEXT, "bidirectional_lm", network="bidirectional")
     network, word = gru(2, both=True), [0, 1, 2, 3, 4, 3, 2, 1]
 
     def run(x: Tensor) -> Tensor:
@@ -148,8 +149,8 @@ def test_joined_below_the_top_every_slot_has_something_of_every_word() -> None:
 
 
 def test_where_the_two_are_joined_the_leak_is_told() -> None:
-    lab = MaskLab(words(), TEXT, "two_way", network="bidirectional")
-    assert "each slot has seen the word that it must say" in lab.message and "learns to copy" in lab.message
+    lab = MaskLab(words(), TEXT, "bidirectional_lm", network="bidirectional")
+    assert "each position has seen the word that it must say" in lab.message and "learns to copy" in lab.message
     assert "Which direction has read that word already" in lab.state["question"]
     lab.network = "recurrent"
     assert lab.message == ""
@@ -159,9 +160,9 @@ def test_where_the_two_are_joined_the_leak_is_told() -> None:
 
 def test_the_example_is_the_objective_s() -> None:
     ids, vocab = words().encode(TEXT), words().vocab
-    shown = MaskLab(words(), TEXT, "two_way", network="bidirectional").example
-    made = two_way(ids, vocab=vocab, rng=random.Random(0))
-    assert isinstance(shown, TwoWayExample)
+    shown = MaskLab(words(), TEXT, "bidirectional_lm", network="bidirectional").example
+    made = bidirectional_lm(ids, vocab=vocab, rng=random.Random(0))
+    assert isinstance(shown, BidirectionalExample)
     assert torch.equal(shown.backwards.tokens, made.backwards.tokens)
     assert torch.equal(shown.forwards.tokens, causal(ids, vocab=vocab, rng=random.Random(0)).tokens)
     assert shown.forwards.visible.pattern == shown.backwards.visible.pattern == "causal"

@@ -32,11 +32,11 @@ from plmlab.visibility import AttentionMask
 IDS = WORDS.encode(TEXT)
 CRANE = IDS[TOLD]
 BEGIN, OLDEST = 24, 12
-"""Of the default lengths: the segment of the slot that is asked, and what it remembers."""
+"""Of the default lengths: the segment of the position that is asked, and what it remembers."""
 
 
-def may_look(query: int, key: int, segment: int, memory: int) -> bool:
-    """Of the words of the paper: at the own segment up to itself, and at so many slots before the segment."""
+def attn_mask(query: int, key: int, segment: int, memory: int) -> bool:
+    """Of the words of the paper: at the own segment up to itself, and at so many positions before the segment."""
     begin = query // segment * segment
     return begin - memory <= key <= query
 
@@ -47,15 +47,16 @@ def chances(model: TransformerXL, hidden: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def hidden_after(model: TransformerXL, ids: Sequence[int], keep: Callable[[Memory, int], None], slot: int) -> Tensor:
-    """What the last layer makes of a slot where ``keep`` has changed each memory before its segment is read."""
-    begin = slot // model.config.segment * model.config.segment
+def hidden_after(model: TransformerXL, ids: Sequence[int], keep: Callable[[Memory, int], None],
+                 position: int) -> Tensor:
+    """What the last layer makes of a position where ``keep`` has changed each memory before its segment is read."""
+    begin = position // model.config.segment * model.config.segment
     state = model.start()
     if begin:
         model.hidden_states(Batch.continuing(torch.tensor([ids[:begin]]), 0), state.memories)
     for memory in state.memories:
         keep(memory, begin)
-    return model.hidden_states(Batch.continuing(torch.tensor([ids[begin:slot + 1]]), 0), state.memories)[0, -1]
+    return model.hidden_states(Batch.continuing(torch.tensor([ids[begin:position + 1]]), 0), state.memories)[0, -1]
 
 
 def sent(made: MemoryLab, name: str, *last: int) -> np.ndarray:
@@ -67,20 +68,20 @@ def sent(made: MemoryLab, name: str, *last: int) -> np.ndarray:
 def test_the_first_state_asks_what_the_text_asks_last() -> None:
     made = lab()
     state = made.state
-    assert (made.text, made.slot, made.message) == (" ".join(RECALLS.words[:ASKED + 2]), ASKED, "")
+    assert (made.text, made.position, made.message) == (" ".join(RECALLS.words[:ASKED + 2]), ASKED, "")
     assert (state["word"], state["fact"], state["begin"], state["oldest"]) == ("crane", TOLD, BEGIN, OLDEST)
     assert state["zones"] == ["forgotten"] * OLDEST + ["memory"] * (BEGIN - OLDEST) + ["segment", "later"]
     assert (made.segment, made.memory) == (SMALL.segment, SMALL.memory)
-    assert repr(made).startswith("<MemoryLab: after slot 24, “crane” has 0.")
-    assert lab(TEXT).slot == ASKED
+    assert repr(made).startswith("<MemoryLab: after position 24, “crane” has 0.")
+    assert lab(TEXT).position == ASKED
 
 
-@pytest.mark.parametrize(("words", "slot"), [
+@pytest.mark.parametrize(("words", "position"), [
     ("what is it ? crane .", 3), ("what is it ? in the old garden . she left .", 6), ("what ? boat . who ? I", 5),
     ("what is it ?", 2), ("what ? crane . what ?", 1), ("the cat slept .", 2), ("cat", 0), ("谁 ？ 猫 。", 1),
 ])
-def test_the_slot_that_must_say_the_answer(words: str, slot: int) -> None:
-    assert asked(words.split()) == slot
+def test_the_position_that_must_say_the_answer(words: str, position: int) -> None:
+    assert asked(words.split()) == position
 
 
 def test_a_question_begins_behind_the_sentence_before() -> None:
@@ -90,20 +91,21 @@ def test_a_question_begins_behind_the_sentence_before() -> None:
 
 
 def test_a_word_was_read_last_where_it_stood_last() -> None:
-    assert [read_last([3, 4, 3, 5], slot, 3) for slot in (0, 1, 3)] == [0, 0, 2]
+    assert [read_last([3, 4, 3, 5], position, 3) for position in (0, 1, 3)] == [0, 0, 2]
     assert read_last([3, 4], 1, 5) is None
 
 
 @pytest.mark.parametrize(("segment", "memory"), [(1, 1), (3, 0), (4, 3), (6, 12), (30, 5)])
 def test_reach_is_what_moves_when_a_word_is_another(segment: int, memory: int) -> None:
-    """Another word at a slot moves the asked slot's vector in just those layers that are said to have heard of it."""
-    model, slot = random_model(layers=4, segment=segment, memory=memory), 20
-    made = lab(model=model, slot=slot)
+    """Another word at a position moves the asked position's vector in just those layers that are said to have heard of
+    it."""
+    model, position = random_model(layers=4, segment=segment, memory=memory), 20
+    made = lab(model=model, position=position)
 
     texts = [IDS, *([*IDS[:key], IDS[key] + 1, *IDS[key + 1:]] for key in range(len(IDS)))]
     with torch.no_grad(), watch(model, "layers.*.hidden") as seen:
         model(Batch.continuing(torch.tensor(texts), 0))
-    vectors = torch.stack([torch.cat(seen.calls(name), 1)[:, slot] for name in seen], 1)
+    vectors = torch.stack([torch.cat(seen.calls(name), 1)[:, position] for name in seen], 1)
     moved = (vectors[1:] - vectors[0]).abs().amax(-1) > 1e-12
     for key, level in enumerate(made.state["reach"]["level"]):
         assert moved[key].tolist() == [0 <= level <= layer + 1 for layer in range(4)], key
@@ -116,14 +118,14 @@ def test_a_way_is_made_of_looks() -> None:
         assert max(level) == 3 and level[ASKED] == 0
         for key, steps in enumerate(level):
             if steps > 0:
-                assert level[via[key]] == steps - 1 and may_look(via[key], key, segment, memory)
+                assert level[via[key]] == steps - 1 and attn_mask(via[key], key, segment, memory)
             else:
                 assert via[key] == -1
 
 
 def test_a_cut_closes_ways_and_leaves_longer_ones() -> None:
     made = lab(model=random_model(layers=2, segment=6, memory=12), cuts=[[0, 20]])
-    looks = torch.tensor([[may_look(q, k, 6, 12) and not (q >= BEGIN and OLDEST <= k < 20)
+    looks = torch.tensor([[attn_mask(q, k, 6, 12) and not (q >= BEGIN and OLDEST <= k < 20)
                            for k in range(len(made.state["tokens"]))] for q in range(len(made.state["tokens"]))])
     assert made.state["reach"]["cut"] == reach(looks, ASKED, 2).level
     level = made.state["reach"]["level"]
@@ -132,7 +134,7 @@ def test_a_cut_closes_ways_and_leaves_longer_ones() -> None:
 
 @pytest.mark.parametrize("place", [0, OLDEST, 17, BEGIN, 30])
 def test_a_cut_is_what_a_shorter_memory_says(place: int) -> None:
-    """Of one layer the lengths alone tell; of two, the slots before were read with the whole memory."""
+    """Of one layer the lengths alone tell; of two, the positions before were read with the whole memory."""
     one = random_model(layers=1)
     made = lab(model=one, cuts=[[0, place]] if place else [])
     shorter = one.remembering(memory=BEGIN - min(max(place, OLDEST), BEGIN))
@@ -161,35 +163,35 @@ def test_a_cut_is_what_a_shorter_memory_says(place: int) -> None:
 
 
 @torch.no_grad()
-def in_one_pass(model: TransformerXL, slot: int, cut: Sequence[int]) -> Tensor:
-    """Read under a mask made by hand, in which nobody of the slot's segment looks at slots that are cut."""
-    config, begin = model.config, slot // model.config.segment * model.config.segment
-    mask = torch.tensor([[may_look(q, k, config.segment, config.memory) and not (q >= begin and k in cut and q != k)
+def in_one_pass(model: TransformerXL, position: int, cut: Sequence[int]) -> Tensor:
+    """Read under a mask made by hand, in which nobody of the position's segment looks at positions that are cut."""
+    config, begin = model.config, position // model.config.segment * model.config.segment
+    mask = torch.tensor([[attn_mask(q, k, config.segment, config.memory) and not (q >= begin and k in cut and q != k)
                           for k in range(len(IDS))] for q in range(len(IDS))])
     batch = replace(Batch.continuing(torch.tensor([IDS]), 0), visible=AttentionMask(pairs=mask[None]))
-    return chances(model, model.hidden_states(batch)[0, slot])
+    return chances(model, model.hidden_states(batch)[0, position])
 
 
-def test_slots_are_cut_as_if_the_mask_had_a_hole() -> None:
+def test_positions_are_cut_as_if_the_mask_had_a_hole() -> None:
     model = random_model(segment=7, memory=9)
     made = lab(model=model, cuts=[[15, 17], [22, 23], [24, 25]])
     assert made.state["cut"] == [key in (15, 16, 22, 24) for key in range(12, 25)]
     assert made.state["answers"][1]["p"] == pytest.approx(float(in_one_pass(model, ASKED, (15, 16, 22))[CRANE]))
-    for first, end, p in made.state["effects"]["slots"]:
+    for first, end, p in made.state["effects"]["positions"]:
         assert end == first + 1 and p == pytest.approx(float(in_one_pass(model, ASKED, (first,))[CRANE]))
-    assert [first for first, _, _ in made.state["effects"]["slots"]] == list(range(12, ASKED))
+    assert [first for first, _, _ in made.state["effects"]["positions"]] == list(range(12, ASKED))
     assert [one[:2] for one in made.state["effects"]["segments"]] == [[12, 14], [14, 21]]
     for first, end, p in made.state["effects"]["segments"]:
         assert p == pytest.approx(float(in_one_pass(model, ASKED, range(first, end))[CRANE]))
 
 
-def test_where_slots_are_many_neighbours_are_cut_together(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_positions_are_many_neighbours_are_cut_together(monkeypatch: pytest.MonkeyPatch) -> None:
     assert groups(7, 3) == [(0, 3), (3, 6), (6, 7)] and groups(2, 9) == [(0, 1), (1, 2)] and groups(0, 4) == []
     monkeypatch.setattr("plmlab.labs.memory.lab.ROOM", 2000)
     made = lab()
-    slots = made.state["effects"]["slots"]
-    assert {end - first for first, end, _ in slots[:-1]} == {3}
-    assert slots[0][2] == pytest.approx(float(in_one_pass(random_model(), ASKED, range(12, 15))[CRANE]))
+    positions = made.state["effects"]["positions"]
+    assert {end - first for first, end, _ in positions[:-1]} == {3}
+    assert positions[0][2] == pytest.approx(float(in_one_pass(random_model(), ASKED, range(12, 15))[CRANE]))
 
 
 @pytest.mark.parametrize("changes", [{}, {"clamp": 3}, {"same_length": True}])
@@ -247,12 +249,12 @@ def test_the_mistake_is_made_in_every_layer_and_segment(monkeypatch: pytest.Monk
                     (q[:, :, i] + self.position_bias) * r[:, max(0, i - j)]).sum(-1)
         return found / q.shape[3] ** 0.5
 
-    made = {slot: lab(TEXT, without="unshifted", slot=slot) for slot in (20, ASKED)}
+    made = {position: lab(TEXT, without="unshifted", position=position) for position in (20, ASKED)}
     monkeypatch.setattr(type(model.layers[0].attention), "score", score)
     expected = chances(model, model.hidden_states(Batch.continuing(torch.tensor([IDS]), 0))[0])
-    for slot, one in made.items():
+    for position, one in made.items():
         of_ways = {way["name"]: way["p"] for way in one.state["ways"]}
-        assert of_ways["unshifted"] == pytest.approx(float(expected[slot, IDS[slot + 1]]), abs=1e-9)
+        assert of_ways["unshifted"] == pytest.approx(float(expected[position, IDS[position + 1]]), abs=1e-9)
         assert one.state["answers"][1]["p"] == pytest.approx(of_ways["unshifted"], abs=1e-12)
         assert one.state["answers"][0]["p"] == pytest.approx(of_ways[""], abs=1e-12) != of_ways["unshifted"]
 
@@ -295,9 +297,9 @@ def test_the_question_is_answered_with_a_memory_that_decides() -> None:
         assert told["memory"] == other and other_memory(TOLD, Sight.before(ASKED, 6, memory)) == other
         before = made.state["answers"][0]["p"]
         made.memory = other
-        assert f"has {before:.2f} with the memory of {memory} slots and " \
-               f"{made.state['answers'][0]['p']:.2f} with one of {other} slots" in told["answer"]
-    assert "and the memory holds only 12 slots before this segment" in lab().state["guess"]["question"]
+        assert f"has {before:.2f} with the memory of {memory} positions and " \
+               f"{made.state['answers'][0]['p']:.2f} with one of {other} positions" in told["answer"]
+    assert "and the memory holds only 12 positions before this segment" in lab().state["guess"]["question"]
 
 
 @pytest.mark.parametrize(("fact", "now", "then", "said"), [
@@ -342,11 +344,11 @@ def test_the_text_that_is_shown_first_is_one_where_the_cut_counts() -> None:
 
 
 def test_another_text_asks_anew_and_mends_what_was_cut() -> None:
-    made = lab(slot=4, cuts=[[0, 2]], key=3)
-    assert (made.slot, made.cuts, made.key) == (4, [[0, 2]], -1)
+    made = lab(position=4, cuts=[[0, 2]], key=3)
+    assert (made.position, made.cuts, made.key) == (4, [[0, 2]], -1)
     made.text = "the cat ? slept . boat"
-    assert (made.slot, made.cuts, made.state["word"]) == (2, [], "slept")
-    made.slot = 5
+    assert (made.position, made.cuts, made.state["word"]) == (2, [], "slept")
+    made.position = 5
     assert not made.state["given"]
     assert made.state["word"] == made.state["answers"][0]["likeliest"][0][0]
 
@@ -362,12 +364,12 @@ def test_any_text_is_read_or_refused_in_words(name: str) -> None:
 
 @pytest.mark.parametrize(("change", "said"), [
     ({"text": " "}, "The text is empty. Type one; what is drawn is from before."),
-    ({"max_tokens": 0}, "needs 1 slot"),
-    ({"slot": 99}, r"there is no slot 99: this text has slots 0 … 25"),
-    ({"slot": -1}, "there is no slot -1"),
+    ({"max_tokens": 0}, "needs 1 position"),
+    ({"position": 99}, r"there is no position 99: this text has positions 0 … 25"),
+    ({"position": -1}, "there is no position -1"),
     ({"segment": 0}, "segment is 0; give a whole number, 1 or more"),
     ({"memory": -2}, "memory is -2"),
-    ({"cuts": [[5, 3]]}, "a cut goes from a slot"),
+    ({"cuts": [[5, 3]]}, "a cut goes from a position"),
     ({"cuts": ["<b>"]}, "a cut is told as"),
     ({"without": "<img>"}, "without is '<img>'; it is one of content, "),
 ])
@@ -376,7 +378,7 @@ def test_what_cannot_be_done_is_told_and_what_stood_stands(change: dict, said: s
     stood = made.state
     made.set_state(change)
     assert said in made.message and made.stale and made.state is stood
-    made.set_state({"text": "the cat", "slot": 1, "segment": 4, "memory": 4, "cuts": [], "without": "",
+    made.set_state({"text": "the cat", "position": 1, "segment": 4, "memory": 4, "cuts": [], "without": "",
                     "max_tokens": 64})
     assert not made.stale and made.state["tokens"] == ["the", "cat"]
 
@@ -396,7 +398,7 @@ def test_what_cannot_be_shown_is_refused(made: Callable[[], MemoryLab], error: t
 
 def test_reasons_are_those_of_the_mask() -> None:
     made = lab()
-    why = [made.state["sentences"][str(cause)] for cause in made.state["causes"]]
+    why = [made.state["sentences"][str(cause)] for cause in made.state["rule_ids"]]
     assert why[0].startswith("{key} was read too long ago") and why[OLDEST].endswith("and is remembered.")
     assert why[ASKED] == "{key} was read before, in the same segment." and "later" in why[ASKED + 1]
 
@@ -405,7 +407,7 @@ def test_nothing_is_left_behind_in_the_model() -> None:
     model = random_model()
     before = [weight.clone() for weight in model.parameters()]
     made = lab(without="content", cuts=[[0, 20]])
-    made.slot = 7
+    made.position = 7
     assert all(torch.equal(one, other) for one, other in zip(before, model.parameters(), strict=True))
     assert model.config == SMALL
     assert not any(point.open for point in model.modules() if hasattr(point, "open"))
@@ -421,7 +423,7 @@ model = TransformerXL(TransformerXLConfig(len(WORDS), 16, 64, layers=3, model=12
 text = " ".join([TEXT] * 6)
 lab = MemoryLab(model, WORDS, text, max_tokens=160)
 assert len(lab.state["tokens"]) == 160
-for name, values in (("slot", range(120, 150)), ("cuts", [[[0, i]] for i in range(100, 130)]),
+for name, values in (("position", range(120, 150)), ("cuts", [[[0, i]] for i in range(100, 130)]),
                      ("memory", range(50, 70)), ("text", ["boat " * i + text for i in range(1, 15)])):
     spent = []
     for value in values:
@@ -434,7 +436,7 @@ for name, values in (("slot", range(120, 150)), ("cuts", [[[0, i]] for i in rang
 
 
 @pytest.mark.timing
-def test_a_change_takes_100_ms_at_most_of_160_slots_and_three_layers_of_128() -> None:
+def test_a_change_takes_100_ms_at_most_of_160_positions_and_three_layers_of_128() -> None:
     """In a process of its own, where no shapes are checked."""
     told = subprocess.run([sys.executable, "-c", TIMED], cwd=Path(__file__).parent, capture_output=True, text=True,
                           check=True)

@@ -129,7 +129,7 @@ def test_a_text_longer_than_the_model_can_read_is_read_at_its_end(lab: NextToken
     wanted = logits_of(model, WORDS.encode(lab.text)[-24:])[-1].softmax(-1)
     torch.testing.assert_close(lab.distribution(), wanted, rtol=1e-5, atol=1e-8)
     lab.max_tokens = 10
-    assert "the last 10 slots" in lab.message and len(lab.state["lens"]["columns"]) == 10
+    assert "the last 10 positions" in lab.message and len(lab.state["lens"]["columns"]) == 10
     ask(lab, "sample", count=3)
     assert len(lab.state["written"]) in (1, 2, 3) and not lab.stale
 
@@ -153,7 +153,7 @@ def test_what_cannot_be_asked_for_is_told(lab: NextTokenLab, model: GPT) -> None
         lab.request = request
         assert lab.stale and said in lab.message and lab.text == TEXT
     lab.max_tokens = 0
-    assert lab.stale and "1 slot or more" in lab.message
+    assert lab.stale and "1 position or more" in lab.message
     bert = BERT(BERTConfig(len(WORDS), time=20, layers=1, model=8, heads=2, inner=8))
     with pytest.raises(ValueError, match=r"wants a GPT.*a BERT was given"):
         NextTokenLab(bert, WORDS)

@@ -20,7 +20,7 @@ def lab(model: GPT) -> NextTokenLab:
     return NextTokenLab(model, WORDS, TEXT, world=SMALL)
 
 def cells(lab: NextTokenLab) -> list[list[tuple[str, float, int, float]]]:
-    """The lens: layer by layer, slot by slot."""
+    """The lens: layer by layer, position by position."""
     rows = [[(c["likeliest"][0][0], c["likeliest"][0][1], c["rank"], c["p"]) for c in column]
             for column in lab.state["lens"]["columns"]]
     return list(map(list, zip(*rows, strict=True)))

@@ -19,7 +19,7 @@ from plmlab.labs.permutation.exact import length_chances, surprisal
 from plmlab.labs.permutation.reading import example, in_orders, surprisals
 from plmlab.labs.permutation.tally import SENTENCES
 from plmlab.objectives import permuted
-from plmlab.visibility import BY_HAND
+from plmlab.visibility import EDITED
 
 IDS = WORDS.encode(TEXT)
 
@@ -70,7 +70,7 @@ def test_a_step_s_exact_belief_is_what_the_sentences_left_say() -> None:
         said = {place: TEXT.split()[place] for place in MIXED[:t]}
         left = {words: p for words, p in all_sentences(5).items() if all(words[i] == w for i, w in said.items())}
         for row in step["belief"]["rows"]:
-            here = math.fsum(p for words, p in left.items() if words[step["slot"]] == row["word"])
+            here = math.fsum(p for words, p in left.items() if words[step["position"]] == row["word"])
             assert row["best"] == pytest.approx(here / math.fsum(left.values())), (t, row)
 
 
@@ -124,10 +124,11 @@ def test_a_batch_of_orders_is_the_batch_of_their_examples(leaking: bool) -> None
     one = in_orders(IDS[:3], listed, WORDS.vocab, leak=leaking)
     other = Batch.of([example(IDS[:3], order, WORDS.vocab, leak=leaking) for order in listed], pad=0)
     assert one.visible.pairs is not None and other.visible.pairs is not None
-    assert one.query_visible is not None and other.query_visible is not None
+    assert one.query_stream_mask is not None and other.query_stream_mask is not None
     for mine, theirs in ((one.tokens, other.tokens), (one.segments, other.segments), (one.targets, other.targets),
-                         (one.visible.pairs, other.visible.pairs), (one.query_visible.pairs, other.query_visible.pairs),
-                         (one.positions.expand(3, -1, -1), other.positions.expand(3, -1, -1))):
+                         (one.visible.pairs, other.visible.pairs),
+                         (one.query_stream_mask.pairs, other.query_stream_mask.pairs),
+                         (one.position_ids.expand(3, -1, -1), other.position_ids.expand(3, -1, -1))):
         assert torch.equal(mine, theirs)  # type: ignore[arg-type]
 
 
@@ -149,9 +150,9 @@ def by_hand(picture: str) -> list[list[bool]]:
 
 
 def looks(made: PermutationLab, stream: int) -> list[list[bool]]:
-    causes = made.state["masks"][stream]["causes"]
-    assert not {abs(cause) for cause in causes} & {BY_HAND}
-    return [[cause > 0 for cause in causes[7 * row:7 * row + 7]] for row in range(7)]
+    rule_ids = made.state["masks"][stream]["rule_ids"]
+    assert not {abs(cause) for cause in rule_ids} & {EDITED}
+    return [[cause > 0 for cause in rule_ids[7 * row:7 * row + 7]] for row in range(7)]
 
 
 def test_both_masks_are_those_drawn_by_hand() -> None:

@@ -13,7 +13,7 @@ from plmlab.models.bert import BERTConfig, BERTPretraining
 from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.models.mpnet import MPNetConfig, MPNetPretraining
 from plmlab.text.words import word_tokenizer
-from plmlab.world.datasets.tokenizer import world_tokenizer
+from plmlab.world.datasets.tokenizer import build_world_tokenizer
 
 
 def test_what_is_no_sentence_is_told_and_the_exact_reader_goes_as_far_as_it_can() -> None:
@@ -71,7 +71,7 @@ def test_an_order_stays_with_its_length() -> None:
         made.draws += 1
         assert sorted(made.order) == [0, 1, 2, 3] and made.order != before
     made.order = [3, 2, 1, 0]
-    assert [step["slot"] for step in made.state["steps"]] == [3, 2, 1, 0]
+    assert [step["position"] for step in made.state["steps"]] == [3, 2, 1, 0]
 
 
 @pytest.mark.parametrize(("order", "said"), [
@@ -128,7 +128,7 @@ def test_other_models_are_told_apart() -> None:
         with pytest.raises(ValueError, match="leaking is a"):
             PermutationLab(random_model(), WORDS, TEXT, leaking=model)
     with pytest.raises(ValueError, match="is it that of another model"):
-        PermutationLab(random_model(), world_tokenizer(SMALL), TEXT)
+        PermutationLab(random_model(), build_world_tokenizer(SMALL), TEXT)
     few = word_tokenizer(["cat", "sat"])
     with pytest.raises(ValueError, match="are not one token here"):
         PermutationLab(random_model(), few, "cat sat", world=SMALL)

@@ -14,7 +14,7 @@ from plmlab.hf import minilm
 from plmlab.labs.position.comparison import Comparison
 from plmlab.labs.position.lab import PositionLab
 from plmlab.labs.position.ways import ROWS, SLOPE, WAYS, WIDTH, WINDOW, RandomHead
-from plmlab.layers.positions import Learned
+from plmlab.layers.positions import LearnedPositions
 from plmlab.layers.relative import ShawAttention, TransformerXLAttention
 from plmlab.models.bert import BERTConfig
 
@@ -138,7 +138,7 @@ def test_how_many_numbers_are_learned_at_bert_bases_size() -> None:
     with torch.device("meta"):
         t5 = T5ForConditionalGeneration(T5Config(d_model=768, num_heads=12, num_layers=12)).encoder
     counted = {
-        "sinusoidal": 0, "learned": Learned(base.time, base.model).weight.numel(),
+        "sinusoidal": 0, "learned": LearnedPositions(base.time, base.model).weight.numel(),
         "Shaw": 12 * (shaw.key_distance.weight.numel() + shaw.value_distance.weight.numel()),
         "Transformer-XL": 12 * sum(w.numel() for w in (xl.r.weight, xl.content_bias, xl.position_bias)),
         "T5": sum(w.numel() for name, w in t5.named_parameters() if "relative_attention_bias" in name),

@@ -8,7 +8,7 @@ from transformers.models.llama import modeling_llama as llama
 from transformers.models.t5.modeling_t5 import T5Attention
 
 from plmlab.labs.position.formulas import alibi, alibi_slopes, rotated
-from plmlab.layers.relative import bucket
+from plmlab.layers.relative import relative_position_bucket
 
 DISTANCES = torch.arange(-200, 400)
 
@@ -17,16 +17,16 @@ DISTANCES = torch.arange(-200, 400)
 def test_the_buckets_are_t5s_for_one_side_and_for_both(buckets: int, farthest: int) -> None:
     """``transformers`` counts j − i, we i − j. Both ways, each side has half the buckets, those ahead come last."""
     theirs = T5Attention._relative_position_bucket(-DISTANCES, False, buckets, farthest)
-    assert bucket(DISTANCES, buckets, farthest).tolist() == theirs.tolist()
+    assert relative_position_bucket(DISTANCES, buckets, farthest).tolist() == theirs.tolist()
     both = T5Attention._relative_position_bucket(-DISTANCES, True, buckets, farthest)
-    ours = bucket(DISTANCES.abs(), buckets // 2, farthest) + buckets // 2 * (DISTANCES < 0)
+    ours = relative_position_bucket(DISTANCES.abs(), buckets // 2, farthest) + buckets // 2 * (DISTANCES < 0)
     assert ours.tolist() == both.tolist()
 
 
 def test_the_buckets_by_hand() -> None:
     """Of 8 buckets up to 64: 0 to 3 alone, then 4 to 7, 8 to 15, 16 to 31, and all the rest."""
     edges = torch.tensor([-3, 0, 3, 4, 7, 9, 15, 17, 31, 33, 64, 1000])
-    assert bucket(edges, 8, 64).tolist() == [0, 0, 3, 4, 4, 5, 5, 6, 6, 7, 7, 7]
+    assert relative_position_bucket(edges, 8, 64).tolist() == [0, 0, 3, 4, 4, 5, 5, 6, 6, 7, 7, 7]
 
 
 def test_rotary_positions_are_those_of_gpt_j_and_in_another_layout_llamas() -> None:

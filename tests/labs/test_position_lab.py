@@ -71,15 +71,15 @@ def test_the_maps_are_those_of_transformers(real: tuple) -> None:
     given = AutoTokenizer.from_pretrained(get_model_path())(lab.text, return_tensors="pt")
     with torch.no_grad():
         for reading in lab.variants:
-            seen = theirs(**given, position_ids=reading.positions[None], output_attentions=True).attentions
+            seen = theirs(**given, position_ids=reading.position_ids[None], output_attentions=True).attentions
             torch.testing.assert_close(reading.weights, torch.cat(seen), rtol=0, atol=1e-5)
-    assert lab.variants[0].positions.tolist() == list(range(16))
-    assert len(set(lab.variants[1].positions.tolist())) == 16
-    assert lab.variants[2].positions.unique().tolist() == [0]
+    assert lab.variants[0].position_ids.tolist() == list(range(16))
+    assert len(set(lab.variants[1].position_ids.tolist())) == 16
+    assert lab.variants[2].position_ids.unique().tolist() == [0]
 
 
 def test_the_default_head_looks_one_token_back_and_cannot_without_positions(real: tuple) -> None:
-    """Layer 0, head 2 of MiniLM, on any sentence; shuffled, it follows the positions and not the slots."""
+    """Layer 0, head 2 of MiniLM, on any sentence; shuffled, it follows the positions and not the positions."""
     for text in (TEXT, "She opened the letter, read it twice and burned it."):
         lab = PositionLab(*real, text)
         assert (lab.state["layer"], lab.state["head"]) == (0, 2)
@@ -98,11 +98,11 @@ def test_shuffled_positions_are_the_sentence_in_another_order(real: tuple, seed:
     and where all positions are one, any order of the words gives the same attention."""
     model, tokenizer = real
     lab = PositionLab(model, tokenizer, TEXT, seed=seed)
-    order = lab.variants[1].positions.argsort().tolist()
+    order = lab.variants[1].position_ids.argsort().tolist()
     ids = tokenizer.encode(TEXT)
-    spoken = tokenizer.decode([[0, *ids][slot] for slot in order[1:-1]])
+    spoken = tokenizer.decode([[0, *ids][position] for position in order[1:-1]])
     other = PositionLab(model, tokenizer, spoken)
-    assert tokenizer.encode(spoken) == [[0, *ids][slot] for slot in order[1:-1]]
+    assert tokenizer.encode(spoken) == [[0, *ids][position] for position in order[1:-1]]
     for mine, theirs in ((1, 0), (2, 2)):
         torch.testing.assert_close(lab.variants[mine].weights[:, :, order][..., order], other.variants[theirs].weights,
                                    rtol=0, atol=1e-5)
@@ -146,8 +146,8 @@ def test_a_head_or_the_mean_of_all(lab: PositionLab) -> None:
 def test_shuffle_again_changes_the_shuffled_reading_alone(lab: PositionLab) -> None:
     first = lab.variants
     lab.shuffles += 1
-    assert lab.variants[1].positions.tolist() != first[1].positions.tolist()
-    assert lab.variants[1].positions[[0, -1]].tolist() == [0, len(lab.state["tokens"]) - 1]
+    assert lab.variants[1].position_ids.tolist() != first[1].position_ids.tolist()
+    assert lab.variants[1].position_ids[[0, -1]].tolist() == [0, len(lab.state["tokens"]) - 1]
     for i in (0, 2):
         assert lab.variants[i].weights is first[i].weights
     lab.shuffles -= 1
@@ -163,7 +163,7 @@ def test_the_learned_table_is_the_models(real: tuple) -> None:
     read = size[:, None] * (low + step * packed)
     assert ((read - table).abs() <= size[:, None] * step * 0.51 + 1e-7).all()
     assert (read @ read.T - table @ table.T)[1:, 1:].abs().max() < 1e-3
-    assert (axis["title"], axis["positions"], len(lab.table)) == ("position", 512, 512 * 384)
+    assert (axis["title"], axis["position_ids"], len(lab.table)) == ("position", 512, 512 * 384)
     assert len(lab.table) <= 200_000
     assert len(json.dumps(lab.state)) < 20_000
 
@@ -208,7 +208,7 @@ def test_a_lab_may_begin_empty(small: BERT, words: Tokenizer) -> None:
 def test_one_token_cannot_be_shuffled(lab: PositionLab) -> None:
     lab.text = "cat"
     assert "cannot be shuffled" in lab.message
-    assert lab.variants[0].positions.tolist() == lab.variants[1].positions.tolist() == [0, 1, 2]
+    assert lab.variants[0].position_ids.tolist() == lab.variants[1].position_ids.tolist() == [0, 1, 2]
 
 
 def test_a_long_sentence_is_cut_to_the_page_and_to_the_model(lab: PositionLab) -> None:
@@ -251,8 +251,8 @@ def test_a_gpt_reads_from_left_to_right(words: Tokenizer) -> None:
     lab = PositionLab(GPT(GPTConfig.tiny(len(words))), words, TEXT)
     assert lab.state["tokens"][0] == "[START]"
     assert all(not reading.weights.triu(1).any() for reading in lab.variants)
-    assert lab.variants[1].positions[0] == 0
-    assert [axis["positions"] for axis in lab.learned["axes"]] == [64]
+    assert lab.variants[1].position_ids[0] == 0
+    assert [axis["position_ids"] for axis in lab.learned["axes"]] == [64]
 
 
 def test_a_model_that_tells_two_places(words: Tokenizer) -> None:
@@ -261,7 +261,7 @@ def test_a_model_that_tells_two_places(words: Tokenizer) -> None:
     model = GLM(GLMConfig(len(words), time=20, layers=2, model=24, heads=3, inner=32)).eval()
     lab = PositionLab(model, words, TEXT, seed=1, axis=1, kind="learned")
     assert lab.summary() == "positions that GLM has learned, position in blank, 64 positions"
-    assert [(axis["title"], axis["positions"]) for axis in lab.learned["axes"]] == [
+    assert [(axis["title"], axis["position_ids"]) for axis in lab.learned["axes"]] == [
         ("position", 21), ("position in blank", 21)]
     tables = [model.embeddings.position.weight, model.embeddings.position_in_blank.weight]
     for i, (axis, table) in enumerate(zip(lab.learned["axes"], tables, strict=True)):
@@ -271,13 +271,13 @@ def test_a_model_that_tells_two_places(words: Tokenizer) -> None:
 
     one, count = blank_behind(words.encode(TEXT), None, words.vocab), 10
     assert lab.state["tokens"] == words.tokens(one.tokens.tolist()) and len(lab.state["tokens"]) == count + 2
-    mixed = lab.variants[1].positions
+    mixed = lab.variants[1].position_ids
     assert lab.state["axes"] == 2
     assert sorted(mixed[:count].tolist()) == list(range(1, 11)) and mixed[count:].tolist() == [11, 11]
     assert mixed[:count].tolist() != list(range(1, 11))
-    told = (one.positions, torch.stack([mixed, one.positions[1]]), torch.zeros_like(one.positions))
-    for variant, positions in zip(lab.variants, told, strict=True):
-        batch = Batch.of([replace(one, positions=positions)], pad=0)
+    told = (one.position_ids, torch.stack([mixed, one.position_ids[1]]), torch.zeros_like(one.position_ids))
+    for variant, position_ids in zip(lab.variants, told, strict=True):
+        batch = Batch.of([replace(one, position_ids=position_ids)], pad=0)
         with watch(model, "*attention.weights") as seen, torch.no_grad():
             model(batch)
         torch.testing.assert_close(variant.weights, torch.cat(list(seen.attention())), rtol=0, atol=1e-6)

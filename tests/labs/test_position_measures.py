@@ -17,17 +17,17 @@ def test_the_measures_by_hand() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_shuffle_moves_the_chosen_slots_only(seed: int) -> None:
-    positions = torch.arange(10, 18)
-    moved = shuffled(positions, [1, 2, 5], Random(seed))
+def test_a_shuffle_moves_the_chosen_positions_only(seed: int) -> None:
+    position_ids = torch.arange(10, 18)
+    moved = shuffled(position_ids, [1, 2, 5], Random(seed))
     assert moved[[0, 3, 4, 6, 7]].tolist() == [10, 13, 14, 16, 17]
-    assert sorted(moved.tolist()) == positions.tolist()
-    assert moved.tolist() != positions.tolist()
-    assert torch.equal(moved, shuffled(positions, [1, 2, 5], Random(seed)))
+    assert sorted(moved.tolist()) == position_ids.tolist()
+    assert moved.tolist() != position_ids.tolist()
+    assert torch.equal(moved, shuffled(position_ids, [1, 2, 5], Random(seed)))
 
 
 def test_all_orders_come_up_alike() -> None:
-    positions = torch.arange(3)
-    seen = [tuple(shuffled(positions, [0, 1, 2], Random(seed)).tolist()) for seed in range(2000)]
+    position_ids = torch.arange(3)
+    seen = [tuple(shuffled(position_ids, [0, 1, 2], Random(seed)).tolist()) for seed in range(2000)]
     assert sorted(set(seen)) == [(0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)]
     assert all(abs(seen.count(order) / 2000 - 0.2) < 0.04 for order in set(seen))

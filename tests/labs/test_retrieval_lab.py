@@ -12,7 +12,7 @@ from plmlab.labs import RetrievalLab, RetrievalPreset
 from plmlab.labs.retrieval.edits import Edits
 from plmlab.labs.retrieval.plane import Plane
 from plmlab.labs.retrieval.sight import marked
-from plmlab.models.lookup import Lookup, Query
+from plmlab.models.retrieve_and_read import Query, RetrieveAndRead
 from plmlab.retrieval import NULL, Block, HNSWIndex, IVFIndex
 from plmlab.retrieval.reading import Reading
 
@@ -78,7 +78,7 @@ def test_edits_are_those_of_a_lookup_made_anew_and_the_callers_stays_as_it_is() 
     made = RetrievalLab(given, PRESETS, k=8, replaced={"0": ALDER}, removed=[3], added=[["Dusk", "Dusk is a film ."]])
     told = [Block(title, 0, (text,)) for title, text in TOLD.items()]
     told[0] = Block(ALDER[0], 0, (ALDER[1],))
-    anew = Lookup.of(model(), words(), [*told[:3], *told[4:], Block("Dusk", 0, ("Dusk is a film .",))])
+    anew = RetrieveAndRead.of(model(), words(), [*told[:3], *told[4:], Block("Dusk", 0, ("Dusk is a film .",))])
     numbers = dict(zip(range(7), (0, 1, 2, 4, 5, 6, 7), strict=True)) | {NULL: NULL}
     wanted = anew.read([query(TEXT)], 8, also=[[ids(text) for text in texts_of(made)]])[0]
     agree(made.state["documents"], texts_of(made), wanted, numbers)
@@ -201,7 +201,7 @@ def test_what_is_only_strange_is_noted() -> None:
 
 def test_what_a_lab_needs() -> None:
     with pytest.raises(ValueError, match="holds no documents"):
-        RetrievalLab(Lookup.of(model(), words()), PRESETS)
+        RetrievalLab(RetrieveAndRead.of(model(), words()), PRESETS)
     with pytest.raises(ValueError, match="no statement to begin with"):
         RetrievalLab(lookup())
     made = RetrievalLab(lookup(), [RetrievalPreset("dog", "[MASK] dog")])

@@ -98,7 +98,7 @@ def test_leaks_are_the_rows_that_read_a_later_token() -> None:
     later = x.clone()
     later[3] += 1
     changed = (follow(module, later, CAUSAL, split_by_view).mixed - wrong.mixed).abs().amax(-1) > 1e-9
-    assert bool(changed[1, 0]), "slot 0 has seen slot 3"
+    assert bool(changed[1, 0]), "position 0 has seen position 3"
     assert not (follow(module, later, CAUSAL).out[:3] - right.out[:3]).any()
 
 

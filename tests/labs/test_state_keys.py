@@ -175,5 +175,5 @@ def test_a_key_that_is_not_there_is_seen_at_any_depth() -> None:
     [state] = states_of("cloze")
     assert strangers({("gaps", "length"), ("pair", "rows"), ("pair", "row"), ("gap",)}, [state]) == {"pair.row", "gap"}
     given = {"tokens": [], "kinds": [], "second": None, "hidden": [], "pair": None, "question": "", "answers": "",
-             "gaps": [{"slot": 1, "word": None, "left": None, "both": {"rows": [], "own": None}}]}
+             "gaps": [{"position": 1, "word": None, "left": None, "both": {"rows": [], "own": None}}]}
     assert sorted(wrong(given, state)) == ["state.answer", "state.answers", "state.gaps[0].both.kl"]

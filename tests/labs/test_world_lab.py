@@ -68,7 +68,7 @@ def test_the_readers_are_the_exact_ones(lab: WorldLab, small: World) -> None:
         assert dict(map(tuple, column["both"]["likeliest"])).items() <= both.items()
         assert column["left"]["likeliest"][0][1] == max(left.values())
     gains = [math.log(c["both"]["own"] / c["left"]["own"]) for c in shown["words"]]
-    assert shown["gain"]["slot"] == gains.index(max(gains)) and shown["gain"]["nats"] == max(gains) > 1
+    assert shown["gain"]["position"] == gains.index(max(gains)) and shown["gain"]["nats"] == max(gains) > 1
 
 
 def test_a_sentence_outside_the_grammar_is_told_where_and_what_else(lab: WorldLab, small: World) -> None:

@@ -50,7 +50,7 @@ def worked(kind: type[Alignment]) -> tuple[Alignment, list[float]]:
 
 
 @every_kind
-def test_two_slots_by_hand(kind: type[Alignment]) -> None:
+def test_two_positions_by_hand(kind: type[Alignment]) -> None:
     module, (one, other) = worked(kind)
     memory, query = numbers([[[1, 2], [0, 3]]]), numbers([[[1, 0]]])
     with watch(module) as seen:

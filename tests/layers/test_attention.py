@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from plmlab.interpret import intervene, switch_off, watch
+from plmlab.interpret import ablate_heads, intervene, watch
 from plmlab.layers.attention import Cache, MultiHeadAttention, masked_softmax, scaled_dot_product
 from plmlab.layers.relative import ShawAttention
 from plmlab.visibility import AttentionMask
@@ -155,7 +155,7 @@ def test_cache_rows_can_be_chosen() -> None:
 
 
 def test_what_a_cache_forgets_it_never_read() -> None:
-    """Slots are read ahead, forgotten, and others read in their place; an empty cache has nothing to forget."""
+    """Positions are read ahead, forgotten, and others read in their place; an empty cache has nothing to forget."""
     module, x, cache = attention(), tensor(B, T, D), Cache()
     mask = AttentionMask(causal=True)
     cache.forget(1)
@@ -174,7 +174,7 @@ def test_a_head_switched_off_is_its_slice_of_the_projection_zeroed() -> None:
     with torch.no_grad():
         cut.out.weight[:, 2 * width:3 * width] = 0
     for point in ("weights", "mixed"):
-        with intervene(module, {point: switch_off(2)}):
+        with intervene(module, {point: ablate_heads(2)}):
             changed = module(x, mask)
         torch.testing.assert_close(changed, cut(x, mask), rtol=0, atol=1e-10)
         assert not torch.allclose(changed, module(x, mask))

@@ -39,8 +39,8 @@ def test_filters_and_the_largest_place_by_hand() -> None:
         words = model(codes)
     assert words.shape == (3, 5, 6)
     found = seen["found"].unflatten(0, (3, 5))
-    for row, slot in ((0, 1), (0, 2), (1, 1), (2, 1), (2, 3)):
-        assert found[row, slot].tolist() == pytest.approx(by_hand(model, codes[row, slot].tolist()), abs=1e-5)
+    for row, position in ((0, 1), (0, 2), (1, 1), (2, 1), (2, 3)):
+        assert found[row, position].tolist() == pytest.approx(by_hand(model, codes[row, position].tolist()), abs=1e-5)
     torch.testing.assert_close(words, model.projection(model.highways(found)))
 
 

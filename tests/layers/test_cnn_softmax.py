@@ -36,9 +36,9 @@ def test_the_logits_by_hand() -> None:
     for word, spelled in enumerate(SPELLED):
         vector = softmax.cnn(spelled[None, None])[0, 0].tolist()
         for row in range(2):
-            for slot in range(2):
-                h = hidden[row, slot].tolist()
-                assert float(logits[row, slot, word]) == pytest.approx(
+            for position in range(2):
+                h = hidden[row, position].tolist()
+                assert float(logits[row, position, word]) == pytest.approx(
                     sum(a * b for a, b in zip(h, vector, strict=True)), abs=1e-12)
 
 
@@ -47,11 +47,11 @@ def test_the_corrected_logits_by_hand() -> None:
     logits, matrix = softmax(hidden, SPELLED).detach(), softmax.matrix.weight.tolist()
     for word, spelled in enumerate(SPELLED):
         vector, own = softmax.cnn(spelled[None, None])[0, 0].tolist(), softmax.corrections[word].tolist()
-        for slot in range(2):
-            h = hidden[1, slot].tolist()
+        for position in range(2):
+            h = hidden[1, position].tolist()
             by_hand = sum(h[number] * (vector[number] + sum(matrix[number][place] * own[place] for place in range(2)))
                           for number in range(6))
-            assert float(logits[1, slot, word]) == pytest.approx(by_hand, abs=1e-12)
+            assert float(logits[1, position, word]) == pytest.approx(by_hand, abs=1e-12)
 
 
 def test_it_begins_without_corrections() -> None:

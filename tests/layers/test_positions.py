@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from plmlab.layers.positions import Learned, Sinusoidal, sinusoid
+from plmlab.layers.positions import LearnedPositions, Sinusoidal, sinusoid
 
 
 def test_sinusoid_of_four_dimensions() -> None:
@@ -47,11 +47,11 @@ def test_sinusoidal_grows_and_is_not_saved() -> None:
 
 
 def test_learned_refuses_what_is_too_long() -> None:
-    module = Learned(5, 4)
+    module = LearnedPositions(5, 4)
     assert module(torch.arange(5)[None]).shape == (1, 5, 4)
     with pytest.raises(ValueError, match=r"text of 6 tokens is too long.* 5 positions"):
         module(torch.arange(6)[None])
-    assert module(torch.tensor([[0, 1, 2, 3, 4, 3, 1]])).shape == (1, 7, 4), "slots may share a place"
+    assert module(torch.tensor([[0, 1, 2, 3, 4, 3, 1]])).shape == (1, 7, 4), "positions may share a place"
 
 
 def test_a_sinusoid_before_zero_is_that_of_the_formula() -> None:

@@ -115,7 +115,7 @@ def test_a_text_in_two_pieces_is_the_text_if_the_state_is_carried(kind: type[Cel
         assert_close(mine, true, atol=1e-12, rtol=0)
 
 
-def test_every_gate_is_seen_at_every_slot_and_can_be_held_open_or_shut() -> None:
+def test_every_gate_is_seen_at_every_step_and_can_be_held_open_or_shut() -> None:
     torch.manual_seed(0)
     model, x = Recurrent(LSTMCell, 3, 4, 2).double(), torch.randn(2, 6, 3, dtype=torch.float64)
     with watch(model) as seen:
@@ -141,12 +141,12 @@ def test_the_gradient_through_time_is_the_ordered_product_of_the_steps() -> None
     by_autograd = torch.stack([torch.autograd.grad(shown[0, -1, unit], start, retain_graph=True)[0][0, 0]
                                for unit in range(4)])
     product = torch.eye(4, dtype=torch.float64)
-    for slot in range(6):
-        product = (1 - shown[0, slot] ** 2).diag() @ cell.weight_hh @ product
+    for step in range(6):
+        product = (1 - shown[0, step] ** 2).diag() @ cell.weight_hh @ product
     assert_close(by_autograd, product, atol=1e-12, rtol=0)
     turned = torch.eye(4, dtype=torch.float64)
-    for slot in range(6):
-        turned = turned @ (1 - shown[0, slot] ** 2).diag() @ cell.weight_hh
+    for step in range(6):
+        turned = turned @ (1 - shown[0, step] ** 2).diag() @ cell.weight_hh
     assert not torch.allclose(by_autograd, turned, atol=1e-6)
 
 

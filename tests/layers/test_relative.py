@@ -7,7 +7,7 @@ import torch
 
 from plmlab.interpret import intervene, watch
 from plmlab.layers.attention import MultiHeadAttention
-from plmlab.layers.relative import DistanceBias, ShawAttention, TransformerXLAttention, relative_shift
+from plmlab.layers.relative import RelativePositionBias, ShawAttention, TransformerXLAttention, relative_shift
 from plmlab.visibility import AttentionMask
 
 TERMS = ("content", "content_position", "global_content", "global_position")
@@ -87,7 +87,7 @@ def place(distance: int, model: int) -> torch.Tensor:
 
 
 def by_pairs(module: TransformerXLAttention, h: torch.Tensor, query: int, looks: torch.Tensor) -> torch.Tensor:
-    """Dai et al. 2019, §3.3, pair by pair: the last ``query`` slots of h look at all of it."""
+    """Dai et al. 2019, §3.3, pair by pair: the last ``query`` positions of h look at all of it."""
     batch, key, model = h.shape
     width, z = model // module.heads, torch.zeros(batch, query, model, dtype=h.dtype)
     for b in range(batch):
@@ -219,7 +219,7 @@ def test_the_bias_is_that_of_mpnet_s_buckets() -> None:
     """Of any positions, those that stand twice too, against the buckets of ``transformers``."""
     from transformers.models.mpnet.modeling_mpnet import MPNetEncoder
 
-    bias = DistanceBias(32, 3)
+    bias = RelativePositionBias(32, 3)
     query, key = torch.tensor([[5, 0, 300, 17]]), torch.tensor([[0, 1, 5, 5, 299, 140, 20]])
     buckets = MPNetEncoder.relative_position_bucket(key[:, None, :] - query[:, :, None], num_buckets=32)
     torch.testing.assert_close(bias(query, key), bias.weight[buckets].permute(0, 3, 1, 2))

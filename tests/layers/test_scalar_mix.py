@@ -29,9 +29,9 @@ def test_shares_and_gamma_by_hand() -> None:
     assert mixed[1, 2, 3].item() == pytest.approx(wanted, rel=1e-5)
 
 
-def test_normed_over_the_real_slots_of_the_batch() -> None:
+def test_normed_over_the_real_positions_of_the_batch() -> None:
     mixed = ScalarMix(1, normed=True)([LAYERS[2]], REAL)
-    numbers = [float(number) for row, slot in REAL.nonzero().tolist() for number in LAYERS[2][row, slot]]
+    numbers = [float(number) for row, position in REAL.nonzero().tolist() for number in LAYERS[2][row, position]]
     mean = sum(numbers) / len(numbers)
     size = (sum((number - mean) ** 2 for number in numbers) / len(numbers)) ** 0.5
     torch.testing.assert_close(mixed, (LAYERS[2] - mean) / size)

@@ -11,23 +11,24 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from plmlab.layers import word_losses
-from plmlab.layers.word_losses import NCE, FullSoftmax, NegativeSampling, WordLoss, noise_distribution
+from plmlab.layers import sampled_softmax
+from plmlab.layers.sampled_softmax import NCE, FullSoftmax, NegativeSampling, WordLoss, noise_distribution
 
-TEXTS, SLOTS, MODEL, VOCAB, NEGATIVES = 3, 4, 5, 7, 5
+TEXTS, POSITIONS, MODEL, VOCAB, NEGATIVES = 3, 4, 5, 7, 5
 COUNTS = torch.tensor([0.0, 3, 1, 40, 12, 7, 5])
 
 
 class Pairs:
-    """Slots of which each says several words: slot (t, s) those in ``said[t][s]``, and slots that say none."""
+    """Positions of which each says several words: position (t, s) those in ``said[t][s]``, and positions that say
+    none."""
 
     said = (((3, 4), (1,), (), (5, 5, 6)), ((2,), (), (), ()), ((6, 3, 3, 4), (4,), (5,), ()))
 
     def __init__(self) -> None:
         drawn = torch.Generator().manual_seed(0)
-        self.hidden = torch.randn(TEXTS, SLOTS, MODEL, generator=drawn, dtype=torch.float64, requires_grad=True)
+        self.hidden = torch.randn(TEXTS, POSITIONS, MODEL, generator=drawn, dtype=torch.float64, requires_grad=True)
         self.output = torch.randn(VOCAB, MODEL, generator=drawn, dtype=torch.float64, requires_grad=True)
-        self.listed = [(t, s, word) for t, s in product(range(TEXTS), range(SLOTS)) for word in self.said[t][s]]
+        self.listed = [(t, s, word) for t, s in product(range(TEXTS), range(POSITIONS)) for word in self.said[t][s]]
 
     def loss(self, by: WordLoss) -> Tensor:
         """What ``by`` says of them."""
@@ -37,7 +38,7 @@ class Pairs:
         return by(scores, targets, self.hidden, self.weights(), self.output)
 
     def weights(self) -> Tensor:
-        """How many pairs each slot stands in."""
+        """How many pairs each position stands in."""
         return torch.tensor([[float(len(words)) for words in row] for row in self.said])
 
     def gradients(self, loss: Tensor) -> tuple[Tensor, ...]:
@@ -125,7 +126,7 @@ both = pytest.mark.parametrize("kind", [NegativeSampling, NCE])
 def test_with_the_draws_given_it_is_the_sum_over_its_decisions(
         kind: type[NegativeSampling], monkeypatch: pytest.MonkeyPatch) -> None:
     draws = torch.tensor([[3, 3, 6, 1], [5, 2, 2, 2], [4, 3, 5, 6]])
-    monkeypatch.setattr(word_losses, "DRAWN", 4)
+    monkeypatch.setattr(sampled_softmax, "DRAWN", 4)
     monkeypatch.setattr(torch, "multinomial", lambda noise, count, replacement: draws.flatten())
     pairs, shares = Pairs(), F.one_hot(draws, VOCAB).double().mean(1)
     theirs = judged(pairs, kind, shares)
@@ -154,7 +155,7 @@ def test_each_text_has_draws_of_its_own_and_they_follow_the_noise(monkeypatch: p
     for _ in range(300):
         Pairs().loss(loss)
     drawn = torch.cat(asked)
-    assert len(drawn) == 300 * TEXTS * word_losses.DRAWN
+    assert len(drawn) == 300 * TEXTS * sampled_softmax.SHARED_NEGATIVES
     shares = torch.bincount(drawn, minlength=VOCAB) / len(drawn)
     for share, q in zip(shares.tolist(), loss.noise.tolist(), strict=True):
         assert share == pytest.approx(q, abs=4 * (q / len(drawn)) ** 0.5)
@@ -196,8 +197,8 @@ def test_with_many_negatives_its_gradient_is_that_of_maximum_likelihood() -> Non
 
 
 @pytest.mark.parametrize("by", [FullSoftmax(0, 0), told(NegativeSampling), told(NCE)], ids=lambda by: type(by).__name__)
-def test_a_slot_of_no_pair_adds_nothing(by: WordLoss) -> None:
-    """Whatever stands in a slot of weight 0, loss and gradients stay as they are, and its own gradient is 0."""
+def test_a_position_of_no_pair_adds_nothing(by: WordLoss) -> None:
+    """Whatever stands in a position of weight 0, loss and gradients stay as they are, and its own gradient is 0."""
     pairs, other = Pairs(), Pairs()
     empty = pairs.weights() == 0
     with torch.no_grad():

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from plmlab.example import Batch
-from plmlab.layers.positions import Learned
+from plmlab.layers.positions import LearnedPositions
 from plmlab.layers.shape import LayerShape
 from plmlab.layers.stack import TokenEmbeddings
 from plmlab.models.architectures import ENCODER_DECODER
@@ -33,11 +33,11 @@ class BARTEmbeddings(TokenEmbeddings):
 
     def __init__(self, config: BARTConfig, token: nn.Embedding) -> None:
         super().__init__(config, token)
-        self.position, self.norm = Learned(config.time, config.model), nn.LayerNorm(config.model)
+        self.position, self.norm = LearnedPositions(config.time, config.model), nn.LayerNorm(config.model)
 
     def forward(self, batch: Batch) -> Tensor:
         """The vector that each position starts with."""
-        return self.dropout(self.norm(self.token(batch.tokens) + self.position(batch.positions[:, 0])))
+        return self.dropout(self.norm(self.token(batch.tokens) + self.position(batch.position_ids[:, 0])))
 
 
 class BARTEncoder(Encoder):

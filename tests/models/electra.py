@@ -16,7 +16,7 @@ from plmlab.models.architectures import ENCODER
 from plmlab.models.bert import BERT, BERTConfig, BERTPretraining, Embeddings
 from plmlab.models.registry import Pretraining, model
 from plmlab.objectives import masked
-from plmlab.objectives.next_sentence import unasked
+from plmlab.objectives.next_sentence import without_nsp
 from plmlab.text.tokenizers import Tokenizer
 
 
@@ -68,7 +68,7 @@ class GeneratorPretraining(BERTPretraining):
 
 
 @model("electra-pretraining", ELECTRAConfig, ENCODER, Pretraining(
-    "electra", masked, Tokenizer.wordpiece, added=2, pairs=unasked(masked), likelihood=False))
+    "electra", masked, Tokenizer.wordpiece, added=2, pairs=without_nsp(masked), likelihood=False))
 class ELECTRAPretraining(nn.Module):
     """Both networks; `encoder`, a BERT, is what is kept. They share the vectors of tokens, positions and segments."""
 
@@ -77,7 +77,7 @@ class ELECTRAPretraining(nn.Module):
         self.config = config
         self.generator, self.encoder = GeneratorPretraining(config.generator), BERT(config.discriminator)
         for table in ("token", "position", "segment"):
-            setattr(self.generator.bert.embeddings, table, getattr(self.encoder.embeddings, table))
+            setattr(self.generator.encoder.embeddings, table, getattr(self.encoder.embeddings, table))
         width = config.discriminator.model
         self.transform, self.output = nn.Linear(width, width), nn.Linear(width, 1)
         self.transform.apply(initialise), self.output.apply(initialise)
@@ -89,9 +89,10 @@ class ELECTRAPretraining(nn.Module):
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
         """The generator's loss, and λ times the mean over real tokens of −log p(replaced or not) (§3.1)."""
         hidden = batch.targets != IGNORE
-        logits = self.generator.token_logits(self.generator.bert(batch)[hidden])
+        logits = self.generator.token_logits(self.generator.encoder(batch)[hidden])
         said = torch.multinomial(logits.detach().softmax(-1), 1)[:, 0]
         replaced = torch.zeros_like(hidden).masked_scatter(hidden, said != batch.targets[hidden])
         spoilt = replace(batch, tokens=batch.tokens.masked_scatter(hidden, said))
-        found = F.binary_cross_entropy_with_logits(self(spoilt)[batch.looked_at], replaced[batch.looked_at].float())
+        found = F.binary_cross_entropy_with_logits(self(spoilt)[batch.padding_mask],
+                                                   replaced[batch.padding_mask].float())
         return F.cross_entropy(logits, batch.targets[hidden]) + self.config.weight * found

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from plmlab.example import Batch, PairExample
 from plmlab.layers.attention import UnscaledAttention
-from plmlab.layers.relative import DistanceBackBias, DistanceBias
+from plmlab.layers.relative import CausalRelativePositionBias, RelativePositionBias
 from plmlab.layers.shape import LayerShape
 from plmlab.layers.stack import Stack, TokenEmbeddings
 from plmlab.layers.transformer import DecoderLayer, PreNorm
@@ -43,7 +43,7 @@ class T5Stack(Stack):
     """What encoder and decoder have in common; a distance has one bias a head, for all layers."""
 
     embeddings_class, residual_class, attention_class = TokenEmbeddings, PreNorm, UnscaledAttention
-    distance_class: type[DistanceBias] = DistanceBias
+    distance_class: type[RelativePositionBias] = RelativePositionBias
 
     def __init__(self, config: T5Config, token: nn.Embedding) -> None:
         super().__init__(config, token)
@@ -65,7 +65,7 @@ class T5DecoderLayer(DecoderLayer):
 
 
 class T5Decoder(T5Stack, Decoder):
-    layer_class, distance_class = T5DecoderLayer, DistanceBackBias
+    layer_class, distance_class = T5DecoderLayer, CausalRelativePositionBias
 
 
 def parts(rng: Random, total: int, count: int) -> list[int]:

@@ -13,7 +13,7 @@ from plmlab.example import IGNORE, Batch
 from plmlab.models.bert import BERT, BERTConfig, BERTPretraining
 from plmlab.models.registry import ModelSpec
 from plmlab.models.task_heads import SentenceClassifier, SpanClassifier, TaskHead, TaskHeadConfig, TokenClassifier
-from plmlab.objectives import answered, classified, tagged
+from plmlab.objectives import sequence_classification, span_qa, token_classification
 from plmlab.text import Tokenizer
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.train import fit
@@ -39,9 +39,9 @@ def same(a: torch.Tensor, b: torch.Tensor) -> None:
 
 SENTENCES = [list(range(40, 44)), [50], list(range(45, 54))]
 EXAMPLES = {
-    SentenceClassifier: [classified(s, len(s) % 2, pair=s[:1], vocab=VOCAB) for s in SENTENCES],
-    TokenClassifier: [tagged(s, [t % 2 for t in s], vocab=VOCAB) for s in SENTENCES],
-    SpanClassifier: [answered([41, 42], s, 0, (len(s) + 1) // 2, vocab=VOCAB) for s in SENTENCES],
+    SentenceClassifier: [sequence_classification(s, len(s) % 2, pair=s[:1], vocab=VOCAB) for s in SENTENCES],
+    TokenClassifier: [token_classification(s, [t % 2 for t in s], vocab=VOCAB) for s in SENTENCES],
+    SpanClassifier: [span_qa([41, 42], s, 0, (len(s) + 1) // 2, vocab=VOCAB) for s in SENTENCES],
 }
 
 
@@ -58,16 +58,16 @@ def test_padding_changes_nothing(kind: type[TaskHead]) -> None:
 
 
 def test_a_class_is_said_from_the_pooled_cls() -> None:
-    model, batch = made(SentenceClassifier, 3), Batch.of([classified([40, 41], 2, vocab=VOCAB)], pad=0)
+    model, batch = made(SentenceClassifier, 3), Batch.of([sequence_classification([40, 41], 2, vocab=VOCAB)], pad=0)
     pooled = torch.tanh(model.encoder(batch)[0, 0] @ model.encoder.pooler.weight.T + model.encoder.pooler.bias)
     logits = pooled @ model.output.weight.T + model.output.bias
     same(model(batch)[0], logits)
     same(model.loss(batch), -(logits[2] - logits.exp().sum().log()))
 
 
-def test_tags_are_said_from_their_slots_and_none_is_no_loss() -> None:
+def test_tags_are_said_from_their_positions_and_none_is_no_loss() -> None:
     model = made(TokenClassifier, 4)
-    batch = Batch.of([tagged([40, 41, 42], [3, IGNORE, 1], vocab=VOCAB)], pad=0)
+    batch = Batch.of([token_classification([40, 41, 42], [3, IGNORE, 1], vocab=VOCAB)], pad=0)
     logs = (model.encoder(batch)[0] @ model.output.weight.T + model.output.bias).log_softmax(-1)
     same(model(batch)[0].log_softmax(-1), logs)
     same(model.loss(batch), -(logs[1, 3] + logs[3, 1]) / 2)
@@ -75,7 +75,7 @@ def test_tags_are_said_from_their_slots_and_none_is_no_loss() -> None:
 
 def test_a_span_s_loss_is_that_of_its_two_ends() -> None:
     model = made(SpanClassifier)
-    batch = Batch.of([answered([40], [41, 42, 43], 1, 3, vocab=VOCAB), answered([44], [45], None, vocab=VOCAB)], pad=0)
+    batch = Batch.of([span_qa([40], [41, 42, 43], 1, 3, vocab=VOCAB), span_qa([44], [45], None, vocab=VOCAB)], pad=0)
     scores = model.encoder(batch)[0] @ model.output.weight.T + model.output.bias
     logs = scores.log_softmax(0)
     same(model.loss(batch), -(logs[4, 0] + logs[5, 1]) / 2)
@@ -91,7 +91,7 @@ def test_the_best_span_is_that_of_a_search_through_all(longest: int) -> None:
         spans = [(i, j) for i, j in product(text, text) if i <= j < i + longest]
         assert tuple(found) == max(spans, key=lambda s: float(logits[row, s[0], 0] + logits[row, s[1], 1]))
     assert len({tuple(span) for span in model.best(batch, longest).tolist()}) > 1
-    alone = Batch.of([classified([40, 41, 42], 0, vocab=VOCAB)], pad=0)
+    alone = Batch.of([sequence_classification([40, 41, 42], 0, vocab=VOCAB)], pad=0)
     assert 0 <= model.best(alone)[0, 0] <= model.best(alone)[0, 1] <= 4
 
 
@@ -113,27 +113,27 @@ def test_on_a_pretrained_bert_which_stays_as_it_is(kind: type[TaskHead]) -> None
     torch.manual_seed(1)
     pretrained = BERTPretraining(BERTConfig.tiny(60, 20)).double().eval()
     before = {name: tensor.clone() for name, tensor in pretrained.state_dict().items()}
-    model = kind.on(pretrained.bert)
+    model = kind.from_pretrained(pretrained.encoder)
     batch = Batch.of(EXAMPLES[kind], pad=0)
     assert not model.training and type(model.encoder.config) is BERTConfig and model.encoder.config == pretrained.config
-    same(model.encoder(batch), pretrained.bert(batch))
+    same(model.encoder(batch), pretrained.encoder(batch))
     fit(model, [batch], steps=3, lr=0.01, show=False)
-    assert not torch.allclose(model.encoder(batch), pretrained.bert(batch))
+    assert not torch.allclose(model.encoder(batch), pretrained.encoder(batch))
     for name, tensor in pretrained.state_dict().items():
         assert torch.equal(tensor, before[name]), name
-    again = kind.on(model.encoder)
+    again = kind.from_pretrained(model.encoder)
     same(again.encoder(batch), model.encoder(batch))
     assert not torch.equal(again.output.weight, model.output.weight)
 
 
 def test_as_many_labels_as_asked() -> None:
     bert = BERT(SIZE)
-    assert TokenClassifier.on(bert, labels=9)(Batch.of(EXAMPLES[TokenClassifier], pad=0)).shape[-1] == 9
-    assert SentenceClassifier.on(bert, labels=5).config == TaskHeadConfig(ModelSpec(BERT, SIZE), 5)
+    assert TokenClassifier.from_pretrained(bert, labels=9)(Batch.of(EXAMPLES[TokenClassifier], pad=0)).shape[-1] == 9
+    assert SentenceClassifier.from_pretrained(bert, labels=5).config == TaskHeadConfig(ModelSpec(BERT, SIZE), 5)
     with pytest.raises(ValueError, match="labels=3: a span has two ends"):
-        SpanClassifier.on(bert, labels=3)
+        SpanClassifier.from_pretrained(bert, labels=3)
     with pytest.raises(ValueError, match="a BERTPretraining is no encoder that a SpanClassifier can stand on"):
-        SpanClassifier.on(BERTPretraining(SIZE))
+        SpanClassifier.from_pretrained(BERTPretraining(SIZE))
 
 
 @KINDS
@@ -161,9 +161,9 @@ def test_it_learns_what_is_there_to_learn(kind: type[TaskHead]) -> None:
     generator = torch.Generator().manual_seed(0)
     texts = [torch.randperm(12, generator=generator)[:6].add(40).tolist() for _ in range(256)]
     examples = {
-        SentenceClassifier: lambda t: classified(t, int(t[0] > 45), vocab=VOCAB),
-        TokenClassifier: lambda t: tagged(t, [int(word > 45) for word in t], vocab=VOCAB),
-        SpanClassifier: lambda t: answered(t[:1], t, (at := t.index(max(t))), at + 1, vocab=VOCAB),
+        SentenceClassifier: lambda t: sequence_classification(t, int(t[0] > 45), vocab=VOCAB),
+        TokenClassifier: lambda t: token_classification(t, [int(word > 45) for word in t], vocab=VOCAB),
+        SpanClassifier: lambda t: span_qa(t[:1], t, (at := t.index(max(t))), at + 1, vocab=VOCAB),
     }[kind]
     batches = [Batch.of([examples(t) for t in texts[i: i + 32]], pad=0) for i in range(0, 256, 32)]
     torch.manual_seed(0)

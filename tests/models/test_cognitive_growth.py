@@ -6,7 +6,7 @@ from cognitive_pages import PAGES, QUESTION, WORDS, FewPages, Points, Scripted, 
 from torch import Tensor
 
 from plmlab.example import Batch
-from plmlab.models.cognitive_growth import Clue, Growth, edges_of
+from plmlab.models.cogqa_search import Clue, CogQASearch, edges_of
 from plmlab.objectives.cognitive_graphs import adjacency
 
 
@@ -76,11 +76,11 @@ def test_a_circle_comes_to_an_end() -> None:
 
 @pytest.mark.parametrize("most", [1, 2, 3])
 def test_no_more_nodes_than_are_allowed(most: int) -> None:
-    assert len(growth(by_hand, most_nodes=most).finished().graph) == most
+    assert len(growth(by_hand, max_nodes=most).finished().graph) == most
 
 
 def test_no_more_hops_than_are_allowed() -> None:
-    assert "Eva" not in growth(by_hand, most_hops=1).step(growth(by_hand).start()).graph
+    assert "Eva" not in growth(by_hand, max_hops=1).step(growth(by_hand).start()).graph
 
 
 def test_without_clues_none_goes_along() -> None:
@@ -100,7 +100,7 @@ def test_where_nothing_is_sure_the_likeliest_answer_is_taken() -> None:
     pages = FewPages()
     model = Unsure(lambda title, clues: {"Roma": (["Dusk", "Eva"], ["cafe"]), "Dusk": ([], ["Adam"]),
                                          "Eva": ([], ["Milton"])}.get(title, ([], [])))
-    asked = Growth(model, pages, WORDS.vocab, pages.ids(QUESTION), "special")
+    asked = CogQASearch(model, pages, WORDS.vocab, pages.ids(QUESTION), "special")
     states = [*asked.states()]
     assert [state.frontier for state in states] == [("Roma",), ("Dusk", "Eva"), ("Milton",), ()], \
         "a half below the threshold at Eva, two at Roma and Dusk"
@@ -135,7 +135,7 @@ def test_system_one_alone_takes_the_surest_span(surer: float, answer: str) -> No
                 if "1974" in WORDS.tokens(tokens) and tokens.count(WORDS.vocab.need("sep")) == 4:
                     logits[row, :, 2] *= surer                          # the film, read again with two clues
             return logits, semantics
-    asked = Growth(Surer(by_hand), FewPages(), WORDS.vocab, FewPages().ids(QUESTION), "special")
+    asked = CogQASearch(Surer(by_hand), FewPages(), WORDS.vocab, FewPages().ids(QUESTION), "special")
     last = asked.finished()
     assert set(last.answers) == {"Adam", "1974"} and asked.likeliest(last) == answer
     assert growth(by_hand, "who directed the film").likeliest(growth(by_hand, "who directed the film").start()) is None

@@ -17,7 +17,7 @@ from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.cogqa import CogQA, CogQAConfig, SelfLoopCogQA, best_spans, pointing
 from plmlab.models.registry import ModelSpec
 from plmlab.objectives.cognitive_graphs import CognitiveBatch, CognitiveExample
-from plmlab.objectives.hops import hops_and_answers
+from plmlab.objectives.cogqa_spans import hops_and_answers
 from plmlab.text import Tokenizer
 from plmlab.text.vocabulary import Vocabulary
 
@@ -126,17 +126,18 @@ def test_padding_is_not_pointed_at() -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_spans_by_brute_force(seed: int) -> None:
     torch.manual_seed(seed)
-    bounds = [(4, 7), (7, 8), (8, 14)]
+    sentence_spans = [(4, 7), (7, 8), (8, 14)]
     starts, ends = torch.randn(16).double(), torch.randn(16).double()
     starts[0] = torch.randn(()) - 0.5
     for most, longest, allow in product((1, 3, 20), (1, 2, 10), (0.0, 0.7, torch.inf)):
         expected = []
         for rank, start in enumerate(starts[4:14].argsort(descending=True).add(4).tolist()):
             if rank < most and starts[start] > starts[0] - allow:
-                sentence = [first <= start < behind for first, behind in bounds].index(True)
-                fitting = [slot for slot in range(start, bounds[sentence][1]) if slot - start < longest]
-                expected.append((start, max(fitting, key=lambda slot: ends[slot]) + 1, sentence))
-        found = best_spans(starts, ends, bounds, most, longest=longest, allow=allow)
+                sentence = [first <= start < behind for first, behind in sentence_spans].index(True)
+                fitting = [position for position in range(start, sentence_spans[sentence][1])
+                           if position - start < longest]
+                expected.append((start, max(fitting, key=lambda position: ends[position]) + 1, sentence))
+        found = best_spans(starts, ends, sentence_spans, most, longest=longest, allow=allow)
         assert [(one.start, one.end, one.sentence) for one in found] == expected
         for one in found:
             assert one.margin == pytest.approx(float(starts[one.start] - starts[0]))
@@ -150,7 +151,7 @@ def test_no_paragraph_no_span() -> None:
 @BOTH
 def test_it_stands_on_a_copy(kind: type[CogQA]) -> None:
     bert = BERT(SIZE)
-    model = kind.on(bert)
+    model = kind.from_pretrained(bert)
     batch = Batch.of([START], pad=0)
     same(model.encoder(batch), bert(batch))
     with torch.no_grad():
@@ -158,7 +159,7 @@ def test_it_stands_on_a_copy(kind: type[CogQA]) -> None:
     assert bool(bert.embeddings.token.weight.any())
     assert type(model.reasoner) is kind.reasoner_class
     with pytest.raises(ValueError, match="labels=2: CogQA points at hop starts"):
-        CogQA.on(bert, 2)
+        CogQA.from_pretrained(bert, 2)
 
 
 @BOTH

@@ -13,7 +13,7 @@ from plmlab.layers.positions import sinusoid
 from plmlab.layers.transformer import PostNorm, PreNorm, Residual
 from plmlab.models.bert import BERT, BERTConfig, BERTPretraining
 from plmlab.models.gpt import GPT, GPT2, GPTConfig
-from plmlab.models.registry import find, type_of
+from plmlab.models.registry import model_type, type_of
 from plmlab.models.transformer import Decoder, Encoder, Transformer, TransformerConfig
 from plmlab.objectives import causal, masked
 from plmlab.text.vocabulary import Vocabulary
@@ -118,7 +118,7 @@ def test_a_mask_of_its_own_for_each_example() -> None:
     visible = closed.visible
     for key in range(5):
         visible = visible.edited(1, key, key == 2)
-    closed = Example(closed.tokens, closed.positions, closed.segments, visible, closed.targets)
+    closed = Example(closed.tokens, closed.position_ids, closed.segments, visible, closed.targets)
     together = model(Batch.of([closed, reads(list(range(7, 15))), plain], pad=0))
     same(together[0, :5], model(Batch.of([closed], pad=0))[0])
     same(together[2, :5], model(Batch.of([plain], pad=0))[0])
@@ -130,12 +130,12 @@ def test_bert_adds_positions_and_segments() -> None:
     example = masked([9, 9, 9], pair=[9, 9], vocab=VOCAB, rng=Random(0), select=())
     hidden = model(Batch.of([example], pad=0))[0]
     assert not torch.allclose(hidden[1], hidden[2])
-    one = Example(example.tokens, example.positions, torch.zeros_like(example.segments), example.visible,
+    one = Example(example.tokens, example.position_ids, torch.zeros_like(example.segments), example.visible,
                   example.targets)
     assert not torch.allclose(hidden, model(Batch.of([one], pad=0))[0])
 
 
-def test_bert_loss_is_of_all_selected_slots_and_of_no_other() -> None:
+def test_bert_loss_is_of_all_selected_positions_and_of_no_other() -> None:
     model = exact(BERTPretraining(BERTConfig(60, time=16, layers=1, model=12, heads=3, inner=20)))
     batch = Batch.of([reads(list(range(7, 17))), reads([20, 21])], pad=0)
     logits = model(batch).log_softmax(-1)
@@ -183,7 +183,7 @@ def test_transformer_scales_its_embeddings_and_adds_sinusoids() -> None:
     with watch(model, "*.embedded", "decoder.layers.1.hidden") as seen:
         logits = model(batch)
     for side, half in (("encoder", batch.source), ("decoder", batch.target)):
-        place = sinusoid(half.positions[:, 0], 12).double()
+        place = sinusoid(half.position_ids[:, 0], 12).double()
         torch.testing.assert_close(seen[f"{side}.embedded"], model.token.weight[half.tokens] * 12**0.5 + place,
                                    rtol=0, atol=1e-6)
     same(logits, seen["decoder.layers.1.hidden"] @ model.token.weight.T)
@@ -227,9 +227,9 @@ def test_the_transformer_s_size_is_counted_by_hand() -> None:
 
 
 def test_the_register_of_models() -> None:
-    assert find("gpt2").model is GPT2 and find("bert-pretraining").config is BERTConfig
+    assert model_type("gpt2").model is GPT2 and model_type("bert-pretraining").config is BERTConfig
     assert type_of(gpt(GPT2)).name == "gpt2" and type_of(gpt(GPT)).name == "gpt"
     with pytest.raises(ValueError, match=r"no model type 'rnnn' here; there are .*transformer"):
-        find("rnnn")
+        model_type("rnnn")
     with pytest.raises(ValueError, match="a Linear is not a registered model type"):
         type_of(torch.nn.Linear(1, 1))

@@ -10,9 +10,9 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from plmlab.checkpoints import load, save
-from plmlab.example import IGNORE, TwoWayBatch
-from plmlab.models.elmo import BiLM, BiLMConfig, BiLMState, ELMo, ELMoConfig, turned
-from plmlab.objectives import two_way
+from plmlab.example import IGNORE, BidirectionalBatch
+from plmlab.models.elmo import BiLM, BiLMConfig, BiLMState, ELMo, ELMoConfig, reversed_padded
+from plmlab.objectives import bidirectional_lm
 from plmlab.text.characters import BEGIN_SENTENCE, batch_codes, word_codes
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.text.words import word_tokenizer
@@ -64,14 +64,14 @@ def test_memory_and_state_are_cut_by_hand() -> None:
     words, shown = model(codes := batch_codes(SENTENCES[2:]))
     [cell], x = model.forwards.layers[0].cells, words[0, :, :4]
     h, c, cut = torch.zeros(4), torch.zeros(6), 0
-    for slot in range(codes.shape[1]):
-        sums = cell.weight_ih @ x[slot] + cell.bias_ih + cell.weight_hh @ h + cell.bias_hh
+    for position in range(codes.shape[1]):
+        sums = cell.weight_ih @ x[position] + cell.bias_ih + cell.weight_hh @ h + cell.bias_hh
         i, f, g, o = sums.split(6)
         c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
         cut += int((c.abs() > 0.05).sum())
         c = c.clamp(-0.05, 0.05)
         h = (cell.weight_hr @ (torch.sigmoid(o) * torch.tanh(c))).clamp(-0.05, 0.05)
-        torch.testing.assert_close(shown[0, slot, :4], h, **CLOSE)
+        torch.testing.assert_close(shown[0, position, :4], h, **CLOSE)
     assert cut > 0
     with pytest.raises(ValueError, match="within ±0"):
         made(replace(TINY, clip=0.0))
@@ -114,8 +114,8 @@ def test_states_go_on_from_batch_to_batch_until_they_are_reset() -> None:
 
 def test_turned_round_twice_it_is_as_before() -> None:
     x, real = torch.arange(8.0).reshape(2, 4, 1), torch.tensor([[True] * 3 + [False], [True] * 4])
-    assert turned(x, real)[..., 0].tolist() == [[2, 1, 0, 3], [7, 6, 5, 4]]
-    assert torch.equal(turned(turned(x, real), real), x)
+    assert reversed_padded(x, real)[..., 0].tolist() == [[2, 1, 0, 3], [7, 6, 5, 4]]
+    assert torch.equal(reversed_padded(reversed_padded(x, real), real), x)
 
 
 def test_the_published_size() -> None:
@@ -138,18 +138,19 @@ def small_elmo() -> tuple[ELMo, Tokenizer]:
     torch.manual_seed(0)
     tokenizer = word_tokenizer(["the", "cat", "sat", "naïve", "down"])
     elmo = ELMo(replace(ELMoConfig.tiny(len(tokenizer)), model=4, hidden=6, filters=((1, 8), (2, 16)), longest=9))
-    elmo.spell(tokenizer)
+    elmo.set_spelling(tokenizer)
     return elmo.eval(), tokenizer
 
 
-def two_way_batch(tokenizer: Tokenizer, texts: list[list[str]]) -> TwoWayBatch:
-    return TwoWayBatch.of([two_way(tokenizer.encode(" ".join(text), plain=True), vocab=tokenizer.vocab, rng=Random(0))
+def two_way_batch(tokenizer: Tokenizer, texts: list[list[str]]) -> BidirectionalBatch:
+    return BidirectionalBatch.of([bidirectional_lm(tokenizer.encode(" ".join(text), plain=True), vocab=tokenizer.vocab,
+                                                   rng=Random(0))
                            for text in texts], pad=tokenizer.vocab.need("pad"))
 
 
 @torch.no_grad()
 def test_both_directions_say_words_by_one_softmax_from_what_the_biLM_shows() -> None:
-    """The logits at a slot are the softmax of the top layer of the biLM, which reads the whole text at once."""
+    """The logits at a position are the softmax of the top layer of the biLM, which reads the whole text at once."""
     elmo, tokenizer = small_elmo()
     texts = [["the", "cat", "sat"], ["naïve"], ["the", "cat", "sat", "down", "cat"]]
     logits = elmo(two_way_batch(tokenizer, texts))
@@ -166,8 +167,8 @@ def test_the_loss_is_the_mean_over_the_targets_of_both_directions() -> None:
     elmo, tokenizer = small_elmo()
     batch = two_way_batch(tokenizer, [["the", "cat", "sat"], ["naïve"]])
     told = elmo(batch).log_softmax(-1)
-    terms = [-told[row, slot, target] for row, targets in enumerate(batch.targets.tolist())
-             for slot, target in enumerate(targets) if target != IGNORE]
+    terms = [-told[row, position, target] for row, targets in enumerate(batch.targets.tolist())
+             for position, target in enumerate(targets) if target != IGNORE]
     assert len(terms) == 12
     torch.testing.assert_close(elmo.loss(batch), torch.stack(terms).mean())
     elmo.loss(batch).backward()
@@ -184,7 +185,7 @@ def test_a_word_that_no_vocabulary_has_gets_a_vector_of_its_own() -> None:
 def test_it_is_spelled_by_a_vocabulary_of_its_own_size(tmp_path: Path) -> None:
     elmo, tokenizer = small_elmo()
     with pytest.raises(ValueError, match=r"a vocabulary of 40 words was given to an ELMo of 44"):
-        elmo.spell(word_tokenizer(["one"]))
+        elmo.set_spelling(word_tokenizer(["one"]))
     row = tokenizer.encode("naïve", plain=True)[0]
     assert elmo.codes[row].tolist() == word_codes("naïve", 9)
     assert elmo.codes[tokenizer.vocab.need("start")][1] == BEGIN_SENTENCE

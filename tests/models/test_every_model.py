@@ -12,14 +12,14 @@ from plmlab.checkpoints import load, save
 from plmlab.interpret.attention_maps import INSTEAD
 from plmlab.interpret.readable import readable
 from plmlab.labs import AttentionLab, BlankLab, ClozeLab, NextTokenLab
-from plmlab.models.registry import architecture_of, everything
+from plmlab.models.registry import all_models, architecture_of
 from plmlab.text import Tokenizer
 from plmlab.text.streams import examples
 from plmlab.train import fit
 
 TEXT, OTHER = SENTENCES[12], SENTENCES[6]
 TIME = 24
-KINDS = everything()
+KINDS = all_models()
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -8,10 +8,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from plmlab.decode import Rereading, beam_search, greedy
+from plmlab.decode import UncachedLM, beam_search, greedy
 from plmlab.example import IGNORE, Batch, Example
-from plmlab.models.filling import Filler
 from plmlab.models.glm import GLMConfig, GLMPretraining
+from plmlab.models.infilling import BlankInfiller
 from plmlab.objectives.blanks import blank_infilling, part_a_and_b
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.train import fit
@@ -27,16 +27,17 @@ FILLINGS = [[[53, 54], [55]], [[56, 57, 40]], [[58]], [[41], [42, 43]], [[44, 45
 
 
 def made() -> GLMPretraining:
-    """In float64, every weight large enough to matter; what is said differs from slot to slot, and [END] is likely."""
+    """In float64, every weight large enough to matter; what is said differs from position to position, and [END] is
+    likely."""
     torch.manual_seed(5)
     model = GLMPretraining(SIZE).double().eval()
     for place, weight in model.named_parameters():
         spread = 1.0 if "embeddings" in place else 0.1 if place.endswith("bias") else 0.4
         nn.init.normal_(weight, mean=float(place.endswith("norm.weight")), std=spread)
     with torch.no_grad():
-        end = model.bert.embeddings.token.weight[END]
+        end = model.encoder.embeddings.token.weight[END]
         end *= 3
-        model.bert.final_norm.bias += 0.05 * end
+        model.encoder.final_norm.bias += 0.05 * end
     return model
 
 
@@ -63,8 +64,8 @@ def read_anew(model: GLMPretraining, text: Sequence[int], order: Sequence[int], 
     fillings = [[59] for _ in order]
     for turn, blank in enumerate(order[:len(said)]):
         fillings[blank] = [*said[turn], 59] if turn == len(said) - 1 else said[turn]
-    slot = len(text) + sum(len(words) + 1 for words in said) - 1
-    return model(Batch.of([whole_text(text, fillings, order)], pad=PAD))[0, slot].log_softmax(-1)
+    position = len(text) + sum(len(words) + 1 for words in said) - 1
+    return model(Batch.of([whole_text(text, fillings, order)], pad=PAD))[0, position].log_softmax(-1)
 
 
 def as_decoding_names(logprobs: Tensor, more: bool) -> Tensor:
@@ -100,7 +101,7 @@ def expected(model: GLMPretraining, row: int, read: Sequence[int], order: Sequen
 def test_each_word_is_as_likely_as_if_all_were_read_anew(first: list[int]) -> None:
     """All texts side by side, each as if it were alone; the first in both orders of its blanks."""
     model, orders = made(), [first, *ORDERS[1:]]
-    filler = Filler(model, TEXTS, VOCAB, orders)
+    filler = BlankInfiller(model, TEXTS, VOCAB, orders)
     reads = [part_b(*pair) for pair in zip(FILLINGS, orders, strict=True)]
     state, compared = filler.start(), 0
     for step in range(max(map(len, reads))):
@@ -118,7 +119,7 @@ def test_each_word_is_as_likely_as_if_all_were_read_anew(first: list[int]) -> No
 def test_what_was_said_may_be_read_at_once(cuts: list[int]) -> None:
     """[START] of the second blank stands within a part, at its beginning, or at its end."""
     model, read = made(), [[START, 41, 44, START, 42], [START, 41, START, 42, 43]]
-    filler = Filler(model, [TEXTS[0], TEXTS[3]], VOCAB, [ORDERS[0], ORDERS[3]])
+    filler = BlankInfiller(model, [TEXTS[0], TEXTS[3]], VOCAB, [ORDERS[0], ORDERS[3]])
     state = filler.start()
     for part in torch.tensor(read).split(cuts, 1):
         said = filler.step(part, state)
@@ -130,7 +131,7 @@ def test_what_was_said_may_be_read_at_once(cuts: list[int]) -> None:
 def test_rows_can_be_chosen() -> None:
     """Of texts in different blanks, one of them twice."""
     model, begun = made(), [[START, 53], [START, 56], [START, 58], [START, START], [START, 44]]
-    filler = Filler(model, TEXTS, VOCAB, ORDERS)
+    filler = BlankInfiller(model, TEXTS, VOCAB, ORDERS)
     state = filler.start()
     filler.step(torch.tensor(begun), state)
     chosen, read = [3, 0, 3], [41, START, 57]
@@ -147,7 +148,7 @@ def empty_then(model: GLMPretraining, text: list[int], word: int) -> Tensor:
     read = len(text)
     example = Example(
         tokens=torch.tensor([*text, START, START, word]),
-        positions=torch.tensor([[*range(1, read + 1), read - 1, read, read], [*[0] * read, 1, 1, 2]]),
+        position_ids=torch.tensor([[*range(1, read + 1), read - 1, read, read], [*[0] * read, 1, 1, 2]]),
         segments=torch.zeros(read + 3, dtype=torch.long), visible=part_a_and_b(read, [1, 2]),
         targets=torch.tensor([*[IGNORE] * read, END, word, IGNORE]))
     return model(Batch.of([example], pad=PAD))[0, -1].log_softmax(-1)
@@ -157,13 +158,13 @@ def empty_then(model: GLMPretraining, text: list[int], word: int) -> Tensor:
 def test_what_is_filled_in_is_filled_in_without_a_cache_too(search) -> None:
     """All texts at once, and each alone from Examples; and as likely as one pass over all that was filled in says."""
     model = made()
-    filler = Filler(model, TEXTS, VOCAB, ORDERS)
+    filler = BlankInfiller(model, TEXTS, VOCAB, ORDERS)
     found = search(filler, filler.prompt, VOCAB, length=9, banned=filler.banned)
     flat, ended = [], 0
     for row, together in enumerate(found):
         def logits(texts: Tensor, row: int = row) -> Tensor:
             return torch.stack([anew(model, row, read) for read in texts.tolist()])
-        [alone] = search(Rereading(logits), torch.tensor([[START]]), VOCAB, length=9, banned=filler.banned)
+        [alone] = search(UncachedLM(logits), torch.tensor([[START]]), VOCAB, length=9, banned=filler.banned)
         pairs = [(together, alone)] if search is greedy else list(zip(together, alone, strict=True))
         for one, other in pairs:
             assert one.tokens == other.tokens and one.logprob == pytest.approx(other.logprob, abs=1e-9)
@@ -173,7 +174,8 @@ def test_what_is_filled_in_is_filled_in_without_a_cache_too(search) -> None:
             if one.tokens[-1] == END:
                 ended += 1
                 assert len(said) == len(ORDERS[row]), "[END] is written behind the last blank alone"
-                likely = Filler(model, [TEXTS[row]], VOCAB, [ORDERS[row]]).logprobs([[said[i] for i in sorted(said)]])
+                likely = BlankInfiller(model, [TEXTS[row]], VOCAB,
+                                       [ORDERS[row]]).logprobs([[said[i] for i in sorted(said)]])
                 assert one.logprob == pytest.approx(likely.item(), abs=1e-9)
             flat.append(one)
     assert ended >= 2 and any(START in one.tokens for one in flat)
@@ -201,12 +203,12 @@ def anew(model: GLMPretraining, row: int, read: Sequence[int]) -> Tensor:
 def test_fillings_are_as_likely_as_the_loss_says(first: list[int]) -> None:
     """All texts at once; each by its loss alone, a mean over its words and [END]s; and word by word."""
     model, orders = made(), [first, *ORDERS[1:]]
-    filler = Filler(model, TEXTS, VOCAB, orders)
+    filler = BlankInfiller(model, TEXTS, VOCAB, orders)
     together = filler.logprobs(FILLINGS)
     for row, (text, fillings, order) in enumerate(zip(TEXTS, FILLINGS, orders, strict=True)):
         one = whole_text(text, fillings, order)
         same(together[row], -model.loss(Batch.of([one], pad=PAD)) * (one.targets != IGNORE).sum())
-        alone, read = Filler(model, [text], VOCAB, [order]), part_b(fillings, order)
+        alone, read = BlankInfiller(model, [text], VOCAB, [order]), part_b(fillings, order)
         state, words = alone.start(), [*read[1:], END]
         steps = [alone.step(torch.tensor([[token]]), state).log_softmax(-1)[0, word]
                  for token, word in zip(read, words, strict=True)]
@@ -216,7 +218,7 @@ def test_fillings_are_as_likely_as_the_loss_says(first: list[int]) -> None:
 @torch.no_grad()
 def test_a_blank_may_be_filled_with_nothing() -> None:
     model = made()
-    filler = Filler(model, [[50, 51, MASK, MASK]], VOCAB)
+    filler = BlankInfiller(model, [[50, 51, MASK, MASK]], VOCAB)
     state, ends = filler.start(), []
     for token, word in ((START, START), (START, 40), (40, END)):
         ends.append(filler.step(torch.tensor([[token]]), state).log_softmax(-1)[0, word])
@@ -227,7 +229,7 @@ def test_a_blank_may_be_filled_with_nothing() -> None:
 
 def test_what_was_written_stands_in_its_blanks() -> None:
     """By hand; where the length was reached a blank stays open, and one that was not begun stays [MASK]."""
-    filler = Filler(made(), TEXTS, VOCAB, ORDERS)
+    filler = BlankInfiller(made(), TEXTS, VOCAB, ORDERS)
     written = (55, START, 53, 54, END)
     assert filler.fillings(0, written) == {1: [55], 0: [53, 54]}
     assert filler.filled(0, written) == [40, 53, 54, 42, 43, 55, 45]
@@ -238,19 +240,20 @@ def test_what_was_written_stands_in_its_blanks() -> None:
 
 def test_how_far_it_fills() -> None:
     """To the length that is asked, and to the last of the model's 16 positions: 15 words behind [START]."""
-    filler = Filler(made(), TEXTS[:2], VOCAB, ORDERS[:2])
+    filler = BlankInfiller(made(), TEXTS[:2], VOCAB, ORDERS[:2])
     with torch.no_grad():
-        filler.model.bert.embeddings.token.weight[END] *= 0
+        filler.model.encoder.embeddings.token.weight[END] *= 0
     texts = greedy(filler, filler.prompt, VOCAB, length=2, banned=filler.banned)
     assert all(len(text.tokens) == 2 and text.tokens[-1] != END for text in texts)
     assert filler.filled(0, texts[0].tokens).count(MASK) == 1
-    longest = Filler(filler.model, TEXTS[1:2], VOCAB)
+    longest = BlankInfiller(filler.model, TEXTS[1:2], VOCAB)
     [text] = greedy(longest, longest.prompt, VOCAB, length=16, banned=longest.banned)
     assert len(text.tokens) == 16
-    with pytest.raises(ValueError, match=r"a blank, with its \[START\], has 17 slots, and the model has learned 16"):
+    with pytest.raises(ValueError, match=r"a blank, with its \[START\], has 17 positions, and the model has learned "
+                                         r"16"):
         greedy(longest, longest.prompt, VOCAB, length=17, banned=longest.banned)
-    with pytest.raises(ValueError, match="Part A has 17 slots, and the model has learned 16 positions"):
-        Filler(filler.model, [[MASK] * 17], VOCAB).start()
+    with pytest.raises(ValueError, match="Part A has 17 positions, and the model has learned 16 positions"):
+        BlankInfiller(filler.model, [[MASK] * 17], VOCAB).start()
 
 
 @pytest.mark.parametrize(("given", "told"), [
@@ -263,11 +266,11 @@ def test_how_far_it_fills() -> None:
 ])
 def test_what_cannot_be_filled(given, told) -> None:
     with pytest.raises(ValueError, match=told):
-        Filler(**({"model": made(), "texts": [[MASK, 40, MASK]], "vocab": VOCAB} | given))
+        BlankInfiller(**({"model": made(), "texts": [[MASK, 40, MASK]], "vocab": VOCAB} | given))
 
 
 def test_bad_input_once_it_is_asked() -> None:
-    filler = Filler(made(), [[MASK, 40]], VOCAB)
+    filler = BlankInfiller(made(), [[MASK, 40]], VOCAB)
     for read in ([[40]], [[START, START]], [[40, START]]):
         with pytest.raises(ValueError, match=r"each blank begins with \[START\], and a text has as many"):
             filler.step(torch.tensor(read), filler.start())
@@ -276,11 +279,11 @@ def test_bad_input_once_it_is_asked() -> None:
     with pytest.raises(ValueError, match="fillings of 0 texts were given, and there are 1"):
         filler.logprobs([])
     for lacking in ("start", "end"):
-        bare = Filler(made(), [[MASK, 40]], Vocabulary(60, **{lacking: None}))
+        bare = BlankInfiller(made(), [[MASK, 40]], Vocabulary(60, **{lacking: None}))
         with pytest.raises(ValueError, match=rf"this tokenizer has no \[{lacking.upper()}\] token"):
             bare.step(torch.tensor([[START]]), bare.start())
     with pytest.raises(ValueError, match=r"call model\.eval"):
-        greedy(Filler(made().train(), [[MASK]], VOCAB), torch.tensor([[START]]), VOCAB, length=2)
+        greedy(BlankInfiller(made().train(), [[MASK]], VOCAB), torch.tensor([[START]]), VOCAB, length=2)
 
 
 def test_it_fills_in_what_it_has_learned() -> None:
@@ -294,7 +297,7 @@ def test_it_fills_in_what_it_has_learned() -> None:
     fit(model, lambda _: learned, steps=80, lr=0.01, warmup=5, show=False)
     model.eval()
     for order in orders:
-        filler = Filler(model, texts, VOCAB, [order] * 2)
+        filler = BlankInfiller(model, texts, VOCAB, [order] * 2)
         found = greedy(filler, filler.prompt, VOCAB, length=10, banned=filler.banned)
         assert [filler.filled(row, text.tokens) for row, text in enumerate(found)] == [
             [40, 50, 51, 41, 52], [42, 53, 41, 54, 55, 56]]

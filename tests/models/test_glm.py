@@ -1,4 +1,4 @@
-"""GLM: what is still to be filled in reaches no slot, company and padding change nothing, and it fills blanks."""
+"""GLM: what is still to be filled in reaches no position, company and padding change nothing, and it fills blanks."""
 
 import math
 from dataclasses import replace
@@ -12,11 +12,11 @@ from torch import Tensor, nn
 from plmlab import world
 from plmlab.checkpoints import load, save
 from plmlab.example import IGNORE, Batch, Example
-from plmlab.models.bert import at_last_slot
+from plmlab.models.bert import at_last_position
 from plmlab.models.glm import GLM, GLMConfig, GLMPretraining
 from plmlab.models.registry import architecture_of, pretrainable, type_of
 from plmlab.models.task_heads import SentenceClassifier
-from plmlab.objectives import causal, classified
+from plmlab.objectives import causal, sequence_classification
 from plmlab.objectives.blanks import (
     blank_behind,
     blank_infilling,
@@ -30,7 +30,7 @@ from plmlab.text.vocabulary import Vocabulary
 from plmlab.train import fit
 from plmlab.visibility import AttentionMask
 from plmlab.world.datasets.batches import sentence_batches
-from plmlab.world.datasets.tokenizer import world_tokenizer
+from plmlab.world.datasets.tokenizer import build_world_tokenizer
 
 VOCAB = Vocabulary(60)
 PAD, UNK, CLS, SEP, MASK, START, END = range(7)
@@ -60,7 +60,7 @@ def examples() -> list[Example]:
 
 
 def test_padding_and_company_change_nothing() -> None:
-    """Neither a slot's vector, nor how likely a blank is filled as it was."""
+    """Neither a position's vector, nor how likely a blank is filled as it was."""
     model, losses = made(), []
     together = Batch.of(examples(), pad=PAD)
     for row, one in zip(model(together), examples(), strict=True):
@@ -77,30 +77,30 @@ def test_a_blank_is_as_likely_as_its_words_one_after_the_other() -> None:
     model, one = made(), examples()[0]
     logprobs = model(Batch.of([one], pad=PAD))[0].log_softmax(-1)
     assert one.tokens[:8].tolist() == [40, MASK, 42, MASK, 46, MASK, START, 43]
-    for slot in range(6, len(one.tokens)):
-        prefix = replace(one, tokens=one.tokens[:slot + 1], positions=one.positions[:, :slot + 1],
-                         segments=one.segments[:slot + 1], targets=one.targets[:slot + 1],
-                         visible=source_and_target(6, slot - 5))
-        same(model(Batch.of([prefix], pad=PAD))[0, -1].log_softmax(-1), logprobs[slot])
+    for position in range(6, len(one.tokens)):
+        prefix = replace(one, tokens=one.tokens[:position + 1], position_ids=one.position_ids[:, :position + 1],
+                         segments=one.segments[:position + 1], targets=one.targets[:position + 1],
+                         visible=source_and_target(6, position - 5))
+        same(model(Batch.of([prefix], pad=PAD))[0, -1].log_softmax(-1), logprobs[position])
     asked = one.targets != IGNORE
     same(model.loss(Batch.of([one], pad=PAD)), -logprobs[asked].gather(1, one.targets[asked][:, None]).mean())
 
 
-def test_what_is_filled_in_later_reaches_no_slot_over_three_layers() -> None:
-    """Each slot in turn shows another word: just those slots say something else that may see it; so no slot knows what
-    it must say."""
+def test_what_is_filled_in_later_reaches_no_position_over_three_layers() -> None:
+    """Each position in turn shows another word: just those positions say something else that may see it; so no position
+    knows what it must say."""
     model = made()
     batch = Batch.of(examples(), pad=PAD)
-    before, real = model(batch).detach(), batch.looked_at
+    before, real = model(batch).detach(), batch.padding_mask
     looks = batch.visible.dense(*[batch.size[1]] * 2)
     assert looks is not None and not bool(real.all())
     changed, hidden = 0, 0
-    for slot in range(batch.size[1]):
+    for position in range(batch.size[1]):
         tokens = batch.tokens.clone()
-        tokens[:, slot] = 39
+        tokens[:, position] = 39
         moved = (model(replace(batch, tokens=tokens)) - before).abs().amax(-1).detach()
-        sees = looks[:, 0, :, slot] & real
-        assert (moved[sees & real[:, slot:slot + 1]] > 1e-6).all()
+        sees = looks[:, 0, :, position] & real
+        assert (moved[sees & real[:, position:position + 1]] > 1e-6).all()
         assert (moved[real & ~sees] < 1e-12).all()
         changed, hidden = changed + int(sees.sum()), hidden + int((real & ~sees).sum())
     assert changed > 100 and hidden > 100
@@ -111,10 +111,10 @@ def test_both_positions_count() -> None:
     model, one = made(), examples()[0]
     batch = Batch.of([one], pad=PAD)
     for axis in range(2):
-        moved = batch.positions.clone()
+        moved = batch.position_ids.clone()
         moved[:, axis] += 1
-        assert (model(replace(batch, positions=moved)) - model(batch)).abs().amax(-1).min() > 1e-6
-    with pytest.raises(ValueError, match="reads two positions a slot, and this batch has 1"):
+        assert (model(replace(batch, position_ids=moved)) - model(batch)).abs().amax(-1).min() > 1e-6
+    with pytest.raises(ValueError, match="reads two positions a position, and this batch has 1"):
         model(Batch.of([causal([40, 41], vocab=VOCAB, rng=Random(0))], pad=PAD))
 
 
@@ -125,9 +125,9 @@ def test_how_long_a_text_may_be(count: int) -> None:
     if count < SIZE.time:
         assert model(Batch.of([whole], pad=PAD)).shape == (1, count + 2, 60)
     else:
-        with pytest.raises(ValueError, match=r"a blank, with its \[START\], has 17 slots, and the model has"):
+        with pytest.raises(ValueError, match=r"a blank, with its \[START\], has 17 positions, and the model has"):
             model(Batch.of([whole], pad=PAD))
-    with pytest.raises(ValueError, match="Part A has 17 slots, and the model has learned 16 positions"):
+    with pytest.raises(ValueError, match="Part A has 17 positions, and the model has learned 16 positions"):
         model(Batch.of([blank_behind([40] * 16, None, VOCAB)], pad=PAD))
 
 
@@ -139,7 +139,8 @@ def test_how_long_a_text_without_blanks_may_be(count: int) -> None:
         if count == SIZE.time:
             assert model(Batch.of(together, pad=PAD)).shape[1] >= count
         else:
-            with pytest.raises(ValueError, match=f"Part A has {count} slots, and the model has learned 16 positions"):
+            with pytest.raises(ValueError, match=f"Part A has {count} positions, and the model has learned 16 "
+                                                 f"positions"):
                 model(Batch.of(together, pad=PAD))
 
 
@@ -156,8 +157,9 @@ def test_what_it_is_made_of() -> None:
     model = GLMPretraining(GLMConfig(2000, 64, 8, 64, 4, 256))
     names = {name for name, _ in model.named_parameters()}
     assert {name for name in names if ".layers." not in name} == {
-        "bert.embeddings.token.weight", "bert.embeddings.position.weight", "bert.embeddings.position_in_blank.weight",
-        "bert.final_norm.weight", "bert.final_norm.bias"}
+        "encoder.embeddings.token.weight", "encoder.embeddings.position.weight",
+        "bert.embeddings.position_in_blank.weight",
+        "encoder.final_norm.weight", "encoder.final_norm.bias"}
     for name, weight in model.named_parameters():
         if name.endswith(("out.weight", "narrow.weight")):
             assert weight.std().item() == pytest.approx(0.02 / 4, rel=0.05), name
@@ -165,7 +167,7 @@ def test_what_it_is_made_of() -> None:
             assert weight.std().item() == pytest.approx(0.02, rel=0.05), name
         else:
             assert set(weight.tolist()) == {float(name.endswith("norm.weight"))}, name
-    assert not hasattr(model, "next_sentence_logits") and model.encoder is model.bert
+    assert not hasattr(model, "next_sentence_logits") and model.encoder is model.encoder
     assert GLMConfig.tiny(60, 20) == GLMConfig(60, 20, dropout=0.0, attention_dropout=0.0)
 
 
@@ -190,37 +192,37 @@ def test_how_it_is_registered() -> None:
     kind = pretrainable()["glm"]
     assert kind.model is GLMPretraining and kind.pretraining is not None and type_of(made()) is kind
     assert (kind.pretraining.objective, kind.pretraining.pairs) == (blank_infilling, blanks_of_pair)
-    reads = architecture_of(made().bert)
+    reads = architecture_of(made().encoder)
     assert reads.name == "encoder" and (reads.example, reads.gaps) == (blank_behind, one_word_blanks)
 
 
 def test_a_text_is_summed_up_where_its_blank_is_to_be_filled() -> None:
     """Ragged texts, by the vector of [START]; a classifier stands on it, and learns which sentence comes first."""
-    model = made().bert
+    model = made().encoder
     batch = Batch.of([blank_behind(TEXTS[0], TEXTS[2], VOCAB), blank_behind(TEXTS[1], None, VOCAB)], pad=PAD)
     hidden = model(batch)
-    for summed in (model.summary(batch), model.pool(hidden, batch)):
+    for summed in (model.pooled_output(batch), model.pool(hidden, batch)):
         same(summed, torch.stack([hidden[0, 13], hidden[1, 2]]))
     assert batch.tokens[0, 13] == batch.tokens[1, 2] == START
-    head = SentenceClassifier.on(model).float()
-    asked = Batch.of([classified(a, kind, pair=b, vocab=VOCAB, layout=blank_behind) for a, b, kind in (
+    head = SentenceClassifier.from_pretrained(model).float()
+    asked = Batch.of([sequence_classification(a, kind, pair=b, vocab=VOCAB, layout=blank_behind) for a, b, kind in (
         ([40], [41], 0), ([41], [40], 1))], pad=PAD)
     fit(head, lambda _: asked, steps=60, lr=0.02, warmup=5, show=False)
     with torch.no_grad():
         assert head.eval().loss(asked) < 0.1 * math.log(2)
 
 
-def test_the_last_slot_is_found_wherever_padding_stands() -> None:
+def test_the_last_position_is_found_wherever_padding_stands() -> None:
     hidden, real = torch.randn(3, 4, 5), torch.tensor([[1, 1, 1, 0], [0, 0, 1, 1], [0, 1, 0, 0]]).bool()
     batch = Batch(real.long(), torch.arange(4)[None, None], real.long(), AttentionMask(keys=real), real.long())
-    for text, slot in enumerate((2, 3, 1)):
-        assert at_last_slot(hidden, batch)[text].equal(hidden[text, slot])
+    for text, position in enumerate((2, 3, 1)):
+        assert at_last_position(hidden, batch)[text].equal(hidden[text, position])
 
 
 def test_it_fills_blanks_and_is_saved(tmp_path: Path) -> None:
     """On the Small World it gets far below what it knew at first; saved and loaded, it says the same."""
     small = world.small()
-    tokenizer = world_tokenizer(small, ["english"])
+    tokenizer = build_world_tokenizer(small, ["english"])
     torch.manual_seed(0)
     model = GLMPretraining(GLMConfig(len(tokenizer), 32, 2, 16, 2, 32, dropout=0.0, attention_dropout=0.0))
     history = fit(model, sentence_batches(small, "train", tokenizer, blank_infilling, 8, 0), steps=30, lr=0.02,
@@ -233,5 +235,5 @@ def test_it_fills_blanks_and_is_saved(tmp_path: Path) -> None:
                                       rng=Random(0))], pad=PAD)
     with torch.no_grad():
         assert torch.equal(model.eval()(batch), again(batch))
-    save(tmp_path / "encoder", model.bert, tokenizer, command="x", figures={})
+    save(tmp_path / "encoder", model.encoder, tokenizer, command="x", figures={})
     assert type(load(tmp_path / "encoder", expect="glm")[0]) is GLM

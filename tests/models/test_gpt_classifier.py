@@ -19,7 +19,7 @@ from plmlab.hf import to_hf
 from plmlab.models.gpt import GPT, GPT2, GPTConfig
 from plmlab.models.gpt_classifier import GPTClassifier, GPTClassifierConfig
 from plmlab.models.registry import ModelSpec
-from plmlab.objectives import classified, extracted
+from plmlab.objectives import gpt_classification, sequence_classification
 from plmlab.text import Tokenizer
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.train import fit
@@ -27,8 +27,8 @@ from plmlab.train import fit
 VOCAB = Vocabulary(60)
 SIZE = GPTConfig(60, time=16, layers=2, model=12, heads=3)
 KINDS = pytest.mark.parametrize("reader", [GPT, GPT2])
-BATCH = Batch.of([extracted([40, 41, 42], 2, vocab=VOCAB), extracted([43], 0, vocab=VOCAB),
-                  extracted([44, 45], 1, pair=[46, 47, 48], vocab=VOCAB)], pad=0)
+BATCH = Batch.of([gpt_classification([40, 41, 42], 2, vocab=VOCAB), gpt_classification([43], 0, vocab=VOCAB),
+                  gpt_classification([44, 45], 1, pair=[46, 47, 48], vocab=VOCAB)], pad=0)
 
 
 def made(reader: type[GPT] = GPT, auxiliary: float = 0.5) -> GPTClassifier:
@@ -82,14 +82,14 @@ def test_the_classes_are_those_of_transformers(reader: type[GPT], config: type, 
     ours.loss(BATCH).backward()
     expected.loss.backward()
     same(ours.output.weight.grad, other.score.weight.grad)
-    same(ours.gpt.layers[0].feed_forward.widen.weight.grad, other.transformer.h[0].mlp.c_fc.weight.grad.T)
+    same(ours.gpt.layers[0].feed_forward.up.weight.grad, other.transformer.h[0].mlp.c_fc.weight.grad.T)
 
 
 @KINDS
 def test_padding_changes_nothing(reader: type[GPT]) -> None:
     model = made(reader)
     for row, example in zip(model(BATCH), [([40, 41, 42], ()), ([43], ()), ([44, 45], [46, 47, 48])], strict=True):
-        same(row, model(Batch.of([extracted(example[0], 0, pair=example[1], vocab=VOCAB)], pad=0))[0])
+        same(row, model(Batch.of([gpt_classification(example[0], 0, pair=example[1], vocab=VOCAB)], pad=0))[0])
 
 
 @KINDS
@@ -97,7 +97,7 @@ def test_on_a_pretrained_gpt_which_stays_as_it_is(reader: type[GPT]) -> None:
     torch.manual_seed(1)
     pretrained = reader(GPTConfig.tiny(60, 16)).eval()
     before = {name: tensor.clone() for name, tensor in pretrained.state_dict().items()}
-    model = GPTClassifier.on(pretrained, labels=3)
+    model = GPTClassifier.from_pretrained(pretrained, labels=3)
     assert (model.config.auxiliary, model.config.extract, model.config.labels) == (0.5, VOCAB.end, 3)
     torch.testing.assert_close(model.gpt(BATCH), pretrained(BATCH), rtol=0, atol=0)
     first = model.loss(BATCH)
@@ -113,9 +113,9 @@ def test_a_text_without_its_extract_token_is_said() -> None:
     with pytest.raises(ValueError, match=r"lacks the token 6, off which the class is read"):
         made()(Batch.causal(torch.tensor([[5, 40, 41, 6], [5, 40, 41, 42]])))
     with pytest.raises(ValueError, match=r"lacks the token 6"):
-        made().loss(Batch.of([classified([40], 0, vocab=VOCAB)], pad=0))
-    model = GPTClassifier.on(GPT(SIZE), extract=3).eval()
-    pair = Batch.of([extracted([40, 41], 0, pair=[42], vocab=VOCAB)], pad=0)
+        made().loss(Batch.of([sequence_classification([40], 0, vocab=VOCAB)], pad=0))
+    model = GPTClassifier.from_pretrained(GPT(SIZE), extract=3).eval()
+    pair = Batch.of([gpt_classification([40, 41], 0, pair=[42], vocab=VOCAB)], pad=0)
     torch.testing.assert_close(model(pair)[0], model.gpt.hidden_states(pair)[0, 3] @ model.output.weight.T)
 
 
@@ -124,7 +124,8 @@ def test_the_words_keep_their_loss_down() -> None:
     losses = {}
     for auxiliary in (0.0, 0.5):
         torch.manual_seed(0)
-        model = GPTClassifier.on(GPT2(GPTConfig(60, 16, 1, 16, 2, dropout=0.0)), labels=3, auxiliary=auxiliary)
+        model = GPTClassifier.from_pretrained(GPT2(GPTConfig(60, 16, 1, 16, 2, dropout=0.0)), labels=3,
+                                              auxiliary=auxiliary)
         fit(model, [BATCH], steps=40, lr=0.02, show=False)
         logits = model.gpt(BATCH)
         losses[auxiliary] = F.cross_entropy(logits.flatten(0, 1), BATCH.targets.flatten()).item()

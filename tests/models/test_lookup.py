@@ -8,8 +8,8 @@ import torch
 from fake_gpu import fake_gpu
 from realm_small import BLOCKS, QUERIES, WORDS, ids, realm, same, softmax
 
-from plmlab.models.lookup import Lookup, Query
 from plmlab.models.realm import REALM
+from plmlab.models.retrieve_and_read import Query, RetrieveAndRead
 from plmlab.retrieval import NULL, Block, Retrieved
 from plmlab.retrieval.reading import Reading
 
@@ -26,7 +26,7 @@ def answer(query: Query) -> tuple[int, ...]:
     return tuple(query.tokens[place] for place in query.hidden)
 
 
-def alike(one: Lookup, other: Lookup, renumbered: dict[int, int] | None = None) -> None:
+def alike(one: RetrieveAndRead, other: RetrieveAndRead, renumbered: dict[int, int] | None = None) -> None:
     """Both find the same and say the same, their numbers being others perhaps."""
     for ours, theirs in zip(one.read(QUERIES, 3), other.read(QUERIES, 3), strict=True):
         assert ours.numbers == tuple((renumbered or {}).get(number, number) for number in theirs.numbers)
@@ -38,7 +38,7 @@ def alike(one: Lookup, other: Lookup, renumbered: dict[int, int] | None = None) 
 @pytest.mark.parametrize("null", [True, False])
 @pytest.mark.parametrize("most", [1, 3, 5])
 def test_what_is_read_is_worth_what_the_loss_says(model: REALM, most: int, null: bool) -> None:
-    lookup = Lookup.of(model, WORDS, BLOCKS)
+    lookup = RetrieveAndRead.of(model, WORDS, BLOCKS)
     readings = lookup.read(QUERIES, most, null=null, also=[[answer(query)] for query in QUERIES])
     worth = []
     for query, reading in zip(QUERIES, readings, strict=True):
@@ -57,7 +57,7 @@ def test_what_is_read_is_worth_what_the_loss_says(model: REALM, most: int, null:
 
 @torch.no_grad()
 def test_its_answers_are_the_likeliest_with_each_document(model: REALM) -> None:
-    lookup = Lookup.of(model, WORDS, BLOCKS)
+    lookup = RetrieveAndRead.of(model, WORDS, BLOCKS)
     for query, reading in zip(QUERIES, lookup.read(QUERIES, 5), strict=True):
         best = set()
         for number in reading.numbers:
@@ -68,33 +68,33 @@ def test_its_answers_are_the_likeliest_with_each_document(model: REALM) -> None:
 
 
 def test_documents_that_come_and_go(model: REALM) -> None:
-    lookup = Lookup.of(model, WORDS, BLOCKS)
+    lookup = RetrieveAndRead.of(model, WORDS, BLOCKS)
     assert lookup.corpus.add(MORE[:2]) == [5, 6]
-    alike(lookup, Lookup.of(model, WORDS, [*BLOCKS, *MORE[:2]]))
+    alike(lookup, RetrieveAndRead.of(model, WORDS, [*BLOCKS, *MORE[:2]]))
     lookup.corpus.replace(1, MORE[2])
-    alike(lookup, Lookup.of(model, WORDS, [BLOCKS[0], MORE[2], *BLOCKS[2:], *MORE[:2]]))
+    alike(lookup, RetrieveAndRead.of(model, WORDS, [BLOCKS[0], MORE[2], *BLOCKS[2:], *MORE[:2]]))
     lookup.corpus.remove(0)
     assert sorted(lookup.corpus.documents) == sorted(lookup.corpus.index.texts) == [1, 2, 3, 4, 5, 6]
-    rest = Lookup.of(model, WORDS, [MORE[2], *BLOCKS[2:], *MORE[:2]])
+    rest = RetrieveAndRead.of(model, WORDS, [MORE[2], *BLOCKS[2:], *MORE[:2]])
     alike(lookup, rest, {number: number + 1 for number in range(6)})
     assert lookup.corpus.add(BLOCKS[:1]) == [7]
-    assert Lookup.of(model, WORDS).corpus.add([]) == []
+    assert RetrieveAndRead.of(model, WORDS).corpus.add([]) == []
     with pytest.raises(ValueError, match="no document has the number 0, which was removed"):
         lookup.corpus.remove(0)
     with pytest.raises(ValueError, match="no document has the number 9, which was never given"):
         lookup.corpus.replace(9, BLOCKS[0])
-    alike(lookup, Lookup.of(model, WORDS, [MORE[2], *BLOCKS[2:], *MORE[:2], BLOCKS[0]]),
+    alike(lookup, RetrieveAndRead.of(model, WORDS, [MORE[2], *BLOCKS[2:], *MORE[:2], BLOCKS[0]]),
           {number: number + 1 for number in range(7)})
 
 
 def test_refreshing_is_beginning_anew() -> None:
     model = realm()
-    lookup = Lookup.of(model, WORDS, BLOCKS)
+    lookup = RetrieveAndRead.of(model, WORDS, BLOCKS)
     lookup.corpus.remove(2)
     with torch.no_grad():
         for weight in model.embedder.parameters():
             weight.copy_(weight.flip(0) * 1.3)
-    new = Lookup.of(model, WORDS, [*BLOCKS[:2], *BLOCKS[3:]])
+    new = RetrieveAndRead.of(model, WORDS, [*BLOCKS[:2], *BLOCKS[3:]])
     stale = lookup.corpus.index.vectors([0, 1, 3, 4])
     assert float((stale - new.corpus.index.vectors([0, 1, 2, 3])).abs().max()) > 0.1
     lookup.corpus.refresh()
@@ -102,13 +102,13 @@ def test_refreshing_is_beginning_anew() -> None:
     assert lookup.corpus.index.texts == {number: f"{BLOCKS[number].title}: {BLOCKS[number].text}"
                                          for number in (0, 1, 3, 4)}
     alike(lookup, new, {2: 3, 3: 4})
-    empty = Lookup.of(model, WORDS).corpus
+    empty = RetrieveAndRead.of(model, WORDS).corpus
     empty.refresh()
     assert len(empty.index) == 0
 
 
 @torch.no_grad()
-def best_first(model: REALM, lookup: Lookup, query: Query) -> list[int]:
+def best_first(model: REALM, lookup: RetrieveAndRead, query: Query) -> list[int]:
     """All documents by the model's own scores."""
     numbers = [*lookup.corpus.documents]
     scores = model.retrieved(lookup.batch([query], Retrieved.of([numbers]))).scores[0].tolist()
@@ -118,7 +118,7 @@ def best_first(model: REALM, lookup: Lookup, query: Query) -> list[int]:
 @pytest.mark.parametrize("query", QUERIES)
 def test_the_excluded_are_passed_over(model: REALM, query: Query) -> None:
     """Also where all of the best are excluded: the next ones come in their place."""
-    lookup = Lookup.of(model, WORDS, [*BLOCKS, *MORE])
+    lookup = RetrieveAndRead.of(model, WORDS, [*BLOCKS, *MORE])
     order = best_first(model, lookup, query)
     assert lookup.retrieve([query], 3).lists() == [(*order[:3],)]
     for excluded in ((order[0],), tuple(order[:3]), (order[1], order[3]), tuple(order[:6]), (99,)):
@@ -130,7 +130,7 @@ def test_the_excluded_are_passed_over(model: REALM, query: Query) -> None:
 
 
 def test_all_documents_are_excluded(model: REALM) -> None:
-    lookup = Lookup.of(model, WORDS, BLOCKS)
+    lookup = RetrieveAndRead.of(model, WORDS, BLOCKS)
     reading, = lookup.read([QUERIES[0]._replace(excluded=range(len(BLOCKS)))], 2)
     assert reading.numbers == (NULL,)
     mixed = lookup.read([QUERIES[0]._replace(excluded=range(len(BLOCKS))), QUERIES[1]], 2)
@@ -139,18 +139,18 @@ def test_all_documents_are_excluded(model: REALM) -> None:
 
 
 def test_more_are_asked_for_than_there_are(model: REALM) -> None:
-    lookup = Lookup.of(model, WORDS, BLOCKS[:2])
+    lookup = RetrieveAndRead.of(model, WORDS, BLOCKS[:2])
     assert [sorted(found) for found in lookup.retrieve(QUERIES, 50).lists()] == [[0, 1]] * len(QUERIES)
     assert {len(reading.numbers) for reading in lookup.read(QUERIES, 50)} == {3}
 
 
 def test_no_documents_at_all(model: REALM) -> None:
-    lookup = Lookup.of(model, WORDS)
+    lookup = RetrieveAndRead.of(model, WORDS)
     assert lookup.retrieve(QUERIES).lists() == [()] * len(QUERIES)
     readings = lookup.read(QUERIES)
     for query, reading in zip(QUERIES, readings, strict=True):
         assert reading.numbers == (NULL,) and reading.priors.tolist() == [1.0] and len(reading.answers) == 1
-        assert float(reading.pull()[0]) == pytest.approx(0, abs=1e-12)
+        assert float(reading.score_gradient()[0]) == pytest.approx(0, abs=1e-12)
         same(reading.marginals, lookup.read([query])[0].marginals)
     with pytest.raises(ValueError, match="one document at least"):
         lookup.read(QUERIES, null=False)
@@ -159,7 +159,7 @@ def test_no_documents_at_all(model: REALM) -> None:
 
 @pytest.mark.parametrize("temperature", [0.2, 1.0, 7.0])
 def test_temperature_by_hand(model: REALM, temperature: float) -> None:
-    lookup = Lookup.of(model, WORDS, BLOCKS)
+    lookup = RetrieveAndRead.of(model, WORDS, BLOCKS)
     for plain, reading in zip(lookup.read(QUERIES, 4), lookup.read(QUERIES, 4, temperature=temperature), strict=True):
         same(plain.scores, reading.scores)
         expected = softmax([score / temperature for score in plain.scores.tolist()])
@@ -170,7 +170,7 @@ def test_temperature_by_hand(model: REALM, temperature: float) -> None:
 
 
 def test_answers_that_are_asked_for(model: REALM) -> None:
-    lookup = Lookup.of(model, WORDS, BLOCKS)
+    lookup = RetrieveAndRead.of(model, WORDS, BLOCKS)
 
     def shown(readings: list[Reading]) -> list[Sequence[tuple[int, ...]]]:
         return [reading.answers for reading in readings]
@@ -185,7 +185,7 @@ def test_answers_that_are_asked_for(model: REALM) -> None:
 
 def test_one_at_a_time_or_many(model: REALM) -> None:
     """Readings are made in portions; no statement depends on the others of its portion."""
-    lookup = Lookup.of(model, WORDS, BLOCKS)
+    lookup = RetrieveAndRead.of(model, WORDS, BLOCKS)
     together = lookup.read(QUERIES * 12, 5)
     each = [lookup.read([query], 5)[0] for query in QUERIES]
     for alone, reading in zip(each * 12, together, strict=True):
@@ -195,21 +195,21 @@ def test_one_at_a_time_or_many(model: REALM) -> None:
 
 
 def test_a_copy_goes_its_own_way(model: REALM) -> None:
-    lookup = Lookup.of(model, WORDS, BLOCKS)
+    lookup = RetrieveAndRead.of(model, WORDS, BLOCKS)
     made = lookup.corpus.copied()
     alike(lookup.among(made), lookup)
     made.remove(0)
     made.replace(1, MORE[0])
     made.add(MORE[1:])
-    alike(lookup, Lookup.of(model, WORDS, BLOCKS))
+    alike(lookup, RetrieveAndRead.of(model, WORDS, BLOCKS))
     assert made.documents.keys() == {*range(1, len(BLOCKS) + 2)} and made.documents[1] == MORE[0]
 
 
 def test_reading_and_learning_leave_nothing_on_the_wrong_device() -> None:
     plain = realm().float()
-    expected = Lookup.of(plain, WORDS, BLOCKS).read(QUERIES, 3, temperature=2.0)
+    expected = RetrieveAndRead.of(plain, WORDS, BLOCKS).read(QUERIES, 3, temperature=2.0)
     with fake_gpu():
-        lookup = Lookup.of(realm().float().to("cuda"), WORDS, BLOCKS)
+        lookup = RetrieveAndRead.of(realm().float().to("cuda"), WORDS, BLOCKS)
         for ours, theirs in zip(lookup.read(QUERIES, 3, temperature=2.0), expected, strict=True):
             assert ours.numbers == theirs.numbers and ours.answers == theirs.answers
             same(ours.marginals, theirs.marginals, 1e-5)

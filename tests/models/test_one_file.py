@@ -29,7 +29,7 @@ from plmlab.hf.links import Link, affine, filled, to_ours
 from plmlab.labs import AttentionLab
 from plmlab.models.registry import MODELS
 from plmlab.models.task_heads import SentenceClassifier, TokenClassifier
-from plmlab.objectives import classified, sequence_to_sequence, tagged
+from plmlab.objectives import sequence_classification, sequence_to_sequence, token_classification
 from plmlab.text import Tokenizer
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.train import fit
@@ -83,16 +83,16 @@ def test_albert_is_that_of_transformers(lengths: list[int], files: dict) -> None
         90, 24, 3, 12, 3, 20, dropout=0.0, attention_dropout=0.0, embedding=10)).double()
     layer = "albert.encoder.albert_layer_groups.0.albert_layers.0."
     links = [
-        *(Link(f"bert.embeddings.{own}.weight", f"albert.embeddings.{other}_embeddings.weight") for own, other in (
+        *(Link(f"encoder.embeddings.{own}.weight", f"albert.embeddings.{other}_embeddings.weight") for own, other in (
             ("token", "word"), ("position", "position"), ("segment", "token_type"))),
-        *affine("bert.embeddings.norm", "albert.embeddings.LayerNorm"), *affine("bert.pooler", "albert.pooler"),
-        *affine("bert.embeddings.project", "albert.encoder.embedding_hidden_mapping_in"),
+        *affine("encoder.embeddings.norm", "albert.embeddings.LayerNorm"), *affine("encoder.pooler", "albert.pooler"),
+        *affine("encoder.embeddings.project", "albert.encoder.embedding_hidden_mapping_in"),
         *(link for own, other in (
             ("attention.q", "attention.query"), ("attention.k", "attention.key"), ("attention.v", "attention.value"),
             ("attention.out", "attention.dense"), ("attention_residual.norm", "attention.LayerNorm"),
-            ("feed_forward.widen", "ffn"), ("feed_forward.narrow", "ffn_output"),
+            ("feed_forward.up", "ffn"), ("feed_forward.narrow", "ffn_output"),
             ("feed_forward_residual.norm", "full_layer_layer_norm"),
-        ) for link in affine(f"bert.layers.0.{own}", layer + other)),
+        ) for link in affine(f"encoder.layers.0.{own}", layer + other)),
         *affine("transform", "predictions.dense"), *affine("norm", "predictions.LayerNorm"),
         Link("bias", "predictions.bias"), *affine("next_sentence", "sop_classifier.classifier"),
     ]
@@ -105,14 +105,14 @@ def test_albert_is_that_of_transformers(lengths: list[int], files: dict) -> None
     told = theirs(tokens, attention_mask=real.long(), token_type_ids=batch.segments, labels=targets,
                   sentence_order_label=order)
     same(ours(batch)[real], told.prediction_logits[real])
-    same(ours.next_sentence_logits(ours.bert(batch)), told.sop_logits)
+    same(ours.next_sentence_logits(ours.encoder(batch)), told.sop_logits)
     loss = ours.loss(batch)
     same(loss, told.loss)
     loss.backward()
     told.loss.backward()
     grads = to_ours(links, {name: p.grad for name, p in theirs.named_parameters()})
     for name, parameter in ours.named_parameters():
-        learn = slice(1, None) if name == "bert.embeddings.token.weight" else slice(None)  # theirs: not padding
+        learn = slice(1, None) if name == "encoder.embeddings.token.weight" else slice(None)  # theirs: not padding
         same(parameter.grad[learn], grads.pop(name)[learn])
     assert not grads
 
@@ -217,7 +217,7 @@ def test_t5_writes_with_caches_what_it_reads_at_once(files: dict) -> None:
     model = shaken(files["t5"].T5(files["t5"].T5Config(90, 2, 12, 3, 20, 0.0, width=5, buckets=8)))
     target, real = rows([11, 11], 2)
     source = batch_of(*rows([7, 4], 1))
-    whole = model(PairBatch(source, batch_of(target, real, causal=True), AttentionMask(keys=source.looked_at)))
+    whole = model(PairBatch(source, batch_of(target, real, causal=True), AttentionMask(keys=source.padding_mask)))
     state = model.start(source)
     for step in (slice(0, 3), slice(3, 4), slice(4, 11)):
         same(model.step(target[:, step], state), whole[:, step.stop - 1])
@@ -243,7 +243,7 @@ def test_electra_is_told_the_truth_and_shares_its_vectors(files: dict, monkeypat
     """What the generator says rightly was not replaced; what is said for a word teaches the generator nothing."""
     torch.manual_seed(0)
     model = files["electra"].ELECTRAPretraining(files["electra"].ELECTRAConfig.tiny(90, 24)).double()
-    assert model.generator.bert.embeddings.token is model.encoder.embeddings.token
+    assert model.generator.encoder.embeddings.token is model.encoder.embeddings.token
     tokens, real = rows([9, 5], 1)
     targets = torch.where(real & (tokens % 3 == 0), tokens, IGNORE)
     targets[:, 0] = tokens[:, 0]
@@ -256,7 +256,7 @@ def test_electra_is_told_the_truth_and_shares_its_vectors(files: dict, monkeypat
     generated = F.cross_entropy(model.generator(batch)[hidden], targets[hidden])
     torch.testing.assert_close(model.loss(batch), generated + 50 * by_hand)
     by_hand.backward()
-    own = [model.generator.transform.weight, model.generator.bert.layers[0].attention.q.weight]
+    own = [model.generator.transform.weight, model.generator.encoder.layers[0].attention.q.weight]
     assert all(weight.grad is None for weight in own)
 
 
@@ -284,10 +284,11 @@ def on_a_task(model: nn.Module, words: Tokenizer) -> tuple[nn.Module, Batch | Pa
     if hasattr(model, "decoder"):
         return model, PairBatch.of([sequence_to_sequence(text, text[1:2], vocab=words.vocab) for text in texts], pad=0)
     if hasattr(model, "generator"):
-        return TokenClassifier.on(model.encoder), Batch.of(
-            [tagged(text, [kind] * len(text), vocab=words.vocab) for kind, text in enumerate(texts)], pad=0)
-    return SentenceClassifier.on(model.encoder), Batch.of(
-        [classified(text, kind, vocab=words.vocab) for kind, text in enumerate(texts)], pad=0)
+        return TokenClassifier.from_pretrained(model.encoder), Batch.of(
+            [token_classification(text, [kind] * len(text), vocab=words.vocab) for kind, text in enumerate(texts)],
+            pad=0)
+    return SentenceClassifier.from_pretrained(model.encoder), Batch.of(
+        [sequence_classification(text, kind, vocab=words.vocab) for kind, text in enumerate(texts)], pad=0)
 
 
 def layers_of(model: nn.Module) -> Iterator[nn.Module]:

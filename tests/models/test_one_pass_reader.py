@@ -5,9 +5,9 @@ import torch
 
 from plmlab.example import IGNORE, Batch
 from plmlab.models.bert import BERT, BERTConfig
-from plmlab.models.one_pass_reader import OnePassConfig, OnePassReader
 from plmlab.models.registry import ModelSpec
-from plmlab.objectives.one_pass import with_support
+from plmlab.models.single_pass_reader import SinglePassConfig, SinglePassReader
+from plmlab.objectives.single_pass_qa import with_support
 from plmlab.text.words import word_tokenizer
 
 VOCAB = word_tokenizer(["a", "b", "c", "d", "e", "f", "g", "h"]).vocab
@@ -15,10 +15,10 @@ BASE = VOCAB.need("sep") + 1
 
 
 @pytest.fixture
-def model() -> OnePassReader:
+def model() -> SinglePassReader:
     torch.manual_seed(0)
     bert = BERT(BERTConfig(BASE + 60, 40, 2, 16, 2, 32, dropout=0.0, attention_dropout=0.0))
-    made = OnePassReader.on(bert).eval()
+    made = SinglePassReader.from_pretrained(bert).eval()
     torch.nn.init.normal_(made.output.weight, std=0.5)
     return made
 
@@ -30,7 +30,7 @@ def batch() -> Batch:
                      vocab=VOCAB)], pad=0)
 
 
-def test_loss_is_that_of_the_formula(model: OnePassReader) -> None:
+def test_loss_is_that_of_the_formula(model: SinglePassReader) -> None:
     read = batch()
     logits = model(read)
     start, end = int(read.labels["start"][0]), int(read.labels["end"][0])
@@ -42,7 +42,7 @@ def test_loss_is_that_of_the_formula(model: OnePassReader) -> None:
     torch.testing.assert_close(model.loss(read), span + sum(each) / 5)
 
 
-def test_where_no_text_answers_the_sentences_are_still_learned(model: OnePassReader) -> None:
+def test_where_no_text_answers_the_sentences_are_still_learned(model: SinglePassReader) -> None:
     read = Batch.of([with_support([BASE], [[BASE + 3]], None, [0], vocab=VOCAB)], pad=0)
     model.loss(read).backward()
     assert torch.isfinite(model.output.weight.grad).all() and bool(model.output.weight.grad[2].any())
@@ -50,18 +50,19 @@ def test_where_no_text_answers_the_sentences_are_still_learned(model: OnePassRea
 
 
 @torch.no_grad()
-def test_the_span_is_the_best_in_the_text(model: OnePassReader) -> None:
+def test_the_span_is_the_best_in_the_text(model: SinglePassReader) -> None:
     read = batch()
     logits = model(read)
     for row, ((first, behind), chances) in enumerate(model.told(read, longest=2)):
-        text = [slot for slot in range(read.size[1]) if read.segments[row, slot] == 1 and read.looked_at[row, slot]]
+        text = [position for position in range(read.size[1]) if read.segments[row, position] == 1
+                and read.padding_mask[row, position]]
         spans = [(s, e) for s in text for e in text if s <= e < s + 2]
         best = max(spans, key=lambda span: float(logits[row, span[0], 0] + logits[row, span[1], 1]))
         assert (first, behind - 1) == best
         torch.testing.assert_close(torch.tensor(chances), logits[row, :, 2].sigmoid())
 
 
-def test_padding_changes_nothing(model: OnePassReader) -> None:
+def test_padding_changes_nothing(model: SinglePassReader) -> None:
     read = batch()
     alone = Batch.of([with_support([BASE], [[BASE + 3, BASE + 4], [BASE + 5]], (0, 0, 2), [0], vocab=VOCAB)], pad=0)
     size = alone.size[1]
@@ -71,4 +72,4 @@ def test_padding_changes_nothing(model: OnePassReader) -> None:
 
 def test_other_labels_are_refused() -> None:
     with pytest.raises(ValueError, match="labels must be 3"):
-        OnePassReader(OnePassConfig(ModelSpec(BERT, BERTConfig(BASE + 60, 40, 1, 16, 2, 32)), labels=2))
+        SinglePassReader(SinglePassConfig(ModelSpec(BERT, BERTConfig(BASE + 60, 40, 1, 16, 2, 32)), labels=2))

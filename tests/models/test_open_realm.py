@@ -13,14 +13,14 @@ from realm_small import BLOCKS, SIZE, VOCAB, WORDS, encoder, ids, realm, same, s
 from torch.nn import functional as F
 
 from plmlab.checkpoints import load, save
-from plmlab.models.lookup import Lookup
-from plmlab.models.open_realm import OneSoftmaxOpenREALM, OpenREALM, OpenREALMConfig
-from plmlab.objectives.open_questions import QuestionBatch, pointed_at
-from plmlab.objectives.retrieved import queried
+from plmlab.models.realm_open_qa import OneSoftmaxREALMForOpenQA, REALMForOpenQA, REALMForOpenQAConfig
+from plmlab.models.retrieve_and_read import RetrieveAndRead
+from plmlab.objectives.open_domain_qa import QuestionBatch, answer_spans
+from plmlab.objectives.reader_inputs import query_input
 from plmlab.retrieval import Retrieved
 
 Ids = tuple[int, ...]
-BOTH = pytest.mark.parametrize("kind", [OpenREALM, OneSoftmaxOpenREALM])
+BOTH = pytest.mark.parametrize("kind", [REALMForOpenQA, OneSoftmaxREALMForOpenQA])
 GIVEN = [  # question, documents, answers
     ("ada was born in", ["ada was born in rome", "ada saw rome and rome", "paint"], ["rome"]),  # twice in the second
     ("bo saw the sea of", ["cy saw the sea", "the red sea of oslo and the green sea of paris"],
@@ -31,8 +31,8 @@ GIVEN = [  # question, documents, answers
 ]
 
 
-def made(kind: type[OpenREALM] = OpenREALM) -> OpenREALM:
-    return scattered(kind(OpenREALMConfig(**vars(SIZE), hidden=6, longest=4)))
+def made(kind: type[REALMForOpenQA] = REALMForOpenQA) -> REALMForOpenQA:
+    return scattered(kind(REALMForOpenQAConfig(**vars(SIZE), hidden=6, longest=4)))
 
 
 def vectors(question: str, documents: list[str]) -> torch.Tensor:
@@ -44,14 +44,14 @@ def batch(given: list = GIVEN) -> QuestionBatch:
     """Each document has a number of its own."""
     number = count()
     found = Retrieved.of([[next(number) for _ in documents] for _, documents, _ in given])
-    readings = [pointed_at(ids(question), ids(document), [ids(answer) for answer in answers], vocab=VOCAB)
+    readings = [answer_spans(ids(question), ids(document), [ids(answer) for answer in answers], vocab=VOCAB)
                 for question, documents, answers in given for document in documents]
-    return QuestionBatch.of([queried(ids(question), (), VOCAB) for question, _, _ in given], found,
+    return QuestionBatch.of([query_input(ids(question), (), VOCAB) for question, _, _ in given], found,
                             torch.cat([vectors(*one[:2]) for one in given]), readings, pad=0)
 
 
 @torch.no_grad()
-def spans_by_hand(model: OpenREALM, question: str, document: str) -> dict[tuple[int, int], float]:
+def spans_by_hand(model: REALMForOpenQA, question: str, document: str) -> dict[tuple[int, int], float]:
     """The score of body[i:j + 1] for each span, from one reading of ``BertModel``."""
     tokens, segments = two(ids(question), ids(document))
     hidden = encoder(model.reader)(torch.tensor([tokens]), token_type_ids=torch.tensor([segments])).last_hidden_state[0]
@@ -67,14 +67,14 @@ def spans_by_hand(model: OpenREALM, question: str, document: str) -> dict[tuple[
 
 
 @torch.no_grad()
-def worth_by_hand(model: OpenREALM, one: tuple[str, list[str], list[str]]) -> dict[Ids, float]:
+def worth_by_hand(model: REALMForOpenQA, one: tuple[str, list[str], list[str]]) -> dict[Ids, float]:
     """p(y|x) of every answer that stands in some document."""
     question, documents, _ = one
     statement = [2, *ids(question), 3]
     vector = vector_by_theirs(model.embedder, statement, [0] * len(statement))
     scores = [float(vector @ other) for other in vectors(question, documents)]
     spans = [spans_by_hand(model, question, document) for document in documents]
-    if isinstance(model, OneSoftmaxOpenREALM):
+    if isinstance(model, OneSoftmaxREALMForOpenQA):
         each = [(number, span) for number, some in enumerate(spans) for span in some]
         chances = softmax([scores[number] + spans[number][span] for number, span in each])
     else:
@@ -89,7 +89,7 @@ def worth_by_hand(model: OpenREALM, one: tuple[str, list[str], list[str]]) -> di
 
 
 @BOTH
-def test_every_answer_by_hand(kind: type[OpenREALM]) -> None:
+def test_every_answer_by_hand(kind: type[REALMForOpenQA]) -> None:
     model = made(kind)
     for found, one in zip(model.best(batch(), 1000), GIVEN, strict=True):
         expected = worth_by_hand(model, one)
@@ -101,7 +101,7 @@ def test_every_answer_by_hand(kind: type[OpenREALM]) -> None:
 
 
 @BOTH
-def test_the_loss_by_hand(kind: type[OpenREALM]) -> None:
+def test_the_loss_by_hand(kind: type[REALMForOpenQA]) -> None:
     """The right answers together; a question without one among what was retrieved adds nothing."""
     model, losses = made(kind), []
     for one in GIVEN:
@@ -115,23 +115,23 @@ def test_the_loss_by_hand(kind: type[OpenREALM]) -> None:
 
 
 @BOTH
-def test_it_sums_to_one(kind: type[OpenREALM]) -> None:
-    joint = made(kind).joint(batch())
-    same(joint.exp().sum((1, 2)), torch.ones(5, dtype=torch.float64))
-    assert bool(joint[0, :, :].isfinite().any(1).all()) and not joint[3, 1:].isfinite().any()
+def test_it_sums_to_one(kind: type[REALMForOpenQA]) -> None:
+    log_joint = made(kind).log_joint(batch())
+    same(log_joint.exp().sum((1, 2)), torch.ones(5, dtype=torch.float64))
+    assert bool(log_joint[0, :, :].isfinite().any(1).all()) and not log_joint[3, 1:].isfinite().any()
 
 
 def test_the_two_differ_where_a_document_has_more_good_spans() -> None:
     """The prior of a document is that of its score in the one, and not in the other; with one document they agree."""
-    paper, code = made(), made(OneSoftmaxOpenREALM)
+    paper, code = made(), made(OneSoftmaxREALMForOpenQA)
     priors = paper.retrieved(batch()).scores.softmax(1)
-    same(paper.joint(batch()).exp().sum(2), priors)
-    assert float((code.joint(batch()).exp().sum(2) - priors).detach().abs().max()) > 0.05
-    same(paper.joint(batch(GIVEN[3:4])), code.joint(batch(GIVEN[3:4])))
+    same(paper.log_joint(batch()).exp().sum(2), priors)
+    assert float((code.log_joint(batch()).exp().sum(2) - priors).detach().abs().max()) > 0.05
+    same(paper.log_joint(batch(GIVEN[3:4])), code.log_joint(batch(GIVEN[3:4])))
 
 
 @BOTH
-def test_a_question_does_not_depend_on_its_batch(kind: type[OpenREALM]) -> None:
+def test_a_question_does_not_depend_on_its_batch(kind: type[REALMForOpenQA]) -> None:
     model = made(kind)
     alone = torch.cat([model.answer_logprobs(batch([one])) for one in GIVEN])
     same(model.answer_logprobs(batch()), alone)
@@ -139,7 +139,7 @@ def test_a_question_does_not_depend_on_its_batch(kind: type[OpenREALM]) -> None:
 
 
 @BOTH
-def test_what_learns(kind: type[OpenREALM]) -> None:
+def test_what_learns(kind: type[REALMForOpenQA]) -> None:
     """The question's embedder, the reader and the layer for spans; of the documents' vectors nothing."""
     model, given = made(kind), batch()
     model.loss(given).backward()
@@ -152,21 +152,21 @@ def test_what_learns(kind: type[OpenREALM]) -> None:
 
 
 @BOTH
-def test_the_gradient_for_a_score(kind: type[OpenREALM], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_gradient_for_a_score(kind: type[REALMForOpenQA], monkeypatch: pytest.MonkeyPatch) -> None:
     """Against finite differences: the loss by changed scores of documents."""
     model, given = made(kind), batch()
     scores = model.retrieved(given).scores.detach()
 
     def loss(changed: torch.Tensor) -> torch.Tensor:
         monkeypatch.setattr(model, "retrieved", lambda _: replace(
-            given.retrieved, scores=changed.masked_fill(~given.retrieved.there, -torch.inf)))
+            given.retrieved, scores=changed.masked_fill(~given.retrieved.doc_mask, -torch.inf)))
         return model.loss(given)
 
-    assert torch.autograd.gradcheck(loss, (scores.masked_fill(~given.retrieved.there, 0).requires_grad_(),))
+    assert torch.autograd.gradcheck(loss, (scores.masked_fill(~given.retrieved.doc_mask, 0).requires_grad_(),))
 
 
 @BOTH
-def test_questions_that_no_document_answers(kind: type[OpenREALM]) -> None:
+def test_questions_that_no_document_answers(kind: type[REALMForOpenQA]) -> None:
     model = made(kind)
     loss = model.loss(batch([GIVEN[2], GIVEN[4]]))
     loss.backward()
@@ -176,11 +176,12 @@ def test_questions_that_no_document_answers(kind: type[OpenREALM]) -> None:
 def test_looking_up() -> None:
     """The documents that the question's embedder finds, with the vectors that they have in the index."""
     pretrained = realm().float()
-    corpus, model = Lookup.of(pretrained, WORDS, BLOCKS).corpus, OpenREALM.on(pretrained, hidden=6, longest=3)
+    corpus, model = RetrieveAndRead.of(pretrained, WORDS,
+                                       BLOCKS).corpus, REALMForOpenQA.from_pretrained(pretrained, hidden=6, longest=3)
     with torch.no_grad():
         model.embedder.projection.bias.add_(1)  # it has learned since
     questions = [ids("ada saw the"), ids("dee was born in")]
-    given = model.looked_up(corpus, questions, [[ids("sea")], [ids("paris"), ids("rome")]], 2)
+    given = model.retrieve(corpus, questions, [[ids("sea")], [ids("paris"), ids("rome")]], 2)
     assert torch.equal(given.documents, corpus.index.vectors(given.retrieved.documents.tolist()))
     texts = [ids(one.text) for one in BLOCKS]
     stored = corpus.index.vectors(range(len(BLOCKS)))
@@ -190,27 +191,27 @@ def test_looking_up() -> None:
         best = (stored @ own).argsort(descending=True)[:2].tolist()
         assert given.retrieved.lists()[row] == tuple(best)
         for place, number in enumerate(best):
-            reading = given.readings.tokens[2 * row + place]
+            reading = given.reader_inputs.tokens[2 * row + place]
             assert [token for token in reading.tolist() if token] == two(question, texts[number])[0]
-    assert model.best(given) == model.best(model.looked_up(corpus, questions, most=2))
-    assert float(model.loss(model.looked_up(corpus, questions, most=2)).detach()) == 0
-    more = model.looked_up(corpus, questions, most=50)
-    assert more.retrieved.there.tolist() == [[True] * len(BLOCKS)] * 2
+    assert model.best(given) == model.best(model.retrieve(corpus, questions, most=2))
+    assert float(model.loss(model.retrieve(corpus, questions, most=2)).detach()) == 0
+    more = model.retrieve(corpus, questions, most=50)
+    assert more.retrieved.doc_mask.tolist() == [[True] * len(BLOCKS)] * 2
     with pytest.raises(ValueError, match="one document at least"):
-        model.looked_up(Lookup.of(pretrained, WORDS).corpus, questions)
+        model.retrieve(RetrieveAndRead.of(pretrained, WORDS).corpus, questions)
 
 
 @BOTH
-def test_it_stands_on_copies_and_is_saved_whole(kind: type[OpenREALM], tmp_path: Path) -> None:
+def test_it_stands_on_copies_and_is_saved_whole(kind: type[REALMForOpenQA], tmp_path: Path) -> None:
     pretrained = realm().float()
-    model = kind.on(pretrained, hidden=6)
-    assert model.config == OpenREALMConfig(**vars(SIZE), hidden=6) and model.config.longest == 10
-    for ours, theirs in ((model.embedder, pretrained.embedder), (model.reader, pretrained.reader.bert)):
+    model = kind.from_pretrained(pretrained, hidden=6)
+    assert model.config == REALMForOpenQAConfig(**vars(SIZE), hidden=6) and model.config.longest == 10
+    for ours, theirs in ((model.embedder, pretrained.embedder), (model.reader, pretrained.reader.encoder)):
         assert all(torch.equal(weight, theirs.state_dict()[name]) for name, weight in ours.state_dict().items())
     save(tmp_path / "it", model, WORDS, command="none", figures={})
     again, _ = load(tmp_path / "it")
     assert type(again) is kind
     with torch.no_grad():
         model.reader.pooler.bias.add_(1)
-    assert not torch.equal(model.reader.pooler.bias, pretrained.reader.bert.pooler.bias)
+    assert not torch.equal(model.reader.pooler.bias, pretrained.reader.encoder.pooler.bias)
 

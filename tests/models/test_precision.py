@@ -13,9 +13,9 @@ from fake_gpu import fake_gpu
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from plmlab.example import IGNORE, AnyBatch, Batch, PairBatch, PairExample, TwoWayBatch
+from plmlab.example import IGNORE, AnyBatch, Batch, BidirectionalBatch, PairBatch, PairExample
 from plmlab.layers.attention import MultiHeadAttention
-from plmlab.models.registry import MODELS, everything, pretrainable
+from plmlab.models.registry import MODELS, all_models, pretrainable
 from plmlab.objectives import causal, masked
 from plmlab.text import Tokenizer
 from plmlab.visibility import AttentionMask, Visibility
@@ -23,7 +23,7 @@ from plmlab.visibility import AttentionMask, Visibility
 TEXTS = ["the cat sees the house .", "the dog of the king hears the river of the queen .", "the king sees ."]
 PAIRS = ["seq2seq", "dot-seq2seq", "general-seq2seq", "two-way-seq2seq", "additive-seq2seq", "transformer"]
 SIXTY_FOUR = 64
-"""So many slots in all, most of them padding: the number at which cuDNN's gradients were not finite."""
+"""So many positions in all, most of them padding: the number at which cuDNN's gradients were not finite."""
 WITHIN = 0.2
 """Of the gradient's length: most are within 0.006, and Transformer-XL, whose scores are written down, within 0.07."""
 
@@ -35,7 +35,7 @@ def made(name: str) -> tuple[nn.Module, AnyBatch]:
     """A little model of a type, and texts of different lengths for it to learn from."""
     rng = Random(0)
     if name in PAIRS:
-        tokenizer, kind = Tokenizer.words(TEXTS, 100), everything()[name]
+        tokenizer, kind = Tokenizer.words(TEXTS, 100), all_models()[name]
         ids = [tokenizer.encode(text, plain=True) for text in TEXTS]
         pairs = []
         for source, target in zip(ids, ids[1:] + ids[:1], strict=True):
@@ -49,7 +49,8 @@ def made(name: str) -> tuple[nn.Module, AnyBatch]:
     assert how
     tokenizer = how.learn(iter(TEXTS * 4), 330)
     examples = [how.objective(tokenizer.encode(text, plain=True), vocab=tokenizer.vocab, rng=rng) for text in TEXTS]
-    batch = (TwoWayBatch if hasattr(examples[0], "forwards") else Batch).of(examples, pad=0)  # type: ignore[arg-type]
+    batch = (BidirectionalBatch if hasattr(examples[0], "forwards") else Batch).of(examples,
+                                                                                   pad=0)  # type: ignore[arg-type]
     torch.manual_seed(0)
     model = kind.model(kind.config.tiny(len(tokenizer), 64)).eval()
     if how.prepare:
@@ -57,24 +58,26 @@ def made(name: str) -> tuple[nn.Module, AnyBatch]:
     return model, batch
 
 
-def with_padding_before(batch: AnyBatch, slots: Callable[[int], int]) -> AnyBatch:
-    """The same texts after padding, whose queries see nothing; ``slots``: a length → how much of it."""
+def with_padding_before(batch: AnyBatch, positions: Callable[[int], int]) -> AnyBatch:
+    """The same texts after padding, whose queries see nothing; ``positions``: a length → how much of it."""
     def shifted(mask: AttentionMask, rows: int, query: int, key: int) -> AttentionMask:
         dense = mask.dense(query, key)
         looks = torch.ones(rows, 1, query, key, dtype=torch.bool) if dense is None else dense
-        return AttentionMask(pairs=F.pad(looks[:, 0].expand(rows, query, key), (slots(key), 0, slots(query), 0)))
+        return AttentionMask(pairs=F.pad(looks[:, 0].expand(rows, query, key),
+                                         (positions(key), 0, positions(query), 0)))
 
     def later(rows: Tensor, fill: int = 0) -> Tensor:
-        return F.pad(rows, (slots(rows.shape[-1]), 0), value=fill)
+        return F.pad(rows, (positions(rows.shape[-1]), 0), value=fill)
 
-    if isinstance(batch, TwoWayBatch):
-        return TwoWayBatch(*(with_padding_before(side, slots) for side in (batch.forwards, batch.backwards)))
+    if isinstance(batch, BidirectionalBatch):
+        return BidirectionalBatch(*(with_padding_before(side, positions) for side in (batch.forwards, batch.backwards)))
     if isinstance(batch, PairBatch):
         cross = shifted(batch.cross, batch.target.size[0], batch.target.size[1], batch.source.size[1])
-        return PairBatch(with_padding_before(batch.source, slots), with_padding_before(batch.target, slots), cross)
+        return PairBatch(with_padding_before(batch.source, positions), with_padding_before(batch.target, positions),
+                         cross)
     rows, time = batch.size
-    second = batch.query_visible
-    return Batch(later(batch.tokens), later(batch.positions), later(batch.segments),
+    second = batch.query_stream_mask
+    return Batch(later(batch.tokens), later(batch.position_ids), later(batch.segments),
                  shifted(batch.visible, rows, time, time), later(batch.targets, IGNORE), batch.labels,
                  None if second is None else shifted(second, rows, time, time))
 
@@ -89,7 +92,7 @@ def loss_and_gradient(model: nn.Module, batch: AnyBatch, bf16: bool) -> tuple[fl
 
 
 @ON
-@pytest.mark.parametrize("before", [0, 3, SIXTY_FOUR], ids=["padding behind", "padding before", "64 slots"])
+@pytest.mark.parametrize("before", [0, 3, SIXTY_FOUR], ids=["padding behind", "padding before", "64 positions"])
 @pytest.mark.parametrize("name", [*sorted(pretrainable()), *PAIRS])
 def test_bf16_has_the_gradients_of_float32(name: str, before: int, device: str) -> None:
     model, batch = made(name)

@@ -24,11 +24,11 @@ from torch import Tensor
 
 from plmlab.checkpoints import load, save
 from plmlab.models.bert import BERTPretraining
-from plmlab.models.embedder import Embedder
-from plmlab.models.lookup import Lookup, Query
+from plmlab.models.dual_encoder import DualEncoder
 from plmlab.models.marginals import sequence_marginal
 from plmlab.models.realm import REALM, TokenREALM
-from plmlab.objectives.retrievals import RetrievedBatch
+from plmlab.models.retrieve_and_read import Query, RetrieveAndRead
+from plmlab.objectives.retrieval_batches import RetrievedBatch
 from plmlab.retrieval import NULL, Retrieved
 
 ALL = [NULL, *range(len(BLOCKS))]
@@ -37,7 +37,7 @@ SOME = [[3, NULL], [0, 1, 2, NULL], [4], [1, 4, 0]]
 
 def batch(model: REALM, queries: list[Query] = QUERIES, numbers: list[list[int]] | None = None) -> RetrievedBatch:
     found = Retrieved.of([ALL] * len(queries) if numbers is None else numbers)
-    return Lookup.of(model, WORDS, BLOCKS).batch(queries, found)
+    return RetrieveAndRead.of(model, WORDS, BLOCKS).batch(queries, found)
 
 
 @torch.no_grad()
@@ -117,7 +117,7 @@ def test_a_statement_does_not_depend_on_its_batch() -> None:
 
 
 def marginals(model: REALM, given: RetrievedBatch, scores: Tensor) -> Tensor:
-    return sequence_marginal(scores.log_softmax(1), model.token_logprobs(given), given.asked)
+    return sequence_marginal(scores.log_softmax(1), model.token_logprobs(given), given.target_mask)
 
 
 @pytest.mark.parametrize("temperature", [1.0, 4.0, 0.25])
@@ -125,14 +125,15 @@ def marginals(model: REALM, given: RetrievedBatch, scores: Tensor) -> Tensor:
 def test_the_pull_on_each_document_is_the_gradient(query: Query, temperature: float) -> None:
     model = realm()
     answer = tuple(query.tokens[place] for place in query.hidden)
-    reading, = Lookup.of(model, WORDS, BLOCKS).read([query], len(BLOCKS), also=[[answer]], temperature=temperature)
+    reading, = RetrieveAndRead.of(model, WORDS, BLOCKS).read([query], len(BLOCKS), also=[[answer]],
+                                                             temperature=temperature)
     given = batch(model, [query], [reading.numbers])
     same(reading.priors, (reading.scores / temperature).softmax(0))
     scores = (model.retrieved(given).scores.detach() / temperature).requires_grad_()
     marginals(model, given, scores).sum().backward()
-    pull = reading.pull(reading.answers.index(answer))
-    same(scores.grad[0], pull)
-    assert bool((pull > 0).any() and (pull < 0).any())
+    score_gradient = reading.score_gradient(reading.answers.index(answer))
+    same(scores.grad[0], score_gradient)
+    assert bool((score_gradient > 0).any() and (score_gradient < 0).any())
 
 
 def stepped(model: REALM, given: RetrievedBatch, rate: float) -> Tensor:
@@ -163,11 +164,11 @@ def test_a_step_goes_along_the_pull(query: Query) -> None:
     """Σ_z r(z) · growth(z) = rate · ‖gradient‖², up to the rate's square."""
     model = realm()
     answer = tuple(query.tokens[place] for place in query.hidden)
-    reading, = Lookup.of(model, WORDS, BLOCKS).read([query], len(BLOCKS), also=[[answer]])
-    pull = reading.pull(reading.answers.index(answer))
+    reading, = RetrieveAndRead.of(model, WORDS, BLOCKS).read([query], len(BLOCKS), also=[[answer]])
+    score_gradient = reading.score_gradient(reading.answers.index(answer))
     grown = stepped(model, batch(model, [query], [reading.numbers]), 1e-7)
     length = sum(weight.grad.square().sum() for weight in model.embedder.parameters())
-    assert float(pull @ grown) == pytest.approx(1e-7 * float(length), rel=1e-2)
+    assert float(score_gradient @ grown) == pytest.approx(1e-7 * float(length), rel=1e-2)
 
 
 def test_free_scores_rise_where_the_pull_is_positive_and_fall_elsewhere() -> None:
@@ -184,7 +185,7 @@ def test_free_scores_rise_where_the_pull_is_positive_and_fall_elsewhere() -> Non
 def test_the_best_documents_alone_miss_at_most_the_mass_of_the_others() -> None:
     """p_all = P · p_top + (1 − P) · p_rest, all between 0 and 1, so |p_all − p_top| ≤ 1 − P."""
     model = realm()
-    lookup = Lookup.of(model, WORDS, BLOCKS)
+    lookup = RetrieveAndRead.of(model, WORDS, BLOCKS)
     missed = []
     for query in QUERIES:
         found = lookup.retrieve([query], len(BLOCKS))
@@ -204,7 +205,8 @@ def test_both_parts_learn_from_the_loss() -> None:
     model = realm()
     model.loss(batch(model)).backward()
     untaught = {name for name, weight in model.named_parameters() if weight.grad is None}
-    assert untaught == {f"reader.{name}" for name in ("bert.pooler.weight", "bert.pooler.bias", "next_sentence.weight",
+    assert untaught == {f"reader.{name}"
+                        for name in ("encoder.pooler.weight", "encoder.pooler.bias", "next_sentence.weight",
                                                       "next_sentence.bias")}
     assert all(bool(weight.grad.isfinite().all()) for weight in model.parameters() if weight.grad is not None)
     assert bool(model.embedder.projection.weight.grad.any() and model.reader.transform.weight.grad.any())
@@ -219,9 +221,9 @@ def test_one_document_teaches_the_retriever_nothing() -> None:
 @pytest.mark.parametrize("kind", [REALM, TokenREALM])
 def test_it_stands_on_copies_and_is_saved_whole(kind: type[REALM], tmp_path: Path) -> None:
     first = realm()
-    embedder = scattered(Embedder(first.config), 8).float()
-    reader = scattered(BERTPretraining(first.config.bert), 9).float()
-    model = kind.on(embedder, reader)
+    embedder = scattered(DualEncoder(first.config), 8).float()
+    reader = scattered(BERTPretraining(first.config.encoder), 9).float()
+    model = kind.from_pretrained(embedder, reader)
     assert type(model) is kind and not model.training
     for ours, theirs in ((model.embedder, embedder), (model.reader, reader)):
         assert all(torch.equal(weight, theirs.state_dict()[name]) for name, weight in ours.state_dict().items())

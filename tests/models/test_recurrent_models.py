@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
-from plmlab.decode import Rereading, beam_search
+from plmlab.decode import UncachedLM, beam_search
 from plmlab.example import Batch
 from plmlab.interpret import watch
 from plmlab.models.recurrent import (
@@ -74,6 +74,6 @@ def test_a_beam_finds_what_rereading_the_whole_finds(kind: type[RecurrentLanguag
     """Dropping and doubling rows of the state keeps each text with its own."""
     model = made(kind)
     prompt = torch.tensor([[VOCAB.need("start"), 9, 10], [VOCAB.need("start"), 30, 8]])
-    again = Rereading(lambda tokens: model(Batch.continuing(tokens, 0))[:, -1])
+    again = UncachedLM(lambda tokens: model(Batch.continuing(tokens, 0))[:, -1])
     for mine, other in zip(*(beam_search(one, prompt, VOCAB, length=6, beam=3) for one in (model, again)), strict=True):
         assert [text.tokens for text in mine] == [text.tokens for text in other]

@@ -13,14 +13,21 @@ from plmlab.example import PairBatch
 from plmlab.interpret.attention_maps import attention_maps
 from plmlab.interpret.readable import readable
 from plmlab.interpret.watching import watch
-from plmlab.models.registry import architecture_of, find, type_of
-from plmlab.models.seq2seq import AdditiveSeq2Seq, DotSeq2Seq, GeneralSeq2Seq, Seq2Seq, Seq2SeqConfig, TwoWaySeq2Seq
+from plmlab.models.registry import architecture_of, model_type, type_of
+from plmlab.models.seq2seq import (
+    AdditiveSeq2Seq,
+    BidirectionalSeq2Seq,
+    DotSeq2Seq,
+    GeneralSeq2Seq,
+    Seq2Seq,
+    Seq2SeqConfig,
+)
 from plmlab.objectives import sequence_to_sequence
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.visibility import AttentionMask
 
 KINDS = {"seq2seq": Seq2Seq, "dot-seq2seq": DotSeq2Seq, "general-seq2seq": GeneralSeq2Seq,
-         "two-way-seq2seq": TwoWaySeq2Seq, "additive-seq2seq": AdditiveSeq2Seq}
+         "two-way-seq2seq": BidirectionalSeq2Seq, "additive-seq2seq": AdditiveSeq2Seq}
 every_kind = pytest.mark.parametrize("name", KINDS)
 SOURCE, TARGET = "the man saw the river", "he saw it"
 WORDS = Tokenizer.words([SOURCE, TARGET], 60)
@@ -42,7 +49,7 @@ def batch() -> PairBatch:
 
 @every_kind
 def test_it_is_on_the_list(name: str, listed: dict[str, str]) -> None:
-    kind = find(name)
+    kind = model_type(name)
     assert kind.model is KINDS[name] and kind.config is Seq2SeqConfig and type_of(made(name)) is kind
     assert architecture_of(made(name)).name == ("recurrent pair" if name == "seq2seq" else "encoder-decoder")
     paper = {"seq2seq": "Sutskever et al. 2014"} | {f"{kind}-seq2seq": "Bahdanau et al. 2015"
@@ -105,8 +112,8 @@ def test_what_is_saved_is_what_is_loaded(name: str, tmp_path: Path) -> None:
 @every_kind
 @pytest.mark.usefixtures("one_thread")
 def test_it_learns_what_the_source_alone_can_tell(name: str) -> None:
-    """Three targets of a word and [END]: who does not know the source loses log 3 at every other slot, however long it
-    learns."""
+    """Three targets of a word and [END]: who does not know the source loses log 3 at every other position, however long
+    it learns."""
     model, least = made(name, model=32).train(), log(3) / 2
     read = pairs(("man", "he"), ("river", "it"), ("the", "saw"))
     assert model.loss(read).item() == pytest.approx(log(len(WORDS)), abs=0.5)
@@ -139,7 +146,7 @@ def test_what_it_reads_of_two_texts(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in KINDS if name != "seq2seq"])
-def test_a_mask_of_its_own_says_which_slot_may_look_where(name: str) -> None:
+def test_a_mask_of_its_own_says_which_position_may_look_where(name: str) -> None:
     model, read = made(name).eval(), batch()
     pairs = torch.zeros(3, read.target.size[1], read.source.size[1], dtype=torch.bool)
     pairs[:, 0, 0] = pairs[:, 1:, :2] = pairs[0, 2, 3] = True
@@ -148,7 +155,7 @@ def test_a_mask_of_its_own_says_which_slot_may_look_where(name: str) -> None:
         said = model(narrow)
     [weights] = seen.attention("cross_attention") if name != "additive-seq2seq" else [
         torch.cat(seen.calls("cross_attention.weights"), 2)]
-    allowed = pairs & read.source.looked_at[:, None]
+    allowed = pairs & read.source.padding_mask[:, None]
     assert not weights[:, 0][~allowed].any() and (weights[:, 0][allowed] > 0).all()
     assert torch.allclose(weights.sum(-1), torch.ones(()))
     assert not torch.allclose(said, model(read))

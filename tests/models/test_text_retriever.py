@@ -6,29 +6,29 @@ import torch
 from realm_small import BLOCKS, QUERIES, SIZE, WORDS, hidden, ids, same, scattered, two, vector_by_theirs
 from torch import Tensor
 
-from plmlab.models.embedder import Embedder
+from plmlab.models.dual_encoder import DualEncoder
 from plmlab.models.text_retriever import TextCorpus, TextRetriever
-from plmlab.objectives.retrievals import RetrievedBatch
-from plmlab.objectives.retrieved import retrieved
+from plmlab.objectives.reader_inputs import reader_input
+from plmlab.objectives.retrieval_batches import RetrievedBatch
 from plmlab.retrieval import Retrieved
 
 
 @pytest.fixture
-def networks() -> tuple[Embedder, Embedder]:
+def networks() -> tuple[DualEncoder, DualEncoder]:
     """Of queries and of documents; no weight is the same."""
-    return scattered(Embedder(SIZE), 4), scattered(Embedder(SIZE), 5)
+    return scattered(DualEncoder(SIZE), 4), scattered(DualEncoder(SIZE), 5)
 
 
-def of_queries(network: Embedder) -> Tensor:
+def of_queries(network: DualEncoder) -> Tensor:
     return torch.stack([vector_by_theirs(network, [2, *hidden(query), 3], [0] * (len(query.tokens) + 2))
                         for query in QUERIES])
 
 
-def of_documents(network: Embedder) -> Tensor:
+def of_documents(network: DualEncoder) -> Tensor:
     return torch.stack([vector_by_theirs(network, *two(ids(block.title), ids(block.text))) for block in BLOCKS])
 
 
-def test_each_network_makes_the_vectors_of_its_texts(networks: tuple[Embedder, Embedder]) -> None:
+def test_each_network_makes_the_vectors_of_its_texts(networks: tuple[DualEncoder, DualEncoder]) -> None:
     first, second = networks
     with torch.no_grad():
         dual, single = TextRetriever(WORDS, first, second), TextRetriever(WORDS, first)
@@ -45,23 +45,23 @@ def test_each_network_makes_the_vectors_of_its_texts(networks: tuple[Embedder, E
         assert other.lists() != found.lists(), "the other network finds others"
 
 
-def batch(networks: tuple[Embedder, Embedder]) -> RetrievedBatch:
+def batch(networks: tuple[DualEncoder, DualEncoder]) -> RetrievedBatch:
     """Two statements without a document in common, and two that share one."""
     reads, found = TextRetriever(WORDS, *networks), Retrieved.of([[0, 3], [2], [1, 4, 0], [4]])
-    readings = [retrieved(QUERIES[row].tokens, reads.body(BLOCKS[number]), vocab=WORDS.vocab, rng=None,
+    readings = [reader_input(QUERIES[row].tokens, reads.body(BLOCKS[number]), vocab=WORDS.vocab, rng=None,
                           hidden=QUERIES[row].hidden) for row, number in found.pairs.tolist()]
     return RetrievedBatch.of([*map(reads.query, QUERIES)], found,
                              [reads.document(BLOCKS[number]) for number in found.documents.tolist()], readings,
                              pad=WORDS.vocab.need("pad"))
 
 
-def loss(networks: tuple[Embedder, Embedder], given: RetrievedBatch) -> Tensor:
+def loss(networks: tuple[DualEncoder, DualEncoder], given: RetrievedBatch) -> Tensor:
     """−log p of the document that comes first for each statement: what DPR learns from."""
     first, second = networks
     return -given.scored(first(given.queries), second(given.documents)).logprobs()[:, 0].sum()
 
 
-def test_the_loss_over_what_was_found_by_hand(networks: tuple[Embedder, Embedder]) -> None:
+def test_the_loss_over_what_was_found_by_hand(networks: tuple[DualEncoder, DualEncoder]) -> None:
     given, found = batch(networks), [[0, 3], [2], [1, 4, 0], [4]]
     with torch.no_grad():
         scores = of_queries(networks[0]) @ of_documents(networks[1]).T
@@ -69,12 +69,12 @@ def test_the_loss_over_what_was_found_by_hand(networks: tuple[Embedder, Embedder
         same(loss(networks, given), expected, 1e-9)
 
 
-def test_the_gradient_reaches_both_networks(networks: tuple[Embedder, Embedder]) -> None:
+def test_the_gradient_reaches_both_networks(networks: tuple[DualEncoder, DualEncoder]) -> None:
     """Along a random direction of each network's weights, against a finite difference."""
     given, generator = batch(networks), torch.Generator().manual_seed(0)
     loss(networks, given).backward()
     for network in networks:
-        assert network.projection.weight.grad.any() and network.bert.embeddings.token.weight.grad.any()
+        assert network.projection.weight.grad.any() and network.encoder.embeddings.token.weight.grad.any()
         weight = network.norm.weight
         assert weight.grad.abs().min() > 1e-6
         step = 1e-5 * torch.randn(weight.shape, generator=generator, dtype=weight.dtype)

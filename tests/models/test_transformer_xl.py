@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from plmlab.checkpoints import load, save
-from plmlab.decode import AutoregressiveModel, DecodingState, Rereading, beam_search, sample
+from plmlab.decode import AutoregressiveModel, DecodingState, UncachedLM, beam_search, sample
 from plmlab.example import Batch
 from plmlab.interpret import readable, watch
 from plmlab.interpret.attention_maps import attention_maps
@@ -27,7 +27,7 @@ from plmlab.visibility import AttentionMask
 VOCAB = 60
 SMALL = TransformerXLConfig(VOCAB, segment=4, memory=6, layers=3, model=12, heads=3, inner=20, dropout=0.0)
 LENGTHS = [1, 3, 4, 5, 8, 19]
-"""One slot, not quite a segment, a segment, one more, two, and more than the memory of any layer holds."""
+"""One position, not quite a segment, a segment, one more, two, and more than the memory of any layer holds."""
 
 
 def made(**changes: object) -> TransformerXL:
@@ -52,13 +52,13 @@ def reads(model: TransformerXL, tokens: Tensor) -> Tensor:
 
 
 def segments(time: int, length: int) -> list[int]:
-    """Where the segment of each slot begins, in a text that is read ``length`` slots at once."""
-    return [slot // length * length for slot in range(time)]
+    """Where the segment of each position begins, in a text that is read ``length`` positions at once."""
+    return [position // length * length for position in range(time)]
 
 
 def looks(begins: list[int], memory: int, reach: int | None = None) -> Tensor:
-    """Who may look at whom: at no slot behind, at none further than a memory before the beginning of the own segment,
-    and at the last ``reach`` slots alone, where every slot looks equally far."""
+    """Who may look at whom: at no position behind, at none further than a memory before the beginning of the own
+    segment, and at the last ``reach`` positions alone, where every position looks equally far."""
     time = len(begins)
     return torch.tensor([[j <= i and j >= begins[i] - memory and (reach is None or i - j < reach)
                           for j in range(time)] for i in range(time)])
@@ -86,7 +86,7 @@ def step_by_step(model: TransformerXL, tokens: Tensor) -> Tensor:
 @pytest.mark.parametrize("memory", [0, 1, 3, 4, 6, 30])
 @torch.no_grad()
 def test_segments_with_memory_are_one_pass_under_a_mask(memory: int, time: int) -> None:
-    """In every layer: what a layer made of a slot does not hang on who looks at it later."""
+    """In every layer: what a layer made of a position does not hang on who looks at it later."""
     model, tokens = made(memory=memory), text(time)
     same(reads(model, tokens), in_one_pass(model, tokens, looks(segments(time, 4), memory)))
     same(step_by_step(model, tokens), in_one_pass(model, tokens, looks(segments(time, 1), memory)))
@@ -104,10 +104,10 @@ def test_a_memory_that_holds_all_makes_reading_in_parts_no_other() -> None:
 @pytest.mark.parametrize("memory", [1, 3, 6, 30])
 @pytest.mark.parametrize("time", [1, 5, 19])
 @torch.no_grad()
-def test_same_length_lets_every_slot_look_equally_far(time: int, memory: int) -> None:
+def test_same_length_lets_every_position_look_equally_far(time: int, memory: int) -> None:
     model, tokens = made(memory=memory, same_length=True), text(time)
     mask = looks([0] * time, time, memory)
-    assert mask.sum(1).tolist() == [min(slot + 1, memory) for slot in range(time)]
+    assert mask.sum(1).tolist() == [min(position + 1, memory) for position in range(time)]
     same(reads(model, tokens), in_one_pass(model, tokens, mask))
     same(step_by_step(model, tokens), in_one_pass(model, tokens, mask))
     with watch(model, "layers.*.attention.weights") as seen:
@@ -134,33 +134,34 @@ def test_distances_beyond_the_clamp_count_as_the_clamp() -> None:
     (1, 4, 6), (1, 3, 3), (2, 3, 3), (3, 3, 3), (3, 4, 1), (2, 4, 6), (3, 2, 5), (2, 5, 0), (2, 1, 4),
 ])
 @torch.no_grad()
-def test_how_far_back_a_slot_hears(layers: int, time: int, memory: int) -> None:
-    """A segment that begins at b sees back to b − memory. That slot's segment begins up to time − 1 slots earlier, and
-    the next layer down sees on from there: by whole segments, time · ⌈memory / time⌉ slots for each further layer. So
-    the farthest slot is b − memory − (layers − 1) · time · ⌈memory / time⌉."""
+def test_how_far_back_a_position_hears(layers: int, time: int, memory: int) -> None:
+    """A segment that begins at b sees back to b − memory. That position's segment begins up to time − 1 positions
+    earlier, and the next layer down sees on from there: by whole segments, time · ⌈memory / time⌉ positions for each
+    further layer. So the farthest position is b − memory − (layers − 1) · time · ⌈memory / time⌉."""
     model, length = made(layers=layers, segment=time, memory=memory), 26
     tokens = text(length, 1).expand(length + 1, -1).clone()
-    for slot in range(length):
-        tokens[slot, slot] = (tokens[slot, slot] - 6) % (VOCAB - 7) + 7
+    for position in range(length):
+        tokens[position, position] = (tokens[position, position] - 6) % (VOCAB - 7) + 7
     logits = reads(model, tokens)
     heard = (logits[:length] - logits[length]).abs().amax(-1) > 1e-12
-    for slot in range(length):
-        farthest = slot // time * time - memory - (layers - 1) * time * -(-memory // time)
-        assert heard[:, slot].tolist() == [max(0, farthest) <= other <= slot for other in range(length)]
+    for position in range(length):
+        farthest = position // time * time - memory - (layers - 1) * time * -(-memory // time)
+        assert heard[:, position].tolist() == [max(0, farthest) <= other <= position for other in range(length)]
 
 
 @torch.no_grad()
-def test_how_far_back_a_slot_of_same_length_hears() -> None:
-    """A layer adds memory − 1 slots, wherever the segments begin."""
+def test_how_far_back_a_position_of_same_length_hears() -> None:
+    """A layer adds memory − 1 positions, wherever the segments begin."""
     model, tokens = made(memory=3, same_length=True), text(20, 1).expand(21, -1).clone()
     tokens[range(20), range(20)] = 7 + (tokens[0] - 6) % (VOCAB - 7)
     logits = reads(model, tokens)
     heard = (logits[:20] - logits[20]).abs().amax(-1) > 1e-12
-    assert [int(heard[:, slot].nonzero()[0]) for slot in range(20)] == [max(0, slot - 6) for slot in range(20)]
+    assert [int(heard[:, position].nonzero()[0]) for position in range(20)] == [max(0, position - 6)
+                                                                                for position in range(20)]
 
 
 def test_nothing_flows_back_into_the_memory() -> None:
-    """The last segment's loss moves what its own slots begin with, and no others'; in one pass it would."""
+    """The last segment's loss moves what its own positions begin with, and no others'; in one pass it would."""
     model, tokens = made(), text(12)
     with watch(model, "embedded") as seen:
         logits = reads(model, tokens)
@@ -191,7 +192,7 @@ def test_a_loss_teaches_how_to_read_the_memory() -> None:
 
 @torch.no_grad()
 def test_a_state_remembers_what_each_layer_read_last() -> None:
-    """The input of each layer, of the last ``memory`` slots; and texts may go on in parts of any length."""
+    """The input of each layer, of the last ``memory`` positions; and texts may go on in parts of any length."""
     model, tokens = made(), text(13)
     state, begins, at = model.start(), [], 0
     for part in (2, 5, 1, 5):
@@ -236,7 +237,7 @@ def test_it_writes_on_past_its_memory() -> None:
         return [found.tokens for found in [*drawn, *searched[0], *searched[1]]]
 
     ours = written(model)
-    assert ours == written(Rereading(anew))
+    assert ours == written(UncachedLM(anew))
     assert len(set(ours)) == 8 and {len(tokens) for tokens in ours} == {30}
 
 
@@ -288,7 +289,7 @@ def test_whoever_looks_in_sees_all_segments() -> None:
 def test_a_batch_that_looks_ahead_is_refused() -> None:
     model = made()
     example = masked([9, 10, 11], vocab=Vocabulary(VOCAB), rng=Random(0))
-    with pytest.raises(ValueError, match="this batch lets a slot look ahead; make it with the objective causal"):
+    with pytest.raises(ValueError, match="this batch lets a position look ahead; make it with the objective causal"):
         model(Batch.of([example], pad=0))
     with pytest.raises(ValueError, match="with the objective causal"):
         model(replace(Batch.continuing(text(5), 0), visible=AttentionMask()))

@@ -11,12 +11,12 @@ from torch import nn
 from plmlab.checkpoints import load, save
 from plmlab.example import Batch
 from plmlab.models import registry
-from plmlab.models.architectures import CLS_LAST
+from plmlab.models.architectures import XLNET_ENCODER
 from plmlab.models.mpnet import MPNet, MPNetConfig
 from plmlab.models.registry import ModelSpec, architecture_of, type_of
 from plmlab.models.task_heads import SentenceClassifier, SpanClassifier, TaskHead, TaskHeadConfig, TokenClassifier
 from plmlab.models.xlnet import XLNet, XLNetConfig
-from plmlab.objectives import answered, classified, cls_last, tagged
+from plmlab.objectives import cls_last, sequence_classification, span_qa, token_classification
 from plmlab.text import Tokenizer
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.train import fit
@@ -38,17 +38,17 @@ def encoder(on: type[XLNet] | type[MPNet]) -> XLNet | MPNet:
 
 
 def made(kind: type[TaskHead], on: type, labels: int = 2) -> TaskHead:
-    return kind.on(encoder(on), labels)
+    return kind.from_pretrained(encoder(on), labels)
 
 
 def examples(kind: type[TaskHead], on: type) -> list:
     """Three texts of the task, laid out as the encoder reads them."""
     layout = architecture_of(encoder(on)).example
     if issubclass(kind, SentenceClassifier):
-        return [classified(s, len(s) % 2, pair=s[:1], vocab=VOCAB, layout=layout) for s in SENTENCES]
+        return [sequence_classification(s, len(s) % 2, pair=s[:1], vocab=VOCAB, layout=layout) for s in SENTENCES]
     if issubclass(kind, TokenClassifier):
-        return [tagged(s, [t % 2 for t in s], vocab=VOCAB, layout=layout) for s in SENTENCES]
-    return [answered([41, 42], s, 0, (len(s) + 1) // 2, vocab=VOCAB, layout=layout) for s in SENTENCES]
+        return [token_classification(s, [t % 2 for t in s], vocab=VOCAB, layout=layout) for s in SENTENCES]
+    return [span_qa([41, 42], s, 0, (len(s) + 1) // 2, vocab=VOCAB, layout=layout) for s in SENTENCES]
 
 
 def same(a: torch.Tensor, b: torch.Tensor) -> None:
@@ -68,7 +68,7 @@ def test_xlnet_says_a_class_from_the_cls_behind_each_text() -> None:
     hidden = model.encoder(batch)
     cls = torch.stack([hidden[row, tokens.index(VOCAB.cls)] for row, tokens in enumerate(batch.tokens.tolist())])
     pooled = torch.tanh(cls @ model.encoder.pooler.weight.T + model.encoder.pooler.bias)
-    same(model.encoder.summary(batch), pooled)
+    same(model.encoder.pooled_output(batch), pooled)
     same(model.encoder.pool(hidden, batch), pooled)
     same(model(batch), pooled @ model.output.weight.T + model.output.bias)
 
@@ -93,7 +93,7 @@ def test_the_best_span_lies_in_the_text(on: type, longest: int) -> None:
 def test_a_text_alone_is_asked_for_a_span_without_its_cls() -> None:
     """Where there is no question, all is segment 0, and XLNet's [CLS] is none of it."""
     model = made(SpanClassifier, XLNet)
-    batch = Batch.of([classified([40, 41], 0, vocab=VOCAB, layout=architecture_of(model).example)], pad=0)
+    batch = Batch.of([sequence_classification([40, 41], 0, vocab=VOCAB, layout=architecture_of(model).example)], pad=0)
     logits = torch.zeros(1, 4, 2).double()
     logits[0, 3], logits[0, 1] = 9, 5
     model.output.register_forward_hook(lambda *_: logits)
@@ -104,7 +104,7 @@ def test_a_text_alone_is_asked_for_a_span_without_its_cls() -> None:
 def test_on_a_pretrained_encoder_which_stays_as_it_is(kind: type[TaskHead], on: type) -> None:
     pretrained = encoder(on)
     before = {name: tensor.clone() for name, tensor in pretrained.state_dict().items()}
-    model, batch = kind.on(pretrained), Batch.of(examples(kind, on), pad=0)
+    model, batch = kind.from_pretrained(pretrained), Batch.of(examples(kind, on), pad=0)
     assert type(model.encoder.config) is type(pretrained.config) and model.encoder.config == pretrained.config
     same(model.encoder(batch), pretrained(batch))
     fit(model, [batch], steps=3, lr=0.01, show=False)
@@ -135,13 +135,13 @@ def test_a_variant_with_settings_of_its_own_gets_its_heads_without_a_line(tmp_pa
             self.by = config.narrow
 
     tokenizer = Tokenizer.words(["the bank of the river"], 60)
-    head = SentenceClassifier.on(Narrow(NarrowConfig(**SMALL, narrow=0.25)), 4)
+    head = SentenceClassifier.from_pretrained(Narrow(NarrowConfig(**SMALL, narrow=0.25)), 4)
     assert type(head.encoder) is Narrow and head.encoder.by == 0.25
     assert head.config == TaskHeadConfig(ModelSpec(Narrow, NarrowConfig(**SMALL, narrow=0.25)), 4)
     assert head(Batch.of(examples(SentenceClassifier, XLNet), pad=0)).shape == (3, 4)
     with pytest.raises(ValueError, match="a Narrow is not a registered model type"):
         save(tmp_path / "head", head, tokenizer, command="x", figures={})
-    registry.model("narrow", NarrowConfig, CLS_LAST)(Narrow)
+    registry.model("narrow", NarrowConfig, XLNET_ENCODER)(Narrow)
     try:
         save(tmp_path / "head", head, tokenizer, command="x", figures={})
         assert load(tmp_path / "head")[0].config == head.config
@@ -152,10 +152,11 @@ def test_a_variant_with_settings_of_its_own_gets_its_heads_without_a_line(tmp_pa
 def test_xlnet_learns_to_say_the_first_word_from_the_cls_behind_all() -> None:
     generator = torch.Generator().manual_seed(0)
     texts = [torch.randperm(12, generator=generator)[:2 + i % 5].add(40).tolist() for i in range(192)]
-    read = [classified(text, int(text[0] > 45), vocab=VOCAB, layout=cls_last) for text in texts]
+    read = [sequence_classification(text, int(text[0] > 45), vocab=VOCAB, layout=cls_last) for text in texts]
     batches = [Batch.of(read[i: i + 32], pad=0) for i in range(0, 192, 32)]
     torch.manual_seed(0)
-    model = SentenceClassifier.on(XLNet(XLNetConfig(60, layers=1, model=16, heads=2, inner=32, dropout=0.0)))
+    model = SentenceClassifier.from_pretrained(XLNet(XLNetConfig(60, layers=1, model=16, heads=2, inner=32,
+                                                                 dropout=0.0)))
     history = fit(model, batches[:5], steps=100, lr=0.015, warmup=10, show=False)
     assert history.losses[-1] < 0.2 * history.losses[0]
     with torch.no_grad():

@@ -22,13 +22,13 @@ from plmlab.models.registry import pretrainable
 from plmlab.models.two_streams import TwoStreamPretraining
 from plmlab.models.xlnet import XLNet, XLNetConfig, XLNetPretraining
 from plmlab.objectives import always_mask, masked_and_permuted, permuted, permuted_targets
-from plmlab.objectives.layouts import masks_in_place
+from plmlab.objectives.layouts import mlm_input
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.train import fit
 from plmlab.visibility import AttentionMask
 from plmlab.world.datasets.batches import sentence_batches
-from plmlab.world.datasets.tokenizer import world_tokenizer
+from plmlab.world.datasets.tokenizer import build_world_tokenizer
 
 VOCAB = Vocabulary(60)
 TEXT = [40, 41, 42, 43, 44, 45, 46]
@@ -57,23 +57,24 @@ def same(a: Tensor, b: Tensor) -> None:
 
 
 def by_itself(model: TwoStreamPretraining, one: Example) -> Tensor:
-    """The logits at the slots that are asked, two streams apart, each with its own mask, slot after slot."""
+    """The logits at the positions that are asked, two streams apart, each with its own mask, position after
+    position."""
     encoder, batch = model.encoder, Batch.of([one], pad=0)
-    slots = (one.targets != IGNORE).nonzero().flatten()
+    positions = (one.targets != IGNORE).nonzero().flatten()
     place = torch.arange(len(one.tokens))
     h = encoder.embeddings(batch)
-    g = h[:, slots] if isinstance(model, MPNetPretraining) else encoder.query.expand(1, len(slots), -1)
+    g = h[:, positions] if isinstance(model, MPNetPretraining) else encoder.query.expand(1, len(positions), -1)
     for layer in encoder.layers:
         def look(x: Tensor, seen: Tensor, at: Tensor, layer=layer, h=h) -> Tensor:
             told = []
-            for i, slot in enumerate(at.tolist()):
-                asked = torch.tensor([[slot]])
+            for i, position in enumerate(at.tolist()):
+                asked = torch.tensor([[position]])
                 told.append(layer.attention(x[:, i:i + 1], AttentionMask(pairs=seen[None, i:i + 1]), h,
                                             bias=encoder.added(batch, asked),
                                             relative=encoder.relative(batch, asked, 0)))
             x = layer.attention_residual(x, lambda _: torch.cat(told, 1))
             return layer.feed_forward_residual(x, layer.feed_forward)
-        h, g = (look(h, one.visible.dense(), place), look(g, one.query_visible.dense()[slots], slots))
+        h, g = (look(h, one.visible.dense(), place), look(g, one.query_stream_mask.dense()[positions], positions))
     return model.token_logits(g)[0]
 
 
@@ -106,24 +107,24 @@ def test_a_guess_hangs_on_what_came_before_it_in_the_order_and_on_nothing_else(n
         order = Random(seed).sample(range(7), 7)
         if name == "xlnet":
             one = permuted(TEXT, vocab=VOCAB, rng=Random(0), order=[7, 8, *order], predict=range(7))
-            asks, shift = {slot: slot for slot in order}, 0
+            asks, shift = {position: position for position in order}, 0
         else:
-            one = masked_and_permuted(TEXT, vocab=VOCAB, rng=Random(0), predict=[1 + slot for slot in order],
+            one = masked_and_permuted(TEXT, vocab=VOCAB, rng=Random(0), predict=[1 + position for position in order],
                                       corrupt=always_mask)
-            asks, shift = {slot: 9 + place for place, slot in enumerate(order)}, 1
+            asks, shift = {position: 9 + place for place, position in enumerate(order)}, 1
         with watch(model.encoder, "embedded") as seen:
             logits = model(Batch.of([one], pad=0))
-        for place, slot in enumerate(order):
-            [known] = torch.autograd.grad(logits[0, asks[slot]].square().sum(), seen["embedded"], retain_graph=True)
+        for place, position in enumerate(order):
+            [known] = torch.autograd.grad(logits[0, asks[position]].square().sum(), seen["embedded"], retain_graph=True)
             reached = known[0].abs().sum(-1) > 0
-            assert {other for other in range(7) if reached[other + shift]} == set(order[:place]), (seed, slot)
+            assert {other for other in range(7) if reached[other + shift]} == set(order[:place]), (seed, position)
 
 
 def test_the_answer_leaks_where_the_query_stream_sees_its_own_word() -> None:
     """z≤t in place of z<t, as study notes have it: the gradient of a guess reaches its own word."""
     model = made("xlnet")
     one = permuted(TEXT, vocab=VOCAB, rng=Random(0), order=[7, 8, *range(7)], predict=range(7))
-    leaky = replace(one, query_visible=one.visible)
+    leaky = replace(one, query_stream_mask=one.visible)
     for given, leaks in ((one, False), (leaky, True)):
         with watch(model.encoder, "embedded") as seen:
             logits = model(Batch.of([given], pad=0))
@@ -141,7 +142,7 @@ def test_a_memory_is_what_came_before() -> None:
     memories = encoder.start()
     a = encoder(replace(first, **plain), memories)
     b = encoder(second, memories)
-    assert [memory.time for memory in memories] == [9] * 3, "six slots and five, of which nine are kept"
+    assert [memory.time for memory in memories] == [9] * 3, "six positions and five, of which nine are kept"
     looks = torch.zeros(11, 11, dtype=torch.bool)
     looks[:6, :6], looks[6:, 6:] = first.visible.dense(6, 6)[0, 0], second.visible.dense(5, 5)[0, 0]
     looks[6:, :6] = True
@@ -151,7 +152,7 @@ def test_a_memory_is_what_came_before() -> None:
     same(torch.cat([a, b], 1), encoder(whole))
 
 
-def test_only_whether_two_slots_share_a_segment_is_told() -> None:
+def test_only_whether_two_positions_share_a_segment_is_told() -> None:
     """Segments 0, 1, 2 or 5, 3, 7: all the same; one segment for all: not the same. s± is no position."""
     encoder = made("xlnet").encoder
     one = permuted_targets(TEXT[:3], pair=TEXT[3:], vocab=VOCAB, rng=Random(0), predict=())
@@ -175,7 +176,7 @@ def test_the_five_terms_add_up() -> None:
 @pytest.mark.parametrize("name", ["xlnet", "mpnet"])
 def test_it_learns_and_is_saved_and_watched_and_drawn(name: str, tmp_path: Path) -> None:
     small = world.small()
-    tokenizer = world_tokenizer(small)
+    tokenizer = build_world_tokenizer(small)
     torch.manual_seed(0)
     model: TwoStreamPretraining = (
         XLNetPretraining(XLNetConfig(len(tokenizer), 2, 16, 2, 32, 0.0)) if name == "xlnet" else
@@ -196,7 +197,7 @@ def test_it_learns_and_is_saved_and_watched_and_drawn(name: str, tmp_path: Path)
     assert AttentionLab(model, tokenizer, words_of, layer=1, head=1).message == ""
 
 
-def test_as_many_slots_as_are_asked_are_guessed() -> None:
+def test_as_many_positions_as_are_asked_are_guessed() -> None:
     """The query stream is as long as the longest row asks, and no longer: it is what it costs."""
     model = made("xlnet")
     batch = Batch.of([example("xlnet", 7, 0), example("xlnet", 2, 1)], pad=0)
@@ -213,7 +214,8 @@ def test_no_text_is_too_long() -> None:
 
 
 def test_a_distance_counts_from_either_side() -> None:
-    """A text behind two other slots is read as it is alone, where nobody sees those two: only distances are told."""
+    """A text behind two other positions is read as it is alone, where nobody sees those two: only distances are
+    told."""
     encoder = made("xlnet").encoder
     short = Batch.of([permuted_targets(TEXT, vocab=VOCAB, rng=Random(0), predict=())], pad=0)
     looks = torch.zeros(11, 11, dtype=torch.bool)
@@ -253,7 +255,7 @@ def test_gaps_are_asked_apart_and_nothing_hidden_is_seen() -> None:
     def said(ids: list[int], hidden: list[int]) -> list[Tensor]:
         sentence = MaskedSentence.of(ids, tokenizer.vocab).hiding(hidden)
         [found] = believed(model, [sentence])
-        return [found[slot] for slot in hidden]
+        return [found[position] for position in hidden]
 
     other = tokenizer.encode("the old saw a red")
     for one, two in zip(said(text, [2, 5]), said(other, [2, 5]), strict=True):
@@ -262,13 +264,13 @@ def test_gaps_are_asked_apart_and_nothing_hidden_is_seen() -> None:
     alone = permuted_targets(text, vocab=tokenizer.vocab, rng=Random(0), order=[5, 6, 0, 2, 3, 4, 1], predict=[1])
     same(said(text, [2])[0], model(Batch.of([alone], pad=0))[0, 1].softmax(-1))
     lab = ClozeLab(model.float(), tokenizer, "the cat saw a dog", hide=["cat", "dog"])
-    assert lab.message == "" and [gap["slot"] for gap in lab.state["gaps"]] == [2, 5]
+    assert lab.message == "" and [gap["position"] for gap in lab.state["gaps"]] == [2, 5]
 
 
 def test_mpnet_s_mask_in_place_is_the_query_of_the_word_that_is_said_first() -> None:
     """In one stream [MASK] sees all other words and masks, as the first query does: so it may be asked that way."""
     model = made("mpnet")
     two = masked_and_permuted(TEXT, vocab=VOCAB, rng=Random(0), predict=[3, 5], corrupt=always_mask)
-    one, slots = masks_in_place(TEXT, (), VOCAB, [3, 5])
-    assert slots == [3, 5]
+    one, positions = mlm_input(TEXT, (), VOCAB, [3, 5])
+    assert positions == [3, 5]
     same(model(Batch.of([one], pad=0))[0, 3], model(Batch.of([two], pad=0))[0, 9])

@@ -12,18 +12,18 @@ from torch import Tensor, nn
 
 from plmlab import world
 from plmlab.checkpoints import load, save
-from plmlab.decode import Rereading, beam_search, greedy
+from plmlab.decode import UncachedLM, beam_search, greedy
 from plmlab.example import IGNORE, Batch, Example
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.registry import architecture_of, pretrainable, type_of
 from plmlab.models.task_heads import SentenceClassifier, SpanClassifier, TokenClassifier
-from plmlab.models.unilm import UniLM, UniLMConfig, UniLMPretraining, Writer, source_batch
-from plmlab.objectives import always_mask, answered, classified, masked_target, tagged
-from plmlab.objectives.prefix import MASKS, unified, unified_pair
+from plmlab.models.unilm import UniLM, UniLMConfig, UniLMDecoder, UniLMPretraining, source_batch
+from plmlab.objectives import always_mask, masked_seq2seq_target, sequence_classification, span_qa, token_classification
+from plmlab.objectives.prefix import MASKS, mask_mixture, mask_mixture_pair
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.train import fit
 from plmlab.world.datasets.batches import sentence_batches
-from plmlab.world.datasets.tokenizer import world_tokenizer
+from plmlab.world.datasets.tokenizer import build_world_tokenizer
 
 VOCAB = Vocabulary(60)
 PAD, UNK, CLS, SEP, MASK, START, END = range(7)
@@ -53,9 +53,10 @@ def same(a: Tensor, b: Tensor) -> None:
 
 def read_anew(model: UniLMPretraining, source: list[int], written: list[int]) -> Tensor:
     """Log-probabilities of what comes next, [SEP] for the end: one Example with [MASK] behind what was written."""
-    slot = len(source) + 2 + len(written)
-    one = masked_target(source, [*written, 59], vocab=VOCAB, rng=Random(0), select=[slot], corrupt=always_mask)
-    return model(Batch.of([one], pad=PAD))[0, slot].log_softmax(-1)
+    position = len(source) + 2 + len(written)
+    one = masked_seq2seq_target(source, [*written, 59], vocab=VOCAB, rng=Random(0), select=[position],
+                                corrupt=always_mask)
+    return model(Batch.of([one], pad=PAD))[0, position].log_softmax(-1)
 
 
 def as_decoding_names(logprobs: Tensor) -> Tensor:
@@ -65,18 +66,18 @@ def as_decoding_names(logprobs: Tensor) -> Tensor:
     return logprobs[order]
 
 
-def anew(model: UniLMPretraining, source: list[int]) -> Rereading:
+def anew(model: UniLMPretraining, source: list[int]) -> UncachedLM:
     """The same task for decoding, without a cache: one source, each prefix read anew."""
     def logits(texts: Tensor) -> Tensor:
         return torch.stack([as_decoding_names(read_anew(model, source, row[1:])) for row in texts.tolist()])
-    return Rereading(logits)
+    return UncachedLM(logits)
 
 
 @torch.no_grad()
 def test_a_target_s_likelihood_is_that_of_its_prefixes_read_anew() -> None:
     """Ragged sources side by side, one of no word; each as if it were alone."""
     model = made()
-    writer = Writer(model, source_batch(SOURCES, VOCAB), VOCAB)
+    writer = UniLMDecoder(model, source_batch(SOURCES, VOCAB), VOCAB)
     state, said = writer.start(), torch.full((4, 1), START)
     for step in range(4):
         logprobs = writer.step(said, state).log_softmax(-1)
@@ -91,7 +92,7 @@ def test_a_target_s_likelihood_is_that_of_its_prefixes_read_anew() -> None:
 @pytest.mark.parametrize("cuts", [[3], [1, 2], [2, 1], [1, 1, 1]])
 def test_a_prompt_may_be_read_at_once(cuts: list[int]) -> None:
     model, prompt = made(), torch.tensor([[START, 50, 51]] * 4)
-    writer = Writer(model, source_batch(SOURCES, VOCAB), VOCAB)
+    writer = UniLMDecoder(model, source_batch(SOURCES, VOCAB), VOCAB)
     state = writer.start()
     for part in prompt.split(cuts, 1):
         logits = writer.step(part, state)
@@ -102,7 +103,7 @@ def test_a_prompt_may_be_read_at_once(cuts: list[int]) -> None:
 @torch.no_grad()
 def test_rows_can_be_chosen() -> None:
     model = made()
-    writer = Writer(model, source_batch(SOURCES, VOCAB), VOCAB)
+    writer = UniLMDecoder(model, source_batch(SOURCES, VOCAB), VOCAB)
     state = writer.start()
     writer.step(torch.full((4, 1), START), state)
     writer.step(torch.tensor([[50], [51], [52], [53]]), state)
@@ -118,7 +119,7 @@ def test_what_is_written_is_written_without_a_cache_too(search) -> None:
     model = made()
     with torch.no_grad():
         model.bias[SEP] += 6.0
-    found = search(Writer(model, source_batch(SOURCES, VOCAB), VOCAB), torch.full((4, 1), START), VOCAB, length=5)
+    found = search(UniLMDecoder(model, source_batch(SOURCES, VOCAB), VOCAB), torch.full((4, 1), START), VOCAB, length=5)
     for source, together in zip(SOURCES, found, strict=True):
         [alone] = search(anew(model, source), torch.tensor([[START]]), VOCAB, length=5)
         pairs = [(together, alone)] if search is greedy else list(zip(together, alone, strict=True))
@@ -133,7 +134,7 @@ def test_what_is_written_is_written_without_a_cache_too(search) -> None:
 def test_all_short_targets_share_all_probability() -> None:
     """p(end) + Σ p(word) · (p(end) + …) of two words at most is 1: the writer's distributions are the model's."""
     model = made()
-    writer = Writer(model, source_batch([[40, 41]], VOCAB), VOCAB)
+    writer = UniLMDecoder(model, source_batch([[40, 41]], VOCAB), VOCAB)
     state = writer.start()
     first = writer.step(torch.tensor([[START]]), state).softmax(-1)[0]
     state.select(torch.zeros(60, dtype=torch.long))
@@ -146,18 +147,19 @@ def test_a_writer_lacks_words() -> None:
     model = made()
     for lacking in ("mask", "sep", "end"):
         bare = Vocabulary(60, **{lacking: None})
-        writer = Writer(model, source_batch([[40]], VOCAB), bare)
+        writer = UniLMDecoder(model, source_batch([[40]], VOCAB), bare)
         with pytest.raises(ValueError, match=rf"this tokenizer has no \[{lacking.upper()}\] token"):
             writer.step(torch.tensor([[START]]), writer.start())
     with pytest.raises(ValueError, match=r"call model\.eval"):
-        greedy(Writer(model.train(), source_batch([[40]], VOCAB), VOCAB), torch.tensor([[START]]), VOCAB, length=2)
+        greedy(UniLMDecoder(model.train(), source_batch([[40]], VOCAB), VOCAB), torch.tensor([[START]]), VOCAB,
+               length=2)
     with pytest.raises(ValueError, match="the model has learned 30 positions"):
-        Writer(model, source_batch([[40] * 29], VOCAB), VOCAB).start()
+        UniLMDecoder(model, source_batch([[40] * 29], VOCAB), VOCAB).start()
 
 
 def test_dropout_is_off_where_it_is_asked() -> None:
     model = UniLMPretraining(replace(SIZE, dropout=0.5))
-    batch = Batch.of([unified([40, 41, 42], vocab=VOCAB, rng=Random(0))], pad=PAD)
+    batch = Batch.of([mask_mixture([40, 41, 42], vocab=VOCAB, rng=Random(0))], pad=PAD)
     assert not torch.equal(model(batch), model(batch))
     model.eval()
     assert torch.equal(model(batch), model(batch))
@@ -190,21 +192,21 @@ def test_texts_under_all_four_masks_stand_in_one_batch() -> None:
 
 
 @masks
-def test_what_a_mask_hides_reaches_no_slot_over_three_layers(make) -> None:
-    """Each slot in turn shows another word: just those slots say something else that may see it."""
+def test_what_a_mask_hides_reaches_no_position_over_three_layers(make) -> None:
+    """Each position in turn shows another word: just those positions say something else that may see it."""
     model = made()
     batch = Batch.of(examples(make, whole=True), pad=PAD)
-    before, real = model(batch).detach(), batch.looked_at
+    before, real = model(batch).detach(), batch.padding_mask
     looks = batch.visible.dense(*[batch.size[1]] * 2)
     assert looks is not None
     looks = looks.expand(len(SOURCES), 1, -1, -1)[:, 0]
     changed, hidden = 0, 0
-    for slot in range(batch.size[1]):
+    for position in range(batch.size[1]):
         tokens = batch.tokens.clone()
-        tokens[:, slot] = 58
+        tokens[:, position] = 58
         moved = (model(replace(batch, tokens=tokens)) - before).abs().amax(-1).detach()
-        sees = looks[:, :, slot] & real
-        assert (moved[sees & real[:, slot:slot + 1]] > 1e-6).all()
+        sees = looks[:, :, position] & real
+        assert (moved[sees & real[:, position:position + 1]] > 1e-6).all()
         assert (moved[real & ~sees] < 1e-12).all()
         changed, hidden = changed + int(sees.sum()), hidden + int((real & ~sees).sum())
     assert changed > 50 and (hidden > 50 or make is MASKS["both directions"])
@@ -215,8 +217,8 @@ def test_all_weights_learn_under_every_mask(make) -> None:
     model = made()
     model.loss(Batch.of(examples(make), pad=PAD)).backward()
     lacking = {name for name, weight in model.named_parameters() if weight.grad is None or not weight.grad.any()}
-    assert lacking == {"bert.pooler.weight", "bert.pooler.bias", "next_sentence.weight", "next_sentence.bias"}
-    segments = model.bert.embeddings.segment.weight.grad
+    assert lacking == {"encoder.pooler.weight", "encoder.pooler.bias", "next_sentence.weight", "next_sentence.bias"}
+    segments = model.encoder.embeddings.segment.weight.grad
     assert segments is not None and set(segments.any(1).nonzero().flatten().tolist()) == {
         segment for one in examples(make) for segment in one.segments.tolist()}
 
@@ -224,17 +226,17 @@ def test_all_weights_learn_under_every_mask(make) -> None:
 def test_the_next_sentence_is_learned_under_both_directions_alone() -> None:
     model, pooled = made(), []
     for seed in range(12):
-        one = unified_pair([40, 41], [42, 43], True, vocab=VOCAB, rng=Random(seed))
+        one = mask_mixture_pair([40, 41], [42, 43], True, vocab=VOCAB, rng=Random(seed))
         model.zero_grad()
         model.loss(Batch.of([one], pad=PAD)).backward()
-        grad = model.bert.pooler.weight.grad
+        grad = model.encoder.pooler.weight.grad
         pooled.append((bool(one.segments.max() <= 1), grad is not None and bool(grad.any())))
     assert all(asked == learned for asked, learned in pooled) and len(set(pooled)) == 2
 
 
 def test_it_is_bert_with_six_segments() -> None:
     """The same weights and BERT's mask: the same vectors; and no parameter more but four segments' rows."""
-    ours, bert = made().bert, BERT(BERTConfig(**vars(SIZE))).double().eval()
+    ours, bert = made().encoder, BERT(BERTConfig(**vars(SIZE))).double().eval()
     bert.load_state_dict(ours.state_dict())
     batch = Batch.of(examples(MASKS["both directions"]), pad=PAD)
     same(ours(batch), bert(batch))
@@ -245,21 +247,21 @@ def test_it_is_bert_with_six_segments() -> None:
 
 
 def test_the_paper_s_size() -> None:
-    """Hugging Face's ``bert-large-cased`` has 333,579,264 parameters, and two segments."""
+    """Hugging Face's ``encoder-large-cased`` has 333,579,264 parameters, and two segments."""
     with torch.device("meta"):
         model = UniLM(UniLMConfig.base())
     assert sum(weight.numel() for weight in model.parameters()) == 333_579_264 + 4 * 1024
 
 
 @pytest.mark.parametrize(("kind", "one"), [
-    (SentenceClassifier, classified([40, 41], 1, pair=[42], vocab=VOCAB)),
-    (TokenClassifier, tagged([40, 41], [1, 0], vocab=VOCAB)),
-    (SpanClassifier, answered([40], [41, 42], 0, 1, vocab=VOCAB)),
+    (SentenceClassifier, sequence_classification([40, 41], 1, pair=[42], vocab=VOCAB)),
+    (TokenClassifier, token_classification([40, 41], [1, 0], vocab=VOCAB)),
+    (SpanClassifier, span_qa([40], [41, 42], 0, 1, vocab=VOCAB)),
 ])
 def test_heads_stand_on_it(kind: type, one: Example) -> None:
     """On a copy of its encoder; all that stands below the head's output learns, and the encoder stays as it was."""
-    encoder = made().bert
-    head = kind.on(encoder)
+    encoder = made().encoder
+    head = kind.from_pretrained(encoder)
     assert type(head.encoder) is UniLM and isinstance(head, kind) and head.encoder.config == SIZE
     before = encoder.layers[0].attention.q.weight.clone()
     fit(head.float(), lambda _: Batch.of([one], pad=PAD), steps=3, lr=0.01, warmup=1, show=False)
@@ -269,27 +271,27 @@ def test_heads_stand_on_it(kind: type, one: Example) -> None:
 
 def test_it_learns_and_is_saved(tmp_path: Path) -> None:
     small = world.small()
-    tokenizer = world_tokenizer(small, ["english"])
+    tokenizer = build_world_tokenizer(small, ["english"])
     torch.manual_seed(0)
     model = UniLMPretraining(UniLMConfig(len(tokenizer), 32, 2, 16, 2, 32, dropout=0.0, attention_dropout=0.0))
-    history = fit(model, sentence_batches(small, "train", tokenizer, unified, 8, 0), steps=40, lr=0.02, warmup=5,
+    history = fit(model, sentence_batches(small, "train", tokenizer, mask_mixture, 8, 0), steps=40, lr=0.02, warmup=5,
                   show=False)
     assert history.smoothed(10)[-1] < 0.9 * history.losses[0]
     save(tmp_path / "model", model, tokenizer, command="x", figures={})
     again, words = load(tmp_path / "model", expect="unilm-pretraining")
     assert type(again) is UniLMPretraining and again.config == model.config and len(words) == len(tokenizer)
-    batch = Batch.of([unified(words.encode(" ".join(next(small.text("test")))), vocab=words.vocab, rng=Random(0))],
+    batch = Batch.of([mask_mixture(words.encode(" ".join(next(small.text("test")))), vocab=words.vocab, rng=Random(0))],
                      pad=PAD)
     with torch.no_grad():
         assert torch.equal(model.eval()(batch), again(batch))
-    save(tmp_path / "encoder", model.bert, tokenizer, command="x", figures={})
+    save(tmp_path / "encoder", model.encoder, tokenizer, command="x", figures={})
     assert type(load(tmp_path / "encoder", expect="unilm")[0]) is UniLM
 
 
 def test_how_it_is_registered() -> None:
     kind = pretrainable()["unilm"]
     assert kind.model is UniLMPretraining and kind.pretraining is not None and type_of(made()) is kind
-    masks = architecture_of(made().bert).masks
+    masks = architecture_of(made().encoder).masks
     assert list(masks) == list(MASKS)
     for name, make in MASKS.items():
         read, expected = masks[name]([40, 41], [42], VOCAB), make([40, 41], pair=[42], vocab=VOCAB, rng=Random(0),

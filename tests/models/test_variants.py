@@ -83,7 +83,7 @@ def test_what_is_saved_is_what_is_loaded(name: str, made, tokenizer: Tokenizer, 
 
 
 def test_a_shared_layer_is_one_and_is_watched_at_each_of_its_passages(made, tokenizer: Tokenizer) -> None:
-    bert = made["shared-bert-pretraining"].bert
+    bert = made["shared-bert-pretraining"].encoder
     assert len({id(layer) for layer in bert.layers}) == 1 and len(bert.layers) == LAYERS
     batch = Batch.of([readable(bert).example(tokenizer, TEXT)], pad=0)
     with torch.no_grad(), watch(bert) as seen:
@@ -98,7 +98,7 @@ def test_a_shared_layer_is_one_and_is_watched_at_each_of_its_passages(made, toke
 
 @pytest.mark.parametrize("at", range(LAYERS))
 def test_a_shared_layer_is_changed_at_one_passage_alone(at: int, made, tokenizer: Tokenizer) -> None:
-    bert = made["shared-bert-pretraining"].bert
+    bert = made["shared-bert-pretraining"].encoder
     batch = Batch.of([readable(bert).example(tokenizer, TEXT)], pad=0)
     with torch.no_grad(), watch(bert, "layers.*.hidden") as plain:
         bert(batch)
@@ -144,7 +144,7 @@ def test_the_labs_draw_it(name: str, made, tokenizer: Tokenizer) -> None:
 
 def test_a_recurrent_model_is_asked_what_comes_next_and_looked_into_as_far_as_it_reads(made, tokenizer) -> None:
     lab = NextTokenLab(made["lstm-lm"], tokenizer, " ".join([TEXT] * 12), max_tokens=20)
-    assert lab.message == "The lens shows the last 20 slots." and lab.state["rows"]
+    assert lab.message == "The lens shows the last 20 positions." and lab.state["rows"]
     assert len(lab.state["lens"]["columns"]) == 20 and lab.state["lens"]["layers"] == ["embedding", "layer 0"]
 
 
@@ -157,7 +157,7 @@ def test_a_model_without_attention_has_none_to_draw(made, tokenizer: Tokenizer) 
 
 
 def test_a_head_stands_on_a_variant_without_a_line(made, registered) -> None:
-    head = SentenceClassifier.on(made["shared-bert-pretraining"].bert)
+    head = SentenceClassifier.from_pretrained(made["shared-bert-pretraining"].encoder)
     assert type(head.encoder) is registered.SharedBERT and len({id(layer) for layer in head.encoder.layers}) == 1
 
 

@@ -1,4 +1,4 @@
-"""Skip-gram and CBOW against loops over pairs and slots; and that all that models share takes them."""
+"""Skip-gram and CBOW against loops over pairs and positions; and that all that models share takes them."""
 
 from pathlib import Path
 from random import Random
@@ -16,10 +16,18 @@ from plmlab.example import IGNORE, Batch
 from plmlab.interpret.attention_maps import attention_maps
 from plmlab.interpret.readable import readable
 from plmlab.labs import AttentionLab, ClozeLab, GateLab, NextTokenLab, PositionLab
-from plmlab.layers import word_losses
-from plmlab.layers.word_losses import FullSoftmax
+from plmlab.layers import sampled_softmax
+from plmlab.layers.sampled_softmax import FullSoftmax
 from plmlab.models.registry import MODELS
-from plmlab.models.word2vec import CBOW, NCESkipGram, SkipGram, SoftmaxSkipGram, Word2Vec, Word2VecConfig, tell_noise
+from plmlab.models.word2vec import (
+    CBOW,
+    NCESkipGram,
+    SkipGram,
+    SoftmaxSkipGram,
+    Word2Vec,
+    Word2VecConfig,
+    set_noise_distribution,
+)
 from plmlab.objectives import window
 from plmlab.text import Tokenizer
 from plmlab.text.vocabulary import Vocabulary
@@ -47,7 +55,7 @@ def made(kind: type[Word2Vec]) -> Word2Vec:
 
 
 def texts(lengths: tuple[int, ...] = (3, 9, 1, 6), seed: int = 0) -> list[tuple[list[int], list[int]]]:
-    """Texts of odd lengths, and the reach of each of their slots."""
+    """Texts of odd lengths, and the reach of each of their positions."""
     rng = Random(seed)
     return [([FIRST + int(rng.random() * (SIZE - FIRST)) for _ in range(n)], [int(rng.random() * 4) for _ in range(n)])
             for n in lengths]
@@ -58,7 +66,7 @@ def batch_of(told: list[tuple[list[int], list[int]]]) -> Batch:
 
 
 def neighbours(told: list[tuple[list[int], list[int]]]) -> list[list[tuple[list[int], int]]]:
-    """Of each text, for each slot: the words within its reach, and its own."""
+    """Of each text, for each position: the words within its reach, and its own."""
     return [[([ids[j] for j in range(len(ids)) if 0 < abs(i - j) <= reach[i]], ids[i]) for i in range(len(ids))]
             for ids, reach in told]
 
@@ -111,7 +119,7 @@ def test_with_the_full_softmax_it_is_a_loop_over_its_pairs(kind: type[Word2Vec])
 def test_with_the_same_draws_negative_sampling_is_one_too(kind: type[Word2Vec], monkeypatch) -> None:
     model, told = made(kind), texts()
     draws = torch.randint(FIRST, SIZE, (len(told), 7), generator=torch.Generator().manual_seed(5))
-    monkeypatch.setattr(word_losses, "DRAWN", 7)
+    monkeypatch.setattr(sampled_softmax, "DRAWN", 7)
     monkeypatch.setattr(torch, "multinomial", lambda noise, count, replacement: draws.flatten())
     same(model, model.loss(batch_of(told)), by_draws(model, pairs(kind, told), draws))
 
@@ -164,7 +172,7 @@ class Asked(torch.nn.Module):
 
 
 @pytest.mark.parametrize("kind", [SkipGram, CBOW])
-def test_the_scores_of_each_slot(kind: type[Word2Vec]) -> None:
+def test_the_scores_of_each_position(kind: type[Word2Vec]) -> None:
     model, told = made(kind), texts()
     scores, found = model(batch_of(told)), neighbours(told)
     assert scores.shape == (4, 9, SIZE)
@@ -187,7 +195,7 @@ def test_a_new_model_has_small_vectors_and_says_all_words_alike() -> None:
 
 def test_the_noise_is_told_by_the_words_of_the_batches() -> None:
     model, told = SkipGram(Word2VecConfig(SIZE)), [texts(seed=seed) for seed in range(200)]
-    tell_noise(model, Tokenizer.words(["a"], 50), lambda step: batch_of(told[step]))
+    set_noise_distribution(model, Tokenizer.words(["a"], 50), lambda step: batch_of(told[step]))
     counts = torch.zeros(SIZE)
     for ids, _ in (text for batch in told for text in batch):
         for id in ids:

@@ -66,7 +66,7 @@ def complaints(prose: str, *printed: str) -> list[str]:
     ("It is right in 98 %.", "98% are right"),
     ("It is right in 98 %.", "right, of 100: 98.3"),
     ("It is right in 98 to 99 %.", "0.98, then 0.9912"),
-    ("87 of 100 subjects.", "slot 2: 0.87"),
+    ("87 of 100 subjects.", "position 2: 0.87"),
     ("It has read 384,000 sentences.", "384,000 sentences"),
     ("It has read 384,000 sentences.", "384213 sentences"),
     ("The loss is 0.18 to 0.22 nats, 1.5 at first.", "0.18 0.2216 1.50"),

@@ -45,25 +45,25 @@ def filled(tokens, spans, order=None) -> Example:
 
 
 def read_of(example: Example) -> int:
-    """How many slots Part A has."""
-    return int((example.positions[1] == 0).sum())
+    """How many positions Part A has."""
+    return int((example.position_ids[1] == 0).sum())
 
 
 def blanks_of(example: Example) -> list[tuple[int, list[int]]]:
     """In the order of Part B: the place of the blank's [MASK], and what it must say, without [END]."""
     found = list[tuple[int, list[int]]]()
-    tokens, targets, positions = (row.tolist() for row in (example.tokens, example.targets, example.positions))
-    for slot in range(read_of(example), len(tokens)):
-        place, inside = positions[0][slot], positions[1][slot]
+    tokens, targets, position_ids = (row.tolist() for row in (example.tokens, example.targets, example.position_ids))
+    for position in range(read_of(example), len(tokens)):
+        place, inside = position_ids[0][position], position_ids[1][position]
         if inside == 1:
-            assert tokens[slot] == START
+            assert tokens[position] == START
             found.append((place, []))
         else:
-            assert tokens[slot] == targets[slot - 1] != END, "what was said is read next"
-            found[-1][1].append(tokens[slot])
+            assert tokens[position] == targets[position - 1] != END, "what was said is read next"
+            found[-1][1].append(tokens[position])
         assert place == found[-1][0] and inside == len(found[-1][1]) + 1
-        last = slot + 1 == len(tokens) or tokens[slot + 1] == START
-        assert (targets[slot] == END) == last
+        last = position + 1 == len(tokens) or tokens[position + 1] == START
+        assert (targets[position] == END) == last
     return found
 
 
@@ -79,7 +79,7 @@ def test_the_figure() -> None:
     example = filled(TEXT, [(2, 3), (4, 6)], [1, 0])
     assert example.tokens.tolist() == [101, 102, MASK, 104, MASK, START, 105, 106, START, 103]
     assert example.targets.tolist() == [NO, NO, NO, NO, NO, 105, 106, END, 103, END]
-    assert example.positions.tolist() == [[1, 2, 3, 4, 5, 5, 5, 5, 3, 3], [0, 0, 0, 0, 0, 1, 2, 3, 1, 2]]
+    assert example.position_ids.tolist() == [[1, 2, 3, 4, 5, 5, 5, 5, 3, 3], [0, 0, 0, 0, 0, 1, 2, 3, 1, 2]]
     assert rows(example) == [*["1111100000"] * 5, "1111110000", "1111111000", "1111111100", "1111111110", "1111111111"]
 
 
@@ -97,15 +97,15 @@ def test_the_figure() -> None:
     (3, [(0, 3)], [0], [MASK, START, 101, 102, 103], [101, 102, 103, END], [1, 1, 1, 1, 1], [1, 2, 3, 4]),
 ])
 def test_what_the_authors_code_gives(count, spans, order, tokens, targets, places, inside) -> None:
-    """Run by itself on [CLS] x1 … and the same spans and order, it gives these and a first slot, [CLS] at 0."""
+    """Run by itself on [CLS] x1 … and the same spans and order, it gives these and a first position, [CLS] at 0."""
     example = filled(list(range(101, 101 + count)), spans, order)
     read = len(tokens) - len(targets)
     assert example.tokens.tolist() == tokens and example.targets.tolist() == [NO] * read + targets
-    assert example.positions.tolist() == [places, [0] * read + inside]
+    assert example.position_ids.tolist() == [places, [0] * read + inside]
 
 
 def test_each_sees_part_a_and_what_was_filled_in_before() -> None:
-    """By the definition, slot for slot; and the text comes back from what is shown and said."""
+    """By the definition, position for position; and the text comes back from what is shown and said."""
     for seed in range(60):
         tokens = LONG[:1 + seed]
         example = blank_infilling(tokens, vocab=VOCAB, rng=Random(seed), rate=0.1 + 0.01 * seed)
@@ -115,7 +115,7 @@ def test_each_sees_part_a_and_what_was_filled_in_before() -> None:
         assert put_back(example) == tokens
 
 
-def test_why_a_slot_may_look() -> None:
+def test_why_a_position_may_look() -> None:
     example = filled(TEXT, [(2, 3), (4, 6)], [1, 0])
     names = ["x1", "x2", "M", "x4", "M2", "S", "x5", "x6", "S2", "x3"]
 
@@ -132,7 +132,8 @@ def test_why_a_slot_may_look() -> None:
 
 @pytest.mark.parametrize("begin", range(6))
 def test_one_span_to_the_end_is_a_prefix_language_model(begin: int) -> None:
-    """Under UniLM's source-to-target mask, the [MASK] being the last of the source; each slot says the next word."""
+    """Under UniLM's source-to-target mask, the [MASK] being the last of the source; each position says the next
+    word."""
     example = document_infilling(TEXT, vocab=VOCAB, rng=Random(0), span=(begin, 6))
     assert torch.equal(example.visible.dense(), source_and_target(begin + 1, 7 - begin).dense())
     assert example.tokens.tolist() == [*TEXT[:begin], MASK, START, *TEXT[begin:]]
@@ -142,17 +143,17 @@ def test_one_span_to_the_end_is_a_prefix_language_model(begin: int) -> None:
 def test_blanks_of_one_word_are_bert_s_masks_asked_one_after_the_other() -> None:
     """BERT's tokens and positions, [CLS] and [SEP] apart; the same words are asked; a later blank knows the earlier."""
     for order in permutations(range(3)):
-        slots = [2, 4, 5]
-        bert = masked(TEXT, vocab=VOCAB, rng=Random(0), select=slots, corrupt=always_mask)
-        example = filled(TEXT, [(slot - 1, slot) for slot in slots], order)
-        assert example.tokens[:6].equal(bert.tokens[1:-1]) and example.positions[0, :6].equal(bert.positions[0, 1:-1])
+        positions = [2, 4, 5]
+        bert = masked(TEXT, vocab=VOCAB, rng=Random(0), select=positions, corrupt=always_mask)
+        example = filled(TEXT, [(position - 1, position) for position in positions], order)
+        assert example.tokens[:6].equal(bert.tokens[1:-1]) and example.position_ids[0, :6].equal(bert.position_ids[0, 1:-1])
         starts = (example.tokens == START).nonzero().flatten()
-        assert example.positions[0, starts].tolist() == [slots[i] for i in order]
-        assert example.targets[starts].tolist() == bert.targets[[slots[i] for i in order]].tolist()
+        assert example.position_ids[0, starts].tolist() == [positions[i] for i in order]
+        assert example.targets[starts].tolist() == bert.targets[[positions[i] for i in order]].tolist()
         for turn, start in enumerate(starts.tolist()):
             seen = example.visible.dense()[start]
             said = {int(token) for token in example.tokens[6:][seen[6:]]} - {START}
-            assert bool(seen[:6].all()) and said == {TEXT[slots[i] - 1] for i in order[:turn]}
+            assert bool(seen[:6].all()) and said == {TEXT[positions[i] - 1] for i in order[:turn]}
 
 
 def drawn(count: int, draws: int, rate: float = 0.15) -> list[list[tuple[int, list[int]]]]:
@@ -259,20 +260,22 @@ def test_a_text_with_a_blank_behind() -> None:
     assert one.tokens.tolist() == [101, 102, MASK, START] and one.segments.tolist() == [0, 0, 0, 2]
     assert two.tokens.tolist() == [101, 102, SEP, 103, 104, MASK, START]
     assert two.segments.tolist() == [0, 0, 0, 1, 1, 1, 2]
-    assert two.positions.tolist() == [[1, 2, 3, 4, 5, 6, 6], [0, 0, 0, 0, 0, 0, 1]]
+    assert two.position_ids.tolist() == [[1, 2, 3, 4, 5, 6, 6], [0, 0, 0, 0, 0, 0, 1]]
     assert rows(one) == ["1110"] * 3 + ["1111"] and set(two.targets.tolist()) == {IGNORE}
 
 
 def test_hidden_words_are_asked_each_by_itself() -> None:
-    """Slots count as BERT's do; where one word is asked, it is the blank of `blank_infilling`."""
-    example, slots = one_word_blanks(TEXT[:3], TEXT[3:], VOCAB, [2, 3, 6])
+    """Positions count as BERT's do; where one word is asked, it is the blank of `blank_infilling`."""
+    example, positions = one_word_blanks(TEXT[:3], TEXT[3:], VOCAB, [2, 3, 6])
     assert example.tokens.tolist() == [101, MASK, MASK, SEP, 104, MASK, 106, START, START, START]
-    assert example.positions.tolist() == [[1, 2, 3, 4, 5, 6, 7, 2, 3, 6], [0] * 7 + [1] * 3] and slots == [7, 8, 9]
+    assert example.position_ids.tolist() == [[1, 2, 3, 4, 5, 6, 7, 2, 3, 6], [0] * 7 + [1] * 3] and positions == [7, 8,
+                                                                                                                  9]
     assert rows(example) == ["1111111000"] * 7 + ["1111111100", "1111111010", "1111111001"]
     assert "each blank is asked by itself" in example.visible.reason(8, 7)
-    alone, [slot] = one_word_blanks(TEXT, (), VOCAB, [3])
+    alone, [position] = one_word_blanks(TEXT, (), VOCAB, [3])
     usual = filled(TEXT, [(2, 3)])
-    assert alone.tokens.equal(usual.tokens[:-1]) and alone.positions.equal(usual.positions[:, :-1]) and slot == 6
+    assert alone.tokens.equal(usual.tokens[:-1]) and alone.position_ids.equal(usual.position_ids[:,
+                                                                                                 :-1]) and position == 6
     assert torch.equal(alone.visible.dense(), usual.visible.dense()[:-1, :-1])
     assert one_word_blanks(TEXT, (), VOCAB, [])[1] == []
 

@@ -17,14 +17,14 @@ TEXT = [101, 102, 103, 104, 105]
 
 
 def same(a: Example, b: Example) -> bool:
-    parts = ("tokens", "positions", "segments", "targets")
+    parts = ("tokens", "position_ids", "segments", "targets")
     return all(torch.equal(getattr(a, part), getattr(b, part)) for part in parts)
 
 
 def test_causal() -> None:
     example = causal(TEXT, vocab=VOCAB, rng=Random(0))
     assert example.tokens.tolist() == [START, *TEXT] and example.targets.tolist() == [*TEXT, END]
-    assert example.positions.tolist() == [[0, 1, 2, 3, 4, 5]] and not example.segments.any()
+    assert example.position_ids.tolist() == [[0, 1, 2, 3, 4, 5]] and not example.segments.any()
     assert torch.equal(example.visible.dense(), torch.ones(6, 6, dtype=torch.bool).tril())
     assert causal([], vocab=VOCAB, rng=Random(0)).targets.tolist() == [END]
 
@@ -43,13 +43,13 @@ def test_a_pair_has_two_segments() -> None:
     example = masked(TEXT[:2], pair=TEXT[2:], vocab=VOCAB, rng=Random(0), select=())
     assert example.tokens.tolist() == [CLS, 101, 102, SEP, 103, 104, 105, SEP]
     assert example.segments.tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
-    assert example.positions.tolist() == [list(range(8))] and (example.targets == IGNORE).all()
+    assert example.position_ids.tolist() == [list(range(8))] and (example.targets == IGNORE).all()
     assert torch.equal(example.visible.dense(), Visibility.full(8).dense())
 
 
 @pytest.mark.parametrize(("time", "predictions"), [(128, 19), (512, 77), (3, 1), (20, 3)])
 def test_how_many_are_predicted(time: int, predictions: int) -> None:
-    """15 % of all slots: 19 of 128 and 77 of 512, as in BERT's own code; at least one."""
+    """15 % of all positions: 19 of 128 and 77 of 512, as in BERT's own code; at least one."""
     for seed in range(5):
         example = masked([100] * (time - 2), vocab=VOCAB, rng=Random(seed))
         assert (example.targets != IGNORE).sum() == predictions

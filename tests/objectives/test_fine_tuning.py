@@ -7,17 +7,17 @@ import torch
 
 from plmlab.example import IGNORE, Batch, Example
 from plmlab.objectives import (
-    answered,
     causal,
-    classified,
     cls_first,
     cls_last,
-    extracted,
+    gpt_classification,
     masked,
     next_sentence,
-    tagged,
+    sequence_classification,
+    span_qa,
+    token_classification,
 )
-from plmlab.objectives.fine_tuning import asked
+from plmlab.objectives.fine_tuning import label_of
 from plmlab.text.vocabulary import Vocabulary
 
 VOCAB = Vocabulary(200)
@@ -31,29 +31,32 @@ def nothing_asked(example: Example) -> bool:
 
 def test_one_sentence_and_a_pair() -> None:
     """Fig. 4 (b) and (a)."""
-    one, two = classified(A, 1, vocab=VOCAB), classified(A, 0, pair=B, vocab=VOCAB)
+    one, two = sequence_classification(A, 1, vocab=VOCAB), sequence_classification(A, 0, pair=B, vocab=VOCAB)
     assert one.tokens.tolist() == [CLS, *A, SEP] and one.segments.tolist() == [0] * 5
     assert two.tokens.tolist() == [CLS, *A, SEP, *B, SEP] and two.segments.tolist() == [0] * 5 + [1] * 3
     assert (one.labels["class"].item(), two.labels["class"].item()) == (1, 0)
     assert nothing_asked(one) and nothing_asked(two)
     batch = Batch.of([one, two], pad=PAD)
-    assert batch.labels["class"].tolist() == [1, 0] and batch.positions[1, 0].tolist() == list(range(8))
+    assert batch.labels["class"].tolist() == [1, 0] and batch.position_ids[1, 0].tolist() == list(range(8))
 
 
 def test_tags_stand_over_their_tokens() -> None:
-    """Fig. 4 (d): the tag of a token at its own slot, none over [CLS], [SEP], padding and later pieces of a word."""
-    batch = Batch.of([tagged(A, [5, IGNORE, 0], vocab=VOCAB), tagged(B[:1], [2], vocab=VOCAB)], pad=PAD)
+    """Fig. 4 (d): the tag of a token at its own position, none over [CLS], [SEP], padding and later pieces of a
+    word."""
+    batch = Batch.of([token_classification(A, [5, IGNORE, 0], vocab=VOCAB),
+                      token_classification(B[:1], [2], vocab=VOCAB)], pad=PAD)
     assert batch.labels["tags"].tolist() == [[IGNORE, 5, IGNORE, 0, IGNORE], [IGNORE, 2, IGNORE, IGNORE, IGNORE]]
     assert batch.tokens.tolist() == [[CLS, *A, SEP], [CLS, B[0], SEP, PAD, PAD]]
     with pytest.raises(ValueError, match="3 tokens came with 2 tags"):
-        tagged(A, [1, 2], vocab=VOCAB)
+        token_classification(A, [1, 2], vocab=VOCAB)
 
 
 @pytest.mark.parametrize(("start", "end"), [(0, 1), (1, 4), (3, 4), (0, 4)])
 def test_the_answer_is_where_it_stands_in_the_whole(start: int, end: int) -> None:
-    """Fig. 4 (c): the question is sentence A, the text sentence B; both labels are slots, the end the last token's."""
+    """Fig. 4 (c): the question is sentence A, the text sentence B; both labels are positions, the end the last
+    token's."""
     text = [121, 122, 123, 124]
-    example = answered(A, text, start, end, vocab=VOCAB)
+    example = span_qa(A, text, start, end, vocab=VOCAB)
     assert example.tokens.tolist() == [CLS, *A, SEP, *text, SEP]
     first, last = example.labels["start"].item(), example.labels["end"].item()
     assert example.tokens[first:last + 1].tolist() == text[start:end]
@@ -61,26 +64,26 @@ def test_the_answer_is_where_it_stands_in_the_whole(start: int, end: int) -> Non
 
 
 def test_a_text_that_does_not_answer() -> None:
-    labels = answered(A, B, None, vocab=VOCAB).labels
+    labels = span_qa(A, B, None, vocab=VOCAB).labels
     assert (labels["start"].item(), labels["end"].item()) == (IGNORE, IGNORE)
 
 
 @pytest.mark.parametrize(("start", "end"), [(0, 3), (1, 1), (-1, 1), (2, 2), (0, None)])
 def test_an_answer_outside_the_text(start: int, end: int | None) -> None:
     with pytest.raises(ValueError, match=r"given as text\[.*\], and the text has 2 tokens"):
-        answered(A, B, start, end, vocab=VOCAB)
+        span_qa(A, B, start, end, vocab=VOCAB)
 
 
 def test_xlnet_reads_cls_behind_all_as_a_segment_of_its_own() -> None:
-    one, two = classified(A, 1, vocab=VOCAB, layout=cls_last), classified(A, 0, pair=B, vocab=VOCAB, layout=cls_last)
+    one, two = sequence_classification(A, 1, vocab=VOCAB, layout=cls_last), sequence_classification(A, 0, pair=B, vocab=VOCAB, layout=cls_last)
     assert one.tokens.tolist() == [*A, SEP, CLS] and one.segments.tolist() == [0] * 4 + [2]
     assert two.tokens.tolist() == [*A, SEP, *B, SEP, CLS] and two.segments.tolist() == [0] * 4 + [1] * 3 + [2]
     assert (one.labels["class"].item(), two.labels["class"].item()) == (1, 0)
     for example in (one, two):
-        assert nothing_asked(example) and example.query_visible is None
-        assert example.positions[0].tolist() == list(range(len(example.tokens)))
-    batch = Batch.of([tagged(A, [5, IGNORE, 0], vocab=VOCAB, layout=cls_last),
-                      tagged(B[:1], [2], vocab=VOCAB, layout=cls_last)], pad=PAD)
+        assert nothing_asked(example) and example.query_stream_mask is None
+        assert example.position_ids[0].tolist() == list(range(len(example.tokens)))
+    batch = Batch.of([token_classification(A, [5, IGNORE, 0], vocab=VOCAB, layout=cls_last),
+                      token_classification(B[:1], [2], vocab=VOCAB, layout=cls_last)], pad=PAD)
     assert batch.labels["tags"].tolist() == [[5, IGNORE, 0, IGNORE, IGNORE], [2, *[IGNORE] * 4]]
 
 
@@ -89,17 +92,17 @@ def test_xlnet_reads_cls_behind_all_as_a_segment_of_its_own() -> None:
 def test_labels_stand_at_their_words_in_every_layout(question: list[int], layout) -> None:
     text = [121, 122, 123, 124]
     for start, end in ((0, 1), (1, 4), (0, 4)):
-        example = answered(question, text, start, end, vocab=VOCAB, layout=layout)
+        example = span_qa(question, text, start, end, vocab=VOCAB, layout=layout)
         first, last = example.labels["start"].item(), example.labels["end"].item()
         assert example.tokens[first:last + 1].tolist() == text[start:end]
-    example = tagged(text, [0, IGNORE, 3, 1], vocab=VOCAB, layout=layout)
+    example = token_classification(text, [0, IGNORE, 3, 1], vocab=VOCAB, layout=layout)
     asked_ = example.labels["tags"] != IGNORE
     assert example.tokens[asked_].tolist() == [121, 123, 124] and example.labels["tags"][asked_].tolist() == [0, 3, 1]
 
 
 def test_gpt_reads_start_text_extract() -> None:
     """Fig. 1: Start, text, (delimiter, text,) extract; and it goes on predicting the next token."""
-    one, two = extracted(A, 1, vocab=VOCAB), extracted(A, 0, pair=B, vocab=VOCAB)
+    one, two = gpt_classification(A, 1, vocab=VOCAB), gpt_classification(A, 0, pair=B, vocab=VOCAB)
     assert one.tokens.tolist() == [START, *A, END] and one.targets.tolist() == [*A, END, IGNORE]
     assert two.tokens.tolist() == [START, *A, SEP, *B, END] and two.targets.tolist() == [*A, SEP, *B, END, IGNORE]
     assert (one.labels["class"].item(), two.labels["class"].item()) == (1, 0)
@@ -111,7 +114,7 @@ def test_next_sentence_is_masked_with_a_label() -> None:
     follows = next_sentence(A, B, True, vocab=VOCAB, rng=Random(4))
     stranger = next_sentence(A, B, False, vocab=VOCAB, rng=Random(4))
     plain = masked(A, pair=B, vocab=VOCAB, rng=Random(4))
-    for part in ("tokens", "targets", "segments", "positions"):
+    for part in ("tokens", "targets", "segments", "position_ids"):
         assert torch.equal(getattr(follows, part), getattr(plain, part))
         assert torch.equal(getattr(stranger, part), getattr(plain, part))
     assert (follows.labels["next_sentence"].item(), stranger.labels["next_sentence"].item()) == (0, 1)
@@ -126,7 +129,7 @@ def test_next_sentence_is_masked_with_a_label() -> None:
 
 
 def test_a_label_that_is_not_there() -> None:
-    batch = Batch.of([tagged(A, [0, 1, 2], vocab=VOCAB)], pad=PAD)
-    assert asked(batch, "tags") is batch.labels["tags"]
+    batch = Batch.of([token_classification(A, [0, 1, 2], vocab=VOCAB)], pad=PAD)
+    assert label_of(batch, "tags") is batch.labels["tags"]
     with pytest.raises(ValueError, match=r"'class' is asked for, and this batch has tags; plmlab\.objectives"):
-        asked(batch, "class")
+        label_of(batch, "class")

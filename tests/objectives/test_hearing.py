@@ -9,11 +9,12 @@ from torch import nn
 
 from plmlab.models.cognitive_gnn import CognitiveGNN, SelfLoopGNN
 from plmlab.objectives.cognitive_graphs import adjacency
-from plmlab.objectives.hearing import found_from, found_from_or_itself
+from plmlab.objectives.message_masks import in_neighbours, in_neighbours_and_self
 from plmlab.text.vocabulary import Vocabulary
-from plmlab.visibility import Listed, Visibility
+from plmlab.visibility import PairsRule, Visibility
 
-BOTH = pytest.mark.parametrize(("make", "network"), [(found_from, CognitiveGNN), (found_from_or_itself, SelfLoopGNN)])
+BOTH = pytest.mark.parametrize(("make", "network"),
+                               [(in_neighbours, CognitiveGNN), (in_neighbours_and_self, SelfLoopGNN)])
 VOCAB, RNG = Vocabulary(60), Random(0)
 GRAPHS = {"none": [], "a chain": [(0, 1), (1, 2), (2, 3)], "two clues": [(0, 2), (1, 2), (2, 3), (2, 4)],
           "a circle": [(0, 1), (1, 0), (1, 2), (2, 4)], "twice": [(0, 1), (0, 1), (3, 1)]}
@@ -38,7 +39,7 @@ def test_heard_is_what_the_network_lets_pass(make, network: type[CognitiveGNN], 
 def test_each_cell_says_why() -> None:
     words = ["Roma", "Dusk", "Adam"]
     paper, authors = (make([40, 41, 42], vocab=VOCAB, rng=RNG, edges=[(40, 41), (41, 42)]).visible
-                      for make in (found_from, found_from_or_itself))
+                      for make in (in_neighbours, in_neighbours_and_self))
     assert paper.reason(1, 0, words) == "Dusk may look at Roma: Dusk was found on the page of Roma."
     assert paper.reason(0, 0, words) == "Roma may not look at Roma: Roma was not found on the page of Roma."
     assert authors.reason(0, 0, words).startswith("Roma may look at Roma: 2I + A: each node hears itself, twice as")
@@ -48,13 +49,13 @@ def test_each_cell_says_why() -> None:
 
 
 def test_an_edge_without_an_end_is_left_out() -> None:
-    example = found_from([42, 40], vocab=VOCAB, rng=RNG, edges=[(40, 41), (41, 42), (40, 42)])
+    example = in_neighbours([42, 40], vocab=VOCAB, rng=RNG, edges=[(40, 41), (41, 42), (40, 42)])
     assert example.visible.dense().tolist() == [[False, True], [False, False]]
-    assert example.tokens.tolist() == [42, 40] and example.positions.tolist() == [[0, 1]]
+    assert example.tokens.tolist() == [42, 40] and example.position_ids.tolist() == [[0, 1]]
 
 
 @pytest.mark.parametrize(("tokens", "told"), [([], "0 nodes were given, 0 of them"), ([40, 41, 40], "3 nodes .* 2 of")])
-@pytest.mark.parametrize("make", [found_from, found_from_or_itself])
+@pytest.mark.parametrize("make", [in_neighbours, in_neighbours_and_self])
 def test_nodes_that_are_none(make, tokens: list[int], told: str) -> None:
     with pytest.raises(ValueError, match=told):
         make(tokens, vocab=VOCAB, rng=RNG, edges=[])
@@ -63,5 +64,5 @@ def test_nodes_that_are_none(make, tokens: list[int], told: str) -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_a_list_of_pairs_is_a_rule_of_its_own(seed: int) -> None:
     pairs = torch.rand(4, 6, generator=torch.Generator().manual_seed(seed)) > 0.5
-    rule = Listed.of("listed", "{key} is in the list.", pairs)
+    rule = PairsRule.of("listed", "{key} is in the list.", pairs)
     assert torch.equal(rule.allows(), pairs) and torch.equal(Visibility((rule,)).dense(), pairs)

@@ -1,11 +1,11 @@
-"""What System 1 reads and is asked, slot by slot; and what is left out where there is no room."""
+"""What System 1 reads and is asked, position by position; and what is left out where there is no room."""
 
 import pytest
 import torch
 
 from plmlab.example import IGNORE, Batch
 from plmlab.objectives.cognitive_graphs import CognitiveBatch, CognitiveExample
-from plmlab.objectives.hops import fitted, hops_and_answers
+from plmlab.objectives.cogqa_spans import fit_to_length, hops_and_answers
 from plmlab.text.vocabulary import Vocabulary
 
 VOCAB = Vocabulary(60)
@@ -54,17 +54,17 @@ SENTENCES = [[43, 44, 45, 46], [47, 48, 49], [53, 54, 55, 56, 57]]
 ])
 def test_what_fits(time: int, clues: int, sentences: int) -> None:
     given = [[50, 51], [52]]
-    fit = fitted([40, 41], given, SENTENCES, time)
+    fit = fit_to_length([40, 41], given, SENTENCES, time)
     assert [*map(list, fit.clues)] == given[:clues] and [*map(list, fit.sentences)] == SENTENCES[:sentences]
     made = fit.example(VOCAB)
     assert len(made.tokens) <= time
-    for (first, behind), words in zip(fit.bounds, SENTENCES, strict=False):
+    for (first, behind), words in zip(fit.sentence_spans, SENTENCES, strict=False):
         assert made.tokens[first:behind].tolist() == words == list(fit.words(first, behind))
 
 
 def test_a_question_that_leaves_no_room() -> None:
     with pytest.raises(ValueError, match="the question has 9 tokens, and the model 12 positions: ask in fewer words"):
-        fitted(range(40, 49), [], SENTENCES, 12)
+        fit_to_length(range(40, 49), [], SENTENCES, 12)
 
 
 def test_graphs_of_several_questions_are_one() -> None:

@@ -78,5 +78,5 @@ def test_pairs_side_by_side() -> None:
             size = len(one.tokens)
             assert torch.equal(side.tokens[row, :size], one.tokens)
             assert torch.equal(side.segments[row, :size], one.segments)
-            assert side.looked_at[row].tolist() == [slot < size for slot in range(side.size[1])]
+            assert side.padding_mask[row].tolist() == [position < size for position in range(side.size[1])]
     assert bool((batch.targets == IGNORE).all()) and batch.to("meta").documents.tokens.device.type == "meta"

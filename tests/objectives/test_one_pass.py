@@ -3,21 +3,21 @@
 import pytest
 
 from plmlab.example import IGNORE
-from plmlab.objectives.one_pass import first_slots, with_support
+from plmlab.objectives.single_pass_qa import first_positions, with_support
 from plmlab.text.words import word_tokenizer
 
 VOCAB = word_tokenizer(["a", "b", "c", "d", "e", "f", "g", "h"]).vocab
 A, B, C, D, E, F = (VOCAB.need("sep") + 50 + i for i in range(6))
 
 
-def test_answer_and_supporting_sentences_are_labelled_at_their_slots() -> None:
+def test_answer_and_supporting_sentences_are_labelled_at_their_positions() -> None:
     sentences = [[A, B], [C], [D, E, F]]
     example = with_support([A, C], sentences, (2, 1, 3), [0, 2], vocab=VOCAB)
     cls, sep = VOCAB.need("cls"), VOCAB.need("sep")
     assert example.tokens.tolist() == [cls, A, C, sep, A, B, C, D, E, F, sep]
-    assert first_slots([A, C], sentences) == [4, 6, 7, 10]
+    assert first_positions([A, C], sentences) == [4, 6, 7, 10]
     assert (int(example.labels["start"]), int(example.labels["end"])) == (8, 9)
-    told = {slot: value for slot, value in enumerate(example.labels["supporting"].tolist()) if value != IGNORE}
+    told = {position: value for position, value in enumerate(example.labels["supporting"].tolist()) if value != IGNORE}
     assert told == {4: 1, 6: 0, 7: 1}
 
 

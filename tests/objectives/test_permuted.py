@@ -1,4 +1,5 @@
-"""XLNet's and MPNet's objectives: the papers' figures, the authors' masks worked by hand, and what each slot sees."""
+"""XLNet's and MPNet's objectives: the papers' figures, the authors' masks worked by hand, and what each position
+sees."""
 
 from collections import Counter
 from itertools import permutations
@@ -23,10 +24,10 @@ def rows(visible: Visibility | None) -> list[str]:
     return ["".join(map(str, row)) for row in visible.dense().int().tolist()]
 
 
-def sees(example: Example, slot: int) -> set[int]:
-    """The slots that a slot's query stream sees."""
-    assert example.query_visible is not None
-    return set(example.query_visible.dense()[slot].nonzero().flatten().tolist())
+def sees(example: Example, position: int) -> set[int]:
+    """The positions that a position's query stream sees."""
+    assert example.query_stream_mask is not None
+    return set(example.query_stream_mask.dense()[position].nonzero().flatten().tolist())
 
 
 @pytest.mark.parametrize(("order", "seen"), [
@@ -43,29 +44,29 @@ def test_both_streams_masks_in_the_order_3241() -> None:
     """Fig. 1 (c): the content stream sees itself too, the query stream does not; [SEP] and [CLS] come last here."""
     example = permuted(TEXT, vocab=VOCAB, rng=Random(0), order=[2, 1, 3, 0, 4, 5], predict=range(4))
     assert example.tokens.tolist() == [*TEXT, SEP, CLS]
-    assert example.positions.tolist() == [[0, 1, 2, 3, 4, 5]], "the sentence itself is not shuffled"
+    assert example.position_ids.tolist() == [[0, 1, 2, 3, 4, 5]], "the sentence itself is not shuffled"
     assert rows(example.visible) == ["111100", "011000", "001000", "011100", "111110", "111111"]
-    assert rows(example.query_visible) == ["011100", "001000", "000000", "011000", "111100", "111110"]
+    assert rows(example.query_stream_mask) == ["011100", "001000", "000000", "011000", "111100", "111110"]
 
 
 def test_as_it_was_trained_the_context_has_no_order() -> None:
     """By hand: x2 and x4 are predicted, x4 first; [SEP] stands between them, [CLS] before all."""
     example = permuted_targets(TEXT, vocab=VOCAB, rng=Random(0), order=[5, 0, 2, 3, 4, 1], predict=[1, 3])
     assert rows(example.visible) == ["101000", "111111", "101000", "101101", "101111", "101001"]
-    assert rows(example.query_visible)[1] == "101111" and rows(example.query_visible)[3] == "101001"
+    assert rows(example.query_stream_mask)[1] == "101111" and rows(example.query_stream_mask)[3] == "101001"
     assert example.targets.tolist() == [IGNORE, 102, IGNORE, 104, IGNORE, IGNORE]
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_as_it_was_trained_is_the_rule_of_the_authors_code(seed: int) -> None:
-    """A slot sees the context, and of the rest what has a lower index in the permutation; [SEP] and [CLS] see
-    themselves too, and the content stream of every slot sees itself."""
+    """A position sees the context, and of the rest what has a lower index in the permutation; [SEP] and [CLS] see
+    themselves too, and the content stream of every position sees itself."""
     length, pair = 3 + seed, seed % 3 * 2
     example = permuted_targets(LONG[:length], pair=LONG[:pair], vocab=VOCAB, rng=Random(seed), k=2.0,
                                order=(order := sorted(range(length + pair + 2 + (pair > 0)),
-                                                      key=lambda slot: (slot * 7 + seed) % 23)))
-    index = {slot: place for place, slot in enumerate(order)}
-    special = {slot for slot, token in enumerate(example.tokens.tolist()) if token in (SEP, CLS)}
+                                                      key=lambda position: (position * 7 + seed) % 23)))
+    index = {position: place for place, position in enumerate(order)}
+    special = {position for position, token in enumerate(example.tokens.tolist()) if token in (SEP, CLS)}
     asked = set((example.targets != IGNORE).nonzero().flatten().tolist())
     for i in order:
         for j in order:
@@ -74,7 +75,7 @@ def test_as_it_was_trained_is_the_rule_of_the_authors_code(seed: int) -> None:
             blocked = not context and (behind or index[j] > index[i] or (i == j and i in asked))
             assert example.visible.dense()[i, j] == (not blocked or i == j), (i, j)
             if i in asked:
-                assert example.query_visible.dense()[i, j] == (not blocked), (i, j)
+                assert example.query_stream_mask.dense()[i, j] == (not blocked), (i, j)
 
 
 def test_a_pair_and_its_three_segments() -> None:
@@ -89,11 +90,11 @@ def test_left_to_right_is_a_causal_model_and_the_last_alone_a_masked_one() -> No
     example = permuted(TEXT, vocab=VOCAB, rng=Random(0), order=order, predict=range(4))
     assert torch.equal(example.visible.dense(), causal(TEXT[:-1], vocab=VOCAB, rng=Random(0)).visible.dense().new_ones(
         6, 6).tril())
-    for slot, token in enumerate(TEXT):
+    for position, token in enumerate(TEXT):
         read = causal(TEXT, vocab=VOCAB, rng=Random(0))
-        assert read.targets[slot] == token
-        known = read.tokens[read.visible.dense()[slot]].tolist()
-        assert [START, *(example.tokens[sorted(sees(example, slot))].tolist())] == known
+        assert read.targets[position] == token
+        known = read.tokens[read.visible.dense()[position]].tolist()
+        assert [START, *(example.tokens[sorted(sees(example, position))].tolist())] == known
     single = permuted_targets(TEXT, vocab=VOCAB, rng=Random(0), order=[4, 5, 0, 1, 2, 3], predict=[2])
     other = masked(TEXT, vocab=VOCAB, rng=Random(0), select=[3], corrupt=always_mask)
     whole = set(other.tokens[other.visible.dense()[3]].tolist()) - {MASK}
@@ -111,10 +112,10 @@ def test_what_is_drawn(make, sep: float) -> None:
         asked = (example.targets != IGNORE).nonzero().flatten().tolist()
         assert len(asked) == 2 and max(asked) < 12
         times.update(asked)
-        context, seen = set(range(12)) - set(asked), {slot: sees(example, slot) for slot in asked}
-        for slot in asked:
-            assert context <= seen[slot] and slot not in seen[slot]
-            special[12 in seen[slot]] += 1
+        context, seen = set(range(12)) - set(asked), {position: sees(example, position) for position in asked}
+        for position in asked:
+            assert context <= seen[position] and position not in seen[position]
+            special[12 in seen[position]] += 1
         one, other = asked
         assert (one in seen[other]) != (other in seen[one]), "one comes first"
     assert min(times.values()) > 50, "the middle as often as nearly the ends"
@@ -136,15 +137,16 @@ def test_spans_are_as_long_as_in_the_authors_code() -> None:
 
 
 def test_every_order_is_as_likely() -> None:
-    orders = Counter(tuple(permuted(TEXT[:3], vocab=VOCAB, rng=Random(seed), k=1.0).query_visible.dense()[:3, :3].sum(1)
+    orders = Counter(tuple(permuted(TEXT[:3], vocab=VOCAB, rng=Random(seed), k=1.0).query_stream_mask.dense()[:3,
+                                                                                                              :3].sum(1)
                            .tolist()) for seed in range(900))
     assert set(orders) == set(permutations(range(3))) and min(orders.values()) > 105
 
 
 @pytest.mark.parametrize(("given", "said"), [
-    ({"order": [0, 1, 2]}, "give each of the 6 slots of this text once, its 2 special tokens too"),
-    ({"order": [0, 0, 1, 2, 3, 4]}, "each of the 6 slots"),
-    ({"predict": [0, 4]}, r"names slots \[4\], where no word stands; the words of this text stand at 0, 1, 2, 3"),
+    ({"order": [0, 1, 2]}, "give each of the 6 positions of this text once, its 2 special tokens too"),
+    ({"order": [0, 0, 1, 2, 3, 4]}, "each of the 6 positions"),
+    ({"predict": [0, 4]}, r"names positions \[4\], where no word stands; the words of this text stand at 0, 1, 2, 3"),
     ({"k": 0.5}, "k and longest are 1 or more; 0.5 and 5 were given"),
     ({"longest": 0.0}, "1 or more"),
 ])
@@ -158,7 +160,7 @@ def test_short_texts(make) -> None:
     assert (make([], vocab=VOCAB, rng=Random(0)).targets == IGNORE).all()
     assert make([101], vocab=VOCAB, rng=Random(0)).targets.tolist() == [101, IGNORE, IGNORE]
     batch = Batch.of([make(LONG[:n], vocab=VOCAB, rng=Random(n)) for n in (1, 5)], pad=PAD)
-    assert batch.query_visible.dense(7, 7)[0, 0, :, 3:].any() == False  # noqa: E712
+    assert batch.query_stream_mask.dense(7, 7)[0, 0, :, 3:].any() == False  # noqa: E712
 
 
 def test_the_figure_of_mpnet() -> None:
@@ -167,20 +169,20 @@ def test_the_figure_of_mpnet() -> None:
     example = masked_and_permuted(list(range(11, 17)), vocab=VOCAB, rng=Random(0), predict=[4, 6, 2],
                                   corrupt=always_mask)
     assert example.tokens.tolist() == [CLS, 11, 12, 13, 14, 15, 16, SEP, MASK, MASK, MASK]
-    assert example.positions.tolist() == [[0, 1, 2, 3, 4, 5, 6, 7, 4, 6, 2]]
+    assert example.position_ids.tolist() == [[0, 1, 2, 3, 4, 5, 6, 7, 4, 6, 2]]
     assert example.targets.tolist() == [IGNORE] * 8 + [14, 16, 12]
     put = [1, 3, 5, 4, 6, 2, 8, 9, 10]
     assert ["".join(map(str, row)) for row in example.visible.dense()[put][:, put].int().tolist()] == [
         "111000111", "111000111", "111000111", "111100011", "111110001", "111111000", "111000111", "111000111",
         "111000111"]
-    assert ["".join(map(str, row)) for row in example.query_visible.dense()[8:][:, put].int().tolist()] == [
+    assert ["".join(map(str, row)) for row in example.query_stream_mask.dense()[8:][:, put].int().tolist()] == [
         "111000111", "111100011", "111110001"]
 
 
 def test_each_position_is_seen_once_as_a_word_or_as_its_mask() -> None:
     example = masked_and_permuted(LONG[:20], vocab=VOCAB, rng=Random(3), rate=0.4)
-    place, asked = example.positions[0], example.targets != IGNORE
-    for looks in (example.visible.dense(), example.query_visible.dense()[asked]):
+    place, asked = example.position_ids[0], example.targets != IGNORE
+    for looks in (example.visible.dense(), example.query_stream_mask.dense()[asked]):
         for row in looks:
             assert sorted(place[row].tolist()) == list(range(22))
 
@@ -188,36 +190,37 @@ def test_each_position_is_seen_once_as_a_word_or_as_its_mask() -> None:
 @pytest.mark.parametrize("words", [98, 398])
 def test_what_each_method_sees_of_words_and_positions(words: int) -> None:
     """Song et al. 2020, table 1: 85 and 100 % with masks, 92.5 and 92.5 % with an order, 92.5 and 100 % with both. Of
-    n slots p are predicted; before the t-th, t − 1 of them have been said, (p − 1)/2 in the mean: the paper's 92.5 is
-    the limit of many."""
-    tokens, slots = list(range(100, 100 + words)), words + 2
-    count = round(0.15 * slots)
+    n positions p are predicted; before the t-th, t − 1 of them have been said, (p − 1)/2 in the mean: the paper's 92.5
+    is the limit of many."""
+    tokens, positions = list(range(100, 100 + words)), words + 2
+    count = round(0.15 * positions)
     chosen = Random(1).sample(range(1, words + 1), count)
-    known = (slots - count) / slots + (count - 1) / 2 / slots
+    known = (positions - count) / positions + (count - 1) / 2 / positions
 
     def share(example: Example, looks: torch.Tensor, of: str) -> float:
         asked = (example.targets != IGNORE).nonzero().flatten()
         masks = example.tokens == MASK
-        seen = [len(set(example.positions[0][row & ~masks if of == "words" else row].tolist())) for row in looks[asked]]
-        return sum(seen) / len(seen) / slots
+        seen = [len(set(example.position_ids[0][row & ~masks if of == "words" else row].tolist()))
+                for row in looks[asked]]
+        return sum(seen) / len(seen) / positions
 
     bert = masked(tokens, vocab=VOCAB, rng=Random(0), select=chosen, corrupt=always_mask)
     both = masked_and_permuted(tokens, vocab=VOCAB, rng=Random(0), predict=chosen, corrupt=always_mask)
-    last = [slot - 1 for slot in chosen]
-    rest = [slot for slot in range(slots) if slot not in last]
+    last = [position - 1 for position in chosen]
+    rest = [position for position in range(positions) if position not in last]
     order = permuted_targets(tokens, vocab=VOCAB, rng=Random(0), order=[*sorted(rest, reverse=True), *last],
                              predict=last)
-    assert share(bert, bert.visible.dense(), "words") == pytest.approx(1 - count / slots)
-    assert share(bert, bert.visible.dense(), "positions") == 1
-    assert share(order, order.query_visible.dense(), "words") == pytest.approx(known)
-    assert share(order, order.query_visible.dense(), "positions") == pytest.approx(known)
-    assert share(both, both.query_visible.dense(), "words") == pytest.approx(known)
-    assert share(both, both.query_visible.dense(), "positions") == 1
-    assert known == pytest.approx(0.925, abs=0.5 / slots + 0.003)
+    assert share(bert, bert.visible.dense(), "words") == pytest.approx(1 - count / positions)
+    assert share(bert, bert.visible.dense(), "position_ids") == 1
+    assert share(order, order.query_stream_mask.dense(), "words") == pytest.approx(known)
+    assert share(order, order.query_stream_mask.dense(), "position_ids") == pytest.approx(known)
+    assert share(both, both.query_stream_mask.dense(), "words") == pytest.approx(known)
+    assert share(both, both.query_stream_mask.dense(), "position_ids") == 1
+    assert known == pytest.approx(0.925, abs=0.5 / positions + 0.003)
 
 
 def test_rates_of_mpnet() -> None:
-    """As in BERT: eight masks in ten are [MASK], one another word, one the word itself; 15 % of all slots."""
+    """As in BERT: eight masks in ten are [MASK], one another word, one the word itself; 15 % of all positions."""
     shown = Counter[str]()
     for seed in range(200):
         example = masked_and_permuted(LONG[:38], vocab=VOCAB, rng=Random(seed))
@@ -229,7 +232,8 @@ def test_rates_of_mpnet() -> None:
 
 
 @pytest.mark.parametrize(("given", "said"), [
-    ({"rate": 0.0}, "above 0"), ({"predict": [0]}, "give slots of words, 1 to 4"), ({"predict": [1, 1]}, "each once"),
+    ({"rate": 0.0}, "above 0"), ({"predict": [0]}, "give positions of words, 1 to 4"),
+    ({"predict": [1, 1]}, "each once"),
 ])
 def test_what_mpnet_refuses(given: dict, said: str) -> None:
     with pytest.raises(ValueError, match=said):
@@ -241,8 +245,8 @@ def test_reasons_in_words() -> None:
     example = permuted(TEXT, vocab=VOCAB, rng=Random(0), order=[2, 1, 3, 0, 4, 5], predict=range(4))
     assert example.visible.reason(1, 2, words) == "cat may look at sat: sat comes before cat in the order, or is cat " \
                                                   "itself."
-    assert "to see the answer" in example.query_visible.reason(1, 1, words)
+    assert "to see the answer" in example.query_stream_mask.reason(1, 1, words)
     trained = permuted_targets(TEXT, vocab=VOCAB, rng=Random(0), order=[4, 5, 0, 1, 2, 3], predict=[2])
     assert trained.visible.reason(0, 1, words).endswith("cat is context: it is not predicted, and everybody sees it.")
     both = masked_and_permuted([11, 12], vocab=VOCAB, rng=Random(0), predict=[2, 1])
-    assert "still to be said" in both.query_visible.reason(4, 1, ["[CLS]", "a", "b", "[SEP]", "M(b)", "M(a)"])
+    assert "still to be said" in both.query_stream_mask.reason(4, 1, ["[CLS]", "a", "b", "[SEP]", "M(b)", "M(a)"])

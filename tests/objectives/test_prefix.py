@@ -13,16 +13,16 @@ from plmlab.objectives.prefix import (
     MASKS,
     SHARES,
     both_directions,
-    grams,
     left_to_right,
-    masked_target,
+    mask_mixture,
+    mask_mixture_pair,
+    masked_seq2seq_target,
     prefix,
-    read_whole,
     right_to_left,
+    sample_ngrams,
     source_alone,
     source_and_target,
-    unified,
-    unified_pair,
+    unmasked_input,
 )
 from plmlab.text.vocabulary import Vocabulary
 
@@ -43,16 +43,16 @@ def asked(example: Example) -> list[int]:
 
 
 def same(a: Example, b: Example) -> bool:
-    parts = ("tokens", "positions", "segments", "targets")
+    parts = ("tokens", "position_ids", "segments", "targets")
     return rows(a) == rows(b) and all(torch.equal(getattr(a, part), getattr(b, part)) for part in parts)
 
 
 def test_the_figure_sequence_to_sequence() -> None:
-    """Dong et al. 2019, fig. 1, with segments of three slots each."""
+    """Dong et al. 2019, fig. 1, with segments of three positions each."""
     example = prefix([11], pair=[12, 13], **NOTHING)
     assert example.tokens.tolist() == [CLS, 11, SEP, 12, 13, SEP]
     assert rows(example) == ["111000", "111000", "111000", "111100", "111110", "111111"]
-    assert example.segments.tolist() == [4, 4, 4, 5, 5, 5] and example.positions.tolist() == [[0, 1, 2, 3, 4, 5]]
+    assert example.segments.tolist() == [4, 4, 4, 5, 5, 5] and example.position_ids.tolist() == [[0, 1, 2, 3, 4, 5]]
 
 
 def test_what_the_authors_code_gives_for_a_source_of_two_and_a_target_of_four() -> None:
@@ -88,12 +88,12 @@ def test_the_segments_tell_the_mask() -> None:
 
 
 @masks
-def test_a_slot_says_its_own_word(make) -> None:
+def test_a_position_says_its_own_word(make) -> None:
     for seed in range(20):
         whole = make(LONG[:9], pair=LONG[9:20], **NOTHING).tokens
         example = make(LONG[:9], pair=LONG[9:20], vocab=VOCAB, rng=Random(seed), rate=0.4)
-        slots = asked(example)
-        assert example.targets[slots].equal(whole[slots]) and len(slots) == round(0.4 * len(whole))
+        positions = asked(example)
+        assert example.targets[positions].equal(whole[positions]) and len(positions) == round(0.4 * len(whole))
         rest = example.targets == IGNORE
         assert example.tokens[rest].equal(whole[rest])
         assert not {CLS, SEP} & set(example.targets.tolist())
@@ -107,25 +107,26 @@ def test_what_is_hidden_shows_what_bert_shows() -> None:
     shown = Counter[str]()
     for seed in range(300):
         example = left_to_right(LONG[:38], vocab=VOCAB, rng=Random(seed))
-        shown.update("mask" if example.tokens[slot] == MASK else
-                     "kept" if example.tokens[slot] == example.targets[slot] else "other" for slot in asked(example))
+        shown.update("mask" if example.tokens[position] == MASK else
+                     "kept" if example.tokens[position] == example.targets[position] else "other"
+                     for position in asked(example))
     assert {name: round(count / 1800, 1) for name, count in shown.items()} == {"mask": 0.8, "other": 0.1, "kept": 0.1}
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 7, 30])
 def test_as_many_are_hidden_as_there_are_to_be(count: int) -> None:
-    slots = [*range(1, 11), *range(12, 20)]
+    positions = [*range(1, 11), *range(12, 20)]
     for seed in range(30):
-        chosen = grams(slots, count, Random(seed))
-        assert len(chosen) == len(set(chosen)) == min(count, len(slots)) and set(chosen) <= set(slots)
+        chosen = sample_ngrams(positions, count, Random(seed))
+        assert len(chosen) == len(set(chosen)) == min(count, len(positions)) and set(chosen) <= set(positions)
 
 
 def test_one_time_in_five_neighbours_go_together() -> None:
     """With room for three, far from an end, the first draw is alone four times in five, else two or three, half and
     half; what is drawn next stands behind it one time in a thousand."""
-    slots, first = list(range(1000)), Counter[int]()
+    positions, first = list(range(1000)), Counter[int]()
     for seed in range(1500):
-        chosen = grams(slots, 3, Random(seed))
+        chosen = sample_ngrams(positions, 3, Random(seed))
         run = 1
         while run < 3 and chosen[run] == chosen[run - 1] + 1:
             run += 1
@@ -138,10 +139,10 @@ def test_neighbours_end_where_words_do() -> None:
     """No bigram reaches over a [SEP], which is no word; what would be one too many is cut."""
     ended = Counter[int]()
     for seed in range(2000):
-        chosen = grams([4, 5, 7, 8, 9, 10, 11], 3, Random(seed))
+        chosen = sample_ngrams([4, 5, 7, 8, 9, 10, 11], 3, Random(seed))
         ended[chosen[0]] += chosen[1] == chosen[0] + 1
         assert 6 not in chosen and 12 not in chosen
-    assert ended[5] == 0 and ended[11] == 0 and min(ended[slot] for slot in (4, 7, 8, 9, 10)) > 40
+    assert ended[5] == 0 and ended[11] == 0 and min(ended[position] for position in (4, 7, 8, 9, 10)) > 40
 
 
 @masks
@@ -150,8 +151,9 @@ def test_bigrams_are_hidden_under_every_mask(make) -> None:
     authors' code, with sets and ``random.shuffle``, 4.58 times."""
     touching = 0
     for seed in range(300):
-        slots = asked(make(range(100, 200), vocab=VOCAB, rng=Random(seed), **({"cut": 0.0} if make is prefix else {})))
-        touching += sum(b == a + 1 for a, b in pairwise(slots))
+        positions = asked(make(range(100, 200), vocab=VOCAB, rng=Random(seed),
+                               **({"cut": 0.0} if make is prefix else {})))
+        touching += sum(b == a + 1 for a, b in pairwise(positions))
     assert touching / 300 == pytest.approx(4.58, abs=0.45)
 
 
@@ -185,7 +187,7 @@ def test_masks_are_drawn_by_their_shares(shares: dict[str, float]) -> None:
     """Any numbers in proportion; a third, a third and two sixths as in §2.4."""
     drawn, cuts = Counter[str](), Counter[int]()
     for seed in range(600):
-        example = unified(TEXT, vocab=VOCAB, rng=Random(seed), shares=shares)
+        example = mask_mixture(TEXT, vocab=VOCAB, rng=Random(seed), shares=shares)
         drawn[mask := which(example)] += 1
         if mask == "sequence to sequence":
             cuts[int((example.segments == 4).sum()) - 2] += 1
@@ -199,14 +201,15 @@ def test_masks_are_drawn_by_their_shares(shares: dict[str, float]) -> None:
 
 def test_same_seed_same_example() -> None:
     for seed in range(12):
-        one, again = (unified(LONG, vocab=VOCAB, rng=Random(seed)) for _ in range(2))
+        one, again = (mask_mixture(LONG, vocab=VOCAB, rng=Random(seed)) for _ in range(2))
         assert same(one, again)
     assert not same(left_to_right(LONG, vocab=VOCAB, rng=Random(1)), left_to_right(LONG, vocab=VOCAB, rng=Random(2)))
 
 
 def test_same_example_on_every_machine() -> None:
     """Written down once: what the one stream that Python guarantees makes of it."""
-    seen = [(which(one), asked(one)) for one in (unified(LONG[:12], vocab=VOCAB, rng=Random(s)) for s in range(3, 7))]
+    seen = [(which(one), asked(one))
+            for one in (mask_mixture(LONG[:12], vocab=VOCAB, rng=Random(s)) for s in range(3, 7))]
     assert seen == [("both directions", [4, 11]), ("both directions", [3, 4]), ("sequence to sequence", [2, 3]),
                     ("left to right", [8, 12])]
 
@@ -217,7 +220,7 @@ def test_pairs(follows: bool) -> None:
     first, second = TEXT, [105, 106]
     seen = set()
     for seed in range(60):
-        example = unified_pair(first, second, follows, vocab=VOCAB, rng=Random(seed))
+        example = mask_mixture_pair(first, second, follows, vocab=VOCAB, rng=Random(seed))
         mask, label = which(example), int(example.labels["next_sentence"])
         truth = torch.where(example.targets != IGNORE, example.targets, example.tokens).tolist()
         words = [token for token in truth if token not in (CLS, SEP)]
@@ -237,14 +240,14 @@ def test_only_the_target_and_the_end_behind_it_are_hidden() -> None:
     begin, ends = len(source) + 2, 0
     places = Counter[int]()
     for seed in range(400):
-        example = masked_target(source, target, vocab=VOCAB, rng=Random(seed))
-        slots = asked(example)
-        assert len(slots) == 7, "seven in ten of nine words and their end"
-        assert min(slots) >= begin and example.targets[slots].tolist() == [(*target, SEP)[slot - begin]
-                                                                           for slot in slots]
+        example = masked_seq2seq_target(source, target, vocab=VOCAB, rng=Random(seed))
+        positions = asked(example)
+        assert len(positions) == 7, "seven in ten of nine words and their end"
+        assert min(positions) >= begin and example.targets[positions].tolist() == [(*target, SEP)[position - begin]
+                                                                           for position in positions]
         assert example.tokens[:begin].tolist() == [CLS, *source, SEP]
-        places.update(slots)
-        ends += begin + len(target) in slots
+        places.update(positions)
+        ends += begin + len(target) in positions
     assert ends / 400 == pytest.approx(0.7, abs=0.1) and min(places.values()) > 240 and max(places.values()) < 320
     whole = prefix(source, pair=target, **NOTHING)
     assert rows(example) == rows(whole) and example.segments.equal(whole.segments)
@@ -252,21 +255,21 @@ def test_only_the_target_and_the_end_behind_it_are_hidden() -> None:
 
 @pytest.mark.parametrize(("target", "rate", "count"), [(0, 0.7, 1), (1, 0.05, 1), (9, 1.0, 10), (9, 0.5, 5)])
 def test_how_much_of_a_target_is_hidden(target: int, rate: float, count: int) -> None:
-    assert len(asked(masked_target(TEXT, LONG[:target], vocab=VOCAB, rng=Random(0), rate=rate))) == count
+    assert len(asked(masked_seq2seq_target(TEXT, LONG[:target], vocab=VOCAB, rng=Random(0), rate=rate))) == count
 
 
 def test_no_bigrams_are_hidden_in_fine_tuning() -> None:
-    """Of two slots among 21, neighbours are 20 of 210 pairs."""
+    """Of two positions among 21, neighbours are 20 of 210 pairs."""
     touching = 0
     for seed in range(1500):
-        one, other = asked(masked_target([11], LONG[:20], vocab=VOCAB, rng=Random(seed), rate=0.1))
+        one, other = asked(masked_seq2seq_target([11], LONG[:20], vocab=VOCAB, rng=Random(seed), rate=0.1))
         touching += other == one + 1
     assert touching / 1500 == pytest.approx(20 / 210, abs=0.025)
 
 
 def test_what_is_read_with_nothing_hidden() -> None:
     for make in MASKS.values():
-        assert same(read_whole(make, TEXT, [105], VOCAB), make(TEXT, pair=[105], **NOTHING))
+        assert same(unmasked_input(make, TEXT, [105], VOCAB), make(TEXT, pair=[105], **NOTHING))
     source = source_alone(TEXT, VOCAB)
     whole = prefix(TEXT, pair=[105], **NOTHING)
     assert source.tokens.tolist() == [CLS, *TEXT, SEP] and source.segments.tolist() == [4] * 6
@@ -288,7 +291,7 @@ def test_reasons_in_words() -> None:
 
 @pytest.mark.parametrize("rate", [0.0, -0.1, 1.01])
 def test_what_is_no_share(rate: float) -> None:
-    for make in (*MASKS.values(), lambda text, **given: masked_target(text, text, **given)):
+    for make in (*MASKS.values(), lambda text, **given: masked_seq2seq_target(text, text, **given)):
         with pytest.raises(ValueError, match="above 0 and at most 1"):
             make(TEXT, vocab=VOCAB, rng=Random(0), rate=rate)
     with pytest.raises(ValueError, match=f"from 0 to 1; {rate - 2} was given"):

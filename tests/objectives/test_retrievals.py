@@ -6,14 +6,14 @@ import pytest
 import torch
 
 from plmlab.example import IGNORE, Batch, Example
-from plmlab.objectives.retrievals import RetrievedBatch
-from plmlab.objectives.retrieved import queried, retrieved, two_texts
+from plmlab.objectives.reader_inputs import pair_input, query_input, reader_input
+from plmlab.objectives.retrieval_batches import RetrievedBatch
 from plmlab.retrieval import NULL, Retrieved
 from plmlab.text.vocabulary import Vocabulary
 
 VOCAB = Vocabulary(90)
 BODIES = {NULL: (), 0: (60, 61, 62), 3: (63,), 7: (64, 65, 66, 67, 68), 11: (69, 70)}
-DOCUMENTS = {number: two_texts([80 + number][:number >= 0], body, VOCAB) for number, body in BODIES.items()}
+DOCUMENTS = {number: pair_input([80 + number][:number >= 0], body, VOCAB) for number, body in BODIES.items()}
 
 
 Given = list[tuple[list[int], list[int], list[int]]]
@@ -21,11 +21,11 @@ Given = list[tuple[list[int], list[int], list[int]]]
 
 
 def query(statement: list[int], hidden: list[int], numbers: list[int]) -> Example:
-    return queried(statement, hidden, VOCAB)
+    return query_input(statement, hidden, VOCAB)
 
 
 def read(statement: list[int], hidden: list[int], numbers: list[int]) -> list[Example]:
-    return [retrieved(statement, BODIES[number], vocab=VOCAB, rng=Random(0), hidden=hidden) for number in numbers]
+    return [reader_input(statement, BODIES[number], vocab=VOCAB, rng=Random(0), hidden=hidden) for number in numbers]
 
 
 def batch_of(given: Given) -> RetrievedBatch:
@@ -44,7 +44,7 @@ ROWS = torch.searchsorted(BATCH.retrieved.documents, BATCH.retrieved.numbers)
 
 def row_of(batch: Batch, row: int) -> tuple[list[int], list[int], list[int]]:
     """What stands in a row, and not its padding, which nobody looks at."""
-    real = batch.looked_at[row]
+    real = batch.padding_mask[row]
     size = int(real.sum())
     assert not real[size:].any() and (batch.tokens[row, size:] == 0).all()
     return (batch.tokens[row, :size].tolist(), batch.segments[row, :size].tolist(), batch.targets[row, :size].tolist())
@@ -57,11 +57,11 @@ def alone(one: object) -> tuple[list[int], list[int], list[int]]:
 def test_each_row_is_what_it_is_alone() -> None:
     for row, one in enumerate(GIVEN):
         assert row_of(BATCH.queries, row) == alone(query(*one))
-        rows = ROWS[row, BATCH.retrieved.there[row]].tolist()
+        rows = ROWS[row, BATCH.retrieved.doc_mask[row]].tolist()
         assert [row_of(BATCH.documents, place) for place in rows] == [alone(DOCUMENTS[n]) for n in one[2]]
     readings = [reading for one in GIVEN for reading in read(*one)]
-    assert [row_of(BATCH.readings, row) for row in range(BATCH.readings.size[0])] == [*map(alone, readings)]
-    assert BATCH.targets is BATCH.readings.targets
+    assert [row_of(BATCH.reader_inputs, row) for row in range(BATCH.reader_inputs.size[0])] == [*map(alone, readings)]
+    assert BATCH.targets is BATCH.reader_inputs.targets
 
 
 def test_each_document_is_read_once() -> None:
@@ -72,9 +72,9 @@ def test_each_document_is_read_once() -> None:
 
 def test_there_and_asked_by_loops() -> None:
     for row, (_, hidden, numbers) in enumerate(GIVEN):
-        assert BATCH.retrieved.there[row].tolist() == [place < len(numbers) for place in range(4)]
+        assert BATCH.retrieved.doc_mask[row].tolist() == [place < len(numbers) for place in range(4)]
         assert BATCH.retrieved.numbers[row].tolist() == numbers + [-1] * (4 - len(numbers))
-        assert BATCH.asked[row].tolist() == [place < len(hidden) for place in range(3)]
+        assert BATCH.target_mask[row].tolist() == [place < len(hidden) for place in range(3)]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -87,9 +87,9 @@ def test_any_numbers_of_documents_and_of_hidden_tokens(seed: int) -> None:
         given.append(([rng.randrange(40, 60) for _ in range(size)],
                       sorted(rng.sample(range(size), rng.randrange(1, size + 1))), numbers))
     batch = batch_of(given)
-    assert batch.retrieved.there.sum(1).tolist() == [len(numbers) for _, _, numbers in given]
-    assert batch.asked.sum(1).tolist() == [len(hidden) for _, hidden, _ in given]
-    each = iter(range(batch.readings.size[0]))
+    assert batch.retrieved.doc_mask.sum(1).tolist() == [len(numbers) for _, _, numbers in given]
+    assert batch.target_mask.sum(1).tolist() == [len(hidden) for _, hidden, _ in given]
+    each = iter(range(batch.reader_inputs.size[0]))
     for statement, hidden, numbers in given:
         for _ in numbers:
             told = batch.targets[next(each)]
@@ -104,7 +104,8 @@ def test_moving_keeps_everything() -> None:
     for tensor in (moved.retrieved.numbers, moved.retrieved.scores, moved.targets):
         assert tensor.device.type == "meta"
     same = BATCH.to("cpu")
-    assert torch.equal(same.retrieved.numbers, BATCH.retrieved.numbers) and torch.equal(same.asked, BATCH.asked)
+    assert torch.equal(same.retrieved.numbers, BATCH.retrieved.numbers) and torch.equal(same.target_mask,
+                                                                                        BATCH.target_mask)
 
 
 @pytest.mark.parametrize(("numbers", "readings"), [((), 0), ((0,), 2), ((0, 3), 1)])

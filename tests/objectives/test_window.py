@@ -1,4 +1,4 @@
-"""The window of word2vec: who is seen by hand, how far slots look, and what the Mask Lab draws of it."""
+"""The window of word2vec: who is seen by hand, how far positions look, and what the Mask Lab draws of it."""
 
 from collections import Counter
 from random import Random
@@ -18,7 +18,7 @@ NAMES = ["the", "cat", "saw", "a", "dog"]
 
 
 def reaches(visible: Visibility) -> list[int]:
-    """How far each slot looks: to the farthest slot that it sees."""
+    """How far each position looks: to the farthest position that it sees."""
     looks = visible.dense().tolist()
     return [max((abs(q - k) for k, look in enumerate(row) if look), default=0) for q, row in enumerate(looks)]
 
@@ -32,12 +32,12 @@ def test_the_mask_worked_by_hand() -> None:
         [1, 1, 1, 0, 1],
         [1, 1, 1, 1, 0],
     ]
-    assert example.tokens.tolist() == example.targets.tolist() == TEXT, "each slot says its own word; nothing is added"
-    assert example.positions.tolist() == [[0, 1, 2, 3, 4]] and not example.segments.any()
+    assert example.tokens.tolist() == example.targets.tolist() == TEXT, "each position says its own word; nothing is added"
+    assert example.position_ids.tolist() == [[0, 1, 2, 3, 4]] and not example.segments.any()
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 8])
-def test_every_slot_sees_all_within_its_reach_and_never_itself(size: int) -> None:
+def test_every_position_sees_all_within_its_reach_and_never_itself(size: int) -> None:
     for seed in range(30):
         visible = window(range(7, 27), vocab=VOCAB, rng=Random(seed), window=float(size)).visible
         reach, looks = reaches(visible), visible.dense()
@@ -48,7 +48,7 @@ def test_every_slot_sees_all_within_its_reach_and_never_itself(size: int) -> Non
 
 
 def test_every_reach_is_as_likely() -> None:
-    """Of 6,000 slots in the middle of texts a fifth has each reach, within four standard errors."""
+    """Of 6,000 positions in the middle of texts a fifth has each reach, within four standard errors."""
     rng, counts, size = Random(4), Counter[int](), 5
     for _ in range(300):
         made = reaches(window(range(7, 37), vocab=VOCAB, rng=rng).visible)
@@ -118,9 +118,9 @@ def test_the_mask_lab_draws_it() -> None:
     lab = MaskLab(tokenizer, SENTENCES[12], "window", seed=3, choices={"window": 2})
     made = window(tokenizer.encode(SENTENCES[12]), vocab=tokenizer.vocab, rng=Random(3), window=2.0)
     assert torch.equal(lab.example.visible.dense(), made.visible.dense())
-    assert lab.state["masks"][0]["causes"] == made.visible.causes().flatten().tolist()
+    assert lab.state["masks"][0]["rule_ids"] == made.visible.rule_ids().flatten().tolist()
     assert lab.state["tokens"] == lab.state["targets"] == SENTENCES[12].split()
-    assert set(lab.state["marks"]) == {"word"}, "no slot sees the word that it must say: none is left in its sight"
+    assert set(lab.state["marks"]) == {"word"}, "no position sees the word that it must say: none is left in its sight"
     assert [choice["value"] for choice in lab.state["choices"]] == [2] and lab.message == ""
     wide = MaskLab(tokenizer, SENTENCES[12], "window", seed=3, choices={"window": 9})
     assert max(reaches(made.visible)) == 2 < max(reaches(wide.example.visible))

@@ -13,7 +13,7 @@ from plmlab import world
 from plmlab.chapters.ch02.factorisation import factors_of, pair_loss, scores
 from plmlab.chapters.ch02.trainers import gensim_vectors
 from plmlab.example import Batch
-from plmlab.layers import word_losses
+from plmlab.layers import sampled_softmax
 from plmlab.models.word2vec import CBOW, SkipGram, Word2Vec, Word2VecConfig
 from plmlab.objectives.window import window
 from plmlab.text.vocabulary import Vocabulary
@@ -62,7 +62,7 @@ def said_by_us(kind: type[Word2Vec], reach: int) -> np.ndarray:
 def test_the_same_words_say_the_same_words(shape: str, kind: type[Word2Vec], reach: int, monkeypatch) -> None:
     """With a window that does not shrink: skip-gram's pairs, and CBOW's means."""
     monkeypatch.setattr(torch, "multinomial", lambda noise, count, replacement: torch.full((count,), 9))
-    monkeypatch.setattr(word_losses, "DRAWN", 1)
+    monkeypatch.setattr(sampled_softmax, "DRAWN", 1)
     theirs, ours = said_by(shape, reach), said_by_us(kind, reach)
     distance = np.abs(np.subtract.outer(range(len(SENTENCE)), range(len(SENTENCE))))
     pairs = (distance > 0) & (distance <= reach)

@@ -37,15 +37,15 @@ def test_pretraining_loss_and_gradients(size: dict, lengths: list[int]) -> None:
     batch, given = text(size["vocab_size"], lengths, size.get("type_vocab_size", 2))
     expected = theirs(**given, labels=batch.targets, next_sentence_label=batch.labels["next_sentence"])
     same(ours(batch), expected.prediction_logits)
-    same(ours.next_sentence_logits(ours.bert(batch)), expected.seq_relationship_logits)
+    same(ours.next_sentence_logits(ours.encoder(batch)), expected.seq_relationship_logits)
     loss = ours.loss(batch)
     same(loss, expected.loss)
     loss.backward()
     expected.loss.backward()
     # their embedding of id 0 is declared padding, and takes no gradient from where it is read
-    links = [*within("bert", [*BERTS.links(ours.config), *BERTS.pooler]), *BERTS.head, *BERTS.others]
+    links = [*within("encoder", [*BERTS.links(ours.config), *BERTS.pooler]), *BERTS.head, *BERTS.others]
     others = to_ours(links, {name: p.grad for name, p in theirs.named_parameters()})
     for name, parameter in ours.named_parameters():
-        rows = slice(1, None) if name == "bert.embeddings.token.weight" else slice(None)
+        rows = slice(1, None) if name == "encoder.embeddings.token.weight" else slice(None)
         same(parameter.grad[rows], others[name][rows])
     assert set(others) == {name for name, _ in ours.named_parameters()}

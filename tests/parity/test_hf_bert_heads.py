@@ -58,7 +58,7 @@ def same_gradients(ours: nn.Module, theirs: nn.Module) -> None:
             assert parameter.grad is None
             continue
         # their embedding of id 0 is declared padding, and takes no gradient from where it is read
-        rows = slice(1, None) if name == "bert.embeddings.token.weight" else slice(None)
+        rows = slice(1, None) if name == "encoder.embeddings.token.weight" else slice(None)
         same(parameter.grad[rows], others.pop(name)[rows])
     assert not others and len(grads) == len(kind.links(ours.encoder.config))
 
@@ -132,7 +132,7 @@ def test_next_sentence_alone(size: dict, lengths: list[int], tmp_path: Path) -> 
     ours.double()
     batch, given = text(size["vocab_size"], lengths, size.get("type_vocab_size", 2))
     expected = theirs(**given, labels=batch.labels["next_sentence"])
-    same(ours.next_sentence_logits(ours.bert(batch)), expected.logits)
+    same(ours.next_sentence_logits(ours.encoder(batch)), expected.logits)
     same(ours.loss(batch) - F.cross_entropy(ours(batch).flatten(0, 1), batch.targets.flatten()), expected.loss)
 
 
@@ -143,7 +143,7 @@ def test_a_mask_of_any_form(size: dict) -> None:
     batch, given = labelled(size, [11, 11, 11])
     pairs = torch.rand(3, 11, 11, generator=DRAW().manual_seed(4)) < 0.4
     pairs |= torch.eye(11, dtype=torch.bool)
-    batch = Batch(batch.tokens, batch.positions, batch.segments, AttentionMask(pairs=pairs), batch.targets)
+    batch = Batch(batch.tokens, batch.position_ids, batch.segments, AttentionMask(pairs=pairs), batch.targets)
     blocked = torch.zeros(3, 1, 11, 11).double().masked_fill(~pairs[:, None], torch.finfo(torch.float64).min)
     expected = theirs(**given | {"attention_mask": blocked}).logits
     same(ours(batch), expected)
@@ -188,10 +188,11 @@ def test_another_rate_of_dropout_before_the_output_is_refused() -> None:
 
 @pytest.mark.parametrize("kind", [SentenceClassifier, TokenClassifier, SpanClassifier])
 def test_a_head_on_a_real_encoder_is_theirs_on_the_same(kind: type) -> None:
-    """``on`` a converted encoder, and over to ``transformers``: its encoder says what the first one said."""
+    """``from_pretrained`` a converted encoder, and over to ``transformers``: its encoder says what the first one
+    said."""
     encoder = shaken(BertModel(BertConfig(**SIZES[1])))
     bert = convert(encoder)
     assert isinstance(bert, BERT) and type(bert.config) is BERTConfig
-    theirs = to_hf(kind.on(bert))
+    theirs = to_hf(kind.from_pretrained(bert))
     _, given = text(50, [17, 4, 11])
-    same(theirs.bert(**given).last_hidden_state, encoder(**given).last_hidden_state)
+    same(theirs.encoder(**given).last_hidden_state, encoder(**given).last_hidden_state)

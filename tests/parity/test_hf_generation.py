@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from transformers import GPT2Config, GPT2LMHeadModel, OpenAIGPTConfig, OpenAIGPTLMHeadModel
 
-from plmlab.decode import AutoregressiveModel, Hypothesis, Rereading, beam_search, greedy
+from plmlab.decode import AutoregressiveModel, Hypothesis, UncachedLM, beam_search, greedy
 from plmlab.example import Batch
 from plmlab.hf import convert
 from plmlab.text.vocabulary import Vocabulary
@@ -44,7 +44,7 @@ def models(kind: tuple, size: dict, seed: int = 0) -> tuple[Any, nn.Module, Voca
 
 def writer(ours: Any, cache: bool) -> AutoregressiveModel:
     """Ours, or what reads the whole text anew for each token."""
-    return ours if cache else Rereading(lambda texts: ours(Batch.causal(F.pad(texts, (0, 1))))[:, -1])
+    return ours if cache else UncachedLM(lambda texts: ours(Batch.causal(F.pad(texts, (0, 1))))[:, -1])
 
 
 def generated(theirs: Any, start: Tensor, cache: bool, **choices: Any) -> Any:

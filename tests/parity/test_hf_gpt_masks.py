@@ -1,4 +1,4 @@
-"""Our GPT and GPT-2 under padding and masks, against ``transformers``: every slot's output, and the gradients."""
+"""Our GPT and GPT-2 under padding and masks, against ``transformers``: every position's output, and the gradients."""
 
 import pytest
 import torch
@@ -26,7 +26,8 @@ sizes = pytest.mark.parametrize("size", SIZES)
 
 
 def looks(form: str) -> torch.Tensor:
-    """Which keys of four texts of 17 slots may be looked at; the first always may, so that no query is left alone."""
+    """Which keys of four texts of 17 positions may be looked at; the first always may, so that no query is left
+    alone."""
     if form == "padding":
         return torch.arange(17)[None] < torch.tensor([17, 1, 8, 13])[:, None]
     keys = torch.rand(4, 17, generator=torch.Generator().manual_seed(2)) < 0.5
@@ -43,7 +44,7 @@ def test_output_attention_loss_and_gradients(size: dict, kind: tuple, form: str)
     ours, keys = convert(theirs), looks(form)
     windows = torch.randint(0, size["vocab_size"], (4, 18), generator=torch.Generator().manual_seed(7))
     plain = Batch.causal(windows)
-    batch = Batch(plain.tokens, plain.positions, plain.segments, AttentionMask(causal=True, keys=keys),
+    batch = Batch(plain.tokens, plain.position_ids, plain.segments, AttentionMask(causal=True, keys=keys),
                   plain.targets.masked_fill(~keys, IGNORE))
     expected = theirs(input_ids=batch.tokens, attention_mask=keys.long(), output_attentions=True,
                       output_hidden_states=True)
@@ -67,7 +68,8 @@ def test_output_attention_loss_and_gradients(size: dict, kind: tuple, form: str)
 
 @both
 def test_a_padded_row_is_the_row_alone(kind: tuple) -> None:
-    """Right padding needs no mask in a causal model: a batch without one gives their masked output at real slots."""
+    """Right padding needs no mask in a causal model: a batch without one gives their masked output at real
+    positions."""
     config, model, _ = kind
     theirs = shaken(model(config(**SIZES[1], **NO_IDS)))
     ours, keys = convert(theirs), looks("padding")

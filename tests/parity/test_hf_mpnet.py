@@ -39,7 +39,7 @@ def test_encoder(size: dict, lengths: list[int]) -> None:
     for mine, other in zip(seen.attention(), expected.attentions, strict=True):
         same(mine * rows, other * rows)
     same(ours.pool(hidden), expected.pooler_output)
-    same(ours.summary(batch), expected.pooler_output)
+    same(ours.pooled_output(batch), expected.pooler_output)
 
 
 def test_a_text_that_fills_all_buckets_of_distances() -> None:
@@ -123,7 +123,7 @@ def test_a_roberta_is_given_positions_too(padding: int) -> None:
     batch, _ = text_of(30, [9, 9])
     batch.tokens.clamp_(min=6)
     model = HFModel(theirs)
-    assert model.positions == 20 - padding - 1
+    assert model.position_ids == 20 - padding - 1
     same(model(batch)[0], theirs(batch.tokens)[0])
 
 

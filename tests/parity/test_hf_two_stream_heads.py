@@ -1,6 +1,6 @@
 """The task heads on our XLNet and MPNet against the ``XLNetFor…`` and ``MPNetFor…`` models.
 
-Theirs of XLNet reads the class off the last slot, so that it is given its texts with the padding on the left; for
+Theirs of XLNet reads the class off the last position, so that it is given its texts with the padding on the left; for
 places that are relative, and padding that nobody looks at, that is the same.
 """
 
@@ -70,7 +70,7 @@ def read(kind, number: int, lengths: list[int]) -> tuple[Batch, dict[str, Tensor
 
 
 def in_place(kind, rows: Tensor, lengths: list[int]) -> Tensor:
-    """What theirs says of each slot, where ours has the slot."""
+    """What theirs says of each position, where ours has the position."""
     return shifted(rows, lengths, -1) if kind.family is XLNETS else rows
 
 
@@ -146,7 +146,7 @@ def test_xlnet_s_class_is_read_off_the_last_token_also_behind_padding(number: in
     ours, theirs = both(kind, number)
     batch, given = text(xlnets.SIZES[number]["vocab_size"], lengths := [17, 4, 11], 3)
     left = {name: shifted(rows, lengths, 1) for name, rows in given.items()}
-    padded = Batch(left["input_ids"], batch.positions, left["token_type_ids"],
+    padded = Batch(left["input_ids"], batch.position_ids, left["token_type_ids"],
                    AttentionMask(keys=left["attention_mask"].bool()), batch.targets)
     same(ours(padded), theirs(**left).logits, close(kind))
     same(ours(padded), ours(batch), close(kind))

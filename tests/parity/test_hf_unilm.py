@@ -95,12 +95,12 @@ def test_pretraining_loss_and_gradients(size: dict, make, words: list[int]) -> N
     expected, rows = theirs(**given, labels=batch.targets, next_sentence_label=follows), real(batch)
     assert (batch.targets != IGNORE).any()
     same(ours(batch)[rows], expected.prediction_logits[rows])
-    same(ours.next_sentence_logits(ours.bert(batch)), expected.seq_relationship_logits)
+    same(ours.next_sentence_logits(ours.encoder(batch)), expected.seq_relationship_logits)
     loss = ours.loss(batch)
     same(loss, expected.loss)
     loss.backward()
     expected.loss.backward()
-    links = [*within("bert", [*UNILMS.links(ours.config), *UNILMS.pooler]), *UNILMS.head, *UNILMS.others]
+    links = [*within("encoder", [*UNILMS.links(ours.config), *UNILMS.pooler]), *UNILMS.head, *UNILMS.others]
     others = to_ours(links, {name: p.grad for name, p in theirs.named_parameters()})
     for name, parameter in ours.named_parameters():
         same(parameter.grad, others[name])

@@ -39,7 +39,7 @@ def asked_of(rows: Tensor, batch: Batch) -> list[Tensor]:
 @pytest.mark.parametrize("lengths", [[1], [9, 9], [17, 4, 11]])
 @sizes
 def test_one_stream(size: dict, lengths: list[int]) -> None:
-    """Every slot sees all; ours looks at no padding, in theirs padding looks at itself."""
+    """Every position sees all; ours looks at no padding, in theirs padding looks at itself."""
     ours, theirs = both(XLNetModel, size)
     batch, given = text(size["vocab_size"], lengths, 3)
     expected = theirs(**given, output_hidden_states=True, output_attentions=True)
@@ -65,7 +65,7 @@ def test_two_streams(size: dict, objective, texts: str) -> None:
     expected = theirs(**given, output_hidden_states=True)
     with watch(ours.encoder) as seen:
         logits = ours(batch)
-    real, asked, time = batch.looked_at, batch.targets != IGNORE, batch.size[1]
+    real, asked, time = batch.padding_mask, batch.targets != IGNORE, batch.size[1]
     for row, (mine, other) in enumerate(zip(logits, asked_of(expected.logits, batch), strict=True)):
         same(mine[asked[row]], other, CLOSE)
     embedded, *layers = seen.hidden()
@@ -149,7 +149,7 @@ def test_what_has_no_pooler_gets_a_zero_one_and_says_so() -> None:
     theirs = shaken(XLNetForMultipleChoice(XLNetConfig(**SIZES[0])))
     with pytest.warns(UserWarning, match="without logits_proj"):
         ours = convert(theirs)
-    assert type(ours) is XLNet and torch.equal(ours.pooler.weight, theirs.sequence_summary.summary.weight)
+    assert type(ours) is XLNet and torch.equal(ours.pooler.weight, theirs.sequence_summary.pooled_output.weight)
 
 
 @pytest.mark.parametrize("settings", [
@@ -185,14 +185,14 @@ def test_a_query_that_sees_nothing_gets_zeros_and_theirs_attends_to_all() -> Non
     """The difference that the docstring of `plmlab.models.xlnet` tells: theirs sees the answer."""
     ours, theirs = both(XLNetLMHeadModel, SIZES[1])
     batch = batch_of(permuted, [(5, 0)])
-    blind = replace(batch, query_visible=AttentionMask(pairs=torch.zeros(1, *batch.size[1:] * 2, dtype=torch.bool)))
-    slots = blind.targets != IGNORE
+    blind = replace(batch, query_stream_mask=AttentionMask(pairs=torch.zeros(1, *batch.size[1:] * 2, dtype=torch.bool)))
+    positions = blind.targets != IGNORE
 
     def said(one: Batch) -> tuple[Tensor, Tensor]:
         given = in_theirs(one)
         del given["labels"]
-        return ours(one)[slots], theirs(**given).logits[0]
+        return ours(one)[positions], theirs(**given).logits[0]
     mine, other = said(blind)
-    answers = torch.where(slots, (blind.tokens + 1) % 50, blind.tokens)
+    answers = torch.where(positions, (blind.tokens + 1) % 50, blind.tokens)
     mine_again, other_again = said(replace(blind, tokens=answers))
     assert mine.equal(mine_again) and not torch.allclose(other, other_again, atol=0.01)

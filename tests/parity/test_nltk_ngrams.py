@@ -14,7 +14,7 @@ from nltk.lm import MLE, KneserNeyInterpolated, Lidstone, NgramCounter
 from nltk.lm import Vocabulary as TheirVocabulary
 from nltk.util import everygrams, pad_sequence
 
-from plmlab.draws import below
+from plmlab.draws import randint
 from plmlab.models.ngram import AddK, KneserNey, NGram
 from plmlab.text.vocabulary import Vocabulary
 
@@ -29,7 +29,7 @@ def sentences(seed: int) -> list[list[int]]:
     """Texts of 0 to 8 tokens, some words far more often than others, two words never."""
     rng = Random(seed)
     spoken = [UNK, *VOCAB.words[:-2]]
-    return [[], *([spoken[min(below(rng, len(spoken)), below(rng, len(spoken)))] for _ in range(below(rng, 9))]
+    return [[], *([spoken[min(randint(rng, len(spoken)), randint(rng, len(spoken)))] for _ in range(randint(rng, 9))]
                   for _ in range(40))]
 
 
@@ -51,7 +51,7 @@ def befores(texts: list[list[int]], seed: int) -> Iterator[list[int]]:
             yield text[:place]
     for length in range(6):
         for _ in range(6):
-            yield [SAYABLE[below(rng, len(SAYABLE))] for _ in range(length)]
+            yield [SAYABLE[randint(rng, len(SAYABLE))] for _ in range(length)]
 
 
 def agree(ours: NGram, other, texts: list[list[int]], seed: int) -> int:

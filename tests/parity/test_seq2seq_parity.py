@@ -1,4 +1,4 @@
-"""Sequence to sequence: against torch's LSTMs, and with attention against loops over one slot at a time."""
+"""Sequence to sequence: against torch's LSTMs, and with attention against loops over one position at a time."""
 
 from dataclasses import replace
 from itertools import groupby, product
@@ -10,17 +10,24 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from plmlab.decode import Given, beam_search, exact_search
+from plmlab.decode import ConditionedDecoder, beam_search, exact_search
 from plmlab.example import IGNORE, Batch, PairBatch, PairExample
-from plmlab.models.seq2seq import AdditiveSeq2Seq, DotSeq2Seq, GeneralSeq2Seq, Seq2Seq, Seq2SeqConfig, TwoWaySeq2Seq
+from plmlab.models.seq2seq import (
+    AdditiveSeq2Seq,
+    BidirectionalSeq2Seq,
+    DotSeq2Seq,
+    GeneralSeq2Seq,
+    Seq2Seq,
+    Seq2SeqConfig,
+)
 from plmlab.objectives import sequence_to_sequence
 from plmlab.text.vocabulary import Vocabulary
 
 VOCAB = Vocabulary(46)
 WIDTH = 6
 LENGTHS = [(4, 3), (0, 5), (7, 1), (1, 0)]
-ALL = [Seq2Seq, DotSeq2Seq, GeneralSeq2Seq, TwoWaySeq2Seq, AdditiveSeq2Seq]
-BOTH_WAYS = (TwoWaySeq2Seq, AdditiveSeq2Seq)
+ALL = [Seq2Seq, DotSeq2Seq, GeneralSeq2Seq, BidirectionalSeq2Seq, AdditiveSeq2Seq]
+BOTH_WAYS = (BidirectionalSeq2Seq, AdditiveSeq2Seq)
 every_model = pytest.mark.parametrize("kind", ALL)
 one_or_two = pytest.mark.parametrize("layers", [1, 2])
 
@@ -41,7 +48,7 @@ def batch() -> PairBatch:
 
 
 class Theirs(nn.Module):
-    """The same of torch's parts; attention one source slot at a time."""
+    """The same of torch's parts; attention one source position at a time."""
 
     def __init__(self, ours: Seq2Seq) -> None:
         super().__init__()
@@ -69,7 +76,7 @@ class Theirs(nn.Module):
         return name if parts[0] in ("token", "output") else f"extra.{name.replace('.', '_')}"
 
     def score(self, s: Tensor, h: Tensor) -> Tensor:
-        """How well a state matches a slot, number by number."""
+        """How well a state matches a position, number by number."""
         each = range(WIDTH)
         if self.additive:
             w, u, v = (self.extra[f"cross_attention_{name}_weight"] for name in ("state", "source", "vote"))
@@ -81,12 +88,12 @@ class Theirs(nn.Module):
         return sum(s[i] * h[i] for i in each)
 
     def look(self, s: Tensor, shown: Tensor) -> Tensor:
-        """The weighted mean of the source's slots."""
+        """The weighted mean of the source's positions."""
         parts = [self.score(s, h).exp() for h in shown]
         return sum(part / sum(parts) * h for part, h in zip(parts, shown, strict=True))
 
     def write(self, source: Tensor, target: Tensor) -> Tensor:
-        """The logits of one text alone, slot by slot."""
+        """The logits of one text alone, position by position."""
         shown, last = self.encoder(self.token(source)[None])
         carried = tuple(torch.stack([torch.cat(list(layer), -1) for layer in vectors.split(self.ways)])
                         for vectors in last)
@@ -131,7 +138,7 @@ def test_the_fixed_vector_is_two_lstms_of_torch(layers: int) -> None:
 
 @one_or_two
 @pytest.mark.parametrize("kind", ALL[1:])
-def test_attention_is_loops_over_one_slot_at_a_time(kind: type[Seq2Seq], layers: int) -> None:
+def test_attention_is_loops_over_one_position_at_a_time(kind: type[Seq2Seq], layers: int) -> None:
     ours, read = made(kind, layers), batch()
     theirs = Theirs(ours)
     mine, losses = ours(read), []
@@ -174,7 +181,7 @@ def test_what_stands_in_padding_changes_nothing(kind: type[Seq2Seq]) -> None:
     whole = model(read)
     for row, (both, (_, target)) in enumerate(zip(pairs(*LENGTHS), LENGTHS, strict=True)):
         same(whole[row, :target + 1], model(PairBatch.of([both], pad=0))[0])
-    noise = torch.where(read.source.looked_at, read.source.tokens, 41)
+    noise = torch.where(read.source.padding_mask, read.source.tokens, 41)
     assert not torch.equal(noise, read.source.tokens)
     same(model(replace(read, source=replace(read.source, tokens=noise))), whole)
 
@@ -215,7 +222,7 @@ def test_searches_find_the_head_of_all_texts_written_out(kind: type[Seq2Seq], so
     model = shaken(kind(Seq2SeqConfig(6, model=WIDTH)), seed=2)
     with torch.no_grad():
         ranked = ranking(model, source)
-    given = Given(model, Batch.of([sequence_to_sequence(source, [], vocab=TINY).source], pad=0))
+    given = ConditionedDecoder(model, Batch.of([sequence_to_sequence(source, [], vocab=TINY).source], pad=0))
     prompt = torch.tensor([[1]])
     exact = exact_search(given, prompt, TINY, length=LENGTH, count=7).best
     wide = beam_search(given, prompt, TINY, length=LENGTH, beam=121)[0]

@@ -30,9 +30,9 @@ class Theirs(nn.Module):
         self.heads = heads
         self.stack = nn.TransformerEncoder(layer, layers, nn.LayerNorm(model), enable_nested_tensor=False)
 
-    def forward(self, tokens: Tensor, positions: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """The hidden states and the logits; ``mask`` is 0 where a slot may look, and −∞ elsewhere."""
-        x = self.token(tokens) + self.place(positions[:, 0]) + self.in_blank(positions[:, 1])
+    def forward(self, tokens: Tensor, position_ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """The hidden states and the logits; ``mask`` is 0 where a position may look, and −∞ elsewhere."""
+        x = self.token(tokens) + self.place(position_ids[:, 0]) + self.in_blank(position_ids[:, 1])
         x = self.stack(x, mask.repeat_interleave(self.heads, 0))
         return x, x @ self.token.weight.T
 
@@ -40,13 +40,13 @@ class Theirs(nn.Module):
 def copied(theirs: Theirs, model: int, heads: int, inner: int, layers: int) -> GLMPretraining:
     """Ours, with their weights."""
     ours = GLMPretraining(GLMConfig(70, 20, layers, model, heads, inner)).double().eval()
-    glm = ours.bert
+    glm = ours.encoder
     for table, other in ((glm.embeddings.token, theirs.token), (glm.embeddings.position, theirs.place),
                          (glm.embeddings.position_in_blank, theirs.in_blank), (glm.final_norm, theirs.stack.norm)):
         table.load_state_dict(other.state_dict())
     for layer, other in zip(glm.layers, theirs.stack.layers, strict=True):
         put_attention(layer.attention, other.self_attn)
-        for part, its in ((layer.feed_forward.widen, other.linear1), (layer.feed_forward.narrow, other.linear2),
+        for part, its in ((layer.feed_forward.up, other.linear1), (layer.feed_forward.down, other.linear2),
                           (layer.attention_residual.norm, other.norm1),
                           (layer.feed_forward_residual.norm, other.norm2)):
             part.load_state_dict(its.state_dict())
@@ -67,13 +67,13 @@ def additive(batch: Batch, made: list[Example]) -> Tensor:
     size, time = batch.size
     mask = torch.full((size, time, time), float("-inf"), dtype=torch.float64)
     for row, one in enumerate(made):
-        inside = one.positions[1].tolist()
+        inside = one.position_ids[1].tolist()
         for query, where in enumerate(inside):
             for key, other in enumerate(inside):
                 if other == 0 or (where > 0 and key <= query):
                     mask[row, query, key] = 0.0
-        for slot in range(len(inside), time):
-            mask[row, slot, slot] = 0.0
+        for position in range(len(inside), time):
+            mask[row, position, position] = 0.0
     return mask
 
 
@@ -85,19 +85,19 @@ def test_outputs_and_gradients(size: tuple[int, int, int, int], batch: int) -> N
     made = examples(batch)
     together = Batch.of(made, pad=0)
     real = torch.arange(together.size[1])[None] < torch.tensor([len(one.tokens) for one in made])[:, None]
-    hidden, logits = theirs(together.tokens, together.positions, additive(together, made))
-    same(ours.bert(together)[real], hidden[real])
+    hidden, logits = theirs(together.tokens, together.position_ids, additive(together, made))
+    same(ours.encoder(together)[real], hidden[real])
     same(ours(together)[real], logits[real])
     expected = F.cross_entropy(logits.flatten(0, 1), together.targets.flatten())
     loss = ours.loss(together)
     same(loss, expected)
-    first, other = ours.bert.layers[0], theirs.stack.layers[0]
-    embeddings, norm = ours.bert.embeddings, ours.bert.final_norm
+    first, other = ours.encoder.layers[0], theirs.stack.layers[0]
+    embeddings, norm = ours.encoder.embeddings, ours.encoder.final_norm
     pairs = [(embeddings.token.weight, theirs.token.weight), (embeddings.position.weight, theirs.place.weight),
              (embeddings.position_in_blank.weight, theirs.in_blank.weight), (norm.weight, theirs.stack.norm.weight),
              (first.attention.out.weight, other.self_attn.out_proj.weight),
-             (first.feed_forward.widen.weight, other.linear1.weight),
-             (first.feed_forward.narrow.bias, other.linear2.bias),
+             (first.feed_forward.up.weight, other.linear1.weight),
+             (first.feed_forward.down.bias, other.linear2.bias),
              (first.attention_residual.norm.weight, other.norm1.weight),
              (first.feed_forward_residual.norm.bias, other.norm2.bias)]
     for a, b in zip(gradients(loss, *[a for a, _ in pairs]), gradients(expected, *[b for _, b in pairs]), strict=True):
@@ -108,9 +108,9 @@ def test_outputs_and_gradients(size: tuple[int, int, int, int], batch: int) -> N
 def test_plain_text_is_read_to_both_sides() -> None:
     """A text with a blank behind: torch's encoder with no mask, but for [START], which nobody sees."""
     theirs = shaken(Theirs(8, 2, 16, 2))
-    ours = copied(theirs, 8, 2, 16, 2).bert
+    ours = copied(theirs, 8, 2, 16, 2).encoder
     assert type(ours) is GLM
     one = blank_behind([40, 41, 42, 43, 44], None, VOCAB)
     batch = Batch.of([one], pad=0)
-    hidden, _ = theirs(batch.tokens[:, :-1], batch.positions[:, :, :-1], torch.zeros(1, 6, 6, dtype=torch.float64))
+    hidden, _ = theirs(batch.tokens[:, :-1], batch.position_ids[:, :, :-1], torch.zeros(1, 6, 6, dtype=torch.float64))
     same(ours(batch)[:, :-1], hidden)

@@ -14,8 +14,8 @@ SIZES = [(8, 2, 16, 2, 5), (12, 3, 20, 3, 7), (16, 4, 64, 1, 1)]
 
 def copy_rest(ours: TransformerLayer, theirs: nn.Module, norms: list[nn.Module]) -> None:
     """Feed-forward and norms; the attentions are copied by themselves."""
-    ours.feed_forward.widen.load_state_dict(theirs.linear1.state_dict())
-    ours.feed_forward.narrow.load_state_dict(theirs.linear2.state_dict())
+    ours.feed_forward.up.load_state_dict(theirs.linear1.state_dict())
+    ours.feed_forward.down.load_state_dict(theirs.linear2.state_dict())
     for i, norm in enumerate(norms, 1):
         norm.load_state_dict(getattr(theirs, f"norm{i}").state_dict())
 
@@ -52,7 +52,7 @@ def test_encoder_layer(model: int, heads: int, inner: int, batch: int, time: int
     expected = theirs(x, src_key_padding_mask=~keys)
     same_all(ours(x, AttentionMask(keys=keys)), expected, [
         (x, x), (ours.attention.out.weight, theirs.self_attn.out_proj.weight),
-        (ours.feed_forward.widen.weight, theirs.linear1.weight),
+        (ours.feed_forward.up.weight, theirs.linear1.weight),
         (ours.attention_residual.norm.weight, theirs.norm1.weight),
         (ours.feed_forward_residual.norm.bias, theirs.norm2.bias)])
 

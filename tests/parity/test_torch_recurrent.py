@@ -51,7 +51,8 @@ def begin(theirs: nn.RNNBase) -> tuple[Tensor, ...]:
 
 def weighed(shown: Tensor, states: tuple[Tensor, ...]) -> Tensor:
     """A number in which every output has a part of its own."""
-    return sum((part * torch.arange(part.numel(), dtype=part.dtype).view_as(part).cos()).sum()  # type: ignore[return-value]
+    return sum((part
+                * torch.arange(part.numel(), dtype=part.dtype).view_as(part).cos()).sum()  # type: ignore[return-value]
                for part in (shown, *states))
 
 

@@ -39,7 +39,7 @@ def special_first(objective: Callable[..., Example], words: int, second: int = 0
     tokens = [rng.randrange(40, 50) for _ in range(words + second)]
     last = words + second + (2 if second else 1)
     special = [last, last - 1, *([words] if second else [])]
-    order = [*special, *shuffled(rng, (slot for slot in range(last) if slot not in special))]
+    order = [*special, *shuffled(rng, (position for position in range(last) if position not in special))]
     return objective(tokens[:words], pair=tokens[words:], vocab=VOCAB, rng=rng, order=order,
                      predict=order[len(special):][-predict:])
 
@@ -49,11 +49,11 @@ def in_theirs(batch: Batch) -> dict[str, Tensor]:
     time, asked = batch.size[1], batch.targets != IGNORE
     mapping = torch.zeros(len(asked), int(asked.sum(1).max()), time, dtype=torch.float64)
     labels = torch.full(mapping.shape[:2], IGNORE)
-    for row, slots in enumerate(asked):
-        for place, slot in enumerate(slots.nonzero().flatten().tolist()):
-            mapping[row, place, slot], labels[row, place] = 1, batch.targets[row, slot]
+    for row, positions in enumerate(asked):
+        for place, position in enumerate(positions.nonzero().flatten().tolist()):
+            mapping[row, place, position], labels[row, place] = 1, batch.targets[row, position]
     return {
-        "input_ids": batch.tokens, "token_type_ids": batch.segments, "attention_mask": batch.looked_at.double(),
-        "perm_mask": (~batch.query_visible.dense(time, time)[:, 0]).double(), "target_mapping": mapping,
+        "input_ids": batch.tokens, "token_type_ids": batch.segments, "attention_mask": batch.padding_mask.double(),
+        "perm_mask": (~batch.query_stream_mask.dense(time, time)[:, 0]).double(), "target_mapping": mapping,
         "labels": labels,
     }

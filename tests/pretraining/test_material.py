@@ -136,7 +136,7 @@ def test_tokens_that_the_disk_refuses_are_one_line_and_leave_nothing(corpus: Pat
         assert [file.name for file in tmp_path.iterdir()] == ["little.txt"]
 
 
-def test_a_model_that_reads_pieces_sees_no_more_tokens_than_it_has_slots(corpus: Path, tmp_path: Path) -> None:
+def test_a_model_that_reads_pieces_sees_no_more_tokens_than_it_has_positions(corpus: Path, tmp_path: Path) -> None:
     plan = Plan("bert", str(corpus), str(tmp_path / "new"), time=6, vocab=330)
     read = material.material(plan, tmp_path / "run")
     assert max(read.batches(step).tokens.shape[1] for step in range(5)) == 6
@@ -174,7 +174,7 @@ def test_one_text_in_eight_is_a_pair_as_long_as_the_model_can_read_at_most(small
 
 
 def asked(batch: Batch) -> float:
-    """The share of its slots that a batch asks for."""
+    """The share of its positions that a batch asks for."""
     return float((batch.targets != IGNORE).sum() / (batch.tokens != 0).sum())
 
 

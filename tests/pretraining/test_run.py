@@ -127,8 +127,8 @@ def test_two_processes_make_the_model_of_one_with_the_doubled_batch(corpus: Path
     for name, weight in one.items():
         assert_close(both[name], weight, atol=1e-5, rtol=0)
     told = [(tmp_path / name / "README.md").read_text(encoding="utf-8") for name in ("one", "two")]
-    slots = [re.search(r"slots read, padding included \| ([\d,]+)", text) for text in told]
-    assert slots[0] and slots[1] and slots[0][1] == slots[1][1]
+    positions = [re.search(r"positions read, padding included \| ([\d,]+)", text) for text in told]
+    assert positions[0] and positions[1] and positions[0][1] == positions[1][1]
     assert sorted(file.name for file in tmp_path.iterdir()) == ["little.txt", "one", "two"]
 
 

@@ -13,7 +13,7 @@ from torch.testing import assert_close
 from plmlab import cli, world
 from plmlab.checkpoints import load
 from plmlab.models import word2vec
-from plmlab.world.datasets.tokenizer import world_tokenizer
+from plmlab.world.datasets.tokenizer import build_world_tokenizer
 from plmlab.world.probability.cooccurrence import word_counts
 
 SIZE = ["--batch", "8", "--time", "8", "--vocab", "330", "--width", "16", "--heads", "2", "--lr", "0.02"]
@@ -55,10 +55,10 @@ def test_the_noise_is_that_of_the_words_read(name: str, corpus: Path, tmp_path: 
     text = TEXT.split("\n\n")[:57]
     counts = Counter(id for row in tokenizer.encode_all(text) for id in row)
     raised = torch.tensor([counts[id] ** 0.75 for id in range(len(tokenizer))])
-    noise, slots = raised / raised.sum(), 8 * COUNTED * 7
+    noise, positions = raised / raised.sum(), 8 * COUNTED * 7
     assert len(counts) == 14 and (model.word_loss.noise > 0).sum() == 14
     for share, drawn in zip(noise.tolist(), model.word_loss.noise.tolist(), strict=True):
-        assert drawn == pytest.approx(share, abs=4 * (share / slots) ** 0.5)
+        assert drawn == pytest.approx(share, abs=4 * (share / positions) ** 0.5)
     assert noise.max() > 4 * noise[noise > 0].min()
 
 
@@ -83,7 +83,7 @@ def test_on_the_world_nothing_is_compared_with_it(name: str, small_as_full: worl
     said, readme = capsys.readouterr().out, (out / "README.md").read_text(encoding="utf-8")
     assert "floor" not in said + readme and "perplexity" not in readme
     model, tokenizer = load(out, expect=name)
-    assert tokenizer.backend.to_str() == world_tokenizer(small_as_full, ["english"]).backend.to_str()
+    assert tokenizer.backend.to_str() == build_world_tokenizer(small_as_full, ["english"]).backend.to_str()
     noise = model.word_loss.noise
     words = sorted(small_as_full.automaton().vocabulary)
     said_words = noise[[tokenizer.id(word) for word in words]]

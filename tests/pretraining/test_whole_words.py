@@ -21,7 +21,8 @@ from plmlab.text.text import Named, spans
 
 
 def whole(tokens, *, vocab: Vocabulary, rng: Random, rate: float = 0.15, what: str = "words") -> Example:
-    """As ``masked``, all pieces of a word are hidden or none is; words are drawn until ``rate`` of the slots are."""
+    """As ``masked``, all pieces of a word are hidden or none is; words are drawn until ``rate`` of the positions
+    are."""
     select: list[int] = []
     for start, end in shuffled(rng, spans(tokens, what, "whole-word masking")):
         if len(select) < rate * len(tokens):
@@ -50,7 +51,7 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def hidden(example: Example) -> list[int]:
     """The tokens that are asked for, by their places in the text."""
-    return [slot - 1 for slot in (example.targets != IGNORE).nonzero().flatten().tolist()]
+    return [position - 1 for position in (example.targets != IGNORE).nonzero().flatten().tolist()]
 
 
 def test_pieces_of_a_word_are_hidden_together(corpus: Path, tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ import psutil
 import pytest
 from parts_to_compute import halved, noted, stumbles
 
-from plmlab.recipes import Parts, best_rate, best_rates, piloted, tuned_by_all_seeds
-from plmlab.recipes.rates import LADDER
+from plmlab.recipes import Parts, pilot_score, tune_learning_rate, tune_learning_rates, tuned_by_all_seeds
+from plmlab.recipes.rates import LR_GRID
 
 
 @pytest.fixture
@@ -102,25 +102,25 @@ def test_the_best_rate_stands_at_no_edge(best: float) -> None:
 
     def score(rates):
         tried.extend(rates)
-        return {rate: -abs(LADDER.index(rate) - LADDER.index(best)) / 2 for rate in rates}
-    found, told = best_rate(score, (1e-3, 3e-3, 1e-2))
+        return {rate: -abs(LR_GRID.index(rate) - LR_GRID.index(best)) / 2 for rate in rates}
+    found, told = tune_learning_rate(score, (1e-3, 3e-3, 1e-2))
     assert found == best and min(told) < best < max(told)
     assert sorted(tried) == list(told) == sorted(set(tried))
 
 
 def test_of_rates_that_tie_the_middle_one_is_taken() -> None:
     flat = {1e-3: 0.0, 3e-3: 1.0, 1e-2: 1.0, 3e-2: 1.0, 1e-1: 0.5}
-    assert best_rate(lambda rates: {rate: flat[rate] for rate in rates}, list(flat))[0] == 1e-2
+    assert tune_learning_rate(lambda rates: {rate: flat[rate] for rate in rates}, list(flat))[0] == 1e-2
 
 
 def test_a_score_that_only_rises_is_refused() -> None:
     with pytest.raises(ValueError, match="last of the ladder"):
-        best_rate(lambda rates: {rate: rate for rate in rates}, (1e-1, 3e-1))
+        tune_learning_rate(lambda rates: {rate: rate for rate in rates}, (1e-1, 3e-1))
 
 
 def test_pilots_are_averaged(tmp_path: Path) -> None:
     parts = Parts(tmp_path / "parts.jsonl", processes=0)
-    assert piloted(parts, lambda_of, (1, 3), "arm")([0.5, 0.1]) == {0.5: 2.5, 0.1: 2.1}
+    assert pilot_score(parts, lambda_of, (1, 3), "arm")([0.5, 0.1]) == {0.5: 2.5, 0.1: 2.1}
 
 
 def test_the_best_rates_of_several_arms_are_those_of_each_and_their_grids_are_tried_at_once(tmp_path: Path) -> None:
@@ -132,14 +132,14 @@ def test_the_best_rates_of_several_arms_are_those_of_each_and_their_grids_are_tr
             calls.append(len(tasks))
             return super().__call__(function, tasks)
     parts = Counted(tmp_path / "parts.jsonl", processes=0)
-    found = best_rates(parts, near_of, (1, 3), grids)
+    found = tune_learning_rates(parts, near_of, (1, 3), grids)
     assert calls[0] == 12 and {arm: best for arm, (best, _) in found.items()} == {("low", 1): 3e-4, ("high", 2): 1e-2}
     for arm, grid in grids.items():
-        assert found[arm] == best_rate(piloted(parts, near_of, (1, 3), *arm), grid)
+        assert found[arm] == tune_learning_rate(pilot_score(parts, near_of, (1, 3), *arm), grid)
 
 
 def near_of(arm: str, power: int, rate: float, seed: int) -> float:
-    return -abs(LADDER.index(rate) - LADDER.index(3e-4 if arm == "low" else 1e-2)) * power + float(seed)
+    return -abs(LR_GRID.index(rate) - LR_GRID.index(3e-4 if arm == "low" else 1e-2)) * power + float(seed)
 
 
 def lambda_of(arm: str, rate: float, seed: int) -> float:

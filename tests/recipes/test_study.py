@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import nn
 
-from plmlab.recipes import Parts, spread
+from plmlab.recipes import Parts, seed_summary
 from plmlab.recipes.study import Run, Study, verdict
 from plmlab.train import Diverged, History
 
@@ -67,8 +67,8 @@ def test_it_comes_to_the_protocol_written_by_hand(parts: Parts) -> None:
     assert list(found) == [(False, 3), (False, 20), (True, 3), (True, 20)]
     for (bias, updates), one in found.items():
         lr, rates, losses = by_hand(bias, updates)
-        assert one.told() == {"lr": lr, "rates": [(rate, rates[rate]) for rate in RATES], "loss": spread(losses),
-                              "seed": spread({0: 0, 1: 1, 2: 2})}
+        assert one.told() == {"lr": lr, "rates": [(rate, rates[rate]) for rate in RATES], "loss": seed_summary(losses),
+                              "seed": seed_summary({0: 0, 1: 1, 2: 2})}
 
 
 def test_a_model_is_kept_and_a_run_is_done_again(parts: Parts) -> None:
@@ -130,6 +130,6 @@ def test_a_run_that_diverges_is_an_error(parts: Parts) -> None:
 
 
 def test_verdicts() -> None:
-    low, high, across = spread({0: 1.0, 1: 2.0}), spread({0: 3.0, 1: 4.0}), spread({0: 1.5, 1: 3.5})
+    low, high, across = seed_summary({0: 1.0, 1: 2.0}), seed_summary({0: 3.0, 1: 4.0}), seed_summary({0: 1.5, 1: 3.5})
     assert verdict(high, low, 0.5) == "supported" and verdict(low, high, 0.5) == "not supported"
     assert verdict(high, low, 1.5) == verdict(low, high, 1.0) == verdict(high, across, 0) == "no effect at this size"

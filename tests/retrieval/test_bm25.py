@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from plmlab.draws import below, pick
+from plmlab.draws import choice, randint
 from plmlab.retrieval import BM25
 
 
@@ -22,10 +22,10 @@ def by_formula(query: list[str], text: list[str], texts: list[list[str]]) -> flo
 def test_scores_are_those_of_the_formula() -> None:
     rng = Random(0)
     for size in (1, 2, 7, 30):
-        texts = [[pick(rng, "abcdefgh") for _ in range(1 + below(rng, 12))] for _ in range(size)]
+        texts = [[choice(rng, "abcdefgh") for _ in range(1 + randint(rng, 12))] for _ in range(size)]
         index = BM25(texts)
         for _ in range(5):
-            query = [pick(rng, "abcdefghz") for _ in range(1 + below(rng, 4))]
+            query = [choice(rng, "abcdefghz") for _ in range(1 + randint(rng, 4))]
             found = index.search([query], 10 * size)
             assert sorted(found.lists()[0]) == [*range(size)]
             scores = [by_formula(query, texts[text], texts) for text in found.lists()[0]]

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from plmlab.draws import below, sample
+from plmlab.draws import randint, sample
 from plmlab.retrieval import DocumentIndex, FlatIndex, HNSWIndex, IVFIndex
 
 WIDTH = 5
@@ -20,7 +20,8 @@ NAMES = ["flat", "ivf", "hnsw"]
 
 
 def whole(count: int, rng: Random, width: int = WIDTH) -> Tensor:
-    return torch.tensor([[float(below(rng, 19) - 9) for _ in range(width)] for _ in range(count)]).reshape(count, width)
+    return torch.tensor([[float(randint(rng, 19) - 9) for _ in range(width)] for _ in range(count)]).reshape(count,
+                                                                                                             width)
 
 
 def brute(kept: dict[int, Tensor], queries: Tensor, most: int) -> Tensor:
@@ -45,7 +46,7 @@ def agrees(index: DocumentIndex, kept: dict[int, Tensor], queries: Tensor, most:
 def test_any_sequence_of_changes(make: Callable[[int], DocumentIndex], seed: int) -> None:
     rng, index, kept, texts, given = Random(seed), make(WIDTH), dict[int, Tensor](), dict[int, str](), 0
     for turn in range(60):
-        act, count = rng.random(), 1 + below(rng, 90 if turn % 6 == 0 else 6)
+        act, count = rng.random(), 1 + randint(rng, 90 if turn % 6 == 0 else 6)
         if act < 0.4 or not kept:
             vectors, said = whole(count, rng), [f"text {turn} {i}" for i in range(count)]
             numbers = index.add(said, vectors)
@@ -64,8 +65,8 @@ def test_any_sequence_of_changes(make: Callable[[int], DocumentIndex], seed: int
         kept |= dict(zip(numbers, vectors, strict=False))
         texts |= dict(zip(numbers, said, strict=False))
         assert len(index) == len(kept) and index.texts == texts and index.next_number == given
-        agrees(index, kept, whole(3, rng), 1 + below(rng, 12))
-        most, queries = 1 + below(rng, len(kept) + 5), whole(2, rng)
+        agrees(index, kept, whole(3, rng), 1 + randint(rng, 12))
+        most, queries = 1 + randint(rng, len(kept) + 5), whole(2, rng)
         agrees(index, kept, queries, most)
         if make in EXACT:
             assert torch.equal(index.search(queries, most).scores, brute(kept, queries, most))
@@ -106,8 +107,8 @@ def recall(index: DocumentIndex, vectors: dict[int, Tensor], queries: Tensor) ->
 
 def test_a_graph_finds_nearly_all(clouds: tuple[Tensor, Tensor]) -> None:
     """All is drawn from fixed seeds and the graph is built by one thread: what is found is the same each time, but for
-    the rounding of one processor and another. It is 1.000; 0.972 with a tenth of the slots dead; 0.986 once the graph
-    is built anew. The bound leaves room for three times as many misses."""
+    the rounding of one processor and another. It is 1.000; 0.972 with a tenth of the positions dead; 0.986 once the
+    graph is built anew. The bound leaves room for three times as many misses."""
     vectors, queries = clouds
     index, kept = HNSWIndex(32), dict(enumerate(vectors))
     index.add(["text"] * len(vectors), vectors)

@@ -60,7 +60,7 @@ def test_the_gradient_reaches_what_is_there_alone(seed: int) -> None:
     found = given(rows)
     scores = found.scores.clone().requires_grad_()
     weights = torch.randn(scores.shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-    (Retrieved(found.numbers, scores).logprobs().masked_fill(~found.there, 0) * weights).sum().backward()
+    (Retrieved(found.numbers, scores).logprobs().masked_fill(~found.doc_mask, 0) * weights).sum().backward()
     for row, some in enumerate(rows):
         mine = weights[row, :len(some)].tolist()
         expected = [weight - chance * math.fsum(mine)
@@ -76,14 +76,14 @@ def test_flat_pairs_and_back(seed: int) -> None:
     assert [tuple(pair) for pair in found.pairs.tolist()] == pairs
     assert found.lists() == [tuple(number for number, _ in some) for some in rows]
     assert found.documents.tolist() == sorted({number for _, number in pairs})
-    assert found.there.tolist() == [[place < len(some) for place in range(found.there.shape[1])] for some in rows]
+    assert found.doc_mask.tolist() == [[place < len(some) for place in range(found.doc_mask.shape[1])] for some in rows]
     for shape in ((), (3,), (2, 4)):
         flat = torch.randn(len(pairs), *shape, generator=torch.Generator().manual_seed(seed))
         table, place = found.unflatten(flat, -torch.inf), iter(flat)
         for query, some in enumerate(rows):
             assert all(torch.equal(table[query, doc], next(place)) for doc in range(len(some)))
             assert table[query, len(some):].isneginf().all()
-        assert table.shape == (*found.there.shape, *shape) and torch.equal(table[found.there], flat)
+        assert table.shape == (*found.doc_mask.shape, *shape) and torch.equal(table[found.doc_mask], flat)
 
 
 def test_flags_and_counts_are_laid_out_too() -> None:
@@ -126,7 +126,7 @@ def test_scores_that_learn_are_inner_products() -> None:
     found = Retrieved.of([[3, 0], [2]])
     queries, table = vectors(1, 2, 4), vectors(2, 5, 4)
     scored = found.scored(queries, table[found.numbers])
-    assert scored.scores[found.there].tolist() == pytest.approx([
+    assert scored.scores[found.doc_mask].tolist() == pytest.approx([
         float(queries[query].detach() @ table[number].detach()) for query, number in found.pairs.tolist()])
     assert scored.scores[1, 1] == -math.inf and torch.equal(scored.numbers, found.numbers)
     scored.logprobs()[:, 0].sum().backward()

@@ -103,7 +103,7 @@ def test_batches_from_a_file_are_those_from_memory(objective: Callable, tokenize
     for step in (0, 7, 2):
         one, other = in_memory(step), from_file(step)
         assert torch.equal(one.tokens, other.tokens) and torch.equal(one.targets, other.targets)
-        assert torch.equal(one.positions, other.positions)
+        assert torch.equal(one.position_ids, other.position_ids)
     rng = Random("3:7")     # the promise to other machines, written out
     expected = by_hand(tokenizer, 4)
     drawn = [objective(piece, vocab=tokenizer.vocab, rng=rng)

@@ -200,7 +200,7 @@ def test_in_order_every_token_is_predicted_once(n):
 
 
 def test_a_stream_too_short_is_said_to_be():
-    with pytest.raises(CorpusError, match=r"a window of 8 slots needs 9 tokens, and the stream has 8"):
+    with pytest.raises(CorpusError, match=r"a window of 8 positions needs 9 tokens, and the stream has 8"):
         counting(8).windows(2, 8, 0)
     assert counting(9).windows(2, 8, 0)(0).tokens.tolist() == [list(range(8))] * 2
     with pytest.raises(CorpusError, match="nothing to predict"):

@@ -90,8 +90,9 @@ def test_a_shape_is_that_of_every_tensor() -> None:
     windows = torch.zeros(2, 6, dtype=torch.long)
     usual = Batch.causal(windows)
     assert shapes(usual) == shapes(Batch.causal(windows + 1))
-    padded = Batch(usual.tokens, usual.positions, usual.segments, AttentionMask(keys=usual.tokens > 0), usual.targets)
-    labelled = Batch(*[getattr(usual, name) for name in ("tokens", "positions", "segments", "visible", "targets")],
+    padded = Batch(usual.tokens, usual.position_ids, usual.segments, AttentionMask(keys=usual.tokens > 0),
+                   usual.targets)
+    labelled = Batch(*[getattr(usual, name) for name in ("tokens", "position_ids", "segments", "visible", "targets")],
                      {"next": torch.zeros(2)})
     assert len({shapes(one) for one in (usual, padded, labelled, Batch.causal(windows[:, 1:]))}) == 4
 

@@ -11,7 +11,7 @@ from torch import nn
 from training_toy import Toy, ToyBatch, ToyConfig, batch
 
 from plmlab.example import Batch
-from plmlab.features import remembered
+from plmlab.features import cached_features
 from plmlab.train import Diverged, fit
 from plmlab.train.state import StateError
 
@@ -90,7 +90,7 @@ class Reader(nn.Module):
 def test_what_was_remembered_in_one_place_is_given_in_the_other() -> None:
     reader, read, other = Reader(), Batch.causal(torch.arange(6)[None]), Batch.causal(torch.arange(1, 7)[None])
     both = Batch.causal(torch.stack([torch.arange(6), torch.arange(1, 7)]))
-    with fake_gpu(), remembered(reader):
+    with fake_gpu(), cached_features(reader):
         here = reader(read)
         there = reader.to("cuda")(read.to("cuda"))
         assert (str(here.device), str(there.device)) == ("cpu", "cuda:0")

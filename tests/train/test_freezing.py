@@ -8,12 +8,13 @@ from torch.nn import functional as F
 from plmlab.example import Batch
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.task_heads import SentenceClassifier, TokenClassifier
-from plmlab.objectives import classified, tagged
+from plmlab.objectives import sequence_classification, token_classification
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.train import fit, frozen
 
 VOCAB = Vocabulary(60)
-BATCHES = [Batch.of([classified(list(range(40 + i, 44 + i + n)), n % 2, vocab=VOCAB) for n in range(4)], pad=0)
+BATCHES = [Batch.of([sequence_classification(list(range(40 + i, 44 + i + n)), n % 2, vocab=VOCAB) for n in range(4)],
+                    pad=0)
            for i in range(3)]
 
 
@@ -27,7 +28,7 @@ def pretrained() -> BERT:
 
 
 def test_the_curve_is_that_of_one_layer_on_features_made_beforehand() -> None:
-    model = SentenceClassifier.on(pretrained().eval())
+    model = SentenceClassifier.from_pretrained(pretrained().eval())
     layer = nn.Linear(12, 2)
     layer.load_state_dict(model.output.state_dict())
     with torch.no_grad():
@@ -47,8 +48,8 @@ def test_the_curve_is_that_of_one_layer_on_features_made_beforehand() -> None:
 
 
 def test_only_the_rest_moves_and_afterwards_everything_can() -> None:
-    model = TokenClassifier.on(pretrained())
-    batch = Batch.of([tagged([40, 41, 42], [0, 1, 1], vocab=VOCAB)], pad=0)
+    model = TokenClassifier.from_pretrained(pretrained())
+    batch = Batch.of([token_classification([40, 41, 42], [0, 1, 1], vocab=VOCAB)], pad=0)
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
 
     def moved() -> set[str]:
@@ -66,8 +67,8 @@ def test_only_the_rest_moves_and_afterwards_everything_can() -> None:
 
 def test_some_layers_and_what_was_frozen_before_stays_so() -> None:
     """The lower layers as features; a weight that was frozen by hand is not thawed."""
-    model = TokenClassifier.on(pretrained())
-    batch = Batch.of([tagged([40, 41, 42], [0, 1, 1], vocab=VOCAB)], pad=0)
+    model = TokenClassifier.from_pretrained(pretrained())
+    batch = Batch.of([token_classification([40, 41, 42], [0, 1, 1], vocab=VOCAB)], pad=0)
     model.encoder.embeddings.position.weight.requires_grad_(False)
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
     with frozen(model.encoder.embeddings, model.encoder.layers[0]), frozen(model.encoder.layers[0]):
@@ -81,13 +82,13 @@ def test_some_layers_and_what_was_frozen_before_stays_so() -> None:
 
 
 def test_an_error_thaws_too() -> None:
-    model = TokenClassifier.on(pretrained())
+    model = TokenClassifier.from_pretrained(pretrained())
     with pytest.raises(RuntimeError), frozen(model.encoder):
         raise RuntimeError
     assert all(parameter.requires_grad for parameter in model.parameters()) and model.train().encoder.training
 
 
 def test_nothing_left_to_train_is_said() -> None:
-    model = TokenClassifier.on(pretrained())
+    model = TokenClassifier.from_pretrained(pretrained())
     with frozen(model), pytest.raises(ValueError, match="has nothing to train"):
-        fit(model, [Batch.of([tagged([40], [0], vocab=VOCAB)], pad=0)], steps=1, lr=0.01, show=False)
+        fit(model, [Batch.of([token_classification([40], [0], vocab=VOCAB)], pad=0)], steps=1, lr=0.01, show=False)

@@ -11,7 +11,7 @@ from plmlab.models.word2vec import CBOW, SkipGram, SoftmaxSkipGram, Word2Vec
 from plmlab.train import fit
 from plmlab.train.update import Update
 from plmlab.vectors import learning
-from plmlab.vectors.learning import Learned, learn_vectors, moments, vectors_of
+from plmlab.vectors.learning import LearnedVectors, learn_vectors, moments, vectors_of
 from plmlab.vectors.windows import WindowBatches
 
 TEXT = [f"the {a} {b} the {c}".split() for a in ("cat", "dog", "bird") for b in ("sees", "hears")
@@ -20,11 +20,12 @@ COUNTS = Counter(word for row in TEXT for word in row)
 FIRST = 39
 
 
-def learned(**more) -> Learned:
+def learned(**more) -> LearnedVectors:
     return learn_vectors(TEXT, **{"size": 8, "batch": 4, "rounds": 3, "show": False} | more)
 
 
-def batches_of(monkeypatch: pytest.MonkeyPatch, texts: list[list[str]], **more) -> tuple[Learned, list[list[str]]]:
+def batches_of(monkeypatch: pytest.MonkeyPatch, texts: list[list[str]], **more) -> tuple[LearnedVectors,
+                                                                                         list[list[str]]]:
     """What is learned from some texts, and what sentences it was learned from."""
     made: list[WindowBatches] = []
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from plmlab.example import IGNORE, Batch
 from plmlab.objectives import window
 from plmlab.text.vocabulary import Vocabulary
-from plmlab.vectors.windows import WindowBatches, kept_share
+from plmlab.vectors.windows import WindowBatches, keep_probability
 
 VOCAB = Vocabulary(400)
 LENGTHS = (3, 12, 1, 7, 2, 5, 9, 4, 6, 11)
@@ -32,12 +32,13 @@ def looks_of(batch: Batch) -> Tensor:
 
 
 def reach_of(looks: Tensor) -> list[int]:
-    """How far each slot of a text looks."""
+    """How far each position of a text looks."""
     return [max((abs(q - k) for k, look in enumerate(row) if look), default=0) for q, row in enumerate(looks.tolist())]
 
 
 def same(one: Batch, other: Batch) -> bool:
-    return all(torch.equal(getattr(one, part), getattr(other, part)) for part in ("tokens", "targets", "positions")) \
+    return all(torch.equal(getattr(one, part), getattr(other, part))
+               for part in ("tokens", "targets", "position_ids")) \
         and torch.equal(looks_of(one), looks_of(other))
 
 
@@ -57,7 +58,7 @@ def test_they_are_the_objectives_examples(size: int, seed: int, sample: float) -
         assert torch.equal(looks_of(batch)[kept][:, :time, :time], looks_of(real))
         assert int(looks_of(batch).sum()) == int(looks_of(real).sum()), "padding neither looks nor is seen"
         assert torch.equal(batch.tokens[batch.targets != IGNORE], batch.targets[batch.targets != IGNORE])
-        assert torch.equal(batch.positions[0, 0], torch.arange(batch.size[1])) and not batch.segments.any()
+        assert torch.equal(batch.position_ids[0, 0], torch.arange(batch.size[1])) and not batch.segments.any()
 
 
 def test_every_sentence_comes_once_a_round_in_an_order_of_its_own() -> None:
@@ -95,7 +96,7 @@ def test_every_step_draws_reaches_of_its_own() -> None:
 
 
 def test_every_reach_is_as_likely() -> None:
-    """Of slots far from both ends, within four standard errors."""
+    """Of positions far from both ends, within four standard errors."""
     size, batches, found = 5, WindowBatches([[40] * 30] * 60, 400, batch=60, window=5, seed=3), Counter[int]()
     for step in range(5):
         for looks in looks_of(batches(step)):
@@ -126,8 +127,8 @@ TEXT = [["the"] * 6 + ["cat", "sat"], ["the", "dog", "the", "sat", "on", "a", "m
 def test_a_share_worked_by_hand() -> None:
     """Of 1,000 words one stands 400 times: with t = 0.001, t/f = 1/400, and √(1/400) + 1/400 = 0.0525 is kept."""
     counts = torch.tensor([400.0, 1.0, 0.0, 599.0])
-    assert kept_share(counts, 0.001).tolist() == pytest.approx([0.0525, 1, 1, (1 / 599) ** 0.5 + 1 / 599])
-    assert kept_share(counts, 0.0).tolist() == [1, 1, 1, 1]
+    assert keep_probability(counts, 0.001).tolist() == pytest.approx([0.0525, 1, 1, (1 / 599) ** 0.5 + 1 / 599])
+    assert keep_probability(counts, 0.0).tolist() == [1, 1, 1, 1]
 
 
 @pytest.mark.parametrize("sample", [0.1, 0.03, 0.001])
@@ -137,7 +138,7 @@ def test_the_shares_are_gensims(sample: float) -> None:
     words = gensim.wv.index_to_key
     counts = torch.tensor([float(gensim.wv.get_vecattr(word, "count")) for word in words])
     theirs = [float(gensim.wv.get_vecattr(word, "sample_int")) / (2 ** 32 - 1) for word in words]
-    assert kept_share(counts, sample).tolist() == pytest.approx(theirs, rel=1e-5)
+    assert keep_probability(counts, sample).tolist() == pytest.approx(theirs, rel=1e-5)
     assert min(theirs) < 1
 
 
@@ -152,7 +153,7 @@ def test_words_are_kept_as_often_as_their_share() -> None:
         kept += torch.bincount(torch.tensor([id for row in told for id in row]), minlength=60)
         assert all(any(is_part(row, whole) for whole in rows[:3]) for row in told)
     for id in ids.values():
-        whole, share = rounds * float(batches.counts[id]), float(kept_share(batches.counts, 0.03)[id])
+        whole, share = rounds * float(batches.counts[id]), float(keep_probability(batches.counts, 0.03)[id])
         assert float(kept[id]) / whole == pytest.approx(share, abs=4 * (share * (1 - share) / whole) ** 0.5)
     assert kept[40] < 0.5 * rounds * batches.counts[40]
 

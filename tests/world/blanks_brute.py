@@ -6,7 +6,7 @@ from random import Random
 
 from world_brute import Language
 
-from plmlab.draws import below, shuffled
+from plmlab.draws import randint, shuffled
 from plmlab.world.probability.automaton import END
 from plmlab.world.probability.blanks import BLANK, Drawing, Span
 
@@ -76,7 +76,7 @@ def all_spans(count: int, begin: int = 0) -> Iterator[list[Span]]:
 
 def draw_spans(rng: Random, count: int) -> list[Span]:
     """One to three spans, which may touch, reach both ends and be all of the sentence."""
-    ends = sorted(shuffled(rng, range(count + 1))[:2 + 2 * below(rng, 3)])
+    ends = sorted(shuffled(rng, range(count + 1))[:2 + 2 * randint(rng, 3)])
     spans = list(zip(ends[::2], ends[1::2], strict=False))
     if spans[-1][1] < count and rng.random() < 0.3:
         spans.append((spans[-1][1], count))

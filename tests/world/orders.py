@@ -10,7 +10,7 @@ from plmlab.visibility import Rule, Visibility
 
 
 def ordered(tokens: Sequence[int], order: Sequence[int], asked: Sequence[int]) -> Example:
-    """Each slot that is asked says itself from those before it in the order."""
+    """Each position that is asked says itself from those before it in the order."""
     rank = torch.zeros(len(tokens), dtype=torch.long)
     rank[[*order]] = torch.arange(len(tokens))
     everyone = torch.ones(len(tokens), dtype=torch.bool)
@@ -19,7 +19,7 @@ def ordered(tokens: Sequence[int], order: Sequence[int], asked: Sequence[int]) -
     read, targets = torch.tensor(tokens), torch.full((len(tokens),), IGNORE)
     targets[[*asked]] = read[[*asked]]
     return Example(read, torch.arange(len(tokens))[None], torch.zeros_like(read), content, targets,
-                   query_visible=query)
+                   query_stream_mask=query)
 
 
 def in_an_order(tokens, *, vocab, rng) -> Example:

@@ -6,12 +6,12 @@ from plmlab import world
 from plmlab.hf import minilm
 from plmlab.text import Tokenizer
 from plmlab.world.datasets.pages import ArticlePages
-from plmlab.world.datasets.tokenizer import ids, spelling
+from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 
 
 @pytest.fixture(scope="module")
 def pages() -> ArticlePages:
-    return ArticlePages(world.full(), "train", spelling())
+    return ArticlePages(world.full(), "train", world_tokenizer())
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def test_each_article_has_its_page_in_pieces(pages: ArticlePages, in_pieces: Art
 def test_what_has_no_page(pages: ArticlePages) -> None:
     full = world.full()
     held = [full.facts[key] for key in full.held.entities if full.facts[key].named]
-    told = ArticlePages(full, "entities", spelling())
+    told = ArticlePages(full, "entities", world_tokenizer())
     assert held
     for entity in held:
         assert pages.find(ids(entity.words)) is None and pages.sentences(entity.name) == []

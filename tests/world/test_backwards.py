@@ -23,7 +23,7 @@ def before(sentences: dict[tuple[str, ...], float], suffix: tuple[str, ...]) -> 
     return {word: p / mass for word, p in found.items()}
 
 
-def from_the_right(automaton: Automaton, words: list[str]) -> list[float]:
+def reversed_causal(automaton: Automaton, words: list[str]) -> list[float]:
     """log p of each word given all behind it, and of the sentence's begin given all of it."""
     read = [START, *words]
     return [math.log(previous_words(automaton, read[place + 1:])[word]) for place, word in enumerate(read)]
@@ -76,7 +76,7 @@ def test_from_either_side_a_sentence_costs_the_same(name: str, count: int, reque
     world = request.getfixturevalue(name)
     automaton = world.automaton()
     for words in islice(world.text(seed=5), count):
-        right, left, whole = from_the_right(automaton, words), from_the_left(automaton, words), world.logprob(words)
+        right, left, whole = reversed_causal(automaton, words), from_the_left(automaton, words), world.logprob(words)
         assert sum(right) == pytest.approx(whole, abs=1e-9)
         assert sum(left) == pytest.approx(whole, abs=1e-9)
         assert right[1:] != pytest.approx(left[:-1]), "word by word the two sides differ"

@@ -11,9 +11,9 @@ from torch import nn
 from plmlab import world
 from plmlab.example import Batch
 from plmlab.world import World
-from plmlab.world.datasets.best_reader import BestReader
-from plmlab.world.datasets.gaps import KINDS, exam, gaps, kinds, means, unread
-from plmlab.world.datasets.tokenizer import spelling
+from plmlab.world.datasets.bayes_optimal import BayesOptimalPredictor
+from plmlab.world.datasets.gaps import CATEGORIES, category_means, gaps, kinds, test_set, unseen
+from plmlab.world.datasets.tokenizer import world_tokenizer
 from plmlab.world.probability.automaton import END
 
 
@@ -25,58 +25,58 @@ class Believing(nn.Module):
         self.even = even
 
     def forward(self, batch: Batch) -> torch.Tensor:
-        size, vocab = len(spelling()), spelling().vocab
+        size, vocab = len(world_tokenizer()), world_tokenizer().vocab
         beliefs = torch.full((*batch.tokens.shape, size), self.even / size, dtype=torch.float64)
         for row, tokens in enumerate(batch.tokens.tolist()):
-            words = [word for word in spelling().tokens(tokens[1:]) if word != "[PAD]"]
+            words = [word for word in world_tokenizer().tokens(tokens[1:]) if word != "[PAD]"]
             for place in range(len(words) + 1):
                 for word, p in world.full().next_words(words[:place], "test").items():
-                    token = vocab.need("end") if word is END else spelling().id(str(word))
+                    token = vocab.need("end") if word is END else world_tokenizer().id(str(word))
                     beliefs[row, place, token] += (1 - self.even) * p
         return beliefs.log()
 
 
-def best() -> BestReader:
-    return BestReader(world.full(), "test", spelling(), len(spelling()))
+def best() -> BayesOptimalPredictor:
+    return BayesOptimalPredictor(world.full(), "test", world_tokenizer(), len(world_tokenizer()))
 
 
 def test_the_best_reader_falls_short_of_nothing() -> None:
-    found = gaps(Believing(0.0), best(), exam(world.full())[:8])
+    found = gaps(Believing(0.0), best(), test_set(world.full())[:8])
     assert max(abs(gap) for told in found.values() for gap in told) < 1e-9
 
 
 def test_who_knows_nothing_falls_short_of_all_that_can_be_known() -> None:
-    sentences = exam(world.full())[:5]
+    sentences = test_set(world.full())[:5]
     found = gaps(Believing(1.0), best(), sentences)
     entropies = [-sum(p * log(p) for p in world.full().next_words(one.words[:place], "test").values() if p)
                  for one in sentences for place in range(len(one.words) + 1)]
     told = [gap for kind in found for gap in found[kind]]
     assert len(told) == len(entropies) == sum(len(one.words) + 1 for one in sentences)
-    assert sum(told) == pytest.approx(len(told) * log(len(spelling())) - sum(entropies))
+    assert sum(told) == pytest.approx(len(told) * log(len(world_tokenizer())) - sum(entropies))
 
 
 @pytest.mark.parametrize("size", [world.small, world.full])
 def test_every_kind_stands_where_it_is_said_to(size: Callable[[], World]) -> None:
-    for sentence in exam(size()):
+    for sentence in test_set(size()):
         found = kinds(sentence)
-        assert len(found) == len(sentence.words) + 1 and set(found) <= set(KINDS)
+        assert len(found) == len(sentence.words) + 1 and set(found) <= set(CATEGORIES)
         verbs = {link.verb for link in sentence.agreement if link.subject < link.verb}
         assert {place for place, kind in enumerate(found) if kind == "agreement"} == verbs
         named = {place for start, end, _ in sentence.mentions for place in range(start, end)}
         assert {place for place, kind in enumerate(found) if kind in ("names", "facts")} <= named
         if not sentence.facts:
             assert "facts" not in found
-    assert {kind for sentence in exam(size()) for kind in kinds(sentence)} == set(KINDS)
+    assert {kind for sentence in test_set(size()) for kind in kinds(sentence)} == set(CATEGORIES)
 
 
 def test_means_weigh_every_word_alike() -> None:
-    found = {kind: [0.0] for kind in KINDS} | {"facts": [1.0, 1.0, 4.0]}
-    assert means(found) == dict.fromkeys(KINDS, 0.0) | {"facts": 2.0, "all": 6 / 7}
+    found = {kind: [0.0] for kind in CATEGORIES} | {"facts": [1.0, 1.0, 4.0]}
+    assert category_means(found) == dict.fromkeys(CATEGORIES, 0.0) | {"facts": 2.0, "all": 6 / 7}
 
 
 def test_what_was_read_is_left_out_and_nothing_twice() -> None:
-    small, asked = world.small(), exam(world.small())
-    found = unread(small, asked, drawn=5000)
+    small, asked = world.small(), test_set(world.small())
+    found = unseen(small, asked, drawn=5000)
     read = {tuple(words) for words in islice(small.text("train", seed=17), 5000)}
     assert 0 < len(found) < len({one.words for one in asked}) and not {one.words for one in found} & read
     assert {one.words for one in found} | read >= {one.words for one in asked}

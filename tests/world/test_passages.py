@@ -122,7 +122,7 @@ def test_partners_translate_each_other(full, split: str) -> None:
         assert chinese <= translated(english), english
 
 
-def test_slots_are_counted_over_the_whole_passage(full) -> None:
+def test_positions_are_counted_over_the_whole_passage(full) -> None:
     one = full.parse(["the", "student", "found", "the", "dirty", "coins", "under", "the", "chair", "."])
     other = full.parse(["the", "guests", "played", "a", "beautiful", "guitar", "."])
     made = joined([one, other, one], full.lexicon)

@@ -6,26 +6,26 @@ from random import Random
 import pytest
 from world_brute import Language, by_hand, language, random_automaton
 
-from plmlab.draws import below, shuffled
+from plmlab.draws import randint, shuffled
 from plmlab.world.probability.automaton import END
 from plmlab.world.probability.posterior import NotInGrammar, posterior_open
 
 
 def compare(automaton, sentences: Language, rng: Random) -> bool:
-    """One draw of words in sight, slots asked and a least length; whether END was possible somewhere."""
-    words = sorted(sentences)[below(rng, len(sentences))]
-    shown = shuffled(rng, range(len(words)))[:below(rng, len(words) + 1)]
-    visible = {slot: words[slot] for slot in shown}
-    asked = [slot for slot in range(len(words) + 2) if slot not in visible and rng.random() < 0.5]
-    at_least = below(rng, len(words) + 2)
-    if not all(by_hand(sentences, visible, slot, at_least) for slot in [*asked, 0]):
+    """One draw of words in sight, positions asked and a least length; whether END was possible somewhere."""
+    words = sorted(sentences)[randint(rng, len(sentences))]
+    shown = shuffled(rng, range(len(words)))[:randint(rng, len(words) + 1)]
+    visible = {position: words[position] for position in shown}
+    asked = [position for position in range(len(words) + 2) if position not in visible and rng.random() < 0.5]
+    at_least = randint(rng, len(words) + 2)
+    if not all(by_hand(sentences, visible, position, at_least) for position in [*asked, 0]):
         with pytest.raises(NotInGrammar):
             posterior_open(automaton, visible, asked, at_least)
         return False
     found = posterior_open(automaton, visible, asked, at_least)
     assert len(found) == len(asked)
-    for slot, belief in zip(asked, found, strict=True):
-        assert belief == pytest.approx(by_hand(sentences, visible, slot, at_least))
+    for position, belief in zip(asked, found, strict=True):
+        assert belief == pytest.approx(by_hand(sentences, visible, position, at_least))
         assert list(belief.values()) == sorted(belief.values(), reverse=True)
     return any(END in belief for belief in found)
 
@@ -60,14 +60,14 @@ def test_more_words_than_the_visible_ones_need(small, grammar, sentences):
     assert found[0] != pytest.approx(found[1])
 
 
-@pytest.mark.parametrize("visible, slots, at_least, error, message", [
+@pytest.mark.parametrize("visible, positions, at_least, error, message", [
     ({0: "zebra"}, [1], 0, NotInGrammar, "of 1 words or more begins 'zebra'"),
     ({}, [0], 99, NotInGrammar, "of 99 words"),
     ({}, [99], 0, NotInGrammar, "of 99 words"),
-    ({}, [-1], 0, ValueError, "slot -1"),
-    ({-2: "a"}, [0], 0, ValueError, "slot -2"),
-    ({1: "a"}, [0, 1], 0, ValueError, "slot 1 is asked for"),
+    ({}, [-1], 0, ValueError, "position -1"),
+    ({-2: "a"}, [0], 0, ValueError, "position -2"),
+    ({1: "a"}, [0, 1], 0, ValueError, "position 1 is asked for"),
 ])
-def test_what_cannot_be_asked(grammar, visible, slots, at_least: int, error, message: str):
+def test_what_cannot_be_asked(grammar, visible, positions, at_least: int, error, message: str):
     with pytest.raises(error, match=message):
-        posterior_open(grammar, visible, slots, at_least)
+        posterior_open(grammar, visible, positions, at_least)

@@ -36,7 +36,7 @@ def test_questions_are_answered_as_the_text_told(texts: list[RecallText]) -> Non
     assert asked == pytest.approx(sum(len(text.recalls) for text in texts), abs=40), "one may be cut off a text"
 
 
-def test_every_slot_that_is_told_is_where_it_stands(texts: list[RecallText]) -> None:
+def test_every_position_that_is_told_is_where_it_stands(texts: list[RecallText]) -> None:
     for text in texts:
         for recall in text.recalls:
             answer = slice(recall.start, recall.start + len(recall.answer))
@@ -47,8 +47,8 @@ def test_every_slot_that_is_told_is_where_it_stands(texts: list[RecallText]) -> 
 
 
 def last_told(text: RecallText, recall: Recall) -> int:
-    """The last slot before the question that holds the thing."""
-    *_, last = (slot for slot in range(recall.start) if text.words[slot] == recall.answer[-1])
+    """The last position before the question that holds the thing."""
+    *_, last = (position for position in range(recall.start) if text.words[position] == recall.answer[-1])
     return last
 
 

@@ -7,10 +7,10 @@ from random import Random
 import pytest
 from world_brute import Language, language
 
-from plmlab.draws import below
+from plmlab.draws import randint
 from plmlab.objectives.prefix import MASKS
-from plmlab.world.datasets.best_reader import BestReader
-from plmlab.world.datasets.tokenizer import small_spelling
+from plmlab.world.datasets.bayes_optimal import BayesOptimalPredictor
+from plmlab.world.datasets.tokenizer import small_world_tokenizer
 from plmlab.world.probability.under_masks import under_masks
 
 CUPS = ("the", "cups", "near", "the", "chair", "are", "lost", ".")
@@ -31,7 +31,8 @@ def enumerated(sentences: Language, gap: int, fits) -> dict[str, float] | None:
 
 
 def in_sight(words, gap: int, cut: int) -> dict:
-    """The name of each mask → whether a sentence could be the one that is read, as far as the gap's slot can tell."""
+    """The name of each mask → whether a sentence could be the one that is read, as far as the gap's position can
+    tell."""
     length, target = len(words), gap >= cut
     behind = range(gap + 1, length)
     source = [i for i in range(cut) if i != gap]
@@ -48,7 +49,7 @@ def test_each_mask_leaves_the_sentences_that_it_cannot_tell_apart(small, sentenc
     rng, automaton = Random(3), small.automaton("train")
     sides = []
     for words in map(tuple, islice(small.text("train", seed=5), 25)):
-        gap, cut = below(rng, len(words)), below(rng, len(words))
+        gap, cut = randint(rng, len(words)), randint(rng, len(words))
         found = under_masks(automaton, words, gap, cut)
         assert list(found) == list(MASKS)
         for name, fits in in_sight(words, gap, cut).items():
@@ -81,8 +82,8 @@ def test_places_that_there_are_not(small, gap: int, cut: int, told: str):
 
 
 def test_the_best_reader_has_it_over_its_tokens(small):
-    words = small_spelling()
-    reader = BestReader(small, "train", words, len(words) + 3)
+    words = small_world_tokenizer()
+    reader = BayesOptimalPredictor(small, "train", words, len(words) + 3)
     found = reader.under_masks(["Henry", "Quinn", "plays", "the", "piano", "."], 0, 3)
     exact = under_masks(small.automaton("train"), ["Henry", "Quinn", "plays", "the", "piano", "."], 0, 3)
     for name, belief in found.items():

@@ -67,16 +67,16 @@ def test_posteriors_marginal_and_joint(seed: int):
     sentences = language(automaton)
     rng = Random(seed)
     for shown in list(sentences)[:12]:
-        hidden = [slot for slot in range(len(shown)) if rng.random() < 0.5] or [0]
+        hidden = [position for position in range(len(shown)) if rng.random() < 0.5] or [0]
         fits = {words: p for words, p in sentences.items() if len(words) == len(shown)
-                and all(words[slot] == shown[slot] for slot in range(len(shown)) if slot not in hidden)}
+                and all(words[position] == shown[position] for position in range(len(shown)) if position not in hidden)}
         mass = sum(fits.values())
         together: dict[tuple[str, ...], float] = defaultdict(float)
         alone: list[dict[str, float]] = [defaultdict(float) for _ in hidden]
         for words, p in fits.items():
-            together[tuple(words[slot] for slot in hidden)] += p / mass
-            for marginal, slot in zip(alone, hidden, strict=True):
-                marginal[words[slot]] += p / mass
+            together[tuple(words[position] for position in hidden)] += p / mass
+            for marginal, position in zip(alone, hidden, strict=True):
+                marginal[words[position]] += p / mass
         assert joint(automaton, shown, hidden) == pytest.approx(dict(together))
         for marginal, expected in zip(posterior(automaton, shown, hidden), alone, strict=True):
             assert marginal == pytest.approx(dict(expected))
@@ -85,7 +85,7 @@ def test_posteriors_marginal_and_joint(seed: int):
 def test_a_reader_is_told_when_nothing_fits():
     with pytest.raises(NotInGrammar, match="no sentence of 2 words reads 'b _'"):
         posterior(by_hand(), ["b", "b"], [1])
-    with pytest.raises(ValueError, match="slots 0 to 1"):
+    with pytest.raises(ValueError, match="positions 0 to 1"):
         posterior(by_hand(), ["a", "b"], [2])
 
 

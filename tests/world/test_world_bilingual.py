@@ -10,18 +10,18 @@ from plmlab.example import IGNORE
 from plmlab.objectives import masked
 from plmlab.world.datasets.batches import bilingual_batches
 from plmlab.world.datasets.segments import segment_pairs
-from plmlab.world.datasets.tokenizer import bilingual_tokenizer, world_tokenizer
+from plmlab.world.datasets.tokenizer import build_bilingual_tokenizer, build_world_tokenizer
 
 UNK, FIRST_WORD = 1, 39
 
 
 @pytest.fixture(scope="module")
 def tokenizer(small):
-    return bilingual_tokenizer(small)
+    return build_bilingual_tokenizer(small)
 
 
 def test_english_keeps_its_ids(small, tokenizer):
-    english = world_tokenizer(small, ["english"])
+    english = build_world_tokenizer(small, ["english"])
     ids = range(len(english))
     assert tokenizer.tokens(ids) == english.tokens(ids) and len(tokenizer) > len(english) + 50
     assert len(set(tokenizer.tokens(range(len(tokenizer))))) == len(tokenizer), "no word twice"

@@ -11,7 +11,7 @@ import pytest
 from blanks_brute import all_fillings, draw_spans, next_by_hand, of_blank
 from world_brute import Language, language, random_automaton
 
-from plmlab.draws import below, pick, shuffled
+from plmlab.draws import choice, randint, shuffled
 from plmlab.world.probability.automaton import END, FINAL, Arc, Automaton, Builder, Start
 from plmlab.world.probability.blanks import BLANK, Blanks, Drawing, DrawnBlanks
 from plmlab.world.probability.infilling import part_a
@@ -40,7 +40,7 @@ def drawn(automaton: Automaton, text, filled) -> Blanks:
 
 def asked(sentences: Language, rng: Random):
     """A sentence with blanks, of which some are filled: the text, the fillings, all fillings."""
-    words = pick(rng, [words for words in sorted(sentences) if words])
+    words = choice(rng, [words for words in sorted(sentences) if words])
     spans = draw_spans(rng, len(words))
     filled = {blank: words[slice(*span)] for blank, span in enumerate(spans) if rng.random() < 0.3}
     return part_a(words, spans), filled, tuple(words[slice(*span)] for span in spans)
@@ -164,15 +164,15 @@ def test_a_blank_whose_length_is_told_is_as_many_hidden_words(full):
     """BERT's reader, in the full world: a blank of one word, and of two."""
     automaton = full.automaton()
     for seed, words in enumerate(islice(full.text(seed=6), 3)):
-        slot = below(Random(seed), len(words))
-        blanks = Blanks(automaton, part_a(words, [(slot, slot + 1)]))
+        position = randint(Random(seed), len(words))
+        blanks = Blanks(automaton, part_a(words, [(position, position + 1)]))
         one = blanks.lengths(0)[1]
-        [belief] = posterior(automaton, words, [slot])
+        [belief] = posterior(automaton, words, [position])
         found = {word: p * blanks.next_words(0, [word]).get(END, 0.0) / one for word, p in blanks.next_words(0).items()}
         assert {word: p for word, p in found.items() if p} == pytest.approx(belief)
         told = DrawnBlanks(automaton, blanks.text, drawing=only(len(words)))
         assert told.lengths(0) == {1: 1.0} and told.next_words(0) == pytest.approx(belief)
-        begin = min(slot, len(words) - 2)
+        begin = min(position, len(words) - 2)
         two = DrawnBlanks(automaton, part_a(words, [(begin, begin + 2)]),
                           drawing=only(len(words)))
         together = joint(automaton, words, [begin, begin + 1])

@@ -17,9 +17,9 @@ from world_brute import language
 from plmlab.example import Example, PairExample
 from plmlab.objectives import always_mask, causal, masked
 from plmlab.objectives.sequences import sequence_to_sequence
-from plmlab.world.probability.example_floor import example_floor, known_slots, questions
+from plmlab.world.probability.example_floor import example_floor, known_positions, questions
 from plmlab.world.probability.floors import FloorError
-from plmlab.world.probability.readers import SlotVocabulary, told_length
+from plmlab.world.probability.readers import PositionVocabulary, length_known
 
 SENTENCES = 150
 """So many are drawn where a floor is a mean."""
@@ -27,13 +27,13 @@ SENTENCES = 150
 
 def nats(world, words, make, seed: int = 0) -> float:
     """What an objective costs at least on one sentence."""
-    vocab = SlotVocabulary.of(len(words))
+    vocab = PositionVocabulary.of(len(words))
     example = make(range(39, 39 + len(words)), vocab=vocab, rng=Random(seed))
-    return told_length(world.automaton("train"), words, questions(example, vocab), vocab)
+    return length_known(world.automaton("train"), words, questions(example, vocab), vocab)
 
 
 def all_hidden(tokens, *, vocab, rng, rate: float = 0.15) -> Example:
-    """Masked as the world's own "masked": each slot with a probability, [MASK] in all of them."""
+    """Masked as the world's own "masked": each position with a probability, [MASK] in all of them."""
     tokens = list(tokens)
     select = [1 + t for t in range(len(tokens)) if rng.random() < rate] or [1 + int(rng.random() * len(tokens))]
     return masked(tokens, vocab=vocab, rng=rng, select=select, corrupt=always_mask)
@@ -112,20 +112,20 @@ def test_who_is_not_asked_for_the_end_or_sees_more_than_a_beginning_is_told_the_
 
 
 def test_a_word_put_in_another_s_place_is_no_word_of_the_sentence():
-    vocab = SlotVocabulary.of(5)
-    assert [vocab.slot(id) for id in range(39, 44)] == [0, 1, 2, 3, 4]
+    vocab = PositionVocabulary.of(5)
+    assert [vocab.position(id) for id in range(39, 44)] == [0, 1, 2, 3, 4]
     assert len(vocab.words) > 10 and max(vocab.words) < vocab.size
-    assert all(vocab.slot(id) is None and id not in vocab.special for id in vocab.words)
+    assert all(vocab.position(id) is None and id not in vocab.special for id in vocab.words)
 
 
-def test_what_a_slot_sees_through_others_is_known_too():
+def test_what_a_position_sees_through_others_is_known_too():
     """1 sees 0, 2 sees 1: two layers bring 0 to 2."""
     chain = torch.tensor([[0, 0, 0], [1, 0, 0], [0, 1, 0]], dtype=torch.bool)
-    assert known_slots(chain).tolist() == [[True, False, False], [True, True, False], [True, True, True]]
+    assert known_positions(chain).tolist() == [[True, False, False], [True, True, False], [True, True, True]]
 
 
-def test_a_window_of_two_slots_costs_what_causal_costs(small):
-    """Each slot sees itself and one before it, and so, over the layers, all before it."""
+def test_a_window_of_two_positions_costs_what_causal_costs(small):
+    """Each position sees itself and one before it, and so, over the layers, all before it."""
     def window(tokens, *, vocab, rng):
         made = causal(tokens, vocab=vocab, rng=rng)
         place = torch.arange(len(made.tokens))
@@ -166,7 +166,7 @@ def test_an_objective_without_targets_has_no_floor(small):
 
 
 def test_the_choices_of_an_objective_are_its_own(small):
-    with pytest.raises(ValueError, match="share of slots"):
+    with pytest.raises(ValueError, match="share of positions"):
         small.floor(masked, rate=2.0)
 
 

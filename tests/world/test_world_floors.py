@@ -80,10 +80,10 @@ def test_the_steps_of_a_whole_permutation_add_up_to_the_sentence(small, sentence
         lengths[len(words)] += p
     for words in islice(small.text("train", seed=7), 10):
         rng, nats = Random(3), 0.0
-        for visible, slot in permuted()(words, rng):
+        for visible, position in permuted()(words, rng):
             hidden = [place for place in range(len(words)) if place not in visible]
-            belief = dict(zip(hidden, small.posterior(words, hidden), strict=True))[slot]
-            nats -= math.log(belief[words[slot]])
+            belief = dict(zip(hidden, small.posterior(words, hidden), strict=True))[position]
+            nats -= math.log(belief[words[position]])
         assert nats == pytest.approx(-small.logprob(words) + math.log(lengths[len(words)]))
 
 

@@ -21,7 +21,7 @@ from plmlab.world.probability.example_floor import example_floor, questions
 from plmlab.world.probability.floors import FloorError
 from plmlab.world.probability.infilling import drawn_blanks, filled_in_order, infilling, part_a, visible_blanks
 from plmlab.world.probability.posterior import NotInGrammar
-from plmlab.world.probability.readers import FIRST, SlotVocabulary, told_length
+from plmlab.world.probability.readers import FIRST, PositionVocabulary, length_known
 
 DRAWINGS = [(partial(blank_infilling, rate=0.15), partial(blank_spans, rate=0.15)),
             (partial(blank_infilling, rate=0.5), partial(blank_spans, rate=0.5)), (document_infilling, document_span)]
@@ -30,7 +30,7 @@ drawings = pytest.mark.parametrize(("objective", "drawing"), DRAWINGS, ids=["som
 
 def asked(words, make, seed: int = 0):
     """What an objective asks of a sentence, and the vocabulary."""
-    vocab = SlotVocabulary.of(len(words))
+    vocab = PositionVocabulary.of(len(words))
     return questions(make(range(FIRST, FIRST + len(words)), vocab=vocab, rng=Random(seed)), vocab), vocab
 
 
@@ -131,7 +131,7 @@ def test_nobody_who_is_told_no_length_can_pay_less_than_who_knows_the_drawing(ob
         for words, spans, chance in examples(sentences, drawing):
             by_text[tuple(part_a(words, spans))][tuple(words[slice(*span)] for span in spans)] = chance
             found, vocab = asked(words, partial(blank_infilling, spans=spans, order=range(len(spans))))
-            told += chance * told_length(automaton, words, found, vocab)
+            told += chance * length_known(automaton, words, found, vocab)
             counting += chance * drawn_blanks(automaton, words, found, vocab, drawing=drawing)
             visible += chance * visible_blanks(automaton, words, found, vocab)
         entropy = -sum(p * math.log(p / sum(ways.values())) for ways in by_text.values() for p in ways.values())
@@ -142,7 +142,7 @@ def test_nobody_who_is_told_no_length_can_pay_less_than_who_knows_the_drawing(ob
 
 
 def test_worlds_give_floors_in_this_order(small):
-    readers = [told_length, partial(drawn_blanks, drawing=blank_spans), visible_blanks]
+    readers = [length_known, partial(drawn_blanks, drawing=blank_spans), visible_blanks]
     told, drawn, visible = (small.floor(blank_infilling, sentences=60, reader=reader) for reader in readers)
     assert told == small.floor(blank_infilling, sentences=60)
     assert told.mean + 0.02 < drawn.mean < visible.mean - 0.005

@@ -7,14 +7,14 @@ from torch.nn import functional as F
 from plmlab.example import IGNORE
 from plmlab.models.bert import BERTConfig, BERTPretraining
 from plmlab.objectives import masked
-from plmlab.objectives.next_sentence import unasked
+from plmlab.objectives.next_sentence import without_nsp
 from plmlab.world.datasets.batches import mixed_batches, pair_batches, sentence_batches
-from plmlab.world.datasets.tokenizer import world_tokenizer
+from plmlab.world.datasets.tokenizer import build_world_tokenizer
 
 
 @pytest.fixture(scope="module")
 def tokenizer(small):
-    return world_tokenizer(small, ["english"])
+    return build_world_tokenizer(small, ["english"])
 
 
 def test_labels_are_true_to_the_articles(small, tokenizer):
@@ -45,7 +45,7 @@ def test_a_step_is_the_same_whenever_it_is_asked_for(small, tokenizer):
     assert first.tokens.shape != elsewhere.tokens.shape or not torch.equal(first.tokens, elsewhere.tokens)
 
 
-def test_the_share_of_hidden_slots_is_the_one_asked_for(small, tokenizer):
+def test_the_share_of_hidden_positions_is_the_one_asked_for(small, tokenizer):
     for rate in (0.15, 0.4):
         batch = pair_batches(small, "train", tokenizer, 200, 5, rate=rate)(0)
         asked = (batch.targets != IGNORE).sum() / (batch.tokens != 0).sum()
@@ -57,7 +57,7 @@ def test_both_losses_are_counted(small, tokenizer):
     model = BERTPretraining(BERTConfig.tiny(len(tokenizer))).eval()
     batch = pair_batches(small, "train", tokenizer, 16, 5)(0)
     words = F.cross_entropy(model(batch).flatten(0, 1), batch.targets.flatten(), ignore_index=IGNORE)
-    follows = F.cross_entropy(model.next_sentence_logits(model.bert(batch)), batch.labels["next_sentence"])
+    follows = F.cross_entropy(model.next_sentence_logits(model.encoder(batch)), batch.labels["next_sentence"])
     torch.testing.assert_close(model.loss(batch), words + follows)
 
 
@@ -72,14 +72,14 @@ def test_a_mixed_batch_holds_pairs_and_sentences_of_which_no_next_one_is_asked(s
         words = tokenizer.tokens(row[row != 0].tolist())[1:-1]
         assert small.logprob(words) > -100
     model = BERTPretraining(BERTConfig.tiny(len(tokenizer)))
-    follows = F.cross_entropy(model.next_sentence_logits(model.bert(batch))[:6], labels[:6])
+    follows = F.cross_entropy(model.next_sentence_logits(model.encoder(batch))[:6], labels[:6])
     asked = batch.targets != IGNORE
     words = F.cross_entropy(model(batch)[asked], batch.targets[asked])
     assert torch.allclose(model.loss(batch), follows + words, atol=1e-5)
 
 
 def test_pairs_of_an_objective_that_asks_nothing_of_them_have_no_label(small, tokenizer):
-    pairs = pair_batches(small, "train", tokenizer, 6, 5, objective=unasked(masked), rate=0.5)
+    pairs = pair_batches(small, "train", tokenizer, 6, 5, objective=without_nsp(masked), rate=0.5)
     batch = mixed_batches(pairs, sentence_batches(small, "train", tokenizer, masked, 10, 5))(4)
     assert batch.size[0] == 16 and not batch.labels
     asked = pairs(4).targets != IGNORE

@@ -10,7 +10,7 @@ import pytest
 
 from plmlab.text import SENTINELS, SPECIALS, Tokenizer
 from plmlab.text.words import word_tokenizer
-from plmlab.world.datasets.tokenizer import TEXTS, sentence_words, world_tokenizer
+from plmlab.world.datasets.tokenizer import TEXTS, build_world_tokenizer, sentence_words
 from plmlab.world.documents.articles import Article
 from plmlab.world.documents.pairs import PairError, next_sentences, partners, sentence_orders
 from plmlab.world.grammar.splits import SPLITS
@@ -124,7 +124,7 @@ def texts_of(world, text: str) -> Iterator[tuple[tuple[str, ...], tuple[str, ...
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_token_is_a_word_and_nothing_is_unknown(small, full, text: str):
     for world in (small, full):
-        tokenizer = world_tokenizer(world, texts=[text])
+        tokenizer = build_world_tokenizer(world, texts=[text])
         assert tokenizer.tokens(range(7)) == list(SPECIALS)
         assert tokenizer.tokens(range(7, 39)) == list(SENTINELS)
         for words in {words for pair in texts_of(world, text) for words in pair}:
@@ -133,17 +133,17 @@ def test_a_token_is_a_word_and_nothing_is_unknown(small, full, text: str):
 
 
 def test_the_usual_tokenizer_has_what_is_not_a_story(small):
-    tokenizer = world_tokenizer(small)
+    tokenizer = build_world_tokenizer(small)
     for text in ("sentences", "articles", "questions"):
         assert all(tokenizer.id(word) > 38 for pair in texts_of(small, text) for words in pair for word in words)
-    assert len(world_tokenizer(small, texts=TEXTS)) > 2 * len(tokenizer)
-    assert len(world_tokenizer(small, ["english"], ["sentences"])) == 39 + len(small.vocabulary)
+    assert len(build_world_tokenizer(small, texts=TEXTS)) > 2 * len(tokenizer)
+    assert len(build_world_tokenizer(small, ["english"], ["sentences"])) == 39 + len(small.vocabulary)
 
 
 def test_what_is_no_word_is_unknown_and_a_mask_is_a_mask(small):
-    tokenizer = world_tokenizer(small, ["english"])
+    tokenizer = build_world_tokenizer(small, ["english"])
     assert tokenizer.tokens(tokenizer.encode("the wombat [MASK] 女孩")) == ["the", "[UNK]", "[MASK]", "[UNK]"]
-    assert tokenizer.tokens(world_tokenizer(small, ["chinese"]).encode("the")) == ["[UNK]"]
+    assert tokenizer.tokens(build_world_tokenizer(small, ["chinese"]).encode("the")) == ["[UNK]"]
     assert tokenizer.decode(tokenizer.encode("the girl sleeps .")) == "the girl sleeps."
 
 
@@ -157,7 +157,7 @@ def test_the_chinese_vocabulary_is_what_is_said(small, full):
 
 
 def test_a_tokenizer_is_kept_and_comes_back(tmp_path, small):
-    tokenizer = world_tokenizer(small, texts=["sentences"])
+    tokenizer = build_world_tokenizer(small, texts=["sentences"])
     tokenizer.save(tmp_path)
     again = Tokenizer.load(tmp_path)
     english, chinese = map(sorted, sentence_words(small))
@@ -171,17 +171,18 @@ def test_a_tokenizer_is_kept_and_comes_back(tmp_path, small):
 ])
 def test_what_the_world_does_not_write(small, asked, message: str):
     with pytest.raises(ValueError, match=message):
-        world_tokenizer(small, **asked)
+        build_world_tokenizer(small, **asked)
 
 
 def test_partners_are_words_and_their_translations(full):
     sentence = full.parse(["the", "student", "found", "the", "dirty", "coins", "under", "the", "chair", "."])
-    pairs = [(sentence.chinese[slot], sentence.words[source]) for slot, source in partners(sentence, full.lexicon)]
+    pairs = [(sentence.chinese[position], sentence.words[source]) for position,
+             source in partners(sentence, full.lexicon)]
     assert pairs == [("学生", "student"), ("椅子", "chair"), ("找到", "found"), ("脏", "dirty"), ("硬币", "coins")]
 
 
 def test_a_word_that_could_have_two_partners_has_none(full):
     twice = next(s for s in full.sentences("train", 1) if len(set(s.chinese)) < len(s.chinese))
-    for slot, source in partners(twice, full.lexicon):
-        assert twice.chinese.count(twice.chinese[slot]) == 1
-        assert any((twice.chinese[slot],) == word.chinese for word, _ in full.lexicon.readings[twice.words[source]])
+    for position, source in partners(twice, full.lexicon):
+        assert twice.chinese.count(twice.chinese[position]) == 1
+        assert any((twice.chinese[position],) == word.chinese for word, _ in full.lexicon.readings[twice.words[source]])

@@ -37,7 +37,7 @@ def test_only_the_number_of_the_verb_is_spoilt_and_spoiling_it_again_mends_it(fu
     for sentence in islice(full.sentences("train", seed=2), 3000):
         for link in sentence.agreement:
             other = spoilt(full, sentence, link.verb)
-            changed = [slot for slot, (a, b) in enumerate(zip(sentence.words, other, strict=True)) if a != b]
+            changed = [position for position, (a, b) in enumerate(zip(sentence.words, other, strict=True)) if a != b]
             assert changed == [link.verb]
             seen.add((sentence.words[link.verb], other[link.verb]))
     assert {("is", "are"), ("were", "was"), ("sleeps", "sleep"), ("have", "has")} <= seen
@@ -83,7 +83,8 @@ def test_the_answer_stands_in_the_text_once_and_is_the_right_one(full: World, sp
         question = questions[row.question]
         answer = row.text[row.start:row.end]
         assert answer == question.answer
-        assert len([slot for slot in range(len(row.text)) if row.text[slot:slot + len(answer)] == answer]) == 1
+        assert len([position for position in range(len(row.text))
+                    if row.text[position:position + len(answer)] == answer]) == 1
         assert " ".join(row.text) in full.article(question.evidence[0].article, question.corpus).text
         places.add(row.text[:row.start].count("."))
     assert places == {0, 1, 2}

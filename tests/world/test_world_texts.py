@@ -10,13 +10,13 @@ from plmlab.objectives import causal, masked
 from plmlab.text import Text, Tokenizer
 from plmlab.world.datasets.batches import bilingual_batches, pair_batches, sentence_batches
 from plmlab.world.datasets.texts import document_text, sentence_texts
-from plmlab.world.datasets.tokenizer import bilingual_tokenizer, world_tokenizer
+from plmlab.world.datasets.tokenizer import build_bilingual_tokenizer, build_world_tokenizer
 from plmlab.world.grammar.sentence import Sentence
 
 
 @pytest.fixture(scope="module")
 def tokenizer(small):
-    return world_tokenizer(small)
+    return build_world_tokenizer(small)
 
 
 def names(text: Text, tokenizer: Tokenizer) -> list[list[str]]:
@@ -83,7 +83,7 @@ def test_batches_of_sentences_hand_on_what_the_world_knows(small, tokenizer, spl
 
 
 def test_of_chinese_and_of_pairs_less_is_known(small) -> None:
-    tokenizer = bilingual_tokenizer(small)
+    tokenizer = build_bilingual_tokenizer(small)
     texts = given_to(lambda ask: bilingual_batches(small, "train", tokenizer, ask, 40, 7))
     english = [any(name.isascii() and name.isalpha() for name in tokenizer.tokens(text)) for text in texts]
     assert [text.entities is not None for text in texts] == english and 5 < sum(english) < 35

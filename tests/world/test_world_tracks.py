@@ -1,4 +1,4 @@
-"""Gold labels slot by slot: against sentences worked by hand, the verbs that follow, and the grammar itself."""
+"""Gold labels position by position: against sentences worked by hand, the verbs that follow, and the grammar itself."""
 
 from itertools import islice
 
@@ -31,7 +31,7 @@ def test_one_subject_of_two_verbs(full: World) -> None:
 
 def test_names_worked_by_hand(full: World) -> None:
     found = labelled(full, "Winter in Whitby Cross was written by Hugo Turner .")
-    assert [slot for slot, inside in enumerate(found.inside) if inside] == [1, 2, 3, 4, 8, 9]
+    assert [position for position, inside in enumerate(found.inside) if inside] == [1, 2, 3, 4, 8, 9]
     assert found.noun == (None,) * 11 and found.number == (None,) * 11
 
 
@@ -42,18 +42,19 @@ def test_a_verb_before_its_subject_waits_for_nothing(full: World) -> None:
 
 @pytest.mark.parametrize("name", ["small", "full"])
 def test_the_label_before_a_verb_is_the_number_that_the_verb_shows(name: str, request: pytest.FixtureRequest) -> None:
-    """What is read off the subject, against the form of the verb; and each slot counts and tags the words it read."""
+    """What is read off the subject, against the form of the verb; and each position counts and tags the words it
+    read."""
     world: World = request.getfixturevalue(name)
     shown = {"is": "sg", "was": "sg", "has": "sg", "are": "pl", "were": "pl", "have": "pl"}
     checked = 0
     for sentence, found in islice(zip(world.sentences("train", 4), tracks(world, "train", 4), strict=True), COUNT):
         assert found.words == sentence.words and len(found.left) == len(found.words) + 1
-        for slot in range(len(found.words) + 1):
-            assert len(sentence.words[slot:]) == found.left[slot]
-            assert found.inside[slot] == (slot > 0 and sentence.bio[slot - 1] != "O")
-            nouns = {found.noun[slot]} - {None}
-            if slot and sentence.tags[slot - 1] != "NOUN":
-                assert nouns <= {found.noun[slot - 1]}
+        for position in range(len(found.words) + 1):
+            assert len(sentence.words[position:]) == found.left[position]
+            assert found.inside[position] == (position > 0 and sentence.bio[position - 1] != "O")
+            nouns = {found.noun[position]} - {None}
+            if position and sentence.tags[position - 1] != "NOUN":
+                assert nouns <= {found.noun[position - 1]}
         verbs = [link for link in sentence.agreement if link.subject < link.verb]
         for link in verbs[-1:]:
             verb = sentence.words[link.verb]

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from random import Random
 
-from plmlab.draws import below
+from plmlab.draws import randint
 from plmlab.world.probability.automaton import END, FINAL, Arc, Automaton, Builder, Start
 
 Language = Mapping[tuple[str, ...], float]
@@ -37,7 +37,7 @@ def language(automaton: Automaton) -> dict[tuple[str, ...], float]:
 def fitting(sentences: Language, visible: Mapping[int, str], at_least: int) -> dict[tuple[str, ...], float]:
     """The sentences that have the visible words, and that many words."""
     return {words: p for words, p in sentences.items() if len(words) >= max(at_least, *(i + 1 for i in visible), 0)
-            and all(words[slot] == word for slot, word in visible.items())}
+            and all(words[position] == word for position, word in visible.items())}
 
 
 def chance(sentences: Language, visible: Mapping[int, str], at_least: int) -> float:
@@ -45,11 +45,11 @@ def chance(sentences: Language, visible: Mapping[int, str], at_least: int) -> fl
     return sum(fitting(sentences, visible, at_least).values())
 
 
-def by_hand(sentences: Language, visible: Mapping[int, str], slot: int, at_least: int) -> dict[str, float]:
-    """What stands in the slot, or END, among the sentences that reach it."""
+def by_hand(sentences: Language, visible: Mapping[int, str], position: int, at_least: int) -> dict[str, float]:
+    """What stands in the position, or END, among the sentences that reach it."""
     masses: dict[str, float] = defaultdict(float)
-    for words, p in fitting(sentences, visible, max(at_least, slot)).items():
-        masses[(*words, END)[slot]] += p
+    for words, p in fitting(sentences, visible, max(at_least, position)).items():
+        masses[(*words, END)[position]] += p
     return {word: mass / sum(masses.values()) for word, mass in masses.items()}
 
 
@@ -59,10 +59,11 @@ def random_automaton(seed: int, *, words: str = "abcd", states: int = 7, labels:
     builder = Builder()
     made = [FINAL]
     for _ in range(states):
-        arcs = {Arc(words[below(rng, len(words))], below(rng, labels), made[below(rng, len(made))], 1 + below(rng, 4))
-                for _ in range(1 + below(rng, 4))}
+        arcs = {Arc(words[randint(rng, len(words))], randint(rng, labels), made[randint(rng, len(made))], 1
+                    + randint(rng, 4))
+                for _ in range(1 + randint(rng, 4))}
         distinct = {(arc.word, arc.label, arc.target): arc for arc in sorted(arcs)}
         state = builder.state(distinct.values())
         if state not in made:
             made.append(state)
-    return builder.automaton([Start(f"p{i}", made[-1 - i % 3], 1 + i) for i in range(1 + below(rng, 3))])
+    return builder.automaton([Start(f"p{i}", made[-1 - i % 3], 1 + i) for i in range(1 + randint(rng, 3))])

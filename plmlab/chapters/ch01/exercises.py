@@ -135,16 +135,16 @@ def draw_gradients(rng: Generator) -> Probes:
 def last_states(
     shown: Float[Tensor, "batch time hidden"], lengths: Int[Tensor, "batch"],
 ) -> Float[Tensor, "batch hidden"]:
-    """The state after each text's last word, from the states at all slots of a padded batch.
+    """The state after each text's last word, from the states at all steps of a padded batch.
 
-    Text i has ``lengths[i]`` words, at least one. They begin at slot 0. Behind them stands padding,
+    Text i has ``lengths[i]`` words, at least one. They begin at step 0. Behind them stands padding,
     and what is shown there counts for nothing.
     """
     return shown[torch.arange(len(shown)), lengths - 1]
 
 
 def draw_padded(rng: Generator) -> Probes:
-    """Inputs for 01.5: name → (states at all slots, lengths)."""
+    """Inputs for 01.5: name → (states at all steps, lengths)."""
     def drawn(time: int, hidden: int, *lengths: int) -> tuple[Tensor, Tensor]:
         return randn(len(lengths), time, hidden, generator=rng), torch.tensor(lengths)
 
@@ -155,7 +155,7 @@ def draw_padded(rng: Generator) -> Probes:
     return {
         "two texts, two units": drawn(3, 2, 3, 1),
         "four texts, three units": drawn(5, 3, 2, 5, 5, 1),
-        "as many texts as slots": drawn(4, 5, 4, 1, 3, 2),
+        "as many texts as steps": drawn(4, 5, 4, 1, 3, 2),
         "no padding": drawn(3, 2, 3, 3),
         "padding behind the longest text too": drawn(6, 3, 4, 2, 3),
         "padding of zeros, and a last state of zeros": (zeros, ends),
@@ -332,21 +332,21 @@ EXERCISES = (
     Exercise(
         "01.5", "the state after the last word", last_states, draw_padded,
         mistakes={
-            "the last slot is taken; behind a short text it holds padding":
+            "the last step is taken; behind a short text it holds padding":
                 edit("torch.arange(len(shown)), lengths - 1", ":, -1"),
-            "every text is read at the slot where the longest ends; each has a length of its own":
+            "every text is read at the step where the longest ends; each has a length of its own":
                 edit("torch.arange(len(shown)), lengths", ":, lengths.max()"),
-            "it is one slot too far: slots count from 0, so a text of three words has its last in slot 2":
+            "it is one step too far: steps count from 0, so a text of three words has its last in step 2":
                 edit(" - 1", ""),
-            "it is one slot too far where there is padding, and right only where there is none: the last word is in "
-            "slot lengths − 1": edit("lengths - 1", "lengths.clamp(max=shown.shape[1] - 1)"),
+            "it is one step too far where there is padding, and right only where there is none: the last word is in "
+            "step lengths − 1": edit("lengths - 1", "lengths.clamp(max=shown.shape[1] - 1)"),
             "the last state that is not zero is taken; padding need not be zeros, and a state may be: `lengths` says "
             "where to look": edit("lengths - 1", "(shown != 0).any(-1).cumsum(1).argmax(1)"),
-            "every text is read at every text's slot: shown[:, lengths − 1] is [batch batch hidden]; each text has one "
-            "slot": edit("torch.arange(len(shown))", ":"),
-            "texts are picked, not slots: the first axis is the batch, and lengths − 1 belongs to the second":
+            "every text is read at every text's step: shown[:, lengths − 1] is [batch batch hidden]; each text has one "
+            "step": edit("torch.arange(len(shown))", ":"),
+            "texts are picked, not steps: the first axis is the batch, and lengths − 1 belongs to the second":
                 edit("torch.arange(len(shown)), ", ""),
-            "text and slot have changed places: the first axis is the batch":
+            "text and step have changed places: the first axis is the batch":
                 edit("torch.arange(len(shown)), lengths - 1", "lengths - 1, torch.arange(len(shown))"),
             "only the first unit is gathered: .gather gives as many units as its index has, so expand that to all of "
             "them": edit("[torch.arange(len(shown)), lengths - 1]", ".gather(1, (lengths - 1)[:, None, None])[:, 0]"),
@@ -360,8 +360,8 @@ EXERCISES = (
                  & (torch.arange(shown.shape[1]) < lengths[:, None])).any(1).all()),
         },
         hints=(
-            "A text has three words. In which slot is its last one, when slots count from 0?",
-            "Each text needs one slot, its own. So ask for pairs: text 0 and its slot, text 1 and its slot, and so on.",
+            "A text has three words. In which step is its last one, when steps count from 0?",
+            "Each text needs one step, its own. So ask for pairs: text 0 and its step, text 1 and its step, and so on.",
             "table[rows, columns] with two lists of ids, equally long, takes pairs. torch.arange(n) is 0, 1 … n − 1.",
         ),
     ),

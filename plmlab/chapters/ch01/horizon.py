@@ -17,7 +17,7 @@ from plmlab.chapters.ch01.pushes import reach, steps_until
 from plmlab.layers.cells import Cell, GRUCell, IdentityRNNCell, LSTMCell, RNNCell
 from plmlab.layers.recurrent import Recurrent
 from plmlab.models.recurrent import RecurrentLanguageModel
-from plmlab.world.datasets.tokenizer import ids, spelling
+from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 
 SEEDS, UNITS, STEPS = (0, 1, 2), 100, 200
 
@@ -65,7 +65,7 @@ def running_text(rows: int = 8, length: int = 200) -> Int[Tensor, "row time"]:
     for seed in range(rows):
         row: list[int] = []
         for words in world.full().text("test", seed=seed):
-            row += [spelling().vocab.need("start"), *ids(words)]
+            row += [world_tokenizer().vocab.need("start"), *ids(words)]
             if len(row) >= length:
                 break
         found.append(row[:length])

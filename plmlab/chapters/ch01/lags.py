@@ -14,7 +14,7 @@ from plmlab.chapters.ch01.tasks import TASKS
 
 HIDDEN = {"adding": 100, "first sign": 32}
 UPDATES = {"adding": 2000, "first sign": 600}
-EVERY, BATCH, EXAM = 50, 32, 500
+EVERY, BATCH, TEST_SIZE = 50, 32, 500
 LIMIT = 1.0
 """The norm that gradients are clipped to."""
 
@@ -30,9 +30,9 @@ def learn(task: str, cell: str, steps: int, lr: float, seed: int) -> tuple[FromL
     sequences before training and after every 50 updates."""
     asked, network = TASKS[task], build(task, cell, steps, seed)
     draw = torch.Generator().manual_seed(seed)
-    exam, right = asked.draw(EXAM, steps, torch.Generator().manual_seed(10_000))
+    test_set, right = asked.draw(TEST_SIZE, steps, torch.Generator().manual_seed(10_000))
     optimizer = torch.optim.Adam(network.parameters(), lr)
-    errors = [_error(network, task, exam, right)]
+    errors = [_error(network, task, test_set, right)]
     for update in range(1, UPDATES[task] + 1):
         given, wanted = asked.draw(BATCH, steps, draw)
         optimizer.zero_grad()
@@ -40,7 +40,7 @@ def learn(task: str, cell: str, steps: int, lr: float, seed: int) -> tuple[FromL
         nn.utils.clip_grad_norm_(network.parameters(), LIMIT)
         optimizer.step()
         if update % EVERY == 0:
-            error = _error(network, task, exam, right)
+            error = _error(network, task, test_set, right)
             if not isfinite(error):
                 break
             errors.append(error)
@@ -50,5 +50,5 @@ def learn(task: str, cell: str, steps: int, lr: float, seed: int) -> tuple[FromL
 
 
 @torch.no_grad()
-def _error(network: FromLastState, task: str, exam: torch.Tensor, right: torch.Tensor) -> float:
-    return float(TASKS[task].error(network(exam), right))
+def _error(network: FromLastState, task: str, test_set: torch.Tensor, right: torch.Tensor) -> float:
+    return float(TASKS[task].error(network(test_set), right))

@@ -19,8 +19,8 @@ from plmlab.models.recurrent import (
 from plmlab.objectives import causal
 from plmlab.train import History, fit
 from plmlab.world.datasets.batches import sentence_batches
-from plmlab.world.datasets.best_reader import BestReader
-from plmlab.world.datasets.tokenizer import small_spelling
+from plmlab.world.datasets.bayes_optimal import BayesOptimalPredictor
+from plmlab.world.datasets.tokenizer import small_world_tokenizer
 
 BATCH = 48
 RECURRENT = {"RNN": (RNNLanguageModel, 152), "LSTM": (LSTMLanguageModel, 80), "GRU": (GRULanguageModel, 92)}
@@ -28,11 +28,11 @@ RECURRENT = {"RNN": (RNNLanguageModel, 152), "LSTM": (LSTMLanguageModel, 80), "G
 
 
 def _recurrent(model: type[RecurrentLanguageModel], width: int) -> nn.Module:
-    return model(RecurrentConfig(len(small_spelling()), layers=2, model=width, dropout=0.0))
+    return model(RecurrentConfig(len(small_world_tokenizer()), layers=2, model=width, dropout=0.0))
 
 
 def _gpt() -> nn.Module:
-    return GPT2(GPTConfig(len(small_spelling()), time=64, layers=2, model=64, heads=4, dropout=0.0))
+    return GPT2(GPTConfig(len(small_world_tokenizer()), time=64, layers=2, model=64, heads=4, dropout=0.0))
 
 
 NETWORKS: dict[str, Callable[[], nn.Module]] = {
@@ -47,14 +47,14 @@ def build(network: str, seed: int) -> nn.Module:
 
 
 @cache
-def best_reader() -> BestReader:
+def best_reader() -> BayesOptimalPredictor:
     """The best possible reader of the small world's test."""
-    return BestReader(world.small(), "test", small_spelling(), len(small_spelling()))
+    return BayesOptimalPredictor(world.small(), "test", small_world_tokenizer(), len(small_world_tokenizer()))
 
 
 def train(model: nn.Module, network: str, updates: int, lr: float, seed: int, **options: Any) -> History:
     """Train a network for so many updates, on the same sentences whichever it is; the run's history."""
-    text = sentence_batches(world.small(), "train", small_spelling(), causal, batch=BATCH, seed=seed)
+    text = sentence_batches(world.small(), "train", small_world_tokenizer(), causal, batch=BATCH, seed=seed)
     return fit(model, text, steps=updates, lr=lr, warmup=50, **options)
 
 

@@ -16,11 +16,11 @@ from plmlab import world
 from plmlab.interpret import gates
 from plmlab.models.recurrent import RecurrentLanguageModel
 from plmlab.world.datasets.batches import next_word_batch
-from plmlab.world.datasets.tokenizer import ids, spelling
+from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 
 Words = tuple[str, ...]
-Vectors = Callable[[Sequence[Words]], Float[Tensor, "slot model"]]
-"""What stands at each slot of some sentences, one after the other, [START] left out."""
+Vectors = Callable[[Sequence[Words]], Float[Tensor, "step model"]]
+"""What stands at each step of some sentences, one after the other, [START] left out."""
 
 
 @cache
@@ -30,9 +30,9 @@ def sentences(seed: int, count: int = 500) -> list[Words]:
 
 
 def memories(model: RecurrentLanguageModel, layer: int) -> Vectors:
-    """An LSTM's memories at each slot, of one layer."""
-    def vectors(rows: Sequence[Words]) -> Float[Tensor, "slot model"]:
-        found = gates.memories(model, next_word_batch(rows, spelling()).tokens)[:, :, layer]
+    """An LSTM's memories at each step, of one layer."""
+    def vectors(rows: Sequence[Words]) -> Float[Tensor, "step model"]:
+        found = gates.memories(model, next_word_batch(rows, world_tokenizer()).tokens)[:, :, layer]
         return torch.cat([found[row, 1:len(words) + 1] for row, words in enumerate(rows)])
     return vectors
 
@@ -43,26 +43,26 @@ def joined(rows: Sequence[Words], count: int) -> list[Words]:
             for i in range(0, len(rows) - count + 1, count)]
 
 
-def words_alone(rows: Sequence[Words]) -> Float[Tensor, "slot vocab"]:
-    """Which word stands at each slot, one-hot."""
-    return torch.eye(len(spelling()))[[id for words in rows for id in ids(words)]]
+def words_alone(rows: Sequence[Words]) -> Float[Tensor, "step vocab"]:
+    """Which word stands at each step, one-hot."""
+    return torch.eye(len(world_tokenizer()))[[id for words in rows for id in ids(words)]]
 
 
 def read_so_far(rows: Sequence[Words]) -> list[int]:
-    """At each slot how many words have been read."""
+    """At each step how many words have been read."""
     return [place + 1 for words in rows for place in range(len(words))]
 
 
 def still_to_come(rows: Sequence[Words]) -> list[int]:
-    """At each slot how many words are still to come."""
+    """At each step how many words are still to come."""
     return [len(words) - place - 1 for words in rows for place in range(len(words))]
 
 
 def explained(vectors: Vectors, asked: Callable[[Sequence[Words]], list[int]], to_learn: Sequence[Words],
               *exams: Sequence[Words]) -> list[float]:
-    """The share of the variance on the slots of each exam that a ridge regression explains, learned from the others."""
+    """The share of the variance on the steps of each exam that a ridge regression explains, learned from the others."""
     from sklearn.linear_model import RidgeCV
     known = vectors(to_learn)
     varied = known.std(0) > 0
     probe = RidgeCV((0.01, 0.1, 1.0, 10.0, 100.0)).fit(known[:, varied].numpy(), asked(to_learn))
-    return [float(probe.score(vectors(exam)[:, varied].numpy(), asked(exam))) for exam in exams]
+    return [float(probe.score(vectors(test_set)[:, varied].numpy(), asked(test_set))) for test_set in exams]

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from plmlab.layers.recurrent import Carried, Recurrent
+from plmlab.layers.recurrent import LayerStates, Recurrent
 
 STEP, PUSHES = 1e-5, 8
 
@@ -27,7 +27,7 @@ def reach(network: Recurrent, x: Float[Tensor, "batch time inputs"], generator: 
     return (found / PUSHES).sqrt()
 
 
-def pushed(states: Carried, push: Tensor) -> Carried:
+def pushed(states: LayerStates, push: Tensor) -> LayerStates:
     """States whose last vectors, the memories where there are some, are moved."""
     return (*states[:-1], states[-1] + push)
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from plmlab import world
 from plmlab.models.recurrent import LSTMLanguageModel
 from plmlab.world.datasets.numbers import other_noun, other_number
-from plmlab.world.datasets.tokenizer import ids, spelling
+from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 
 ASKED, DISTANCE = 200, 3
 Words = tuple[str, ...]
@@ -49,9 +49,9 @@ def says_own_verb(model: LSTMLanguageModel, pair: Pair, *, state: bool = False, 
                   ) -> bool:
     """Whether the model gives the sentence's own verb more than the other's, if ``after`` so many words more than the
     subject it goes on with the other sentence's hidden ``state``, or with its ``memory``."""
-    start, cut = spelling().vocab.need("start"), pair.subject + 1 + after
+    start, cut = world_tokenizer().vocab.need("start"), pair.subject + 1 + after
     tokens, others = (torch.tensor([[start, *ids(words)]]) for words in (pair.words, pair.other))
     (h, c), (other_h, other_c) = (model.read(row[:, :cut + 1], None)[1] for row in (tokens, others))
     carried: tuple[Tensor, Tensor] = (other_h if state else h, other_c if memory else c)
     logits = model.token_logits(model.read(tokens[:, cut + 1:], carried)[0][0, -1])
-    return bool(logits[spelling().id(pair.verb)] > logits[spelling().id(pair.other_verb)])
+    return bool(logits[world_tokenizer().id(pair.verb)] > logits[world_tokenizer().id(pair.other_verb)])

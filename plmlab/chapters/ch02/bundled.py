@@ -5,18 +5,18 @@ from plmlab.chapters.ch02.factorisation import factors_of, pair_loss, scores
 from plmlab.checkpoints import enter, home, save
 from plmlab.models.word2vec import Word2Vec
 from plmlab.text.tokenizers import Tokenizer
-from plmlab.vectors.learning import Learned, learn_vectors, vectors_of
+from plmlab.vectors.learning import LearnedVectors, learn_vectors, vectors_of
 
 COMMAND = "python -m plmlab.chapters.ch02.bundled"
 SENTENCES = 640_000
 
 
-def world_vectors() -> Learned:
+def world_vectors() -> LearnedVectors:
     """Of the words of the full world, from fresh sentences, each read once."""
     return learn_vectors(sampling.text(SENTENCES, seed=0), size=sampling.SIZE)
 
 
-def wikipedia_vectors() -> Learned:
+def wikipedia_vectors() -> LearnedVectors:
     """Of the words that stand in the Wikipedia sample five times or more."""
     return learn_vectors(wikipedia.sentences(), size=wikipedia.SIZE, least=wikipedia.LEAST, sample=wikipedia.SAMPLE,
                          rounds=wikipedia.ROUNDS)

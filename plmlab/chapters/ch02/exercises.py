@@ -38,13 +38,13 @@ def draw_sentences(rng: Generator) -> Probes:
 
 
 def cbow_hidden(
-    contexts: Int[Tensor, "batch slots"], vectors: Float[Tensor, "vocab model"], pad: int,
+    contexts: Int[Tensor, "batch positions"], vectors: Float[Tensor, "vocab model"], pad: int,
 ) -> Float[Tensor, "batch model"]:
     """What CBOW guesses a word from: the mean of the vectors of the words near it.
 
     Each row of ``contexts`` holds the ids of the words near one word. Row i of ``vectors`` is the
     vector of the word with the id i. At the ends of a sentence there are fewer words near, and the
-    slots that are left hold the id ``pad``. Padding may stand in any slot, and counts for nothing.
+    positions that are left hold the id ``pad``. Padding may stand in any position, and counts for nothing.
     A row of nothing but padding gives zeros.
     """
     here = (contexts != pad)[..., None]
@@ -59,12 +59,12 @@ def draw_contexts(rng: Generator) -> Probes:
     contexts, zeros, pad = near([[1, 2, 0], [2, 3, 1]], 0, 4, 2)
     zeros[[0, 2]] = 0
     return {
-        "two words and a slot of padding":
+        "two words and a position of padding":
             (torch.tensor([[1, 2, 0]]), torch.tensor([[3.0, -1.0], [2.0, 4.0], [-1.0, 1.0]]), 0),
-        "padding in any slot": near([[3, 0, 5, 1], [0, 0, 2, 4], [1, 2, 3, 4]], 0, 6, 5),
+        "padding in any position": near([[3, 0, 5, 1], [0, 0, 2, 4], [1, 2, 3, 4]], 0, 6, 5),
         "another id for padding": near([[0, 4, 2], [4, 1, 0]], 4, 5, 4),
         "a row of nothing but padding": near([[2, 1], [3, 3]], 3, 4, 3),
-        "as many rows as slots and numbers": near([[1, 0, 4], [2, 3, 1], [0, 0, 2]], 0, 5, 3),
+        "as many rows as positions and numbers": near([[1, 0, 4], [2, 3, 1], [0, 0, 2]], 0, 5, 3),
         "a word that comes twice, all numbers below 0":
             (torch.tensor([[2, 2, 3, 0]]), -1 - randn(4, 3, generator=rng).abs(), 0),
         "a vector of zeros for padding, and one for a word": (contexts, zeros, pad),
@@ -256,7 +256,7 @@ EXERCISES = (
         "02.2", "what CBOW reads", cbow_hidden, draw_contexts,
         mistakes={
             "these are sums; a sum is divided by the number of words": edit(" / here.sum(1).clamp(min=1)", ""),
-            "padding counts in the mean: divide by the number of words, not of slots":
+            "padding counts in the mean: divide by the number of words, not of positions":
                 edit("here.sum(1).clamp(min=1)", "here.shape[1]"),
             "padding's vector is in the mean as if it were a word's (padding_idx only keeps that vector from being "
             "trained)": edit(" * here).sum(1) / here.sum(1).clamp(min=1)", ").mean(1)"),
@@ -267,7 +267,7 @@ EXERCISES = (
             "padding is taken to be 0; it is `pad`": edit("!= pad", "!= 0"),
             "a vector of zeros is taken for padding; it may be a word's: `pad` says what padding is":
                 edit("(contexts != pad)", "vectors[contexts].any(-1)"),
-            "padding is taken to stand behind the words; it may stand in any slot":
+            "padding is taken to stand behind the words; it may stand in any position":
                 edit("(contexts != pad)[", "(torch.arange(contexts.shape[1]) < (contexts != pad).sum(1)[:, None])["),
             "the mask stands on its head: this is the mean of the padding": edit("!=", "=="),
         },
@@ -276,12 +276,15 @@ EXERCISES = (
                 lambda out, *args: bool((out <= largest(*args) + 1e-4).all()),
         },
         hints=(
-            "A row holds two words and two slots of padding. What is added up, and what is the sum divided by? And in "
+            "A row holds two words and two positions of padding. What is added up, and what is the sum divided by? And "
+            "in "
             "a row with no word at all?",
-            "Make a mask that says which slots hold words. It does two things: it makes 0 of padding's vectors before "
+            "Make a mask that says which positions hold words. It does two things: it makes 0 of padding's vectors "
+            "before "
             "they are added up, and its own sum counts the words of a row.",
-            "vectors[contexts] is [batch slots model]. (contexts != pad)[..., None] is [batch slots 1] and fits to it. "
-            ".sum(1) adds up over the slots; .clamp(min=1) keeps a number from being below 1.",
+            "vectors[contexts] is [batch positions model]. (contexts != pad)[..., None] is [batch positions 1] and "
+            "fits to it. "
+            ".sum(1) adds up over the positions; .clamp(min=1) keeps a number from being below 1.",
         ),
     ),
     Exercise(

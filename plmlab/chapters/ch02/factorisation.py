@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from plmlab import world
-from plmlab.layers.word_losses import noise_distribution
+from plmlab.layers.sampled_softmax import noise_distribution
 from plmlab.vectors import WordVectors
 from plmlab.world import World
 from plmlab.world.probability.cooccurrence import cooccurrence, shrinking, word_counts

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from plmlab import world
-from plmlab.recipes import spread
+from plmlab.recipes import seed_summary
 from plmlab.vectors import WordVectors
 from plmlab.world.datasets.analogies import Question, asked, related
 from plmlab.world.datasets.word_kinds import word_kinds
@@ -82,7 +82,8 @@ def answers_spread(runs: Mapping[int, dict[str, dict[str, float]]]) -> dict[str,
     first = next(iter(runs.values()))
     asked_of = [relation for relation in first if not any(isnan(share) for run in runs.values()
                                                           for share in run[relation].values())]
-    return {relation: {way: spread({seed: run[relation][way] for seed, run in runs.items()}) for way in first[relation]}
+    return {relation: {way: seed_summary({seed: run[relation][way] for seed, run in runs.items()})
+                       for way in first[relation]}
             for relation in asked_of}
 
 

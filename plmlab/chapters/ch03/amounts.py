@@ -9,12 +9,12 @@ from statistics import mean
 from typing import Any
 
 from plmlab import world
-from plmlab.chapters.ch03.rivals import Text
+from plmlab.chapters.ch03.baselines import Text
 from plmlab.models.ngram import NGram
 from plmlab.models.recurrent import LSTMLanguageModel
-from plmlab.world.datasets.best_reader import BestReader
-from plmlab.world.datasets.gaps import exam, gaps, kinds, means
-from plmlab.world.datasets.tokenizer import spelling
+from plmlab.world.datasets.bayes_optimal import BayesOptimalPredictor
+from plmlab.world.datasets.gaps import category_means, gaps, kinds, test_set
+from plmlab.world.datasets.tokenizer import world_tokenizer
 from plmlab.world.grammar.sentence import Sentence
 
 WAYS = ("add k", "Kneser–Ney", "modified Kneser–Ney")
@@ -30,12 +30,12 @@ FAR = 6
 def asked() -> list[Sentence]:
     """The different sentences of the exam that none of the texts holds."""
     held = {tuple(words) for words in islice(world.full().text("train", seed=1), MOST)}
-    return list({one.words: one for one in exam(world.full()) if one.words not in held}.values())
+    return list({one.words: one for one in test_set(world.full()) if one.words not in held}.values())
 
 
 def spelled(sentences: Sequence[Sequence[str]]) -> list[list[int]]:
     """Their ids, one token a word."""
-    return spelling().encode_all([" ".join(words) for words in sentences], plain=True)
+    return world_tokenizer().encode_all([" ".join(words) for words in sentences], plain=True)
 
 
 @cache
@@ -43,13 +43,13 @@ def text(size: int) -> Text:
     """So many sentences of the full world to read; each amount begins with the smaller one."""
     return Text(spelled(list(islice(world.full().text("train", seed=1), size))),
                 spelled(list(islice(world.full().text("test", seed=4), 500))),
-                spelled([one.words for one in asked()]), spelling().vocab)
+                spelled([one.words for one in asked()]), world_tokenizer().vocab)
 
 
 @cache
-def best_reader() -> BestReader:
+def best_reader() -> BayesOptimalPredictor:
     """Who knows the grammar."""
-    return BestReader(world.full(), "test", spelling(), len(spelling()))
+    return BayesOptimalPredictor(world.full(), "test", world_tokenizer(), len(world_tokenizer()))
 
 
 def distances(sentences: Sequence[Sentence]) -> list[int]:
@@ -68,7 +68,7 @@ def short_of_the_best(model: NGram | LSTMLanguageModel) -> dict[str, Any]:
     by_distance = defaultdict(list)
     for distance, gap in zip(distances(asked()), found["agreement"], strict=True):
         by_distance[str(min(distance, FAR))].append(gap)
-    return {"gaps": means(found), "agreement": {d: mean(by_distance[d]) for d in sorted(by_distance)}}
+    return {"gaps": category_means(found), "agreement": {d: mean(by_distance[d]) for d in sorted(by_distance)}}
 
 
 def best_loss() -> float:

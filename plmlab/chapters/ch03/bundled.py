@@ -15,10 +15,10 @@ def main() -> None:
     arm = curse.ARMS[ARM]
     model, history = curse.learn(arm, UPDATES, lr, seed, show=False)
     model.eval()
-    telegrams = curse.exam(arm.lost, curse.LONGEST, seed, curse.SOURCES)
+    telegrams = curse.test_set(arm.lost, curse.LONGEST, seed, curse.SOURCES)
     exact = [curse.likeliest(model, telegram) for telegram in telegrams]
     greedy = curse.beamed(model, telegrams, 1)
-    save(home() / NAME, model, curse.spelling(), command=COMMAND, figures={
+    save(home() / NAME, model, curse.tokenizer(), command=COMMAND, figures={
         f"texts of {curse.LONGEST} sentences": str(curse.SOURCES),
         "share whose likeliest translation is empty": curse.judged(arm.lost, telegrams, exact)["empty"],
         "share that greedy search gets right": curse.judged(arm.lost, telegrams, greedy)["right"],

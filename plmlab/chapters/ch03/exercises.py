@@ -14,7 +14,7 @@ from plmlab.exercises.exercise import Exercise, Probes
 def perplexity_of(logits: Float[Tensor, "batch time vocab"], targets: Int[Tensor, "batch time"]) -> float:
     """Among how many equally likely tokens a model might as well be choosing: its perplexity.
 
-    logits[i, t] are what the model says in slot t of text i, and targets[i, t] is the token that is
+    logits[i, t] are what the model says in position t of text i, and targets[i, t] is the token that is
     right there. A target of −100 is no token: it does not count. Take −log p(target), with the
     natural logarithm, and its mean over all targets of the batch that count, each as much as any
     other. The perplexity is e to that mean. Two targets, one with the chance 1/2 and the other with
@@ -30,8 +30,8 @@ def draw_logits(rng: Generator) -> Probes:
     """Inputs for 03.1: name → (logits [batch time vocab], targets with −100 where there is none)."""
     def drawn(vocab: int, time: int, *asked: range) -> tuple[Tensor, Tensor]:
         targets = torch.full((len(asked), time), -100)
-        for text, slots in zip(targets, asked, strict=True):
-            text[list(slots)] = randint(vocab, (len(slots),), generator=rng)
+        for text, positions in zip(targets, asked, strict=True):
+            text[list(positions)] = randint(vocab, (len(positions),), generator=rng)
         targets[0, asked[0][0]] = 0
         return 2 * randn(len(asked), time, vocab, generator=rng), targets
 
@@ -45,7 +45,7 @@ def draw_logits(rng: Generator) -> Probes:
                                    torch.tensor([[0, 2]])),
         "three texts of different lengths": drawn(7, 5, range(5), range(1), range(3)),
         "padding before the text, and within": drawn(4, 6, range(3, 6), range(0, 6, 2)),
-        "as many texts as slots and tokens": drawn(4, 4, range(4), range(2), range(3), range(1)),
+        "as many texts as positions and tokens": drawn(4, 4, range(4), range(2), range(3), range(1)),
         "logits in the hundreds": (hundreds, most),
         "all logits far below 0": (far - 150, targets),
     }
@@ -132,8 +132,9 @@ EXERCISES = (
                 edit("(-said.mean()).exp()", "(-said).exp().mean()"),
             "the mean is taken text by text: a short text then counts as much as a long one":
                 edit("-said.mean()", "text_by_text(logits, targets)"),
-            "the mean divides by all slots, those with −100 too": edit("said.mean()", "said.sum() / targets.numel()"),
-            "a view to [batch vocab time] mixes slots and tokens: .transpose(1, 2) swaps two axes, .view does not":
+            "the mean divides by all positions, those with −100 too": edit("said.mean()",
+                                                                           "said.sum() / targets.numel()"),
+            "a view to [batch vocab time] mixes positions and tokens: .transpose(1, 2) swaps two axes, .view does not":
                 edit("logits[counted]", "cut_across(logits)[counted]"),
             "a probability underflows to 0, and its logarithm is −∞: take .log_softmax of the logits":
                 edit("log_softmax(-1)", "softmax(-1).log()"),
@@ -148,8 +149,9 @@ EXERCISES = (
         hints=(
             "Four tokens that are equally likely have the chance 1/4 each. What is −log of that, and e to it? And if "
             "one text has 9 targets and another has 1, how much does each target count?",
-            "Forget which text a slot belongs to: lay all slots that count in one long row. Log-probabilities, one of "
-            "each slot, their mean, and e to minus it, in this order.",
+            "Forget which text a position belongs to: lay all positions that count in one long row. Log-probabilities, "
+            "one of "
+            "each position, their mean, and e to minus it, in this order.",
             "targets != -100 is a mask, and logits[mask] are [counted vocab]. .log_softmax(-1) keeps large logits "
             "finite. .gather(-1, ids[:, None]) takes a number of each row. Or torch.nn.functional.cross_entropy, which "
             "leaves −100 out by itself. .exp() is e to the power.",

@@ -204,7 +204,7 @@ class LittleModel:
 
     def logprob(self, text: tuple[int, ...]) -> float:
         """The sum over a text's tokens, in nats."""
-        return sum((self.rows[text[:slot]][token] for slot, token in enumerate(text)), 0.0)
+        return sum((self.rows[text[:position]][token] for position, token in enumerate(text)), 0.0)
 
 
 def draw_models(rng: Generator) -> Probes:

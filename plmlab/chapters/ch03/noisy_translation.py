@@ -13,13 +13,13 @@ import torch
 from plmlab import world
 from plmlab.batches import ExampleBatches
 from plmlab.chapters.ch03.telegrams import LONGEST, Telegram, Words, draw, is_right, sentences
-from plmlab.decode import Given, Hypothesis, SearchTooWide, beam_search, exact_search
+from plmlab.decode import ConditionedDecoder, Hypothesis, SearchTooWide, beam_search, exact_search
 from plmlab.example import PairBatch, PairExample
 from plmlab.models.transformer import Transformer, TransformerConfig
 from plmlab.objectives import sequence_to_sequence
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.train import History, fit
-from plmlab.world.datasets.tokenizer import world_tokenizer
+from plmlab.world.datasets.tokenizer import build_world_tokenizer
 
 SEEDS = (2, 3, 4)
 BATCH, WARMUP = 32, 50
@@ -53,41 +53,41 @@ the empty text its chance."""
 
 
 @cache
-def spelling() -> Tokenizer:
+def tokenizer() -> Tokenizer:
     """One token for each word of the small world's sentences, English and Chinese."""
-    return world_tokenizer(world.small(), texts=["sentences"])
+    return build_world_tokenizer(world.small(), texts=["sentences"])
 
 
 @cache
 def _ids() -> dict[str, int]:
     words = {word for said in sentences() for word in (*said.english, *said.chinese)}
-    return {word: spelling().encode(word, plain=True)[0] for word in sorted(words)}
+    return {word: tokenizer().encode(word, plain=True)[0] for word in sorted(words)}
 
 
 def written(text: Hypothesis) -> Words:
     """The words of a translation, [END] left out."""
-    return tuple(spelling().tokens([token for token in text.tokens if token != spelling().vocab.end]))
+    return tuple(tokenizer().tokens([token for token in text.tokens if token != tokenizer().vocab.end]))
 
 
 def example(telegram: Telegram, empty: bool = False) -> PairExample:
     """A telegram as an Example, perhaps with the empty target that noise puts there."""
     source, target = ([_ids()[word] for word in words] for words in (telegram.source, telegram.target))
-    return sequence_to_sequence(source, [] if empty else target, vocab=spelling().vocab)
+    return sequence_to_sequence(source, [] if empty else target, vocab=tokenizer().vocab)
 
 
 def pairs(telegrams: Sequence[Telegram], empty: bool = False) -> PairBatch:
     """The batch of some telegrams."""
-    return PairBatch.of([example(telegram, empty) for telegram in telegrams], pad=spelling().vocab.need("pad"))
+    return PairBatch.of([example(telegram, empty) for telegram in telegrams], pad=tokenizer().vocab.need("pad"))
 
 
 def lessons(arm: Arm, seed: int) -> ExampleBatches:
     """Batches to learn from: one to four sentences each, a share ``arm.noise`` of the targets empty."""
     def drawn(rng: Random) -> list[PairExample]:
         return [example(draw(arm.lost, rng), rng.random() < arm.noise) for _ in range(BATCH)]
-    return ExampleBatches(drawn, seed, spelling().vocab.need("pad"))
+    return ExampleBatches(drawn, seed, tokenizer().vocab.need("pad"))
 
 
-def exam(lost: float, count: int, seed: int | str, sources: int) -> list[Telegram]:
+def test_set(lost: float, count: int, seed: int | str, sources: int) -> list[Telegram]:
     """So many new telegrams of ``count`` sentences."""
     rng = Random(f"exam {lost} {count} {seed}")
     return [draw(lost, rng, count) for _ in range(sources)]
@@ -96,7 +96,7 @@ def exam(lost: float, count: int, seed: int | str, sources: int) -> list[Telegra
 def build(arm: Arm, seed: int) -> Transformer:
     """An encoder-decoder of 2 + 2 layers of 64, with random weights of this seed."""
     torch.manual_seed(seed)
-    return Transformer(TransformerConfig(len(spelling()), dropout=0.0, smoothing=arm.smoothing))
+    return Transformer(TransformerConfig(len(tokenizer()), dropout=0.0, smoothing=arm.smoothing))
 
 
 def train(model: Transformer, arm: Arm, updates: int, lr: float, seed: int, **options: Any) -> History:
@@ -115,8 +115,9 @@ def beamed(model: Transformer, telegrams: Sequence[Telegram], beam: int, alpha: 
     found = []
     for begin in range(0, len(telegrams), 10):
         some = pairs(telegrams[begin:begin + 10]).source
-        start = torch.full((len(some.tokens), 1), spelling().vocab.need("start"))
-        found += [texts[0] for texts in beam_search(Given(model, some), start, spelling().vocab, length=LENGTH,
+        start = torch.full((len(some.tokens), 1), tokenizer().vocab.need("start"))
+        found += [texts[0]
+                  for texts in beam_search(ConditionedDecoder(model, some), start, tokenizer().vocab, length=LENGTH,
                                                     beam=beam, alpha=alpha)]
     return found
 
@@ -124,9 +125,10 @@ def beamed(model: Transformer, telegrams: Sequence[Telegram], beam: int, alpha: 
 def likeliest(model: Transformer, telegram: Telegram, *, empty: bool = True, limit: int = 30_000) -> Hypothesis | None:
     """The likeliest translation by exact search, or the likeliest that is not ``empty``; None where more than ``limit``
     prefixes of one length would have to be read."""
-    start = torch.tensor([[spelling().vocab.need("start")]])
+    start = torch.tensor([[tokenizer().vocab.need("start")]])
     try:
-        found = exact_search(Given(model, pairs([telegram]).source), start, spelling().vocab, length=LENGTH,
+        found = exact_search(ConditionedDecoder(model, pairs([telegram]).source), start, tokenizer().vocab,
+                             length=LENGTH,
                              count=1 if empty else 2, limit=limit).best
     except SearchTooWide:
         return None

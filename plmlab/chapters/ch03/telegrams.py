@@ -14,7 +14,7 @@ from math import exp
 from random import Random
 
 from plmlab import world
-from plmlab.draws import below
+from plmlab.draws import randint
 from plmlab.world.probability.automaton import END
 
 LONGEST = 4
@@ -68,7 +68,7 @@ def draw(lost: float, rng: Random, count: int | None = None) -> Telegram:
         raise ValueError(f"lost={lost}: the chance that a word is lost is from 0 on and below 1")
     known, reached = sentences(), _reached()
     while True:
-        drawn = [rng.random() for _ in range(count or 1 + below(rng, LONGEST))]
+        drawn = [rng.random() for _ in range(count or 1 + randint(rng, LONGEST))]
         told = [known[min(bisect_right(reached, chance), len(known) - 1)] for chance in drawn]
         arrived = tuple(word for said in told for word in said.chinese if rng.random() >= lost)
         if arrived:

@@ -16,7 +16,7 @@ from torch import Tensor
 from plmlab import checkpoints, world
 from plmlab.decode import AutoregressiveModel, Hypothesis, beam_search, exact_search, sample
 from plmlab.text.tokenizers import Tokenizer
-from plmlab.world.datasets.tokenizer import spelling
+from plmlab.world.datasets.tokenizer import world_tokenizer
 from plmlab.world.probability.likeliest import likeliest
 
 LENGTH = 30
@@ -36,13 +36,14 @@ def lstm() -> tuple[Any, Tokenizer]:
 
 def words_of(text: Hypothesis) -> tuple[str, ...]:
     """The words of what was written, without [END]."""
-    vocab = spelling().vocab
-    return tuple(spelling().tokens([token for token in text.tokens if token != vocab.end]))
+    vocab = world_tokenizer().vocab
+    return tuple(world_tokenizer().tokens([token for token in text.tokens if token != vocab.end]))
 
 
 def begun(words: Sequence[str], copies: int = 1) -> Int[Tensor, "copies time"]:
     """A prompt: [START] and some words, so many times."""
-    return torch.tensor([[spelling().vocab.need("start"), *spelling().encode(" ".join(words), plain=True)]] * copies)
+    return torch.tensor([[world_tokenizer().vocab.need("start"),
+                          *world_tokenizer().encode(" ".join(words), plain=True)]] * copies)
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def judged(texts: Sequence[Hypothesis], read: Collection[tuple[str, ...]] = ()) 
 
 def drawn(model: AutoregressiveModel, seed: int = 0, count: int = TEXTS, **how: Any) -> list[Hypothesis]:
     """So many texts from nothing, by sampling; ``how`` is a temperature, top_k or top_p."""
-    return sample(model, begun((), count), spelling().vocab, length=LENGTH,
+    return sample(model, begun((), count), world_tokenizer().vocab, length=LENGTH,
                   generator=torch.Generator().manual_seed(seed), **how)
 
 
@@ -116,7 +117,7 @@ class Search:
 
 def search(beginning: tuple[str, ...], widths: Sequence[int], model: AutoregressiveModel | None = None) -> Search:
     """Search the ends of a beginning with beams and exactly."""
-    model, prompt, vocab = model or lstm()[0], begun(beginning), spelling().vocab
+    model, prompt, vocab = model or lstm()[0], begun(beginning), world_tokenizer().vocab
     exact = exact_search(model, prompt, vocab, length=LENGTH)
     found = {width: beam_search(model, prompt, vocab, length=LENGTH, beam=width)[0][0] for width in widths}
     [(_, nats)] = likeliest(world.full().automaton(), beginning, 1)

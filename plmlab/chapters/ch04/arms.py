@@ -6,7 +6,7 @@ SEEDS = (2, 3, 4)
 UPDATES, LONGER = 2000, 6000
 """Of every arm; and of the four that the bottleneck is judged by."""
 DELAY = 10
-"""Slots of nothing: as many as reading backwards takes off the shortest lag of passages of 30 words."""
+"""Positions of nothing: as many as reading backwards takes off the shortest lag of passages of 30 words."""
 
 ARMS = {
     "fixed": Arm("fixed"), "general": Arm("general"), "end only": Arm("end only"), "two-way": Arm("two-way"),

@@ -12,7 +12,7 @@ Written down before the runs, the mean of three seeds, arms after 6,000 updates.
   of sentences as BLEU hardly does: with attention it rises by less than a tenth of what it rises by without.
 - **Holds in part**: attention loses less than half of the points that the fixed vector loses. **Fails**: otherwise.
 
-The same rule is put to "end only", which has the weights of attention and one slot in sight, after 2,000 updates.
+The same rule is put to "end only", which has the weights of attention and one position in sight, after 2,000 updates.
 """
 
 from functools import cache

@@ -1,7 +1,7 @@
 """The translators that come with the course: ``python -m plmlab.chapters.ch04.bundled`` makes them in 20 minutes."""
 
 from plmlab.chapters.ch04.arms import ARMS, LONGER, SEEDS, UPDATES
-from plmlab.chapters.ch04.translation import AIMS, exam, judged, learn, loss, spelling, translations
+from plmlab.chapters.ch04.translation import AIMS, judged, learn, loss, test_set, tokenizer, translations
 from plmlab.checkpoints import enter, home, save
 from plmlab.models.seq2seq import Seq2Seq
 from plmlab.recipes import recorded
@@ -18,12 +18,12 @@ def keep(name: str, model: Seq2Seq, lr: float) -> None:
     kind, updates = BUNDLED[name]
     figures = {f"updates of about 1,000 words, rate {lr:g}": f"{updates:,}"}
     for aim in (AIMS[0], AIMS[2], AIMS[-1]):
-        some = exam(aim, SEEDS[0], COUNT)
+        some = test_set(aim, SEEDS[0], COUNT)
         told = judged(translations(model, some, ARMS[kind]), some)
         figures |= {f"{aim} words: share right to the last word": f"{told['exact']:.3f}",
                     f"{aim} words: BLEU": f"{told['bleu']:.2f}",
                     f"{aim} words: loss, nats a word": f"{loss(model, some, ARMS[kind]):.4f}"}
-    save(home() / name, model, spelling(), command=COMMAND, figures=figures)
+    save(home() / name, model, tokenizer(), command=COMMAND, figures=figures)
     enter(name)
 
 

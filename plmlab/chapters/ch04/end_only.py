@@ -8,14 +8,14 @@ from plmlab.visibility import AttentionMask
 
 
 class EndOnlySeq2Seq(GeneralSeq2Seq):
-    """`GeneralSeq2Seq` that may look at the last slot of the source alone, where all words have been read.
+    """`GeneralSeq2Seq` that may look at the last position of the source alone, where all words have been read.
 
-    What it says is made of that slot's vector and of its own state, by as many weights as attention has. So it differs
-    from attention by the slots that are in sight, and by nothing else.
+    What it says is made of that position's vector and of its own state, by as many weights as attention has. So it
+    differs from attention by the positions that are in sight, and by nothing else.
     """
 
     def start(self, source: Batch) -> AttentionState:
         """Read the source, and be ready to write."""
-        state, read = super().start(source), source.looked_at.cumsum(-1)
-        state.memory_mask = AttentionMask(keys=source.looked_at & (read == torch.amax(read, -1, keepdim=True)))
+        state, read = super().start(source), source.padding_mask.cumsum(-1)
+        state.memory_mask = AttentionMask(keys=source.padding_mask & (read == torch.amax(read, -1, keepdim=True)))
         return state

@@ -37,15 +37,15 @@ def draw_sources(rng: Generator) -> Probes:
     return {
         "two texts": (torch.tensor([[7, 8, 9], [5, 6, 0]]), 0),
         "four texts of different lengths": drawn(6, 0, 3, 6, 1, 5),
-        "as many texts as slots": drawn(4, 0, 4, 2, 3, 4),
+        "as many texts as positions": drawn(4, 0, 4, 2, 3, 4),
         "padding is 3, and 0 is a word": (zero, pad),
-        "more slots than any text needs": drawn(7, 1, 4, 2, 5),
+        "more positions than any text needs": drawn(7, 1, 4, 2, 5),
         "a text of one word": drawn(1, 0, 1),
     }
 
 
 def turned(tokens: Int[Tensor, "batch time"], lengths: Int[Tensor, "batch"]) -> Int[Tensor, "batch time"]:
-    """Each text with its first ``lengths`` slots turned round."""
+    """Each text with its first ``lengths`` positions turned round."""
     pairs = zip(tokens, lengths.tolist(), strict=True)
     return torch.stack([torch.cat([row[:n].flip(0), row[n:]]) for row, n in pairs])
 
@@ -55,11 +55,11 @@ def context_of(
 ) -> Float[Tensor, "batch width"]:
     """What one state of the decoder gets by looking at the source: its context.
 
-    memory[i, t] is what the encoder shows at slot t of text i, and real[i, t] is True if a word stands
-    there; elsewhere is padding, which may hold any numbers and must not count. The score of a slot is the
-    inner product of the state and the slot's vector, sᵀh (Luong et al. 2015, eq. 8: not divided by √width).
-    A softmax over the real slots of a text makes weights of the scores. The context is the mean of the
-    slots' vectors with these weights. For the state [1, 0] and two real slots [0, 4] and [1.1, 0], the scores
+    memory[i, t] is what the encoder shows at position t of text i, and real[i, t] is True if a word stands
+    there; elsewhere is padding, which may hold any numbers and must not count. The score of a position is the
+    inner product of the state and the position's vector, sᵀh (Luong et al. 2015, eq. 8: not divided by √width).
+    A softmax over the real positions of a text makes weights of the scores. The context is the mean of the
+    positions' vectors with these weights. For the state [1, 0] and two real positions [0, 4] and [1.1, 0], the scores
     are 0 and 1.1, the weights 1/4 and 3/4, and the context is [0.82, 1]. Scores in the hundreds must do no harm.
     """
     scores = torch.einsum("bw, btw -> bt", state, memory)
@@ -70,18 +70,18 @@ def context_of(
 def draw_memories(rng: Generator) -> Probes:
     """Inputs for 04.2: name → (state [batch width], memory [batch time width], where words stand [batch time])."""
     def drawn(width: int, time: int, *words: range, scale: float = 1.0) -> tuple[Tensor, Tensor, Tensor]:
-        real = torch.tensor([[slot in slots for slot in range(time)] for slots in words])
+        real = torch.tensor([[position in positions for position in range(time)] for positions in words])
         state = scale * randn(len(words), width, generator=rng)
         return state, (1.0 + (~real)[..., None]) * randn(len(words), time, width, generator=rng), real
 
     state, memory, real = drawn(3, 5, range(5), range(3), range(4))
     return {
-        "two slots": (torch.tensor([[1.0, 0.0]]), torch.tensor([[[0.0, 4.0], [log(3), 0.0]]]),
+        "two positions": (torch.tensor([[1.0, 0.0]]), torch.tensor([[[0.0, 4.0], [log(3), 0.0]]]),
                       torch.tensor([[True, True]])),
         "three texts, padding is not 0": drawn(4, 5, range(5), range(2), range(3)),
-        "as many texts as slots and numbers": drawn(4, 4, range(3), range(4), range(1), range(2)),
+        "as many texts as positions and numbers": drawn(4, 4, range(3), range(4), range(1), range(2)),
         "padding before the text": drawn(3, 6, range(2, 6), range(6)),
-        "texts of one slot": drawn(5, 1, range(1), range(1)),
+        "texts of one position": drawn(5, 1, range(1), range(1)),
         "scores in the hundreds": drawn(6, 4, range(4), range(3), range(2), scale=200.0),
         "all scores far below 0": (8 + state.abs(), -8 - memory.abs(), real),
     }
@@ -99,12 +99,12 @@ def additive_scores(
     state: Float[Tensor, "batch model"], memory: Float[Tensor, "batch time key"],
     W: Float[Tensor, "width model"], U: Float[Tensor, "width key"], v: Float[Tensor, "width"],
 ) -> Float[Tensor, "batch time"]:
-    """How well a decoder's state s fits each slot h of the source: vᵀ tanh(W s + U h) (Bahdanau et al. 2015).
+    """How well a decoder's state s fits each position h of the source: vᵀ tanh(W s + U h) (Bahdanau et al. 2015).
 
-    Row i of ``state`` belongs to the slots memory[i, 0], memory[i, 1], … of its own text. State and slot may
+    Row i of ``state`` belongs to the positions memory[i, 0], memory[i, 1], … of its own text. State and position may
     have different widths; W and U bring both to one width, and v makes a single number of that. Asked
     are the scores, before any softmax; there is no padding here. With the width 1 everywhere, W = U = 1
-    and v = 2, the state 1 has the scores 2 · tanh(1 + 2) = 1.99 and 2 · tanh(1 − 1) = 0 for slots 2 and −1.
+    and v = 2, the state 1 has the scores 2 · tanh(1 + 2) = 1.99 and 2 · tanh(1 − 1) = 0 for positions 2 and −1.
     """
     return torch.tanh((state @ W.T)[:, None] + memory @ U.T) @ v
 
@@ -119,10 +119,10 @@ def draw_states(rng: Generator) -> Probes:
     one = torch.ones(1, 1)
     return {
         "a number each": (one, torch.tensor([[[2.0], [-1.0]]]), one, one, torch.tensor([2.0])),
-        "two texts, three slots": drawn(2, 3, 4, 5, 6),
+        "two texts, three positions": drawn(2, 3, 4, 5, 6),
         "all widths equal": drawn(3, 5, 4, 4, 4),
-        "as many texts as slots": drawn(4, 4, 3, 2, 5),
-        "texts of one slot": drawn(3, 1, 2, 4, 3),
+        "as many texts as positions": drawn(4, 4, 3, 2, 5),
+        "texts of one position": drawn(3, 1, 2, 4, 3),
         "numbers in the hundreds": drawn(2, 4, 3, 6, 2, scale=100.0),
     }
 
@@ -134,11 +134,11 @@ def scheduled_inputs(
     """What a decoder reads in training, if some words are its own guesses (scheduled sampling, Bengio et al. 2015).
 
     A row of ``inputs`` is what it reads when all is right: [START], word 1, word 2, …, then ``pad`` up to the end.
-    guesses[i, t] is what the model says in slot t of text i, after it has read that slot: its guess at the
-    word that slot t + 1 reads. Give inputs in which each slot reads either its right word or the guess of the slot
-    before. draws[i, t] decides for slot t: below ε, ``epsilon``, the right word stays, else it is the guess.
-    The first slot and the padding stay as they are. For inputs [5, 7, 8], guesses [7, 9, 6], draws
-    [0.9, 0.2, 0.8] and ε = 0.5, it is [5, 7, 9].
+    guesses[i, t] is what the model says in position t of text i, after it has read that position: its guess at the
+    word that position t + 1 reads. Give inputs in which each position reads either its right word or the guess of the
+    position before. draws[i, t] decides for position t: below ε, ``epsilon``, the right word stays, else it is the
+    guess. The first position and the padding stay as they are. For inputs [5, 7, 8], guesses [7, 9, 6], draws [0.9,
+    0.2, 0.8] and ε = 0.5, it is [5, 7, 9].
     """
     before = torch.cat([inputs[:, :1], guesses[:, :-1]], 1)
     stays = (draws < epsilon) | (inputs == pad)
@@ -162,12 +162,12 @@ def draw_guesses(rng: Generator) -> Probes:
     return {
         "one text": (torch.tensor([[5, 7, 8]]), torch.tensor([[7, 9, 6]]), torch.tensor([[0.9, 0.2, 0.8]]), 0.5, 0),
         "four texts of different lengths": drawn(7, 0.3, 0, 5, 7, 2, 6),
-        "as many texts as slots": drawn(5, 0.6, 0, 5, 5, 4, 1, 3),
+        "as many texts as positions": drawn(5, 0.6, 0, 5, 5, 4, 1, 3),
         "padding is 2, and 0 is a word": zero,
         "mostly right words": drawn(8, 0.8, 0, 8, 6, 7),
         "ε = 0, and a draw of 0": (inputs, guesses, draws, 0.0, 0),
         "ε = 1": drawn(4, 1.0, 0, 4, 2),
-        "only the first slot": drawn(1, 0.2, 0, 1, 1),
+        "only the first position": drawn(1, 0.2, 0, 1, 1),
     }
 
 
@@ -182,14 +182,14 @@ EXERCISES = (
             "the words of all texts are turned round as one row, so that they go from text to text":
                 edit("flipped.gather(1, words_first)",
                      "tokens.masked_scatter(tokens != pad, tokens[tokens != pad].flip(0))"),
-            "as many slots are turned round in each text as the longest has, padding with them":
+            "as many positions are turned round in each text as the longest has, padding with them":
                 edit("return flipped.gather(1, words_first)", "n = int((tokens != pad).sum(1).max())\n"
                      "    return torch.cat([tokens[:, :n].flip(1), tokens[:, n:]], 1)"),
             "whole rows are turned round before they are cut: cut first, row[:n].flip(0)":
                 edit("gather(1, words_first)", "where(tokens != pad, tokens)"),
             "the last word of each text stays at its end: text[:n] has n words":
                 lambda tokens, pad: turned(tokens, (tokens != pad).sum(1) - 1),
-            "one slot too many is turned round, so that one padding comes first: text[:n] has n words":
+            "one position too many is turned round, so that one padding comes first: text[:n] has n words":
                 lambda tokens, pad: turned(tokens, (tokens != pad).sum(1) + 1),
             "0 is taken for padding; `pad` says what padding is":
                 lambda tokens, pad: turned(tokens, tokens.count_nonzero(1)),
@@ -219,8 +219,8 @@ EXERCISES = (
         mistakes={
             "the scores are divided by √width, as the Transformer does; here they are not":
                 edit("state, memory)", "state, memory) / state.shape[1] ** 0.5"),
-            "the softmax runs over the texts (dim 0), not over the slots": edit("softmax(-1)", "softmax(0)"),
-            "the softmax runs over an axis of size 1, so that each word has the weight 1: it runs over the slots":
+            "the softmax runs over the texts (dim 0), not over the positions": edit("softmax(-1)", "softmax(0)"),
+            "the softmax runs over an axis of size 1, so that each word has the weight 1: it runs over the positions":
                 edit(".softmax(-1)", "[..., None].softmax(-1)[..., 0]"),
             "padding gets the score 0 before the softmax, which is no small score: it needs −∞":
                 edit('scores.masked_fill(~real, float("-inf"))', "(scores * real)"),
@@ -243,10 +243,11 @@ EXERCISES = (
                 lambda out, state, memory, real: within_the_words(out, memory, real),
         },
         hints=(
-            "If a padding slot gets the score 0 and the words have scores of −5 and −7, who gets almost all of the "
+            "If a padding position gets the score 0 and the words have scores of −5 and −7, who gets almost all of the "
             "weight? Which score gives the weight 0 for certain?",
             "Scores [batch time], then weights [batch time], then the context [batch width]. The first step sums over "
-            "the numbers of a vector, the last one over the slots. Padding is dealt with between scores and softmax.",
+            "the numbers of a vector, the last one over the positions. Padding is dealt with between scores and "
+            "softmax.",
             "state[:, None] is [batch 1 width] and fits to the memory; (a * b).sum(-1) is an inner product, and so "
             "is torch.einsum. .masked_fill(mask, float(\"-inf\")) writes where the mask is True, and ~mask turns True "
             "and False round. weights[..., None] is [batch time 1].",
@@ -266,9 +267,9 @@ EXERCISES = (
             "tanh by the formula is ∞/∞ for large numbers; take torch.tanh":
                 edit("return torch.tanh", "x = ", " @ v",
                      "\n    return (x.exp() - (-x).exp()) / (x.exp() + (-x).exp()) @ v"),
-            "the states lie along the slots; (state @ W.T)[:, None] gives each text its own": edit("[:, None]", ""),
+            "the states lie along the positions; (state @ W.T)[:, None] gives each text its own": edit("[:, None]", ""),
             "W and U lie on their sides: for rows of a batch, W s is state @ W.T": edit("W.T", "W", "U.T", "U"),
-            ".squeeze() takes away every axis of size 1, that of one text or of one slot too: .squeeze(-1)":
+            ".squeeze() takes away every axis of size 1, that of one text or of one position too: .squeeze(-1)":
                 edit(" @ v", " @ v[:, None]", "return torch", "scores = torch", "v[:, None]",
                      "v[:, None]\n    return scores.squeeze()"),
         },
@@ -277,23 +278,26 @@ EXERCISES = (
                 lambda out, state, memory, W, U, v: bool((out.abs() <= v.abs().sum() + 1e-3).all()),
         },
         hints=(
-            "W s is one vector for a text, and U h is one for each slot of it. What shapes have the two for a whole "
+            "W s is one vector for a text, and U h is one for each position of it. What shapes have the two for a "
+            "whole "
             "batch, and what must happen before they can be added?",
-            "Four steps: bring the states to the common width, bring all slots to it, add the first to each slot of "
+            "Four steps: bring the states to the common width, bring all positions to it, add the first to each "
+            "position of "
             "the second, take tanh and then the inner product of each with v.",
             "For one vector W s is W @ s; for a batch of rows it is state @ W.T. [:, None] puts an axis of size 1 in "
-            "the place of the slots. A tensor [batch time width] @ v is [batch time].",
+            "the place of the positions. A tensor [batch time width] @ v is [batch time].",
         ),
     ),
     *exercises_alignment.EXERCISES,
     Exercise(
         "04.6", "scheduled sampling", scheduled_inputs, draw_guesses,
         mistakes={
-            "a slot reads its own guess, which is made after it has read; it reads the guess of the slot before":
+            "a position reads its own guess, which is made after it has read; it reads the guess of the position "
+            "before":
                 edit("guesses[:, :-1]", "guesses[:, 1:]"),
-            "a slot reads its own guess, and the first word is replaced too; shift the guesses, and keep the first "
-            "slot": edit("torch.cat([inputs[:, :1], guesses[:, :-1]], 1)", "guesses"),
-            "a guess goes round the end into the first slot: .roll(1, 1) does that, and the first slot stays":
+            "a position reads its own guess, and the first word is replaced too; shift the guesses, and keep the first "
+            "position": edit("torch.cat([inputs[:, :1], guesses[:, :-1]], 1)", "guesses"),
+            "a guess goes round the end into the first position: .roll(1, 1) does that, and the first position stays":
                 edit("torch.cat([inputs[:, :1], guesses[:, :-1]], 1)", "guesses.roll(1, 1)"),
             "guesses go from text to text: .roll(1) without a dim rolls all texts as one row":
                 edit("torch.cat([inputs[:, :1], guesses[:, :-1]], 1)", "guesses.roll(1)"),
@@ -307,19 +311,22 @@ EXERCISES = (
             "0 is taken for padding; `pad` says what padding is": edit("== pad", "== 0"),
         },
         properties={
-            "the first slot does not read what it read":
+            "the first position does not read what it read":
                 lambda out, inputs, *_: torch.equal(out[:, 0], inputs[:, 0]),
             "padding does not stand where it stood":
                 lambda out, inputs, guesses, draws, epsilon, pad: bool((out[inputs == pad] == pad).all()),
-            "a slot reads neither its right word nor the guess of the slot before":
+            "a position reads neither its right word nor the guess of the position before":
                 lambda out, inputs, guesses, *_: bool(
                     ((out == inputs)[:, 1:] | (out[:, 1:] == guesses[:, :-1])).all()),
         },
         hints=(
-            "Slot 0 reads [START] and guesses word 1. Which slot reads word 1? What would a slot learn if it read its "
+            "Position 0 reads [START] and guesses word 1. Which position reads word 1? What would a position learn if "
+            "it read its "
             "own guess, made with the right words before it?",
-            "Three tensors [batch time]: the right inputs; the guesses, moved one slot to the right; and True where "
-            "the right word stays. It stays for two reasons. What goes into the first slot of the moved guesses, so "
+            "Three tensors [batch time]: the right inputs; the guesses, moved one position to the right; and True "
+            "where "
+            "the right word stays. It stays for two reasons. What goes into the first position of the moved guesses, "
+            "so "
             "that it never matters?",
             "guesses[:, :-1] are all but the last of each row, inputs[:, :1] is the first as a column, and "
             "torch.cat([…, …], 1) lays two of them side by side. torch.where(condition, this, that) takes `this` where "

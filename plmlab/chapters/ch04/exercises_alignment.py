@@ -14,7 +14,7 @@ def alignment_error_rate(
 ) -> float:
     """How wrong some links between the words of a sentence and its translation are (Och and Ney 2003).
 
-    A link is a pair (slot in the target, slot in the source). ``links`` is the set A that a model gives.
+    A link is a pair (position in the target, position in the source). ``links`` is the set A that a model gives.
     People have marked two sets: S, ``sure``, which should be found, and P, ``possible``, which may be found. Each
     sure link is possible too. The alignment error rate is 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|), where |…|
     is the number of links and ∩ keeps those in both sets. If neither A nor S has a link, nothing is wrong: 0.

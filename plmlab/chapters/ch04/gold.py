@@ -6,7 +6,7 @@ from plmlab import world
 from plmlab.world.datasets.passages import Passage
 
 Links = tuple[tuple[int, int], ...]
-"""Pairs of slots (Chinese, English)."""
+"""Pairs of positions (Chinese, English)."""
 NAMED = ("person", "country", "town", "year")
 NO_WORDS = "·年"
 
@@ -27,10 +27,10 @@ def names(passage: Passage) -> Links:
     and so on, if there are as many of both and no sentence has two."""
     links = []
     for english, chinese in name_words().items():
-        slots = [slot for slot, word in enumerate(passage.english) if word == english]
-        written = [slot for slot, word in enumerate(passage.chinese) if word == chinese]
-        if len(slots) == len(written) and all(words.count(english) <= 1 for words in passage.sentences):
-            links += list(zip(written, slots, strict=True))
+        positions = [position for position, word in enumerate(passage.english) if word == english]
+        written = [position for position, word in enumerate(passage.chinese) if word == chinese]
+        if len(positions) == len(written) and all(words.count(english) <= 1 for words in passage.sentences):
+            links += list(zip(written, positions, strict=True))
     return tuple(sorted(links))
 
 

@@ -1,4 +1,4 @@
-"""Are alignments found without being told? The slot that a decoder looks at most, against the gold partners.
+"""Are alignments found without being told? The position that a decoder looks at most, against the gold partners.
 
 Only words of which the partner is sure are asked (`gold`: content words and words of names). Each has one link, and
 one is proposed for each, so that the alignment error rate (Och and Ney 2003) is 1 − the share of right ones. The right
@@ -20,7 +20,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from plmlab.chapters.ch04.translation import pairs
-from plmlab.interpret.alignments import looks_across
+from plmlab.interpret.alignments import cross_attention_weights
 from plmlab.world.datasets.passages import Passage
 
 MARGIN = 0.02
@@ -28,7 +28,7 @@ MARGIN = 0.02
 
 def looked(model: torch.nn.Module, some: Sequence[Passage]) -> list[Float[Tensor, "time key"]]:
     """The weights of each passage, its right words being given; padding has none."""
-    return list(looks_across(model, pairs(some)))
+    return list(cross_attention_weights(model, pairs(some)))
 
 
 def verdict(told: dict[str, Any], name: str) -> str:

@@ -1,13 +1,13 @@
 """Does attention explain? Other weights for the same word (Jain and Wallace 2019; Wiegreffe and Pinter 2019).
 
-At each slot of the target, the right words before it being given, the weights are exchanged: for the same weights on
-other words (``shuffled``), for the same weight on all (``even``), or for all of it on the heaviest word (``one``). If a
-word is said as before under weights far from its own, those were not what it was said for.
+At each position of the target, the right words before it being given, the weights are exchanged: for the same weights
+on other words (``shuffled``), for the same weight on all (``even``), or for all of it on the heaviest word (``one``).
+If a word is said as before under weights far from its own, those were not what it was said for.
 
 Many words follow from the words before them. So beside all words stand those of which it is sure which word of the
 source they translate (`gold`), and what is left of both if the decoder has the wrong source, or a part of it
 (``of_another``). Jain and Wallace search for other weights that change nothing; here the weights that are searched
-(``single_looks``) are those with all on one slot.
+(``single_looks``) are those with all on one position.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,7 +34,7 @@ Exchange = Callable[[Float[Tensor, "batch head query key"], Bool[Tensor, "batch 
 
 
 def shuffled(seed: int) -> Exchange:
-    """The same weights, on the words of the source in a random order, another at each slot."""
+    """The same weights, on the words of the source in a random order, another at each position."""
     generator = torch.Generator().manual_seed(seed)
 
     def change(weights: Tensor, real: Tensor) -> Tensor:
@@ -53,15 +53,15 @@ def one(weights: Tensor, real: Tensor) -> Tensor:
     return one_hot(weights.argmax(-1), weights.shape[-1]).to(weights)
 
 
-def alone(slot: int) -> Exchange:
-    """All of it on one slot, the same for every word."""
+def alone(position: int) -> Exchange:
+    """All of it on one position, the same for every word."""
     def change(weights: Tensor, real: Tensor) -> Tensor:
-        return one_hot(torch.full(weights.shape[:-1], slot), weights.shape[-1]).to(weights)
+        return one_hot(torch.full(weights.shape[:-1], position), weights.shape[-1]).to(weights)
     return change
 
 
 def linked(some: Sequence[Passage], batch: PairBatch) -> Bool[Tensor, "batch time"]:
-    """Whether the word asked for at a slot has a gold link."""
+    """Whether the word asked for at a position has a gold link."""
     found = torch.zeros(batch.targets.shape, dtype=torch.bool)
     for row, passage in enumerate(some):
         found[row, [one for one, _ in gold(passage)]] = True
@@ -75,13 +75,13 @@ def shares(same: Bool[Tensor, "batch time"], some: Sequence[Passage], batch: Pai
 
 
 @torch.no_grad()
-def with_another(model: Seq2Seq, some: Sequence[Passage], arm: Arm, part: Literal["source", "slots", "last state"],
+def with_another(model: Seq2Seq, some: Sequence[Passage], arm: Arm, part: Literal["source", "positions", "last state"],
                  ) -> Int[Tensor, "batch time"]:
-    """The likeliest words if the next passage's source is read, or its slots are looked at from the own last state, or
-    its last state is begun with and the own slots are looked at."""
+    """The likeliest words if the next passage's source is read, or its positions are looked at from the own last state,
+    or its last state is begun with and the own positions are looked at."""
     right, wrong = pairs(some, arm), pairs([*some[1:], some[0]], arm)
     own, theirs = model.eval().start(right.source), model.start(wrong.source)
-    if part == "slots":
+    if part == "positions":
         theirs.carried = own.carried
     elif part == "last state":
         own.carried = theirs.carried
@@ -89,7 +89,7 @@ def with_another(model: Seq2Seq, some: Sequence[Passage], arm: Arm, part: Litera
 
 
 @torch.no_grad()
-def of_another(model: Seq2Seq, some: Sequence[Passage], arm: Arm, part: Literal["source", "slots", "last state"],
+def of_another(model: Seq2Seq, some: Sequence[Passage], arm: Arm, part: Literal["source", "positions", "last state"],
                ) -> dict[str, float]:
     """What `shares` tells if each text is written with a part of the next passage (`with_another`)."""
     batch = pairs(some, arm)
@@ -98,7 +98,7 @@ def of_another(model: Seq2Seq, some: Sequence[Passage], arm: Arm, part: Literal[
 
 def under(model: nn.Module, batch: PairBatch, exchange: Exchange) -> Int[Tensor, "batch time"]:
     """The likeliest words under other weights."""
-    real = batch.source.looked_at[:, None, None]
+    real = batch.source.padding_mask[:, None, None]
     with inference(model), intervene(model, {ACROSS: lambda weights: exchange(weights, real)}):
         return model(batch).argmax(-1)
 
@@ -107,7 +107,7 @@ def said_as_before(model: nn.Module, some: Sequence[Passage], exchange: Exchange
     """`shares` of the words that are the likeliest under other weights too; how far the weights have ``moved``, and
     how far the ``beliefs`` in the next word, each half the sum of absolute differences, from 0 to 1."""
     batch = pairs(some, arm)
-    real = batch.source.looked_at[:, None, None]
+    real = batch.source.padding_mask[:, None, None]
     moved = []
 
     def change(weights: Tensor) -> Tensor:
@@ -127,25 +127,26 @@ def said_as_before(model: nn.Module, some: Sequence[Passage], exchange: Exchange
 
 def single_looks(model: Seq2Seq, some: Sequence[Passage], arm: Arm) -> dict[str, float]:
     """Of the words with a gold link that another passage's source does not give: how many are ``asked``; for what share
-    of them all weight on some slot that is not the heaviest gives the same word (``another``), and all weight on the
-    ``partner`` does; and the mean share of the other ``slots`` that give it."""
+    of them all weight on some position that is not the heaviest gives the same word (``another``), and all weight on
+    the ``partner`` does; and the mean share of the other ``positions`` that give it."""
     batch = pairs(some, arm)
     guessed, weights = with_another(model, some, arm, "source"), looked(model, some)
     before = under(model, batch, lambda weights, real: weights)
-    same = torch.stack([under(model, batch, alone(slot)) == before for slot in range(batch.source.tokens.shape[1])])
+    same = torch.stack([under(model, batch, alone(position)) == before
+                        for position in range(batch.source.tokens.shape[1])])
     found = []
     for row, passage in enumerate(some):
         for place, partner in gold(passage):
             if guessed[row, place] != before[row, place]:
                 heaviest, stays = int(weights[row][place].argmax()), same[:len(passage.english), row, place].tolist()
-                others = [stay for slot, stay in enumerate(stays) if slot != heaviest]
+                others = [stay for position, stay in enumerate(stays) if position != heaviest]
                 found.append((any(others), stays[partner], fmean(others)))
-    another, on_partner, slots = map(fmean, zip(*found, strict=True))
-    return {"asked": float(len(found)), "another": another, "partner": on_partner, "slots": slots}
+    another, on_partner, positions = map(fmean, zip(*found, strict=True))
+    return {"asked": float(len(found)), "another": another, "partner": on_partner, "positions": positions}
 
 
 def free(model: nn.Module, some: Sequence[Passage], arm: Arm) -> Bool[Tensor, "batch time"]:
-    """Whether the likeliest word at a slot hangs on no look: it stays under even weights, and under its own weights
+    """Whether the likeliest word at a position hangs on no look: it stays under even weights, and under its own weights
     shuffled in three ways."""
     batch = pairs(some, arm)
     before = under(model, batch, lambda weights, real: weights)

@@ -11,7 +11,7 @@ Written down before the runs, of arms with the same 2,000 updates:
 - **The reason** is the shortest lag if what counts is when learning begins: the updates until the loss on passages of
   30 words is below 0.5 nats a word (who writes Chinese and does not look at the source pays some 0.6). Two signs.
   (1) Who reads the last sentence first, each sentence forwards, has a lag as short, and the same mean: every seed
-  begins before every seed that reads forwards. (2) 10 slots of nothing make the shortest lag backwards what it is
+  begins before every seed that reads forwards. (2) 10 positions of nothing make the shortest lag backwards what it is
   forwards without them: backwards with them begins, in the mean, no earlier than forwards without.
   An arm that does not begin within its updates counts as beginning after them; if the delay stops both arms from
   beginning at all, sign 2 is open.

@@ -17,17 +17,24 @@ import torch
 from plmlab import world
 from plmlab.batches import ExampleBatches
 from plmlab.chapters.ch04.end_only import EndOnlySeq2Seq
-from plmlab.decode import Given, greedy
-from plmlab.draws import below
+from plmlab.decode import ConditionedDecoder, greedy
+from plmlab.draws import randint
 from plmlab.example import PairBatch, PairExample
 from plmlab.metrics import bleu
-from plmlab.models.seq2seq import AdditiveSeq2Seq, DotSeq2Seq, GeneralSeq2Seq, Seq2Seq, Seq2SeqConfig, TwoWaySeq2Seq
+from plmlab.models.seq2seq import (
+    AdditiveSeq2Seq,
+    BidirectionalSeq2Seq,
+    DotSeq2Seq,
+    GeneralSeq2Seq,
+    Seq2Seq,
+    Seq2SeqConfig,
+)
 from plmlab.models.transformer import Transformer, TransformerConfig
 from plmlab.objectives import sequence_to_sequence
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.train import History, fit
 from plmlab.world.datasets.passages import Passage, Words, passages
-from plmlab.world.datasets.tokenizer import sentence_words, world_tokenizer
+from plmlab.world.datasets.tokenizer import build_world_tokenizer, sentence_words
 
 SHORTEST, LONGEST = 8, 60
 """The lengths that are aimed at in training, in English words."""
@@ -40,7 +47,7 @@ STOPS = {".", "?", "。", "？"}
 WRITTEN = 100
 """The most tokens of a translation; 60 English words have at most 90 Chinese ones."""
 RECURRENT: dict[str, type[Seq2Seq]] = {
-    "fixed": Seq2Seq, "dot": DotSeq2Seq, "general": GeneralSeq2Seq, "two-way": TwoWaySeq2Seq,
+    "fixed": Seq2Seq, "dot": DotSeq2Seq, "general": GeneralSeq2Seq, "two-way": BidirectionalSeq2Seq,
     "additive": AdditiveSeq2Seq, "end only": EndOnlySeq2Seq}
 """The recurrent arms: nothing but the last state; the scores over an encoder of one direction, and of two; and the
 general score with only [END] in sight."""
@@ -50,8 +57,8 @@ general score with only [END] in sight."""
 class Arm:
     """A way to translate: the ``kind`` of model, one of ``RECURRENT`` or a "transformer"; its ``width``; in which
     ``order`` it reads the English, as it stands, from the last word to the first, or from the last sentence to the
-    first; how many slots of nothing stand between the English and its [END], a ``delay``; and the ``longest`` passage
-    that it learns from, in words."""
+    first; how many positions of nothing stand between the English and its [END], a ``delay``; and the ``longest``
+    passage that it learns from, in words."""
 
     kind: str
     width: int = 128
@@ -70,41 +77,41 @@ PLAIN = Arm("fixed")
 
 
 @cache
-def spelling() -> Tokenizer:
+def tokenizer() -> Tokenizer:
     """One token for each word of the small world's sentences, English and Chinese."""
-    return world_tokenizer(world.small(), texts=["sentences"])
+    return build_world_tokenizer(world.small(), texts=["sentences"])
 
 
 @cache
 def ids() -> dict[str, int]:
     """Word → its id."""
     english, chinese = sentence_words(world.small())
-    return {word: spelling().encode(word, plain=True)[0] for word in sorted(english | chinese)}
+    return {word: tokenizer().encode(word, plain=True)[0] for word in sorted(english | chinese)}
 
 
 def example(passage: Passage, arm: Arm = PLAIN) -> PairExample:
     """A passage as an Example, as an arm reads it: its English is read, its Chinese written."""
     read = arm.reads(passage)
     source, target = ([ids()[word] for word in words] for words in (read.english, read.chinese))
-    nothing = [spelling().vocab.need("sep")] * arm.delay
-    return sequence_to_sequence([*source, *nothing], target, vocab=spelling().vocab)
+    nothing = [tokenizer().vocab.need("sep")] * arm.delay
+    return sequence_to_sequence([*source, *nothing], target, vocab=tokenizer().vocab)
 
 
 def pairs(some: Sequence[Passage], arm: Arm = PLAIN) -> PairBatch:
     """The batch of some passages."""
-    return PairBatch.of([example(passage, arm) for passage in some], pad=spelling().vocab.need("pad"))
+    return PairBatch.of([example(passage, arm) for passage in some], pad=tokenizer().vocab.need("pad"))
 
 
 def lessons(seed: int | str, arm: Arm = PLAIN) -> ExampleBatches:
     """Batches to learn from."""
     def drawn(rng: Random) -> list[PairExample]:
-        aim = SHORTEST + below(rng, arm.longest + 1 - SHORTEST)
+        aim = SHORTEST + randint(rng, arm.longest + 1 - SHORTEST)
         told = islice(passages(world.small(), "train", rng, range(aim, aim + 1)), round(WORDS / aim))
         return [example(passage, arm) for passage in told]
-    return ExampleBatches(drawn, seed, spelling().vocab.need("pad"))
+    return ExampleBatches(drawn, seed, tokenizer().vocab.need("pad"))
 
 
-def exam(aim: int, seed: int | str, count: int, split: str = "test") -> list[Passage]:
+def test_set(aim: int, seed: int | str, count: int, split: str = "test") -> list[Passage]:
     """So many new passages of a length."""
     return list(islice(passages(world.small(), split, Random(f"exam {aim} {seed}"), range(aim, aim + 1)), count))
 
@@ -113,9 +120,9 @@ def new(arm: Arm, seed: int) -> Seq2Seq | Transformer:
     """An untrained model: one recurrent layer a side, or the Transformer's 2 + 2 layers."""
     torch.manual_seed(seed)
     if arm.kind == "transformer":
-        return Transformer(TransformerConfig(len(spelling()), model=arm.width, inner=4 * arm.width, dropout=0.0,
+        return Transformer(TransformerConfig(len(tokenizer()), model=arm.width, inner=4 * arm.width, dropout=0.0,
                                              smoothing=0.0))
-    return RECURRENT[arm.kind](Seq2SeqConfig(len(spelling()), model=arm.width))
+    return RECURRENT[arm.kind](Seq2SeqConfig(len(tokenizer()), model=arm.width))
 
 
 def train(model: Seq2Seq | Transformer, arm: Arm, updates: int, lr: float, seed: int, **options: Any) -> History:
@@ -140,12 +147,12 @@ def loss(model: Seq2Seq | Transformer, some: Sequence[Passage], arm: Arm = PLAIN
 
 def translations(model: Seq2Seq | Transformer, some: Sequence[Passage], arm: Arm = PLAIN) -> list[Words]:
     """What a model writes for each passage, greedily: its words, [END] left out."""
-    vocab, found = spelling().vocab, []
+    vocab, found = tokenizer().vocab, []
     for begin in range(0, len(some), 50):
         source = pairs(some[begin:begin + 50], arm).source
         start = torch.full((len(source.tokens), 1), vocab.need("start"))
-        found += greedy(Given(model, source), start, vocab, length=WRITTEN)
-    return [tuple(spelling().tokens([token for token in text.tokens if token != vocab.end])) for text in found]
+        found += greedy(ConditionedDecoder(model, source), start, vocab, length=WRITTEN)
+    return [tuple(tokenizer().tokens([token for token in text.tokens if token != vocab.end])) for text in found]
 
 
 def pieces(text: Sequence[str]) -> list[Words]:

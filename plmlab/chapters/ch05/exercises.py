@@ -78,7 +78,7 @@ def both_sides(
 ) -> tuple[Int[Tensor, "time+1"], Int[Tensor, "time+1"], Int[Tensor, "time+1"], Int[Tensor, "time+1"]]:
     """What two language models read and say of one text: one from the left, and one from the right.
 
-    The first begins with [START], ``start``: it reads [START] x₁ … xₙ, one token a slot. After each it says the
+    The first begins with [START], ``start``: it reads [START] x₁ … xₙ, one token a position. After each it says the
     token that comes next, so that it says x₁ … xₙ [END]. The second begins at the other side with [END], ``end``: it
     reads [END] xₙ … x₁. After each it says the token before, so that it says xₙ … x₁ [START]. Give four rows, in this
     order: what the first reads, what it says, what the second reads, what it says. For the text [7, 8, 9], start 5
@@ -104,13 +104,13 @@ def draw_texts(rng: Generator) -> Probes:
 def mix(
     layers: Float[Tensor, "layer batch time width"], w: Float[Tensor, "layer"], gamma: float,
 ) -> Float[Tensor, "batch time width"]:
-    """Make one vector a slot of all layers of a model: γ Σⱼ sⱼ hⱼ with s = softmax(w) (Peters et al. 2018, eq. 1).
+    """Make one vector a position of all layers of a model: γ Σⱼ sⱼ hⱼ with s = softmax(w) (Peters et al. 2018, eq. 1).
 
-    layers[j, i, t] is the vector that layer j has in slot t of text i. A task learns one number w[j] for each layer,
-    and one number γ, ``gamma``, for all. A softmax turns the numbers w into shares that add up to 1. Each layer is
-    multiplied with its share, and all are added up. The sum is multiplied with γ. For w = [0, 1.1] the shares are 1/4
-    and 3/4; where one layer has 4 and the other has 8, γ = 2 gives 2 · (1 + 6) = 14. Numbers w in the hundreds
-    must do no harm.
+    layers[j, i, t] is the vector that layer j has in position t of text i. A task learns one number w[j] for each
+    layer, and one number γ, ``gamma``, for all. A softmax turns the numbers w into shares that add up to 1. Each layer
+    is multiplied with its share, and all are added up. The sum is multiplied with γ. For w = [0, 1.1] the shares are
+    1/4 and 3/4; where one layer has 4 and the other has 8, γ = 2 gives 2 · (1 + 6) = 14. Numbers w in the hundreds must
+    do no harm.
     """
     return gamma * torch.einsum("l, lbtw -> btw", w.softmax(0), layers)
 
@@ -124,8 +124,8 @@ def draw_layers(rng: Generator) -> Probes:
     return {
         "two layers, a number each": (tensor([4.0, 8.0]).view(2, 1, 1, 1), tensor([0.0, log(3)]), 2.0),
         "three layers": drawn(3, 2, 5, 4, 0.5),
-        "one text, one slot": drawn(3, 1, 1, 4, 3.0),
-        "as many texts, slots and numbers as layers": drawn(3, 3, 3, 3, 1.5),
+        "one text, one position": drawn(3, 1, 1, 4, 3.0),
+        "as many texts, positions and numbers as layers": drawn(3, 3, 3, 3, 1.5),
         "w in the hundreds": (layers, 200 * w.abs(), 1.0),
         "all w far below 0": (layers, w - 300, 2.5),
     }
@@ -288,9 +288,9 @@ EXERCISES = (
     Exercise(
         "05.3", "a text from both sides", both_sides, draw_texts,
         mistakes={
-            "each slot says the token that it has just read, so that it only copies; what is said is one token "
+            "each position says the token that it has just read, so that it only copies; what is said is one token "
             "further": edit("whole[1:]", "whole[:-1]", "turned[1:]", "turned[:-1]"),
-            "the ends are not read, so that each slot reads the very token that it says":
+            "the ends are not read, so that each position reads the very token that it says":
                 edit("whole[:-1]", "whole[1:]", "turned[:-1]", "turned[1:]"),
             "both ends are read and both are said: the last token is not read, and the first is not said":
                 edit("whole[:-1], whole[1:], turned[:-1], turned[1:]", "whole, whole, turned, turned"),
@@ -309,9 +309,9 @@ EXERCISES = (
                 edit("whole[1:], turned[:-1]", "turned[:-1], whole[1:]"),
         },
         properties={
-            "from the left, a slot does not say what the next slot reads":
+            "from the left, a position does not say what the next position reads":
                 lambda out, *_: torch.equal(out[1][:-1], out[0][1:]),
-            "from the right, a slot does not say what the next slot reads":
+            "from the right, a position does not say what the next position reads":
                 lambda out, *_: torch.equal(out[3][:-1], out[2][1:]),
             "a side does not begin at its end of the text":
                 lambda out, tokens, start, end: bool(out[0][0] == start and out[2][0] == end),
@@ -344,7 +344,7 @@ EXERCISES = (
             "the factor γ is forgotten": edit("gamma * ", ""),
             "the shares lie along the numbers of a vector: s[:, None, None, None] gives each layer its own":
                 edit('torch.einsum("l, lbtw -> btw", w.softmax(0), layers)', "(w.softmax(0) * layers).sum(0)"),
-            ".squeeze() takes away every axis of size 1, that of one text or of one slot too":
+            ".squeeze() takes away every axis of size 1, that of one text or of one position too":
                 edit("layers)", "layers).squeeze()"),
         },
         properties={

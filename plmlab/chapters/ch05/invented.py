@@ -14,7 +14,7 @@ from string import ascii_lowercase
 
 from plmlab import world
 from plmlab.chapters.ch05.labelled import Labelled, new_names
-from plmlab.draws import below, pick
+from plmlab.draws import choice, randint
 
 KIND = "person"
 """The names that are exchanged: those whose words are names, where titles are made of words of the language."""
@@ -38,7 +38,7 @@ def alike(rng: Random, pool: Sequence[str], word: str) -> str:
     another."""
     known = {*world.full().vocabulary, word}
     while True:
-        one, other = pick(rng, pool), pick(rng, pool)
+        one, other = choice(rng, pool), choice(rng, pool)
         made = one[:len(one) // 2 + 1] + other[len(other) // 2:]
         if made not in known:
             return made
@@ -46,7 +46,7 @@ def alike(rng: Random, pool: Sequence[str], word: str) -> str:
 
 def small_letters(rng: Random, pool: Sequence[str], word: str) -> str:
     """A new word of as many letters as the old one; it owes the pool nothing."""
-    return "".join(ascii_lowercase[below(rng, 26)] for _ in word)
+    return "".join(ascii_lowercase[randint(rng, 26)] for _ in word)
 
 
 def at_random(rng: Random, pool: Sequence[str], word: str) -> str:
@@ -64,7 +64,7 @@ def renamed(way: str) -> tuple[Labelled, ...]:
     exchanged alike wherever it stands in a name."""
     rng, new = Random(f"renamed:{way}"), dict[tuple[bool, str], str]()
     told = []
-    for sentence in new_names()["exam"]:
+    for sentence in new_names()["test_set"]:
         [mention] = sentence.mentions
         if mention.entity.split(":")[0] != KIND:
             continue

@@ -1,4 +1,5 @@
-"""An ELMo whose directions are joined below the top, and what that does to its training: every slot is told its answer.
+"""An ELMo whose directions are joined below the top, and what that does to its training: every position is told its
+answer.
 
 A plain stack of bidirectional LSTMs hands both directions' states to the next layer. From the second layer on, the
 LSTM that reads from the left has, at each word, read what stands to its right, the word that it must say among it.
@@ -8,8 +9,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from plmlab.example import TwoWayBatch
-from plmlab.models.elmo import BiLM, BiLMConfig, BiLMState, ELMo, lstm, turned
+from plmlab.example import BidirectionalBatch
+from plmlab.models.elmo import BiLM, BiLMConfig, BiLMState, ELMo, lstm, reversed_padded
 
 
 class JoinedBiLM(BiLM):
@@ -34,7 +35,8 @@ class JoinedBiLM(BiLM):
         left, right, read = words, words, words
         shown = [torch.cat([words, words], -1)]
         for place, (one, other) in enumerate(zip(self.forwards.layers, self.backwards.layers, strict=True)):
-            from_left, from_right = one(read, lengths)[0], turned(other(turned(read, real), lengths)[0], real)
+            from_left, from_right = one(read, lengths)[0], reversed_padded(other(reversed_padded(read, real),
+                                                                                 lengths)[0], real)
             added = self.config.skip and place
             left, right = (from_left + left, from_right + right) if added else (from_left, from_right)
             read = torch.cat([left, right], -1)
@@ -47,19 +49,20 @@ class JoinedELMo(ELMo):
 
     bilm_class = JoinedBiLM
 
-    def hidden_states(self, batch: TwoWayBatch) -> Float[Tensor, "batch both model"]:
-        """What the last layer shows at the slots that are asked, those of each half in the order in which it reads."""
+    def hidden_states(self, batch: BidirectionalBatch) -> Float[Tensor, "batch both model"]:
+        """What the last layer shows at the positions that are asked, those of each half in the order in which it
+        reads."""
         tokens, real = whole(batch)
         left, right = self.bilm.read(self.words(tokens), real)[-1].chunk(2, -1)
-        return torch.cat([left[:, :-1], turned(right, real)[:, :-1]], 1)
+        return torch.cat([left[:, :-1], reversed_padded(right, real)[:, :-1]], 1)
 
 
-def whole(batch: TwoWayBatch) -> tuple[Int[Tensor, "batch time"], Bool[Tensor, "batch time"]]:
-    """The texts from [START] to [END], one slot more than either half has, and which slots are no padding.
+def whole(batch: BidirectionalBatch) -> tuple[Int[Tensor, "batch time"], Bool[Tensor, "batch time"]]:
+    """The texts from [START] to [END], one position more than either half has, and which positions are no padding.
 
-    The half from the right begins with [END], whose position is the number of slots before it.
+    The half from the right begins with [END], whose position is the number of positions before it.
     """
-    last = batch.backwards.positions[:, 0, :1].expand(len(batch.forwards.tokens), 1)
+    last = batch.backwards.position_ids[:, 0, :1].expand(len(batch.forwards.tokens), 1)
     longer = torch.cat([batch.forwards.tokens, batch.forwards.tokens[:, -1:]], 1)
     places = torch.arange(longer.shape[1], device=longer.device)
     return longer.scatter(1, last, batch.backwards.tokens[:, :1]), places <= last

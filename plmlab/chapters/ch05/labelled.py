@@ -22,7 +22,7 @@ from plmlab.world.grammar.sentence import Sentence
 Words = Sequence[str]
 KINDS = ("person", "company", "cafe", "film", "book")
 """The kinds of names that training text lacks some of."""
-NAMED = {"development": 30, "exam": 60}
+NAMED = {"development": 30, "test_set": 60}
 """Sentences for each kind of name."""
 DRAWN = 12_000
 """Sentences with held-out names, of which these are taken."""
@@ -43,7 +43,7 @@ class Task(NamedTuple):
     labels: tuple[str, ...]
     known: Callable[[int, int], list[Labelled]]
     development: Callable[[int, int], list[Labelled]]
-    exam: Callable[[], list[Labelled]]
+    test_set: Callable[[], list[Labelled]]
     score: Callable[[Sequence[Sequence[str]], Sequence[Labelled]], float]
 
 
@@ -53,7 +53,7 @@ def share(said: Sequence[Sequence[str]], rows: Sequence[Labelled]) -> float:
                  for one, gold in zip(words, labels, strict=True) if gold is not None)
 
 
-def names_found(said: Sequence[Sequence[str]], rows: Sequence[Labelled]) -> float:
+def name_f1(said: Sequence[Sequence[str]], rows: Sequence[Labelled]) -> float:
     """F1 over whole names."""
     return entity_f1(said, [[str(label) for label in labels] for _, labels in rows])
 
@@ -65,7 +65,7 @@ def new_names() -> dict[str, list[Sentence]]:
     by_kind: dict[str, list[str]] = defaultdict(list)
     for entity in sorted(world.full().held.entities):
         by_kind[entity.split(":")[0]].append(entity)
-    part = {entity: "development" if place % 3 == 0 else "exam"
+    part = {entity: "development" if place % 3 == 0 else "test_set"
             for some in by_kind.values() for place, entity in enumerate(some)}
     found: dict[str, dict[str, list[Sentence]]] = {name: {kind: [] for kind in KINDS} for name in NAMED}
     for sentence in islice(world.full().sentences("entities", seed=611), DRAWN):
@@ -138,7 +138,7 @@ def task_of(name: str) -> Task:
     """A task by its name: "names", "parts of speech" or "senses"; ValueError for another."""
     if name == "names":
         return Task(transfer.TAGS, labelled_names, lambda count, draw: of_names(new_names()["development"]),
-                    lambda: of_names(new_names()["exam"]), names_found)
+                    lambda: of_names(new_names()["test_set"]), name_f1)
     if name == "parts of speech":
         return Task(universal_tags(), lambda count, draw: of_tags("train", 700 + draw, count),
                     lambda count, draw: of_tags("train", 800 + draw, 150), lambda: of_tags("test", 900, 400), share)

@@ -40,8 +40,8 @@ def frequencies(world: World) -> dict[str, float]:
 def believed(world: World, words: Sequence[str]) -> list[Beliefs]:
     """What the best readers believe of each word of a sentence of training text."""
     automaton = world.automaton("train")
-    return [Beliefs(word, world.next_words(words[:slot]), previous_words(automaton, words[slot + 1:]),
-                    world.posterior(words, {slot})[0], frequencies(world)) for slot, word in enumerate(words)]
+    return [Beliefs(word, world.next_words(words[:position]), previous_words(automaton, words[position + 1:]),
+                    world.posterior(words, {position})[0], frequencies(world)) for position, word in enumerate(words)]
 
 
 def pooled(beliefs: Beliefs, left: float, right: float, usual: float) -> float:

@@ -11,7 +11,7 @@ from plmlab import transfer
 from plmlab.checkpoints import load
 from plmlab.interpret import watch
 from plmlab.objectives import masked
-from plmlab.world.datasets.tokenizer import ids, spelling
+from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 
 Layers = list[Float[Tensor, "word width"]]
 Reader = Callable[[Sequence[Sequence[str]]], Layers]
@@ -29,13 +29,14 @@ def bundled(name: str, folder: str, seed: int) -> Reader:
 
 
 def of_bert() -> Reader:
-    """What comes with the course as ``bert-world``: the embeddings, and each layer."""
-    model = load("bert-world")[0].bert
+    """What comes with the course as ``encoder-world``: the embeddings, and each layer."""
+    model = load("bert-world")[0].encoder
 
     @torch.no_grad()
     def read(sentences: Sequence[Sequence[str]]) -> Layers:
         with watch(model) as seen:
-            model(transfer.batch_of(lambda one: masked(ids(one), vocab=spelling().vocab, rng=Random(0), select=()),
+            model(transfer.batch_of(lambda one: masked(ids(one), vocab=world_tokenizer().vocab, rng=Random(0),
+                                                       select=()),
                                     sentences))
         return inside(seen.hidden(), sentences)
     return by_rows(read)
@@ -43,7 +44,7 @@ def of_bert() -> Reader:
 
 def inside(layers: Sequence[Float[Tensor, "batch time _"]], sentences: Sequence[Sequence[str]], before: int = 1,
            ) -> Layers:
-    """The slots of words alone, where so many slots stand before each sentence."""
+    """The positions of words alone, where so many positions stand before each sentence."""
     return [torch.cat([row[before:before + len(words)] for row, words in zip(layer, sentences, strict=True)])
             for layer in layers]
 

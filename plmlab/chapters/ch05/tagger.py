@@ -20,7 +20,7 @@ from plmlab.example import IGNORE
 from plmlab.layers.cells import LSTMCell
 from plmlab.layers.recurrent import Recurrent
 from plmlab.layers.scalar_mix import ScalarMix, centred
-from plmlab.world.datasets.tokenizer import ids, spelling
+from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 
 WIDTH, DROPOUT, UNKNOWN = 128, 0.3, 0.05
 """The BiLSTM's width, the share of its inputs that training drops, and the share of words that training shows as
@@ -55,7 +55,7 @@ class TaggedBatch:
 
     @property
     def real(self) -> Bool[Tensor, "batch time"]:
-        """The slots that are no padding."""
+        """The positions that are no padding."""
         return (torch.arange(self.words.shape[1]) < self.lengths[:, None]).to(self.words.device)
 
     def to(self, device: Any) -> Self:
@@ -74,7 +74,7 @@ class FixedMix(nn.Module):
 
     def forward(self, layers: Sequence[Float[Tensor, "batch time width"]], real: Bool[Tensor, "batch time"],
                 ) -> Float[Tensor, "batch time width"]:
-        """The mix at each slot, each layer brought to mean 0 and variance 1 first, as in `ScalarMix`."""
+        """The mix at each position, each layer brought to mean 0 and variance 1 first, as in `ScalarMix`."""
         return self.gamma * torch.stack([share * centred(layer, real)
                                          for share, layer in zip(self.fixed, layers, strict=True) if share]).sum(0)
 
@@ -105,11 +105,11 @@ class Tagger(nn.Module):
         self.output = nn.Linear(WIDTH, labels)
 
     def forward(self, batch: TaggedBatch) -> Float[Tensor, "batch time label"]:
-        """The logits of each slot's label."""
+        """The logits of each position's label."""
         words = batch.words
         if self.training:
             dropped = torch.rand(words.shape, device=words.device) < UNKNOWN
-            words = words.masked_fill(dropped, spelling().vocab.need("unk"))
+            words = words.masked_fill(dropped, world_tokenizer().vocab.need("unk"))
         x = self.table(words)
         if self.mix is not None:
             x = torch.cat([x, self.mix(batch.layers, batch.real)], -1)
@@ -126,9 +126,9 @@ def word_vectors() -> Float[Tensor, "vocab width"]:
     lack."""
     model, tokenizer = load("skipgram-world")
     matrix = model.token.weight.detach() / model.token.weight.detach().std()
-    table = torch.zeros(len(spelling()), matrix.shape[1])
+    table = torch.zeros(len(world_tokenizer()), matrix.shape[1])
     theirs = {word: i for i, word in enumerate(tokenizer.tokens(list(range(len(tokenizer)))))}
-    for i, word in enumerate(spelling().tokens(list(range(len(spelling()))))):
+    for i, word in enumerate(world_tokenizer().tokens(list(range(len(world_tokenizer()))))):
         if word in theirs and not word.startswith("["):
             table[i] = matrix[theirs[word]]
     return table

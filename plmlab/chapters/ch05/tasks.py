@@ -32,7 +32,7 @@ from plmlab.chapters.ch05.invented import WAYS, renamed
 from plmlab.chapters.ch05.labelled import Labelled, Task, Words, task_of
 from plmlab.chapters.ch05.readers import Reader, bundled
 from plmlab.chapters.ch05.tagger import FixedMix, QuickMix, Row, TaggedBatch, Tagger, row
-from plmlab.draws import below
+from plmlab.draws import randint
 from plmlab.example import IGNORE
 from plmlab.train import fit
 
@@ -129,13 +129,13 @@ def reached(folder: str, name: str, arm_name: str, count: int, lr: float, run: i
     def scored(model: Tagger, some: Sequence[Labelled], rows: Sequence[Row]) -> float:
         return task.score(said(model, task, rows), some)
 
-    known, chosen_by, asked = read(task.known(count, run)), task.development(count, run), task.exam()
+    known, chosen_by, asked = read(task.known(count, run)), task.development(count, run), task.test_set()
     development = read(chosen_by)
     width, layers = (known[0].layers[0].shape[1], len(known[0].layers)) if arm else (0, 0)
 
     def batches(step: int) -> TaggedBatch:
         rng = Random(f"{run}:{step}")
-        return TaggedBatch.of([known[below(rng, len(known))] for _ in range(BATCH)])
+        return TaggedBatch.of([known[randint(rng, len(known))] for _ in range(BATCH)])
 
     model = tagger(task, arm, width, layers, run)
     history = fit(model, batches, steps=STEPS, lr=lr, warmup=20, decay="none", evaluate_every=EVERY,

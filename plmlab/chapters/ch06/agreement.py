@@ -17,7 +17,7 @@ from torch import nn
 from plmlab import world
 from plmlab.batches import ExampleBatches
 from plmlab.chapters.ch06.readers import LSTM
-from plmlab.draws import below
+from plmlab.draws import randint
 from plmlab.example import Batch, Example
 from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.objectives import causal
@@ -55,7 +55,7 @@ def to_learn() -> list[Sentence]:
 
 
 @cache
-def exam() -> list[Sentence]:
+def test_set() -> list[Sentence]:
     """The sentences of the exam, none of them learned from."""
     return chains("test", 2, 1000)
 
@@ -63,14 +63,15 @@ def exam() -> list[Sentence]:
 @cache
 def to_choose() -> list[Sentence]:
     """The sentences that the learning rates are chosen with: neither learned from, nor in the exam."""
-    asked = {sentence.text for sentence in exam()}
+    asked = {sentence.text for sentence in test_set()}
     return [sentence for sentence in chains("test", 3, 600) if sentence.text not in asked]
 
 
 @cache
 def ids() -> dict[str, int]:
     """Word → id, for each of the English words of all these sentences."""
-    words = sorted({word for part in (to_learn(), exam(), to_choose()) for sentence in part for word in sentence.words})
+    words = sorted({word for part in (to_learn(), test_set(), to_choose()) for sentence in part
+                    for word in sentence.words})
     return {word: id for id, word in enumerate(words, Vocabulary(0).sentinels[-1] + 1)}
 
 
@@ -80,19 +81,19 @@ def vocab() -> Vocabulary:
 
 
 def examples(sentences: Sequence[Sentence]) -> list[Example]:
-    """The sentences as Examples, each slot to say the next word."""
+    """The sentences as Examples, each position to say the next word."""
     return [causal([ids()[word] for word in sentence.words], vocab=vocab(), rng=Random(0)) for sentence in sentences]
 
 
 def reading(sentences: Sequence[Sentence]) -> Batch:
-    """The batch of some sentences, each slot to say the next word."""
+    """The batch of some sentences, each position to say the next word."""
     return Batch.of(examples(sentences), pad=vocab().need("pad"))
 
 
 def lessons(seed: int) -> ExampleBatches:
     """Batches of 64 sentences to learn from, drawn with the seed."""
     learn = to_learn()
-    return ExampleBatches(lambda rng: examples([learn[below(rng, len(learn))] for _ in range(64)]), seed,
+    return ExampleBatches(lambda rng: examples([learn[randint(rng, len(learn))] for _ in range(64)]), seed,
                           vocab().need("pad"))
 
 
@@ -107,7 +108,7 @@ def build(kind: str, seed: int) -> nn.Module:
 
 def agreement(model: nn.Module, sentences: Sequence[Sentence] | None = None) -> Agreement:
     """Distance → the share of right verbs, on the exam or on other sentences."""
-    sentences = exam() if sentences is None else sentences
+    sentences = test_set() if sentences is None else sentences
     right: dict[int, list[bool]] = defaultdict(list)
     was_training = model.training
     model.eval()

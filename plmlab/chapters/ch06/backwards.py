@@ -5,7 +5,7 @@ from random import Random
 
 import torch
 
-from plmlab.draws import below
+from plmlab.draws import randint
 from plmlab.example import PairBatch
 from plmlab.models.transformer import Transformer, TransformerConfig
 from plmlab.objectives import sequence_to_sequence
@@ -23,7 +23,7 @@ def reversals(batch: int = 64, low: int = 4, high: int = 12) -> Callable[[int], 
 
     def draw(step: int) -> PairBatch:
         rng = Random(f"backwards {step}")
-        texts = [[vocab.words[below(rng, LETTERS)] for _ in range(low + below(rng, high - low + 1))]
+        texts = [[vocab.words[randint(rng, LETTERS)] for _ in range(low + randint(rng, high - low + 1))]
                  for _ in range(batch)]
         return PairBatch.of([sequence_to_sequence(text, text[::-1], vocab=vocab) for text in texts], pad=0)
     return draw

@@ -39,14 +39,14 @@ def draw_vectors(rng: Generator) -> Probes:
 
 
 def masked_weights(
-    scores: Float[Tensor, "query key"], may_look: Bool[Tensor, "query key"],
+    scores: Float[Tensor, "query key"], attn_mask: Bool[Tensor, "query key"],
 ) -> Float[Tensor, "query key"]:
     """Attention weights under a mask: the softmax of each query's scores over the keys that it may look at.
 
     True = may look. A hidden key gets the weight 0, as if it were not there: the others add up
     to 1. Every query may look at one key at least.
     """
-    return scores.masked_fill(~may_look, float("-inf")).softmax(-1)
+    return scores.masked_fill(~attn_mask, float("-inf")).softmax(-1)
 
 
 def draw_masks(rng: Generator) -> Probes:
@@ -100,10 +100,10 @@ def draw_sizes(_: Generator) -> Probes:
 def shift_right(
     sentences: list[list[int]], start: int, end: int, pad: int,
 ) -> tuple[Int[Tensor, "batch time"], Int[Tensor, "batch time"]]:
-    """What a decoder reads, and what each of its slots must say (the targets), for a batch.
+    """What a decoder reads, and what each of its positions must say (the targets), for a batch.
 
-    A sentence is a list of token ids. Slot 0 reads ``start`` and says the first token. Each
-    later slot reads a token and says the next one, and the slot that reads the last token says
+    A sentence is a list of token ids. Position 0 reads ``start`` and says the first token. Each
+    later position reads a token and says the next one, and the position that reads the last token says
     ``end``. Fill short rows up on the right: with ``pad`` in what is read, with −100 in the
     targets, where ``cross_entropy`` then counts no loss. With start 5, end 6 and pad 0,
     [[7, 8], [9]] is read as [[5, 7, 8], [5, 9, 0]]; the targets are [[7, 8, 6], [9, 6, −100]].
@@ -188,23 +188,23 @@ EXERCISES = (
     Exercise(
         "06.2", "the mask", masked_weights, draw_masks,
         mistakes={
-            "the mask is inverted: True = may look": edit("~may_look", "may_look"),
+            "the mask is inverted: True = may look": edit("~attn_mask", "attn_mask"),
             "the mask is multiplied in after the softmax, so the weights no longer add up to 1":
-                edit('.masked_fill(~may_look, float("-inf")).softmax(-1)', ".softmax(-1) * may_look"),
+                edit('.masked_fill(~attn_mask, float("-inf")).softmax(-1)', ".softmax(-1) * attn_mask"),
             "the mask comes after the softmax: where a hidden score is huge, it has left nothing for the others":
-                edit('return scores.masked_fill(~may_look, float("-inf")).softmax(-1)',
-                     "weights = scores.softmax(-1) * may_look\n    return weights / weights.sum(-1, keepdim=True)"),
+                edit('return scores.masked_fill(~attn_mask, float("-inf")).softmax(-1)',
+                     "weights = scores.softmax(-1) * attn_mask\n    return weights / weights.sum(-1, keepdim=True)"),
             "hidden scores become 0, not −∞: the softmax still gives them weight, for e⁰ is 1":
-                edit('scores.masked_fill(~may_look, float("-inf"))', "(scores * may_look)"),
+                edit('scores.masked_fill(~attn_mask, float("-inf"))', "(scores * attn_mask)"),
             "hidden scores become −100; a score may be lower still, and then the hidden key gets weight: −∞ is below "
             "all": edit('float("-inf")', "-100"),
             "whole keys are hidden, not pairs: a key that one query may not see is hidden from all":
-                edit("~may_look", "~may_look.all(0)"),
-            "the mask lies on its side: its rows are the queries": edit("~may_look", "~may_look.T"),
+                edit("~attn_mask", "~attn_mask.all(0)"),
+            "the mask lies on its side: its rows are the queries": edit("~attn_mask", "~attn_mask.T"),
             "the softmax runs over the queries (dim 0), not over the keys": edit("softmax(-1)", "softmax(0)"),
             "exp of a huge score is infinite, and ∞ · 0 is NaN: put −∞ at the hidden keys, and then use .softmax":
-                edit('return scores.masked_fill(~may_look, float("-inf")).softmax(-1)',
-                     "powers = scores.exp() * may_look\n    return powers / powers.sum(-1, keepdim=True)"),
+                edit('return scores.masked_fill(~attn_mask, float("-inf")).softmax(-1)',
+                     "powers = scores.exp() * attn_mask\n    return powers / powers.sum(-1, keepdim=True)"),
             "a maximum that starts at 0 stays 0 where all scores of a row are negative: start at −∞, or use .softmax":
                 edit("return scores", "seen = scores", ".softmax(-1)",
                      "\n    return by_exp(seen - largest_from_zero(seen))"),
@@ -241,7 +241,7 @@ EXERCISES = (
             "batch and head are merged into one axis": edit("-> batch head", "-> (batch head)"),
         },
         properties={
-            "tokens are mixed: a slot holds numbers that are not its own token's":
+            "tokens are mixed: a position holds numbers that are not its own token's":
                 lambda out, x, _: torch.equal(out.transpose(1, 2).flatten(2).sort(-1)[0], x.sort(-1)[0]),
         },
         hints=(
@@ -302,13 +302,13 @@ EXERCISES = (
             "the targets are filled up with pad: the model is trained to say padding": edit("[-100]", "[pad]"),
             "time stands before batch: one row a sentence is asked for (pad_sequence needs batch_first=True)":
                 edit("torch.tensor(read)", "torch.tensor(read).T", "torch.tensor(targets)", "torch.tensor(targets).T"),
-            "nothing is shifted: each slot reads the very token that it must say, and learns to copy":
+            "nothing is shifted: each position reads the very token that it must say, and learns to copy":
                 edit("[start, *tokens]", "[*tokens, end]"),
-            "it is shifted the wrong way: each slot reads the next token and must say the one before":
+            "it is shifted the wrong way: each position reads the next token and must say the one before":
                 edit("[*tokens, end]", "[start, *tokens]", "[start, *tokens] + [pad]", "[*tokens, end] + [pad]"),
         },
         properties={
-            "a slot that reads padding has something to say":
+            "a position that reads padding has something to say":
                 lambda out, rows, start, end, pad: bool((out[1][out[0] == pad] == IGNORE).all()),
         },
         hints=(

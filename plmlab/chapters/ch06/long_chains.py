@@ -15,7 +15,7 @@ from torch import nn
 from plmlab import world
 from plmlab.chapters.ch06.agreement import PREPOSITIONS
 from plmlab.chapters.ch06.readers import LSTM, SinusoidalGPT2
-from plmlab.draws import below
+from plmlab.draws import randint
 from plmlab.example import IGNORE, Batch
 from plmlab.models.gpt import GPTConfig
 from plmlab.recipes import none_if_diverged
@@ -47,21 +47,21 @@ def chain(between: int, rng: Random) -> tuple[list[str], str]:
         raise ValueError(f"places take 3 or 4 words each, and cannot fill {between}")
 
     def noun(plural: bool) -> str:
-        return nouns[below(rng, len(nouns))][plural]
+        return nouns[randint(rng, len(nouns))][plural]
     plural = rng.random() < 0.5
     told, left = ["the", noun(plural)], between
     while left:
         size = 3 + (rng.random() < 0.5)
         if left - size in (1, 2, 5) or left < size:
             size = 7 - size
-        adjective = [adjectives[below(rng, len(adjectives))]] * (size - 3)
-        told += [sorted(PREPOSITIONS)[below(rng, len(PREPOSITIONS))], "the", *adjective, noun(rng.random() < 0.5)]
+        adjective = [adjectives[randint(rng, len(adjectives))]] * (size - 3)
+        told += [sorted(PREPOSITIONS)[randint(rng, len(PREPOSITIONS))], "the", *adjective, noun(rng.random() < 0.5)]
         left -= size
     return told, VERBS[plural]
 
 
 def asked(between: int, seed: str, count: int = BATCH) -> Batch:
-    """A batch of such sentences; the last slot of each is to say the verb, and no other slot anything."""
+    """A batch of such sentences; the last position of each is to say the verb, and no other position anything."""
     rng, ids = Random(seed), words()[2]
     told = [chain(between, rng) for _ in range(count)]
     batch = Batch.continuing(torch.tensor([[ids[word] for word in sentence] for sentence, _ in told]), 0)
@@ -81,7 +81,7 @@ def build(kind: str, seed: int, between: int) -> nn.Module:
 
 
 @torch.no_grad()
-def right(model: nn.Module, between: int, part: str = "exam") -> float:
+def right(model: nn.Module, between: int, part: str = "test_set") -> float:
     """The share of 300 new sentences in which the right verb gets the higher probability; ``part`` draws them."""
     batch, verbs = asked(between, f"{part} {between}", 300), torch.tensor([words()[2][verb] for verb in VERBS])
     was_training = model.training
@@ -91,7 +91,7 @@ def right(model: nn.Module, between: int, part: str = "exam") -> float:
     return float((said == batch.targets[:, -1]).float().mean())
 
 
-def learn(kind: str, seed: int, lr: float, between: int, steps: int = STEPS, part: str = "exam", **options: Any,
+def learn(kind: str, seed: int, lr: float, between: int, steps: int = STEPS, part: str = "test_set", **options: Any,
           ) -> tuple[list[float], nn.Module, History]:
     """Train on sentences of one length; the share right after every ``EVERY`` steps, the model, the run's history."""
     model, seen = build(kind, seed, between), []

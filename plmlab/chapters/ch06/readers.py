@@ -18,9 +18,9 @@ class Sinusoids(Embeddings):
         self.position = Sinusoidal(config.model)  # type: ignore[assignment]
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """The vector that each slot starts with."""
+        """The vector that each position starts with."""
         tokens = self.token(batch.tokens)
-        return self.dropout(tokens * tokens.shape[-1]**0.5 + self.position(batch.positions[:, 0]))
+        return self.dropout(tokens * tokens.shape[-1]**0.5 + self.position(batch.position_ids[:, 0]))
 
 
 class SinusoidalGPT2(GPT2):
@@ -57,7 +57,7 @@ class LSTM(nn.Module):
         bias[:width] = -bias[width:2 * width]
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time vocab"]:
-        """The logits of the next word at each slot."""
+        """The logits of the next word at each position."""
         return F.linear(self.steps(self.token(batch.tokens))[0], self.token.weight)
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:

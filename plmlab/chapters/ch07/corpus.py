@@ -16,10 +16,10 @@ from plmlab.example import Batch, Example
 from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.train import History, fit
 from plmlab.world.datasets.batches import next_word_batch, next_word_examples
-from plmlab.world.datasets.tokenizer import small_spelling
+from plmlab.world.datasets.tokenizer import small_world_tokenizer
 
 OTHER = {"is": "are", "are": "is"}
-EXAM = 100
+TEST_SIZE = 100
 """So many sentences are kept for the exam, and no text of the pretraining holds them."""
 STEPS = 500
 
@@ -39,7 +39,7 @@ def agreeing() -> dict[Words, str]:
 @cache
 def kept() -> frozenset[Words]:
     """The sentences of the exam, which no text of the pretraining holds."""
-    return frozenset(list(agreeing())[:EXAM])
+    return frozenset(list(agreeing())[:TEST_SIZE])
 
 
 def sentences(seed: float, count: int) -> list[Words]:
@@ -65,28 +65,29 @@ def floor() -> float:
 
 def ids(words: Sequence[str]) -> list[int]:
     """The ids of some words, one token a word."""
-    return small_spelling().encode(" ".join(words), plain=True)
+    return small_world_tokenizer().encode(" ".join(words), plain=True)
 
 
 def examples(rows: Sequence[Sequence[str]]) -> list[Example]:
-    """The texts as Examples, each slot to say the next word."""
-    return next_word_examples(rows, small_spelling())
+    """The texts as Examples, each position to say the next word."""
+    return next_word_examples(rows, small_world_tokenizer())
 
 
 def reading(rows: Sequence[Sequence[str]]) -> Batch:
-    """The batch of some texts, each slot to say the next word."""
-    return next_word_batch(rows, small_spelling())
+    """The batch of some texts, each position to say the next word."""
+    return next_word_batch(rows, small_world_tokenizer())
 
 
 def fresh(seed: int) -> GPT2:
     """A GPT-2 of three layers of 64 that has read nothing, with random weights of this seed."""
     torch.manual_seed(seed)
-    return GPT2(GPTConfig(len(small_spelling()), time=128, layers=3, model=64, heads=4, dropout=0.0))
+    return GPT2(GPTConfig(len(small_world_tokenizer()), time=128, layers=3, model=64, heads=4, dropout=0.0))
 
 
 def lessons(seed: int) -> ExampleBatches:
     """Batches of 32 sentences to learn from, drawn with the seed."""
-    return ExampleBatches(lambda rng: examples(sentences(rng.random(), 32)), seed, small_spelling().vocab.need("pad"))
+    return ExampleBatches(lambda rng: examples(sentences(rng.random(), 32)), seed,
+                          small_world_tokenizer().vocab.need("pad"))
 
 
 def pretrain(seed: int, steps: int = STEPS, **options: Any) -> tuple[GPT2, History]:
@@ -103,6 +104,6 @@ def pretrained(seed: int) -> GPT2:
 
 def read_by(seed: int, steps: int = STEPS) -> list[Words]:
     """The very sentences that `pretrain` gives to the GPT-2 of a seed, in order."""
-    batches, vocab = lessons(seed), small_spelling().vocab
+    batches, vocab = lessons(seed), small_world_tokenizer().vocab
     rows = [row for step in range(steps) for row in batches(step).targets.tolist()]
-    return [tuple(small_spelling().tokens(row[:row.index(vocab.need("end"))])) for row in rows]
+    return [tuple(small_world_tokenizer().tokens(row[:row.index(vocab.need("end"))])) for row in rows]

@@ -12,8 +12,8 @@ from plmlab.exercises.mistakes import within
 def language_model_loss(logits: Float[Tensor, "time vocab"], tokens: Int[Tensor, "time"]) -> Float[Tensor, ""]:
     """The loss of a causal language model on one text, in nats.
 
-    Slot t reads tokens[t], and ``logits[t]`` are what it says of the token that comes next. The
-    loss is the mean of −log p(the token that did come next). The last slot says something too,
+    Position t reads tokens[t], and ``logits[t]`` are what it says of the token that comes next. The
+    loss is the mean of −log p(the token that did come next). The last position says something too,
     but nothing comes after it, so that it does not count.
     """
     logprobs = logits.log_softmax(-1)
@@ -127,7 +127,7 @@ def draw_layers(rng: Generator) -> Probes:
 
     small = torch.tensor([[[1.0, 3.0], [0.0, 2.0]]])
     return {
-        "one layer, two slots": (small, torch.tensor([1.0, 2.0]), torch.tensor([0.0, 1.0]), torch.eye(2)),
+        "one layer, two positions": (small, torch.tensor([1.0, 2.0]), torch.tensor([0.0, 1.0]), torch.eye(2)),
         "three layers": stack(3, 4, 5, 7),
         "a wider model": stack(2, 3, 8, 6),
         "vectors close to 0": (0.003 * randn(2, 4, 6, generator=rng), *stack(2, 4, 6, 5)[1:]),
@@ -141,7 +141,7 @@ def fine_tuning_loss(
     """L = L_class + λ · L_words, with λ = ``auxiliary``.
 
     L_class is the mean of −log p(class) over the texts. L_words is the mean of −log p(token) over
-    all targets of the batch. A target of −100 is padding, or a slot with nothing to say: it does
+    all targets of the batch. A target of −100 is padding, or a position with nothing to say: it does
     not count, neither in the sum nor in the number that the mean divides by.
     """
     of_classes = torch.nn.functional.cross_entropy(class_logits, classes)
@@ -170,16 +170,16 @@ EXERCISES = (
     Exercise(
         "07.1", "the loss of a language model", language_model_loss, draw_texts,
         mistakes={
-            "nothing is shifted: each slot is asked for the token that it has just read":
+            "nothing is shifted: each position is asked for the token that it has just read":
                 edit("logprobs[:-1]", "logprobs", "[1:, None]", "[:, None]"),
-            "it is shifted the wrong way: each slot is asked for the token before":
+            "it is shifted the wrong way: each position is asked for the token before":
                 edit("logprobs[:-1]", "logprobs[1:]", "[1:, None]", "[:-1, None]"),
-            "the last slot is asked for the first token: rolling round is no shifting":
+            "the last position is asked for the first token: rolling round is no shifting":
                 edit("logprobs[:-1]", "logprobs", "tokens[1:, None]", "tokens.roll(-1)[:, None]"),
-            "each slot is asked for all tokens of the text; it is asked for the one that comes next":
+            "each position is asked for all tokens of the text; it is asked for the one that comes next":
                 edit(".gather(-1, tokens[1:, None])", "[:, tokens[1:]]"),
             "the losses are added up, not averaged": edit("mean", "sum"),
-            "the sum is divided by the number of slots; one of them is not asked":
+            "the sum is divided by the number of positions; one of them is not asked":
                 edit("mean()", "sum() / len(tokens)"),
             "the sign is wrong: a log-probability is below 0, and its negative is the loss": edit("-said", "said"),
             "the softmax is taken twice: cross_entropy wants the logits, and takes the softmax itself":
@@ -190,13 +190,13 @@ EXERCISES = (
                 edit("log_softmax(-1)", "softmax(-1).log()"),
         },
         properties={
-            "it is below the smallest loss of any slot, or above the largest, so it is no mean of them":
+            "it is below the smallest loss of any position, or above the largest, so it is no mean of them":
                 lambda out, logits, tokens: bool((losses := torch.nn.functional.cross_entropy(
                     logits[:-1], tokens[1:], reduction="none")).min() - 1e-3 <= out <= losses.max() + 1e-3),
         },
         hints=(
-            "Write the tokens 7, 8, 9 in a row. Which token must slot 0 say? Which slot has nothing to say?",
-            "logits[:-1] are the slots that count, and tokens[1:] what they had to say. Turn the logits into "
+            "Write the tokens 7, 8, 9 in a row. Which token must position 0 say? Which position has nothing to say?",
+            "logits[:-1] are the positions that count, and tokens[1:] what they had to say. Turn the logits into "
             "log-probabilities, and take one number out of each row.",
             "logits.log_softmax(-1) keeps large logits finite. .gather(-1, ids[:, None]) takes the number at ids[t] "
             "out of row t.",
@@ -266,7 +266,7 @@ EXERCISES = (
             "the norm is missing": edit("(normed * scale + shift)", "hidden"),
             "it divides by the variance; the deviation is its root": edit(".sqrt()", ""),
             "scale and shift are missing": edit("(normed * scale + shift)", "normed"),
-            "the norm runs over the slots, not over each vector":
+            "the norm runs over the positions, not over each vector":
                 edit("hidden.mean(-1", "hidden.mean(1", "square().mean(-1", "square().mean(1"),
             "scale and shift have changed places: scale multiplies, shift is added":
                 edit("scale + shift", "shift + scale"),
@@ -299,15 +299,15 @@ EXERCISES = (
             "both go through a softmax before cross_entropy; it wants logits, and takes the softmax itself":
                 edit("class_logits, classes", "class_logits.softmax(-1), classes",
                      "word_logits.flatten", "word_logits.softmax(-1).flatten"),
-            "a view to [batch vocab time] mixes slots and tokens: .transpose(1, 2) swaps two axes, .view does not":
+            "a view to [batch vocab time] mixes positions and tokens: .transpose(1, 2) swaps two axes, .view does not":
                 edit("word_logits.flatten", "cut_across(word_logits).flatten"),
-            "the targets are shifted once more: `targets` says already what each slot must say":
+            "the targets are shifted once more: `targets` says already what each position must say":
                 edit("word_logits.flatten", "word_logits[:, :-1].flatten", "targets.flatten", "targets[:, 1:].flatten"),
             "token 0 is left out too: it is a token as any other, only −100 is none":
                 edit("targets.flatten", "targets.masked_fill(targets == 0, -100).flatten"),
-            "−100 is taken for a token: those slots are asked for token 0":
+            "−100 is taken for a token: those positions are asked for token 0":
                 edit("targets.flatten", "targets.clamp(min=0).flatten"),
-            "the words' mean divides by all slots, those with nothing to say too":
+            "the words' mean divides by all positions, those with nothing to say too":
                 edit("ignore_index=-100)", 'ignore_index=-100, reduction="sum") / targets.numel()'),
         },
         properties={
@@ -319,7 +319,8 @@ EXERCISES = (
         },
         hints=(
             "Both parts are cross-entropies. What is the mean of each taken over?",
-            "Cross-entropy wants a row for each question: lay all slots of all texts in one long row of questions, and "
+            "Cross-entropy wants a row for each question: lay all positions of all texts in one long row of questions, "
+            "and "
             "leave out those whose target is −100.",
             "torch.nn.functional.cross_entropy(logits, targets) takes the mean, and skips −100 by itself. "
             "word_logits.flatten(0, 1) makes the long row.",

@@ -15,14 +15,14 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from plmlab.batches import ExampleBatches
-from plmlab.chapters.ch07.corpus import EXAM, OTHER, Words, agreeing, fresh, ids, kept, pretrained, reading
-from plmlab.draws import below, shuffled
+from plmlab.chapters.ch07.corpus import OTHER, TEST_SIZE, Words, agreeing, fresh, ids, kept, pretrained, reading
+from plmlab.draws import randint, shuffled
 from plmlab.example import IGNORE, Batch, Example
 from plmlab.models.gpt import GPT2
 from plmlab.models.gpt_classifier import GPTClassifier
-from plmlab.objectives import extracted
+from plmlab.objectives import gpt_classification
 from plmlab.train import Diverged, History, fit
-from plmlab.world.datasets.tokenizer import small_spelling
+from plmlab.world.datasets.tokenizer import small_world_tokenizer
 
 DEVELOPMENT = 32
 """So many of the sentences that are not the exam's say which weights are kept, and which learning rate is best."""
@@ -37,12 +37,12 @@ Judged = tuple[Words, int]
 
 def labelled_examples(rows: Sequence[Judged]) -> list[Example]:
     """Labelled sentences as GPT reads them: [START] … [END], and what is asked is asked at [END]."""
-    return [extracted(ids(words), right, vocab=small_spelling().vocab) for words, right in rows]
+    return [gpt_classification(ids(words), right, vocab=small_world_tokenizer().vocab) for words, right in rows]
 
 
 def judging(rows: Sequence[Judged]) -> Batch:
     """The batch of labelled sentences as GPT reads them."""
-    return Batch.of(labelled_examples(rows), pad=small_spelling().vocab.need("pad"))
+    return Batch.of(labelled_examples(rows), pad=small_world_tokenizer().vocab.need("pad"))
 
 
 def spoilt(words: Words) -> Words:
@@ -50,9 +50,9 @@ def spoilt(words: Words) -> Words:
     return tuple(OTHER.get(word, word) for word in words)
 
 
-def labelled(count: int, seed: int) -> list[Judged]:
+def training_rows(count: int, seed: int) -> list[Judged]:
     """So many labelled sentences to learn from; every second one is spoilt, with label 0."""
-    rest = list(agreeing())[EXAM + DEVELOPMENT:]
+    rest = list(agreeing())[TEST_SIZE + DEVELOPMENT:]
     chosen = shuffled(Random(seed), rest)[:count]
     return [(spoilt(words), 0) if place % 2 else (words, 1) for place, words in enumerate(chosen)]
 
@@ -63,7 +63,7 @@ def twice(sentences: Sequence[Words]) -> Batch:
 
 
 @cache
-def exam() -> Batch:
+def test_set() -> Batch:
     """The batch of the exam: the kept sentences, each twice."""
     return twice(sorted(kept()))
 
@@ -71,7 +71,7 @@ def exam() -> Batch:
 @cache
 def development() -> Batch:
     """The batch of the sentences that say which weights are kept, each twice; neither in the exam nor labelled."""
-    return twice(list(agreeing())[EXAM:EXAM + DEVELOPMENT])
+    return twice(list(agreeing())[TEST_SIZE:TEST_SIZE + DEVELOPMENT])
 
 
 class Judge(GPTClassifier):
@@ -92,12 +92,13 @@ def tune(gpt: GPT2, labels: int, auxiliary: float, seed: int, lr: float, steps: 
     are the weights with the lowest loss on the development sentences, looked at after every ``EVERY``.
     """
     torch.manual_seed(seed)
-    rows = labelled(labels, seed)
-    model = Judge.on(gpt, labels=2, extract=small_spelling().vocab.need("end"), auxiliary=auxiliary)
+    rows = training_rows(labels, seed)
+    model = Judge.from_pretrained(gpt, labels=2, extract=small_world_tokenizer().vocab.need("end"), auxiliary=auxiliary)
 
     def draw(rng: Random) -> list[Example]:
-        return labelled_examples([rows[below(rng, labels)] for _ in range(32)])
-    history = fit(model, ExampleBatches(draw, seed, small_spelling().vocab.need("pad")), steps=steps, lr=lr, warmup=20,
+        return labelled_examples([rows[randint(rng, labels)] for _ in range(32)])
+    history = fit(model, ExampleBatches(draw, seed, small_world_tokenizer().vocab.need("pad")), steps=steps, lr=lr,
+                  warmup=20,
                   decay="none", evaluate=[development()], evaluate_every=EVERY, patience=max(1, steps // EVERY),
                   **options)
     return model, history
@@ -106,12 +107,12 @@ def tune(gpt: GPT2, labels: int, auxiliary: float, seed: int, lr: float, steps: 
 def accuracy(model: GPTClassifier) -> float:
     """The share of the exam that a classifier gets right."""
     with torch.no_grad():
-        return float((model(exam()).argmax(-1) == exam().labels["class"]).float().mean())
+        return float((model(test_set()).argmax(-1) == test_set().labels["class"]).float().mean())
 
 
 def likelier(cost: Callable[[Words], float]) -> float:
     """The share of the exam's pairs of which the right sentence costs less than the spoilt one; no label is needed."""
-    return sum(cost(words) < cost(spoilt(words)) for words in sorted(kept())) / EXAM
+    return sum(cost(words) < cost(spoilt(words)) for words in sorted(kept())) / TEST_SIZE
 
 
 def cost(gpt: GPT2) -> Callable[[Words], float]:

@@ -17,12 +17,12 @@ import torch
 
 from plmlab.batches import ExampleBatches
 from plmlab.chapters.ch07.corpus import Words, agreeing, examples, kept, pretrained, reading
-from plmlab.draws import below, shuffled
+from plmlab.draws import randint, shuffled
 from plmlab.example import IGNORE, Batch, Example
 from plmlab.models.gpt import GPT2
 from plmlab.recipes import none_if_diverged
 from plmlab.train import History, fit
-from plmlab.world.datasets.tokenizer import small_spelling
+from plmlab.world.datasets.tokenizer import small_world_tokenizer
 
 NAMES = ("red", "blue", "piano", "violin", "no", "with", "noon", "wood", "sings", "from", "money", "her")
 EXAM_NAMES = ("red", "blue")
@@ -47,7 +47,7 @@ def row(rng: Random, names: Sequence[str], kinds: Sequence[int], of_the_exam: bo
     told: list[str] = []
     for kind in kinds:
         pool = pools(of_the_exam)[kind]
-        told += [*pool[below(rng, len(pool))], names[kind]]
+        told += [*pool[randint(rng, len(pool))], names[kind]]
     return told
 
 
@@ -58,14 +58,14 @@ def prompt(rng: Random, shots: int, kind: int) -> Prompt:
     return whole[:-1], whole[-1]
 
 
-def exam(shots: int, seed: int) -> list[Prompt]:
+def test_set(shots: int, seed: int) -> list[Prompt]:
     """The prompts of an exam, as many of each kind."""
     rng = Random(f"exam {shots} {seed}")
     return [prompt(rng, shots, place % 2) for place in range(QUESTIONS)]
 
 
 def named(rows: Sequence[Sequence[str]]) -> list[Example]:
-    """Rows as Examples, in which only the slots before a name must say something: the name."""
+    """Rows as Examples, in which only the positions before a name must say something: the name."""
     told = []
     for words, example in zip(rows, examples(rows), strict=True):
         asked = torch.zeros_like(example.targets, dtype=torch.bool)
@@ -76,14 +76,14 @@ def named(rows: Sequence[Sequence[str]]) -> list[Example]:
 
 def drawn(rng: Random, count: int = 16) -> list[Example]:
     """Rows of eight sentences to learn from, each with a pair of names drawn for it."""
-    return named([row(rng, PAIRS[below(rng, len(PAIRS))], [below(rng, 2) for _ in range(ROW)], of_the_exam=False)
+    return named([row(rng, PAIRS[randint(rng, len(PAIRS))], [randint(rng, 2) for _ in range(ROW)], of_the_exam=False)
                   for _ in range(count)])
 
 
 def rewarded(seed: int, lr: float, **options: Any) -> tuple[GPT2, History]:
     """A pretrained GPT-2 after ``STEPS`` updates on rows that reward who uses what stood before."""
     gpt = deepcopy(pretrained(seed))
-    rows = ExampleBatches(drawn, f"rows {seed}", small_spelling().vocab.need("pad"))
+    rows = ExampleBatches(drawn, f"rows {seed}", small_world_tokenizer().vocab.need("pad"))
     return gpt, fit(gpt, rows, steps=STEPS, lr=lr, warmup=20, decay="none", **options)
 
 
@@ -92,8 +92,8 @@ def answers(gpt: GPT2, prompts: Sequence[Prompt]) -> tuple[list[str], list[str]]
     """Behind each prompt: the word that a GPT finds likeliest, and the likelier of the two names."""
     logits = gpt(reading([words for words, _ in prompts]))
     said = logits[torch.arange(len(prompts)), torch.tensor([len(words) for words, _ in prompts])]
-    two = said[:, [small_spelling().id(name) for name in EXAM_NAMES]].argmax(-1).tolist()
-    return small_spelling().tokens(said.argmax(-1).tolist()), [EXAM_NAMES[place] for place in two]
+    two = said[:, [small_world_tokenizer().id(name) for name in EXAM_NAMES]].argmax(-1).tolist()
+    return small_world_tokenizer().tokens(said.argmax(-1).tolist()), [EXAM_NAMES[place] for place in two]
 
 
 def most_alike(words: Sequence[str]) -> str:
@@ -117,7 +117,7 @@ def marks(free: Sequence[str], chosen: Sequence[str], prompts: Sequence[Prompt])
 
 def asked(answer: Callable[[Sequence[Prompt]], Answers], seed: int) -> dict[str, dict[str, float]]:
     """Examples in the prompt → the marks of who answers."""
-    exams = {shots: exam(shots, seed) for shots in SHOTS}
+    exams = {shots: test_set(shots, seed) for shots in SHOTS}
     return {str(shots): marks(*answer(prompts), prompts) for shots, prompts in exams.items()}
 
 
@@ -141,7 +141,7 @@ def rival(seed: int) -> dict[str, dict[str, float]]:
 def rate_score(lr: float, seed: int) -> float:
     """How good a learning rate is: minus the loss on rows that it was not trained on, in nats a name."""
     gpt, _ = rewarded(seed, lr, show=False)
-    new = Batch.of(drawn(Random(f"development {seed}"), 64), pad=small_spelling().vocab.need("pad"))
+    new = Batch.of(drawn(Random(f"development {seed}"), 64), pad=small_world_tokenizer().vocab.need("pad"))
     with torch.no_grad():
         return -float(gpt.loss(new))
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from plmlab.transfer import exam, labelled
+from plmlab.transfer import test_set, training_rows
 
 
 def overlap(one: Sequence[str], other: Sequence[str]) -> float:
@@ -15,6 +15,6 @@ def overlap_score() -> float:
     threshold: the one that is best on the labels to learn from."""
     def score(rows: Sequence, threshold: float) -> float:
         return sum((overlap(row.first, row.second) >= threshold) == row.same for row in rows) / len(rows)
-    learned = labelled("a pair", 0)
+    learned = training_rows("a pair", 0)
     best = max((step / 40 for step in range(41)), key=lambda threshold: score(learned, threshold))
-    return score(exam("a pair"), best)
+    return score(test_set("a pair"), best)

@@ -1,7 +1,7 @@
 """What BERT is compared with: readers of its layers (§5.3), and a BERT that sees the left side only (§5.1, table 5).
 
-Each reads a batch as BERT does and gives a vector a slot, so that the heads of the four tasks stand on it. What is new
-in an encoder, and so not pretrained, is called ``top``. In slot 0 they give what the whole text is judged by.
+Each reads a batch as BERT does and gives a vector a position, so that the heads of the four tasks stand on it. What is
+new in an encoder, and so not pretrained, is called ``top``. In position 0 they give what the whole text is judged by.
 """
 
 from dataclasses import replace
@@ -25,8 +25,8 @@ class BiLSTM(nn.Module):
         self.recurrent = Recurrent(LSTMCell, inputs, outputs // 2, layers, bidirectional=True)
 
     def forward(self, x: Float[Tensor, "batch time inputs"], batch: Batch) -> Float[Tensor, "batch time outputs"]:
-        """A vector for each slot, from what stands on both sides of it; padding is not read, and gets zeros."""
-        return self.recurrent(x, batch.looked_at.sum(1))[0]
+        """A vector for each position, from what stands on both sides of it; padding is not read, and gets zeros."""
+        return self.recurrent(x, batch.padding_mask.sum(1))[0]
 
 
 class Encoder(BERT):
@@ -45,7 +45,7 @@ class Encoder(BERT):
 
 
 class AllLayers(Encoder):
-    """The vectors of all layers side by side, the embeddings' too; a text is judged by the mean of its slots.
+    """The vectors of all layers side by side, the embeddings' too; a text is judged by the mean of its positions.
 
     ``top`` is one matrix: with the head's behind it, still a linear reader.
     """
@@ -66,16 +66,16 @@ class AllLayers(Encoder):
 
     def all_layers(self, batch: Batch) -> Float[Tensor, "batch time all"]:
         """The vectors of all layers side by side."""
-        return torch.cat([*self.layered(batch)], -1)
+        return torch.cat([*self.all_hidden_states(batch)], -1)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """A vector for each slot; in slot 0 the mean of all."""
-        x, real = self.read(self.all_layers(batch), batch), batch.looked_at[..., None]
+        """A vector for each position; in position 0 the mean of all."""
+        x, real = self.read(self.all_layers(batch), batch), batch.padding_mask[..., None]
         mean = (x * real).sum(1, keepdim=True) / real.sum(1, keepdim=True)
         return torch.cat([mean, x[:, 1:]], 1)
 
     def pool(self, hidden: Float[Tensor, "batch time model"]) -> Float[Tensor, "batch model"]:
-        """The mean, as it stands in slot 0."""
+        """The mean, as it stands in position 0."""
         return hidden[:, 0]
 
 
@@ -93,20 +93,21 @@ class AllLayersBiLSTM(AllLayers):
 
 
 class LeftToRight(Encoder):
-    """A BERT in which a slot sees itself and what stands left of it, as in GPT (table 5, "LTR")."""
+    """A BERT in which a position sees itself and what stands left of it, as in GPT (table 5, "LTR")."""
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """The vector of each slot, made of its left side."""
+        """The vector of each position, made of its left side."""
         return super().forward(replace(batch, visible=replace(batch.visible, causal=True)))
 
 
-class LastSlot(LeftToRight):
-    """The same for tuning: a text is judged by its last slot, the only one that sees all; [CLS] sees itself alone."""
+class LastPosition(LeftToRight):
+    """The same for tuning: a text is judged by its last position, the only one that sees all; [CLS] sees itself
+    alone."""
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """The vector of each slot; in slot 0 that of the last."""
+        """The vector of each position; in position 0 that of the last."""
         x = super().forward(batch)
-        last = x[torch.arange(len(x)), batch.looked_at.sum(1) - 1]
+        last = x[torch.arange(len(x)), batch.padding_mask.sum(1) - 1]
         return torch.cat([last[:, None], x[:, 1:]], 1)
 
 
@@ -118,5 +119,5 @@ class LeftToRightBiLSTM(LeftToRight):
         self.top = BiLSTM(config.model, config.model, 1)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """The BiLSTM's vectors: that of slot 0 has read the whole text from the right."""
+        """The BiLSTM's vectors: that of position 0 has read the whole text from the right."""
         return self.top(super().forward(batch), batch)

@@ -19,11 +19,11 @@ def corrupt(
     tokens: Int[Tensor, "time"], selected: Bool[Tensor, "time"], dice: Float[Tensor, "time"],
     random_words: Int[Tensor, "time"], mask: int,
 ) -> tuple[Int[Tensor, "time"], Int[Tensor, "time"]]:
-    """What BERT is shown of a text, and what each slot must say (the targets).
+    """What BERT is shown of a text, and what each position must say (the targets).
 
-    The dice, from 0 to below 1, decide what a selected slot shows: below 0.8 the id ``mask``, from
+    The dice, from 0 to below 1, decide what a selected position shows: below 0.8 the id ``mask``, from
     0.8 to below 0.9 its word in ``random_words``, from 0.9 on its own token. Whatever it shows, it
-    must say its own token. A slot that is not selected shows its token, and has the target −100.
+    must say its own token. A position that is not selected shows its token, and has the target −100.
     """
     masked = selected & (dice < 0.8)
     swapped = selected & ~masked & (dice < 0.9)
@@ -54,9 +54,9 @@ def masked_loss(
 ) -> Float[Tensor, ""]:
     """The loss of the masked language model over a batch, in nats.
 
-    ``hidden`` is what the last layer makes of each slot. The logit of a token there is the dot
-    product of the slot's vector with the token's embedding, plus the token's bias. The loss is the
-    mean of −log p(target) over all slots of the batch that have one. A target of −100 is none.
+    ``hidden`` is what the last layer makes of each position. The logit of a token there is the dot
+    product of the position's vector with the token's embedding, plus the token's bias. The loss is the
+    mean of −log p(target) over all positions of the batch that have one. A target of −100 is none.
     """
     asked = targets != -100
     logprobs = (hidden[asked] @ embedding.T + bias).log_softmax(-1)
@@ -81,7 +81,7 @@ def draw_batches(rng: Generator) -> Probes:
         "logits in the hundreds": batch(2, 5, 8, 6, scale=100.0),
         "all logits far below 0": (*batch(2, 4, 3, 7)[:2], randn(7, generator=rng) - 150,
                                    torch.tensor([[-100, 6, 0, 3], [2, -100, -100, -100]])),
-        "a single slot": (randn(1, 1, 5, generator=rng), randn(4, 5, generator=rng), randn(4, generator=rng),
+        "a single position": (randn(1, 1, 5, generator=rng), randn(4, 5, generator=rng), randn(4, generator=rng),
                           torch.tensor([[3]])),
     }
 
@@ -96,9 +96,9 @@ def embed(
     first: list[int], second: list[int], cls: int, sep: int, E_token: Float[Tensor, "vocab model"],
     E_position: Float[Tensor, "longest model"], E_segment: Float[Tensor, "2 model"],
 ) -> Float[Tensor, "time model"]:
-    """The vectors that BERT starts with: [CLS] first [SEP] second [SEP], one row a slot.
+    """The vectors that BERT starts with: [CLS] first [SEP] second [SEP], one row a position.
 
-    A slot's vector is the sum of three rows: of its token, of its position, and of its segment.
+    A position's vector is the sum of three rows: of its token, of its position, and of its segment.
     Positions count from 0 to the end. The segment is 0 for [CLS], the first sentence and the
     [SEP] after it, then 1. Each sum is taken to mean 0 and variance 1: add 1e-12 to the variance,
     and divide by the width, not by one less. No scale, no shift.
@@ -125,11 +125,11 @@ def draw_pairs(rng: Generator) -> Probes:
 def span(
     start: Float[Tensor, "time"], end: Float[Tensor, "time"], first: int, longest: int,
 ) -> tuple[int, int]:
-    """The answer to a question: the slots of its first and of its last token, (i, j).
+    """The answer to a question: the positions of its first and of its last token, (i, j).
 
     The answer is the span with the largest start[i] + end[j], where ``start`` and ``end`` are
     logits. It does not end before it starts, has at most ``longest`` tokens, and lies in the text,
-    which begins at slot ``first``; before that stands the question. Slots count from [CLS] = 0.
+    which begins at position ``first``; before that stands the question. Positions count from [CLS] = 0.
     """
     spans = [(i, j) for i in range(first, len(start)) for j in range(i, min(i + longest, len(end)))]
     i, j = max(spans, key=lambda ends: float(start[ends[0]] + end[ends[1]]))
@@ -137,7 +137,7 @@ def span(
 
 
 def draw_questions(rng: Generator) -> Probes:
-    """Inputs for 08.4: name → (start logits, end logits, first slot of the text, longest answer)."""
+    """Inputs for 08.4: name → (start logits, end logits, first position of the text, longest answer)."""
     def question(start: Numbers, end: Numbers, first: int, longest: int) -> tuple[Tensor, Tensor, int, int]:
         return torch.tensor(start), torch.tensor(end), first, longest
 
@@ -153,7 +153,7 @@ def draw_questions(rng: Generator) -> Probes:
         "all logits are negative":
             question([-50.0, -71, -66, -64.5, -69, -62, -63], [-50.0, -75, -70, -66, -67, -68, -61], 2, 3),
         "padding at the end": question([1.0, 0, 2, -1, 3, 0.5, -1e4, -1e4], [0.0, 4, 1, 2, -2, 2.5, -1e4, -1e4], 2, 2),
-        "twenty slots": (2 * randn(20, generator=rng), 2 * randn(20, generator=rng), 5, 4),
+        "twenty positions": (2 * randn(20, generator=rng), 2 * randn(20, generator=rng), 5, 4),
     }
 
 
@@ -167,7 +167,7 @@ def guess_at_once(joint: Float[Tensor, "one other"]) -> tuple[Float[Tensor, "one
     """Two words are hidden at once: the best that BERT can say of the pair, and what that loses.
 
     ``joint[a, b]`` is how likely words a and b are to stand there together, exactly. The best
-    reader that guesses each slot without knowing the other says the chances of a, whatever b is,
+    reader that guesses each position without knowing the other says the chances of a, whatever b is,
     and of b, whatever a is; a pair then gets the product. Give back the product, and its
     divergence from the truth in nats: KL = Σ joint · ln(joint / product), where a pair that never
     comes adds 0.
@@ -198,8 +198,8 @@ def head_scores(
 ) -> Float[Tensor, "head"]:
     """How well each head knows a relation, such as that of a verb to its subject, on gold labels.
 
-    A link (text, from, to) joins two slots of a text. A head knows it if slot ``from``, as a query,
-    gives slot ``to`` more weight than any other slot of the text, where itself and the special
+    A link (text, from, to) joins two positions of a text. A head knows it if position ``from``, as a query,
+    gives position ``to`` more weight than any other position of the text, where itself and the special
     tokens ([CLS], [SEP], padding: True in ``special``) are left out. A head's score is the share
     of all links that it knows.
     """
@@ -239,48 +239,51 @@ EXERCISES = (
     Exercise(
         "08.1", "eighty, ten, ten", corrupt, draw_texts,
         mistakes={
-            "only slots that show [MASK] have a target; every selected slot must say its token":
+            "only positions that show [MASK] have a target; every selected position must say its token":
                 edit("~selected, -100", "~masked, -100"),
             "the targets are what is shown, [MASK] and random words; asked is what stood there before":
                 edit("return shown, tokens", "return shown, shown"),
-            "slots that are not selected have the target 0; that is a token, and −100 is none": edit("-100", "0"),
-            "the dice are read at every slot; only a selected one may change":
+            "positions that are not selected have the target 0; that is a token, and −100 is none": edit("-100", "0"),
+            "the dice are read at every position; only a selected one may change":
                 edit("selected & (dice < 0.8)", "dice < 0.8", "selected & ~masked", "~masked"),
             "random words and kept tokens have changed places": edit("dice < 0.9", "dice >= 0.9"),
-            "no slot keeps its token: from 0.9 on all show random words": edit(" & (dice < 0.9)", ""),
+            "no position keeps its token: from 0.9 on all show random words": edit(" & (dice < 0.9)", ""),
             "random words overwrite [MASK]: they belong where the dice are from 0.8 to below 0.9, not below 0.8":
                 edit("& ~masked ", "", "tokens).masked_fill(masked, mask)", "tokens.masked_fill(masked, mask))"),
             "where the dice show 0.8 exactly, [MASK] is shown; it needs dice below 0.8 (<, not <=)":
                 edit("dice < 0.8", "dice <= 0.8"),
-            "every selected slot shows [MASK], whatever the dice": edit("selected & (dice < 0.8)", "selected"),
+            "every selected position shows [MASK], whatever the dice": edit("selected & (dice < 0.8)", "selected"),
         },
         properties={
-            "a slot that is not selected shows something else than its token":
+            "a position that is not selected shows something else than its token":
                 lambda out, t, s, *_: torch.equal(out[0][~s], t[~s]),
-            "a slot that is not selected has a target": lambda out, t, s, *_: bool((out[1][~s] == IGNORE).all()),
-            "a selected slot has not its own token for a target": lambda out, t, s, *_: torch.equal(out[1][s], t[s]),
+            "a position that is not selected has a target": lambda out, t, s, *_: bool((out[1][~s] == IGNORE).all()),
+            "a selected position has not its own token for a target": lambda out, t, s,
+            *_: torch.equal(out[1][s], t[s]),
         },
         hints=(
-            "Take one selected slot whose dice show 0.95. What does it show, and what must it say? Could BERT know, "
-            "when it sees that slot, that it was selected?",
+            "Take one selected position whose dice show 0.95. What does it show, and what must it say? Could BERT "
+            "know, "
+            "when it sees that position, that it was selected?",
             "What is shown depends on the selection and on the dice; the targets depend on the selection alone. Make "
-            "one mask of slots for [MASK] and one for random words. Both lie inside `selected`.",
-            "torch.where(mask, this, that) chooses slot by slot, x.masked_fill(mask, number) writes one number, & and "
+            "one mask of positions for [MASK] and one for random words. Both lie inside `selected`.",
+            "torch.where(mask, this, that) chooses position by position, x.masked_fill(mask, number) writes one "
+            "number, & and "
             "~ join and turn masks. None of them changes what it is given.",
         ),
     ),
     Exercise(
-        "08.2", "the loss of the masked slots", masked_loss, draw_batches,
+        "08.2", "the loss of the masked positions", masked_loss, draw_batches,
         mistakes={
-            "the mean divides by all slots, those without a target too": edit("mean()", "sum() / targets.numel()"),
+            "the mean divides by all positions, those without a target too": edit("mean()", "sum() / targets.numel()"),
             "the mean is taken text by text: a target of a text with few then counts more":
                 edit("-logprobs.gather(-1, targets[asked][:, None]).mean()",
                      "text_by_text(hidden @ embedding.T + bias, targets)"),
-            "it is shifted, as in GPT; here each slot says what belongs into its own place":
+            "it is shifted, as in GPT; here each position says what belongs into its own place":
                 edit("asked =", "hidden, targets = hidden[:, :-1], targets[:, 1:]\n    asked ="),
             "token 0 is left out too: it is a token as any other, only −100 is none": edit("!= -100", "> 0"),
             "the bias is missing": edit(" + bias", ""),
-            "a view to [batch vocab time] mixes slots and tokens: .transpose(1, 2) swaps two axes, .view does not":
+            "a view to [batch vocab time] mixes positions and tokens: .transpose(1, 2) swaps two axes, .view does not":
                 edit("(hidden[asked] @ embedding.T + bias)", "cut_across(hidden @ embedding.T + bias)[asked]"),
             "the softmax is taken twice: cross_entropy wants the logits, and takes the softmax itself":
                 edit("log_softmax", "softmax(-1).log_softmax"),
@@ -298,9 +301,10 @@ EXERCISES = (
         },
         hints=(
             "One text has one target, another has four. How many losses are there, and what does the mean divide by?",
-            "First keep only the slots with a target, of all texts, in one long list. BERT's own code does so too: "
+            "First keep only the positions with a target, of all texts, in one long list. BERT's own code does so too: "
             "then most of the logits are never computed. From there on it is a cross-entropy.",
-            "hidden[asked] with a mask [batch time] is [slots model], and targets[asked] is [slots]. .log_softmax(-1), "
+            "hidden[asked] with a mask [batch time] is [positions model], and targets[asked] is [positions]. "
+            ".log_softmax(-1), "
             "then .gather(-1, ids[:, None]); or torch.nn.functional.cross_entropy(logits, ids).",
         ),
     ),
@@ -318,7 +322,7 @@ EXERCISES = (
                 edit("len(first) + 2", "len(first) + 1", "len(second) + 1", "len(second) + 2"),
             "the last [SEP] has segment 0; it belongs to the second sentence":
                 edit("(len(second) + 1)", "len(second) + [0]"),
-            "the norm runs over the slots, not over each slot's vector":
+            "the norm runs over the positions, not over each position's vector":
                 edit("(added, added.shape[-1:], eps=1e-12)", "(added.T, added.shape[:1], eps=1e-12).T"),
             "the deviation divides by one less than the width (.std() and .var() do so unless told correction=0)":
                 edit("torch.nn.functional.layer_norm(added, added.shape[-1:], eps=1e-12)",
@@ -327,15 +331,15 @@ EXERCISES = (
             "shows": edit(", eps=1e-12", ""),
         },
         properties={
-            "a slot's vector has not the mean 0": lambda out, *_: bool((out.mean(-1).abs() < 1e-3).all()),
-            "a slot's vector has not the variance 1":
+            "a position's vector has not the mean 0": lambda out, *_: bool((out.mean(-1).abs() < 1e-3).all()),
+            "a position's vector has not the variance 1":
                 lambda out, *_: bool(((out.var(-1, correction=0) - 1).abs() < 1e-2).all()),
         },
         hints=(
-            "Write the slots of a pair with two and three words in a row. Below each, write its position and its "
+            "Write the positions of a pair with two and three words in a row. Below each, write its position and its "
             "segment. Which sentence does each [SEP] belong to?",
             "Make two lists of ids as long as the row, tokens and segments. Each picks rows of its table; positions "
-            "are the table's first rows, as many as there are slots. Add the three, then norm each row alone.",
+            "are the table's first rows, as many as there are positions. Add the three, then norm each row alone.",
             "table[ids] picks rows, where ids is a tensor. [0] * n makes n zeros. "
             "torch.nn.functional.layer_norm(x, x.shape[-1:], eps=…) norms rows.",
         ),
@@ -349,7 +353,7 @@ EXERCISES = (
                 filled_with_zero,
             "a maximum that starts at 0 finds nothing where all logits are negative, and the answer is None":
                 edit("return i, j", "return (i, j) if start[i] + end[j] > 0 else None"),
-            "start and end are chosen each for itself, among all slots; it is their sum that counts, over allowed "
+            "start and end are chosen each for itself, among all positions; it is their sum that counts, over allowed "
             "spans": edit("return i, j", "return int(start.argmax()), int(end.argmax())"),
             "the best start is fixed before an end is sought for it; a lesser start may go with a far better end":
                 edit("return i, j", "i = first + int(start[first:].argmax())\n"
@@ -358,12 +362,13 @@ EXERCISES = (
             "a span may have any length": edit("min(i + longest, len(end))", "len(end)"),
             "a span may be one token too long: from i to j it has j − i + 1": edit("i + longest", "i + longest + 1"),
             "a span may lie in the question": edit("range(first, len(start))", "range(len(start))"),
-            "slots are counted from the first of the text; [CLS] is 0":
+            "positions are counted from the first of the text; [CLS] is 0":
                 edit("return i, j", "return i - first, j - first"),
         },
         hints=(
-            "The largest start logit may stand behind the largest end logit. So what must be compared: slots, or pairs "
-            "of slots?",
+            "The largest start logit may stand behind the largest end logit. So what must be compared: positions, or "
+            "pairs "
+            "of positions?",
             "Go through all pairs that are allowed. For a start i, which is the last end that still makes at most "
             "`longest` tokens? A span from i to j has j − i + 1.",
             "Two loops, range(first, …) and range(i, min(i + longest, …)), and max(…, key=…). Or a table "
@@ -394,16 +399,16 @@ EXERCISES = (
         },
         properties={
             "the product does not add up to 1": lambda out, _: abs(float(out[0].sum()) - 1) < 1e-4,
-            "a word of the first slot is not as likely in the product as in the joint":
+            "a word of the first position is not as likely in the product as in the joint":
                 lambda out, joint: torch.allclose(out[0].sum(1), joint.sum(1), atol=1e-4),
-            "a word of the second slot is not as likely in the product as in the joint":
+            "a word of the second position is not as likely in the product as in the joint":
                 lambda out, joint: torch.allclose(out[0].sum(0), joint.sum(0), atol=1e-4),
             "what is lost lies between 0 and the logarithm of the number of words; yours does not":
                 lambda out, joint: -1e-4 <= float(out[1]) <= log(min(joint.shape)) + 1e-4,
         },
         hints=(
             "New York comes in half of the texts, Los Angeles in the other half. What does the best reader say of each "
-            "slot, when both are hidden? How likely does that make “New Angeles”?",
+            "position, when both are hidden? How likely does that make “New Angeles”?",
             "The chances of a, whatever b is, are a sum over all b: one number a row. A column of these times a row of "
             "the others gives every product. In the divergence, only pairs with joint > 0 have a logarithm.",
             "joint.sum(1, keepdim=True) is a column, joint.sum(0, keepdim=True) a row. table[table > 0] keeps some "
@@ -413,14 +418,15 @@ EXERCISES = (
     Exercise(
         "08.6", "a head and a relation", head_scores, draw_links,
         mistakes={
-            "it asks which slot looks most at `from`; weights[text, head, query, key] has the queries first":
+            "it asks which position looks most at `from`; weights[text, head, query, key] has the queries first":
                 edit("weights[text, :, query]", "weights[text, :, :, query]"),
             "the links are followed backwards, from `to` to `from`": edit("text, query, key in", "text, key, query in"),
             "special tokens are not left out": edit(".masked_fill(special[text], -1)", ".clone()"),
-            "slot `from` itself is not left out": edit("        row[:, query] = -1\n", ""),
-            "nothing is left out: neither special tokens nor slot `from` itself":
+            "position `from` itself is not left out": edit("        row[:, query] = -1\n", ""),
+            "nothing is left out: neither special tokens nor position `from` itself":
                 edit(".masked_fill(special[text], -1)\n        row[:, query] = -1", ""),
-            "special tokens are cut out of the row, and the slots behind them get other numbers: give them −1 where "
+            "special tokens are cut out of the row, and the positions behind them get other numbers: give them −1 "
+            "where "
             "they stand": edit(".masked_fill(special[text], -1)", "", "row.argmax", "row[:, ~special[text]].argmax"),
             "no head knows any link: is `special` turned round? True marks what is left out":
                 edit("special[text]", "~special[text]"),

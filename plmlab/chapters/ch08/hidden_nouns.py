@@ -16,9 +16,9 @@ from torch import Tensor, nn
 from plmlab import world
 from plmlab.example import Batch
 from plmlab.objectives.masked import always_mask, masked
-from plmlab.world.datasets.best_reader import BestReader
+from plmlab.world.datasets.bayes_optimal import BayesOptimalPredictor
 from plmlab.world.datasets.numbers import NUMBERS, other_number
-from plmlab.world.datasets.tokenizer import ids, spelling
+from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 
 ASKED = 150
 
@@ -43,7 +43,7 @@ def nouns(number: str) -> Bool[Tensor, "vocab"]:
     """Which tokens are nouns of this number, and of no other."""
     forms = {n: {w.forms[n] for w in world.full().lexicon if w.tag == "NOUN" and n in w.forms} for n in NUMBERS}
     only = forms[number] - forms["pl" if number == "sg" else "sg"]
-    return torch.tensor([token in only for token in spelling().tokens(range(len(spelling())))])
+    return torch.tensor([token in only for token in world_tokenizer().tokens(range(len(world_tokenizer())))])
 
 
 @cache
@@ -52,7 +52,7 @@ def asked() -> list[Noun]:
     found = (Noun(s.words, link.subject, link.verb, link.number, link.attractors)
              for s in islice(world.full().sentences("test", seed=6), 1500) for link in s.agreement[:1]
              if s.pattern in world.full().open_patterns and link.subject < link.verb
-             and nouns(link.number)[spelling().id(s.words[link.subject])])
+             and nouns(link.number)[world_tokenizer().id(s.words[link.subject])])
     return list(islice(found, ASKED))
 
 
@@ -66,17 +66,17 @@ def turned(noun: Noun) -> Noun:
 def both_sides(model: nn.Module) -> Reader:
     """A masked language model's beliefs of a hidden word, from what stands on both sides."""
     def believed(words: tuple[str, ...], place: int) -> Chances:
-        vocab, slot = spelling().vocab, place + 1
-        gap = masked(ids(words), vocab=vocab, rng=Random(0), select=[slot], corrupt=always_mask)
+        vocab, position = world_tokenizer().vocab, place + 1
+        gap = masked(ids(words), vocab=vocab, rng=Random(0), select=[position], corrupt=always_mask)
         with torch.no_grad():
-            return model(Batch.of([gap], pad=vocab.need("pad")))[0, slot].softmax(-1)
+            return model(Batch.of([gap], pad=vocab.need("pad")))[0, position].softmax(-1)
     return believed
 
 
 def left_side(model: nn.Module) -> Reader:
     """A language model's beliefs of a word, from what stands left of it."""
     def believed(words: tuple[str, ...], place: int) -> Chances:
-        read = torch.tensor([[spelling().vocab.need("start"), *ids(words[:place])]])
+        read = torch.tensor([[world_tokenizer().vocab.need("start"), *ids(words[:place])]])
         with torch.no_grad():
             return model(Batch.continuing(read, 0))[0, -1].softmax(-1)
     return believed
@@ -93,8 +93,8 @@ def best_of_left(words: tuple[str, ...], place: int) -> Chances:
 
 
 @cache
-def _best() -> BestReader:
-    return BestReader(world.full(), "train", spelling(), len(spelling()))
+def _best() -> BayesOptimalPredictor:
+    return BayesOptimalPredictor(world.full(), "train", world_tokenizer(), len(world_tokenizer()))
 
 
 def right(reader: Reader, noun: Noun) -> bool:

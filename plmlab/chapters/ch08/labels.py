@@ -11,7 +11,7 @@ import torch
 from plmlab.chapters.ch08.encoders import AllLayers, AllLayersBiLSTM, Encoder
 from plmlab.checkpoints import load
 from plmlab.models.bert import BERT, BERTPretraining
-from plmlab.transfer import score, tune
+from plmlab.transfer import fine_tune, score
 
 CHECKPOINT = "bert-world"
 STEPS, PATIENCE = 1500, 8
@@ -34,12 +34,12 @@ def start(arm: str, seed: int) -> BERT:
     torch.manual_seed(seed)
     if arm == "from scratch":
         return BERT(whole.config)
-    return ENCODERS[arm].over(whole.bert) if arm in ENCODERS else whole.bert
+    return ENCODERS[arm].over(whole.encoder) if arm in ENCODERS else whole.encoder
 
 
 def reached(arm: str, task: str, labels: int, lr: float, seed: int) -> dict[str, Any]:
     """A run: its score in the exam, the updates of its best weights, and its ``curve`` of development scores."""
-    model, history = tune(start(arm, seed), task, labels, seed, lr=lr, steps=STEPS, patience=PATIENCE,
+    model, history = fine_tune(start(arm, seed), task, labels, seed, lr=lr, steps=STEPS, patience=PATIENCE,
                           features=arm.startswith("frozen"), show=False)
     best = history.best
     assert best is not None

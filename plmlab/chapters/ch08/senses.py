@@ -14,7 +14,7 @@ from plmlab.objectives import causal
 from plmlab.senses import Vectors
 from plmlab.transfer import batch_of
 from plmlab.world.datasets.occurrences import Occurrence
-from plmlab.world.datasets.tokenizer import ids, spelling
+from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 
 
 def of_bert(model: BERT) -> Vectors:
@@ -31,6 +31,6 @@ def of_gpt(model: GPT) -> Vectors:
     @torch.no_grad()
     def vectors(rows: Sequence[Occurrence]) -> Float[Tensor, "row model"]:
         hidden = model.hidden_states(batch_of(
-            lambda row: causal(ids(row.words), vocab=spelling().vocab, rng=Random(0)), rows))
+            lambda row: causal(ids(row.words), vocab=world_tokenizer().vocab, rng=Random(0)), rows))
         return hidden[torch.arange(len(rows)), torch.tensor([row.place + 1 for row in rows])]
     return vectors

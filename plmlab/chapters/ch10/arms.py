@@ -2,7 +2,7 @@
 
 All read the same texts in the same order, with two layers of 64. An arm is a class, the length of its segments and that
 of its memory; where there is no memory, segments are chunks that know nothing of each other. A window is as long as
-what the last slot of a segment sees together with its memory.
+what the last position of a segment sees together with its memory.
 """
 
 from functools import partial
@@ -52,7 +52,7 @@ def new(name: str, seed: int) -> TransformerXL:
     """An arm with random weights of this seed."""
     arm = ARMS[name]
     torch.manual_seed(seed)
-    return arm.model(TransformerXLConfig(len(recalling.spelling()), arm.segment, arm.memory, LAYERS, WIDTH, HEADS,
+    return arm.model(TransformerXLConfig(len(recalling.tokenizer()), arm.segment, arm.memory, LAYERS, WIDTH, HEADS,
                                          4 * WIDTH, dropout=0.0))
 
 

@@ -3,7 +3,7 @@
 import torch
 
 from plmlab.chapters.ch10.arms import SEEDS, learn, said
-from plmlab.chapters.ch10.recalling import spelling
+from plmlab.chapters.ch10.recalling import tokenizer
 from plmlab.checkpoints import enter, home, save
 from plmlab.recipes import recorded
 
@@ -17,11 +17,11 @@ def main() -> None:
     torch.set_num_threads(1)  # as in the recipe
     lr = recorded("10")["numbers"]["distances"]["arms"][ARM]["lr"]
     model, _ = learn(ARM, UPDATES, lr, SEED, show=True)
-    told = said(model, "exam")
-    save(home() / NAME, model, spelling(), command=COMMAND, figures={
+    told = said(model, "test_set")
+    save(home() / NAME, model, tokenizer(), command=COMMAND, figures={
         f"updates of 16 texts of 160 words, rate {lr:g}": f"{UPDATES:,}", "seed": str(SEED),
         "nats an answer": f"{told.answers:.3f}", "nats a word": f"{told.all:.3f}",
-        **{f"right answers, read {int(most) - 15} to {most} slots back": f"{share:.3f}"
+        **{f"right answers, read {int(most) - 15} to {most} positions back": f"{share:.3f}"
            for most, share in told.right.items()}})
     enter(NAME)
 

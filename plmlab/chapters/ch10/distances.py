@@ -8,7 +8,8 @@ from plmlab.visibility import Visibility
 
 
 def looks(name: str) -> torch.Tensor:
-    """Whom each slot of a text can look at directly, in an arm or, for "sliding", in a window before each slot."""
+    """Whom each position of a text can look at directly, in an arm or, for "sliding", in a window before each
+    position."""
     if name == "sliding":
         return Visibility.last(recalling.WORDS, WINDOW).dense()
     return new(name, 0).visibility(recalling.WORDS).dense()

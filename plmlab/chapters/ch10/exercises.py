@@ -13,10 +13,10 @@ def remember(
 ) -> tuple[Float[Tensor, "batch both model"], Float[Tensor, "batch kept model"]]:
     """What a layer's keys and values are made of, and the memory that the next segment gets.
 
-    ``memory`` holds the vectors of slots before the segment, ``h`` those of the segment's own.
-    Keys and values are made of both: the memory's slots first, and no gradient flows back into
+    ``memory`` holds the vectors of positions before the segment, ``h`` those of the segment's own.
+    Keys and values are made of both: the memory's positions first, and no gradient flows back into
     them; then the segment's, into which it does flow back. The next memory is the last ``longest``
-    slots of the two, or all of them if they are fewer, with no gradient at all. ``longest`` may be
+    positions of the two, or all of them if they are fewer, with no gradient at all. ``longest`` may be
     0: then nothing is remembered.
     """
     extended = torch.cat([memory.detach(), h], dim=1)
@@ -26,17 +26,17 @@ def remember(
 def draw_memories(rng: Generator) -> Probes:
     """Inputs for 10.1: name → (memory, vectors of the segment, longest memory)."""
     def drawn(batch: int, old: int, new: int, model: int, longest: int, flows: str = "") -> tuple[Tensor, Tensor, int]:
-        memory, h = (randn(batch, slots, model, generator=rng) for slots in (old, new))
+        memory, h = (randn(batch, positions, model, generator=rng) for positions in (old, new))
         return memory.requires_grad_(flows == "memory"), h.requires_grad_(flows == "h"), longest
 
     return {
-        "two slots are remembered, three are read":
+        "two positions are remembered, three are read":
             (torch.tensor([[[1.0], [2.0]]]), torch.tensor([[[3.0], [4.0], [5.0]]]), 4),
         "only the memory has a gradient, and is as long as the segment": drawn(3, 2, 2, 5, 2, "memory"),
         "only the segment has a gradient": drawn(2, 5, 3, 4, 5, "h"),
         "a memory shorter than the segment": drawn(2, 2, 5, 3, 3),
         "nothing is remembered yet": drawn(2, 0, 5, 4, 7, "h"),
-        "a memory of no slots": drawn(2, 0, 3, 4, 0, "h"),
+        "a memory of no positions": drawn(2, 0, 3, 4, 0, "h"),
     }
 
 
@@ -47,9 +47,9 @@ def scores(
     """The scores of Transformer-XL: four terms, added up and divided by the root of the width.
 
     The keys are those of the memory and of the segment, the queries those of the segment alone: the
-    last of the slots that have keys. ``r`` holds the vectors of distances, the farthest first: row c
+    last of the positions that have keys. ``r`` holds the vectors of distances, the farthest first: row c
     that of the distance key − 1 − c, and the last row that of 0. In each head, for a query i and a
-    key j that lies i − j slots back, the four terms are q_i·k_j, q_i·r(i − j), u·k_j and
+    key j that lies i − j positions back, the four terms are q_i·k_j, q_i·r(i − j), u·k_j and
     v·r(i − j). Where the key comes later than the query, the score is 0.
     """
     query, key = q.shape[1], k.shape[1]
@@ -71,7 +71,7 @@ def draw_heads(rng: Generator) -> Probes:
             (ones[:, :2], torch.tensor([[[1.0], [2.0], [4.0]]]), torch.tensor([[[30.0], [20.0], [10.0]]]),
              torch.tensor([[2.0]]), torch.tensor([[0.5]])),
         "no memory, two heads": drawn(2, 4, 4, 3),
-        "a memory of five slots, as many heads as queries": drawn(3, 3, 8, 5),
+        "a memory of five positions, as many heads as queries": drawn(3, 3, 8, 5),
         "a single query": drawn(2, 1, 6, 4),
     }
 
@@ -80,8 +80,8 @@ def relative_shift(by_distance: Float[Tensor, "query key"]) -> Float[Tensor, "qu
     """From a column for each distance to a column for each key (appendix B of the paper).
 
     Column c of ``by_distance`` belongs to the distance key − 1 − c: the farthest comes first, and 0
-    last. Column j of the answer belongs to the key j. The queries are the last of the slots that
-    have keys, so that row i is the slot key − query + i, and every number has to move left by
+    last. Column j of the answer belongs to the key j. The queries are the last of the positions that
+    have keys, so that row i is the position key − query + i, and every number has to move left by
     query − 1 − i columns. Where the key comes later than the query, the answer is 0. There are at
     least as many keys as queries.
     """
@@ -101,31 +101,31 @@ def draw_tables(rng: Generator) -> Probes:
     }
 
 
-def farthest(slot: int, layers: int, segment: int, memory: int) -> int:
-    """The first slot of a text that ``slot`` can have heard of.
+def farthest(position: int, layers: int, segment: int, memory: int) -> int:
+    """The first position of a text that ``position`` can have heard of.
 
-    A text is read in segments of ``segment`` slots, from slot 0 on. In each of the ``layers``
-    layers a slot hears its own segment up to itself, and the last ``memory`` slots before that
+    A text is read in segments of ``segment`` positions, from position 0 on. In each of the ``layers``
+    layers a position hears its own segment up to itself, and the last ``memory`` positions before that
     segment: what the layer below had made of them, when their own segment was read. Below the
-    first layer a slot knows itself only.
+    first layer a position knows itself only.
     """
     for _ in range(layers):
-        slot = max(0, slot // segment * segment - memory)
-    return slot
+        position = max(0, position // segment * segment - memory)
+    return position
 
 
 def draw_reaches(_: Generator) -> Probes:
-    """Inputs for 10.4: name → (slot, layers, slots of a segment, slots of the memory)."""
+    """Inputs for 10.4: name → (position, layers, positions of a segment, positions of the memory)."""
     return {
         "one layer": (9, 1, 4, 3),
         "a memory shorter than a segment": (38, 2, 5, 3),
         "a memory longer than a segment": (47, 3, 4, 6),
         "a memory as long as a segment": (22, 2, 5, 5),
-        "the first slot of a segment": (24, 2, 6, 4),
-        "the last slot of a segment": (34, 3, 7, 2),
+        "the first position of a segment": (24, 2, 6, 4),
+        "the last position of a segment": (34, 3, 7, 2),
         "no memory": (14, 3, 4, 0),
         "the text begins before the reach ends": (10, 4, 4, 3),
-        "segments of one slot": (20, 3, 1, 2),
+        "segments of one position": (20, 3, 1, 2),
     }
 
 
@@ -151,8 +151,8 @@ def relative_gain(
 
 def draw_prices(rng: Generator) -> Probes:
     """Inputs for 10.5: name → (prices with the short context, with the longer one, share)."""
-    def drawn(systems: int, slots: int, share: float) -> tuple[Tensor, Tensor, float]:
-        return 4 * rand(systems, slots, generator=rng), 3 * rand(slots, generator=rng), share
+    def drawn(systems: int, positions: int, share: float) -> tuple[Tensor, Tensor, float]:
+        return 4 * rand(systems, positions, generator=rng), 3 * rand(positions, generator=rng), share
 
     worse = drawn(2, 6, 0.5)
     return {
@@ -167,21 +167,21 @@ def draw_prices(rng: Generator) -> Probes:
 
 
 def same_length(query: int, memory: int) -> Bool[Tensor, "query key"]:
-    """A mask that lets every query see equally many slots: the last ``memory``, itself among them.
+    """A mask that lets every query see equally many positions: the last ``memory``, itself among them.
 
-    True = may look. The ``query`` queries are the slots of a segment; the keys are those of the
-    ``memory`` slots before it and of the segment itself, memory + query in all. So the later a
+    True = may look. The ``query`` queries are the positions of a segment; the keys are those of the
+    ``memory`` positions before it and of the segment itself, memory + query in all. So the later a
     query stands in its segment, the less of the memory it sees. ``memory`` is 1 or more.
     """
     return torch.ones(query, memory + query, dtype=torch.bool).triu(1).tril(memory)
 
 
 def draw_lengths(_: Generator) -> Probes:
-    """Inputs for 10.6: name → (slots of the segment, slots of the memory)."""
+    """Inputs for 10.6: name → (positions of the segment, positions of the memory)."""
     return {
         "two queries, a memory of three": (2, 3),
         "a memory shorter than the segment": (5, 2),
-        "a memory of one slot": (3, 1),
+        "a memory of one position": (3, 1),
         "a single query": (1, 4),
         "a memory as long as the segment": (4, 4),
         "a memory longer than the segment": (3, 7),
@@ -192,22 +192,24 @@ EXERCISES = (
     Exercise(
         "10.1", "read and remember", remember, draw_memories,
         mistakes={
-            "the first slots are kept; the memory is the last ones":
+            "the first positions are kept; the memory is the last ones":
                 edit("max(0, extended.shape[1] - longest):", ":longest"),
             "the memory stands behind the segment: what is older comes first":
                 edit("memory.detach(), h", "h, memory.detach()"),
             "a longest memory of 0 keeps everything: x[:, -0:] is x[:, 0:]":
                 edit("max(0, extended.shape[1] - longest)", "-longest"),
-            "slots are lost where the longest memory is longer than what there is: the cut begins below 0, and counts "
+            "positions are lost where the longest memory is longer than what there is: the cut begins below 0, and "
+            "counts "
             "from the end": edit("max(0, extended.shape[1] - longest)", "extended.shape[1] - longest"),
-            "only slots of the segment are remembered; where it is shorter than the longest memory, older ones stay":
+            "only positions of the segment are remembered; where it is shorter than the longest memory, older ones "
+            "stay":
                 edit("extended[:, max(0, extended.shape[1]", "h[:, max(0, h.shape[1]"),
-            "as many slots are remembered as the segment has; the memory has a length of its own":
+            "as many positions are remembered as the segment has; the memory has a length of its own":
                 edit("max(0, extended.shape[1] - longest)", "memory.shape[1]"),
             "everything is remembered, however long": edit("max(0, extended.shape[1] - longest)", ""),
-            "the last texts of the batch are kept, not the last slots of each text: the slots are axis 1":
+            "the last texts of the batch are kept, not the last positions of each text: the positions are axis 1":
                 edit(":, max(0, extended.shape[1] - longest)", "-longest"),
-            "the two are joined along the batch (dim 0); the slots are axis 1": edit("dim=1", "dim=0"),
+            "the two are joined along the batch (dim 0); the positions are axis 1": edit("dim=1", "dim=0"),
             "the next memory comes first; give what keys and values are made of, then the memory":
                 edit("return extended, ", "return ", "):].detach()", "):].detach(), extended"),
         },
@@ -217,19 +219,21 @@ EXERCISES = (
             "a gradient flows back into the memory: .detach() it before the two are joined":
                 lambda out, *args: torch.allclose(out[0], remember(*args)[0])
                 and out[0].requires_grad <= args[1].requires_grad,
-            "in yours no gradient flows back into the segment: only the memory's slots are to be without one":
+            "in yours no gradient flows back into the segment: only the memory's positions are to be without one":
                 lambda out, *args: torch.allclose(out[0], remember(*args)[0])
                 and out[0].requires_grad >= args[1].requires_grad,
-            "the next memory is not the last slots of the two":
+            "the next memory is not the last positions of the two":
                 lambda out, *args: torch.allclose(out[1], remember(*args)[1]),
             "a gradient flows back through the next memory: .detach() it":
                 lambda out, *args: torch.allclose(out[1], remember(*args)[1]) and not out[1].requires_grad,
         },
         hints=(
-            "Write five slots in a row, two remembered and three read. Which of them may a gradient change, and which "
+            "Write five positions in a row, two remembered and three read. Which of them may a gradient change, and "
+            "which "
             "of them are the memory of the next segment, if it holds four?",
-            "Stop the gradient of the old slots first, then join the two along the axis of slots, so that the new ones "
-            "keep theirs. The next memory is the end of the joined slots, and in it all gradients are stopped.",
+            "Stop the gradient of the old positions first, then join the two along the axis of positions, so that the "
+            "new ones "
+            "keep theirs. The next memory is the end of the joined positions, and in it all gradients are stopped.",
             "torch.cat([…], dim=1), .detach(). Beware of x[:, -0:], which is all of x: say where the cut begins, "
             "counted from the front, and see that it is never below 0.",
         ),
@@ -249,7 +253,7 @@ EXERCISES = (
                 edit("key - 1 - back", "back"),
             "the memory is left out of the mask: query i sees the keys up to key − query + i":
                 edit(".tril(key - query)", ".tril()"),
-            "the memory is left out of distances and mask: query i is the slot key − query + i, not i":
+            "the memory is left out of distances and mask: query i is the position key − query + i, not i":
                 edit("torch.arange(key - query, key)", "torch.arange(query)", ".tril(key - query)", ".tril()"),
             "the sum is not divided by the root of the width": edit(" / q.shape[2] ** 0.5", ""),
             "the sum is divided by the width, not by its root": edit(" ** 0.5", ""),
@@ -316,29 +320,35 @@ EXERCISES = (
     Exercise(
         "10.4", "how far back", farthest, draw_reaches,
         mistakes={
-            "only the memory counts, layers · memory slots; a slot hears its segment too, from its beginning (slot // "
-            "segment counts it, slot / segment does not)": edit("// segment * segment ", ""),
-            "only the first layer goes to the beginning of a segment; in the layer below the first slot heard its own "
-            "segment": edit("for _ in range(layers):\n        slot", "slot", "- memory", "- layers * memory"),
+            "only the memory counts, layers · memory positions; a position hears its segment too, from its beginning "
+            "(position // "
+            "segment counts it, position / segment does not)": edit("// segment * segment ", ""),
+            "only the first layer goes to the beginning of a segment; in the layer below the first position heard its "
+            "own "
+            "segment": edit("for _ in range(layers):\n        position", "position", "- memory", "- layers * memory"),
             "each layer goes one segment back, whatever the memory": edit("- memory", "- segment"),
-            "the memory is counted in whole segments; it has `memory` slots":
+            "the memory is counted in whole segments; it has `memory` positions":
                 edit("- memory", "- memory // segment * segment"),
-            "the memory is taken for a number of segments; it has `memory` slots":
+            "the memory is taken for a number of segments; it has `memory` positions":
                 edit("- memory", "- memory * segment"),
-            "it is below 0, where no text is": edit("max(0, slot", "(slot"),
-            "the memory is left out: a slot hears what stands before its segment": edit(" - memory", ""),
-            "a layer is missing: below the first a slot knows itself, and each layer goes one step":
+            "it is below 0, where no text is": edit("max(0, position", "(position"),
+            "the memory is left out: a position hears what stands before its segment": edit(" - memory", ""),
+            "a layer is missing: below the first a position knows itself, and each layer goes one step":
                 edit("range(layers)", "range(layers - 1)"),
-            "there is a layer too many: the embedding is none, there a slot knows itself only":
+            "there is a layer too many: the embedding is none, there a position knows itself only":
                 edit("range(layers)", "range(layers + 1)"),
-            "slot // segment is the number of the segment; it begins at that number · segment": edit(" * segment", ""),
+            "position // segment is the number of the segment; it begins at that number · segment": edit(" * segment",
+                                                                                                         ""),
         },
         hints=(
-            "Where does the segment of slot 9 begin, if segments have 4 slots? Which is the first slot that it hears "
+            "Where does the segment of position 9 begin, if segments have 4 positions? Which is the first position "
+            "that it hears "
             "in one layer, with a memory of 3?",
-            "What that first slot heard in the layer below, slot 9 has heard of in two layers. And the first slot may "
+            "What that first position heard in the layer below, position 9 has heard of in two layers. And the first "
+            "position may "
             "stand in the middle of a segment: it heard that segment from its beginning.",
-            "slot // segment counts the whole segments before the slot. Do the same step once for each layer, and "
+            "position // segment counts the whole segments before the position. Do the same step once for each layer, "
+            "and "
             "never go below 0.",
         ),
     ),
@@ -378,28 +388,28 @@ EXERCISES = (
     Exercise(
         "10.6", "the same length for all", same_length, draw_lengths,
         mistakes={
-            "a query sees memory + 1 slots; itself is among the `memory` ones": edit("triu(1)", "triu(0)"),
-            "in yours a query sees `memory` slots before it, and not itself; it is the last of those that it sees":
+            "a query sees memory + 1 positions; itself is among the `memory` ones": edit("triu(1)", "triu(0)"),
+            "in yours a query sees `memory` positions before it, and not itself; it is the last of those that it sees":
                 edit("triu(1).tril(memory)", "triu(0).tril(memory - 1)"),
-            "a query does not see itself: it is the last of the slots that it sees":
+            "a query does not see itself: it is the last of the positions that it sees":
                 edit("tril(memory)", "tril(memory - 1)"),
             "a query sees what comes after it": edit(".tril(memory)", ""),
             "True marks what is blocked; True = may look": edit("return ", "return ~"),
             "query i is taken for key i; the memory stands before it, so it is key memory + i":
                 edit("triu(1).tril(memory)", "triu(1 - memory).tril(0)"),
-            "query i is taken for key i, and sees all up to it; it is key memory + i, and sees `memory` slots":
+            "query i is taken for key i, and sees all up to it; it is key memory + i, and sees `memory` positions":
                 edit("triu(1).tril(memory)", "tril()"),
             "all of the memory is seen; the later a query stands, the less of it": edit(".triu(1)", ""),
         },
         properties={
-            "a query sees a slot that comes after it": lambda out, _, memory: not bool(out.triu(memory + 1).any()),
+            "a query sees a position that comes after it": lambda out, _, memory: not bool(out.triu(memory + 1).any()),
             "a query does not see itself": lambda out, query, memory: out.diagonal(memory).tolist() == [True] * query,
-            "not every query sees `memory` slots":
+            "not every query sees `memory` positions":
                 lambda out, query, memory: out.sum(1).tolist() == [memory] * query,
         },
         hints=(
-            "Take a segment of two slots behind a memory of three. Which number among the keys has the first query "
-            "itself? Which three slots does it see?",
+            "Take a segment of two positions behind a memory of three. Which number among the keys has the first query "
+            "itself? Which three positions does it see?",
             "Each row has one stretch of True, as long as the memory, and it ends at the query itself. From row to row "
             "it moves one to the right. So two diagonals bound it.",
             "torch.ones(…, dtype=torch.bool), and .triu(a) and .tril(b) cut a band out of it. Or compare two "

@@ -10,11 +10,11 @@ from plmlab.example import Batch
 from plmlab.layers.attention import MultiHeadAttention
 from plmlab.layers.memory import Memory
 from plmlab.layers.positions import Sinusoidal
-from plmlab.models.transformer_xl import ScaledTokens, TransformerXL, TransformerXLConfig
+from plmlab.models.transformer_xl import TransformerXL, TransformerXLConfig, TransformerXLEmbeddings
 from plmlab.visibility import AttentionMask
 
 
-class PlacedTokens(ScaledTokens):
+class PlacedTokens(TransformerXLEmbeddings):
     """A token's vector times √d, plus the sinusoid of its position (Vaswani et al. 2017, §3.5)."""
 
     def __init__(self, config: TransformerXLConfig) -> None:
@@ -22,8 +22,8 @@ class PlacedTokens(ScaledTokens):
         self.sinusoid = Sinusoidal(config.model)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """The vector that each slot starts with."""
-        return super().forward(batch) + self.sinusoid(batch.positions[:, 0])
+        """The vector that each position starts with."""
+        return super().forward(batch) + self.sinusoid(batch.position_ids[:, 0])
 
 
 class UnplacedTransformerXL(TransformerXL):
@@ -40,17 +40,17 @@ class PlacedTransformerXL(TransformerXL):
 
 
 class AbsoluteTransformerXL(PlacedTransformerXL):
-    """Absolute positions that begin anew in each segment: of a remembered slot and of one that is read now, both the
-    third of their segment, the positions are the same (Dai et al. 2019, §3.3)."""
+    """Absolute positions that begin anew in each segment: of a remembered position and of one that is read now, both
+    the third of their segment, the positions are the same (Dai et al. 2019, §3.3)."""
 
     def hidden_states(self, batch: Batch, memories: list[Memory] | None = None,  # type: ignore[override]
                       ) -> Float[Tensor, "batch time model"]:
-        """What the last layer makes of each slot."""
-        return super().hidden_states(replace(batch, positions=batch.positions % self.config.segment), memories)
+        """What the last layer makes of each position."""
+        return super().hidden_states(replace(batch, position_ids=batch.position_ids % self.config.segment), memories)
 
     def following(self, tokens: Int[Tensor, "batch time"], before: int) -> Batch:
-        """A segment that follows ``before`` remembered slots, with its mask; its positions begin at 0."""
-        return replace(super().following(tokens, before), positions=Batch.continuing(tokens, 0).positions)
+        """A segment that follows ``before`` remembered positions, with its mask; its positions begin at 0."""
+        return replace(super().following(tokens, before), position_ids=Batch.continuing(tokens, 0).position_ids)
 
 
 class CountingTransformerXL(PlacedTransformerXL):
@@ -58,8 +58,8 @@ class CountingTransformerXL(PlacedTransformerXL):
 
     def hidden_states(self, batch: Batch, memories: list[Memory] | None = None,  # type: ignore[override]
                       ) -> Float[Tensor, "batch time model"]:
-        """What the last layer makes of each slot of a text from its beginning. ValueError where ``memories`` are given:
-        they don't tell how many words were read."""
+        """What the last layer makes of each position of a text from its beginning. ValueError where ``memories`` are
+        given: they don't tell how many words were read."""
         refuse(memories)
         if not batch.visible.only_causal:
             return super().hidden_states(batch)
@@ -67,19 +67,20 @@ class CountingTransformerXL(PlacedTransformerXL):
         read, begin = [], 0
         for tokens in batch.tokens.split(self.config.segment, dim=1):
             segment = self.following(tokens, memories[0].time)
-            read.append(self.continued(replace(segment, positions=Batch.continuing(tokens, begin).positions), memories))
+            read.append(self.continued(replace(segment, position_ids=Batch.continuing(tokens, begin).position_ids),
+                                       memories))
             begin += tokens.shape[1]
         return torch.cat(read, dim=1)
 
 
 class TaughtTransformerXL(TransformerXL):
     """A memory that is taught: the text is read in one pass under the mask that segments and memory come to. All
-    vectors are the same, but what a slot needed flows back, as a gradient, into the slots that it remembers."""
+    vectors are the same, but what a position needed flows back, as a gradient, into the positions that it remembers."""
 
     def hidden_states(self, batch: Batch, memories: list[Memory] | None = None,  # type: ignore[override]
                       ) -> Float[Tensor, "batch time model"]:
-        """What the last layer makes of each slot of a text from its beginning. ValueError where ``memories`` are given:
-        no gradient flows into them."""
+        """What the last layer makes of each position of a text from its beginning. ValueError where ``memories`` are
+        given: no gradient flows into them."""
         refuse(memories)
         if batch.visible.only_causal:
             looks = self.visibility(batch.size[1]).dense().to(batch.tokens.device)

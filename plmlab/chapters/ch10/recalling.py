@@ -35,7 +35,7 @@ WITHIN = (8, 16, 32, 64, 128)
 """So many words at most a deed waits for its question in a text to train on, each as often."""
 BIN = 16
 """Distances are told in steps of so many words: a segment."""
-READ, EXAM = 4100, 300
+READ, TEST_SIZE = 4100, 300
 """How many different texts are there to train on, and in the exam."""
 AT_ONCE = 50
 """So many texts are read side by side."""
@@ -46,20 +46,20 @@ class Question(NamedTuple):
 
     Attributes:
         row: which text.
-        slot: the slot that must say the answer's last word, its thing.
-        seen: the slot before it where that word stood last.
+        position: the position that must say the answer's last word, its thing.
+        seen: the position before it where that word stood last.
         things: what the answer may be, for a reader who knows the verb and remembers nothing.
     """
 
     row: int
-    slot: int
+    position: int
     seen: int
     things: frozenset[str]
 
     @property
     def back(self) -> int:
-        """How many slots back the answer was read; 0 would be the very slot that must say it."""
-        return self.slot - self.seen
+        """How many positions back the answer was read; 0 would be the very position that must say it."""
+        return self.position - self.seen
 
 
 @cache
@@ -70,18 +70,18 @@ def texts(part: str, words: int = WORDS) -> tuple[RecallText, ...]:
 
     if part == "train":
         return tuple(chain.from_iterable(written(0, farthest, READ // len(WITHIN)) for farthest in WITHIN))
-    return tuple(written({"development": 1, "exam": 2}[part], FARTHEST, EXAM))
+    return tuple(written({"development": 1, "test_set": 2}[part], FARTHEST, TEST_SIZE))
 
 
 @cache
-def spelling() -> Tokenizer:
+def tokenizer() -> Tokenizer:
     """One token for each word of the texts to train on."""
     return word_tokenizer(sorted({word for text in texts("train") for word in text.words}))
 
 
 def ids(some: Sequence[RecallText]) -> Int[Tensor, "text word"]:
     """The words of texts of one length."""
-    return torch.tensor(spelling().encode_all([" ".join(text.words) for text in some], plain=True))
+    return torch.tensor(tokenizer().encode_all([" ".join(text.words) for text in some], plain=True))
 
 
 @cache
@@ -91,7 +91,7 @@ def read() -> Int[Tensor, "text word"]:
 
 
 def next_words(rows: Int[Tensor, "text word"]) -> Batch:
-    """A batch in which each slot must say the next word."""
+    """A batch in which each position must say the next word."""
     return replace(Batch.continuing(rows[:, :-1], 0), targets=rows[:, 1:].contiguous())
 
 
@@ -107,13 +107,14 @@ def questions(some: Sequence[RecallText]) -> Iterator[Question]:
     """All questions of some texts."""
     for row, text in enumerate(some):
         for recall in text.recalls:
-            slot = recall.start + len(recall.answer) - 2
-            seen = max(at for at in range(slot + 1) if text.words[at] == recall.answer[-1])
-            yield Question(row, slot, seen, frozenset(answer[-1] for answer in recall.options))
+            position = recall.start + len(recall.answer) - 2
+            seen = max(at for at in range(position + 1) if text.words[at] == recall.answer[-1])
+            yield Question(row, position, seen, frozenset(answer[-1] for answer in recall.options))
 
 
 def by_distance(asked: Sequence[Question], scores: Sequence[float]) -> dict[str, float]:
-    """The mean score of the questions whose answer was read so far back, in steps of `BIN` slots: "16" for 1 to 16."""
+    """The mean score of the questions whose answer was read so far back, in steps of `BIN` positions: "16" for 1 to
+    16."""
     found = defaultdict(list)
     for question, score in zip(asked, scores, strict=True):
         found[-(-question.back // BIN) * BIN].append(score)
@@ -130,22 +131,22 @@ class Said(NamedTuple):
 
 
 @torch.no_grad()
-def outcomes(logits: Float[Tensor, "text slot vocab"], some: Sequence[RecallText],
-             ) -> tuple[Float[Tensor, "text slot"], Bool[Tensor, "text slot"]]:
-    """What the next word of each slot costs, in nats, and whether it is the likeliest."""
+def outcomes(logits: Float[Tensor, "text position vocab"], some: Sequence[RecallText],
+             ) -> tuple[Float[Tensor, "text position"], Bool[Tensor, "text position"]]:
+    """What the next word of each position costs, in nats, and whether it is the likeliest."""
     targets = ids(some)[:, 1:]
     prices = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="none").view(targets.shape)
     return prices, logits.argmax(-1) == targets
 
 
-def said(logits: Float[Tensor, "text slot vocab"], some: Sequence[RecallText]) -> Said:
-    """What logits of each slot's next word come to."""
+def said(logits: Float[Tensor, "text position vocab"], some: Sequence[RecallText]) -> Said:
+    """What logits of each position's next word come to."""
     asked, (prices, hits) = list(questions(some)), outcomes(logits, some)
-    return Said(by_distance(asked, [float(hits[question.row, question.slot]) for question in asked]),
-                fmean(float(prices[question.row, question.slot]) for question in asked), float(prices.mean()))
+    return Said(by_distance(asked, [float(hits[question.row, question.position]) for question in asked]),
+                fmean(float(prices[question.row, question.position]) for question in asked), float(prices.mean()))
 
 
 @torch.no_grad()
-def in_order(model: nn.Module, rows: Int[Tensor, "text word"]) -> Float[Tensor, "text slot vocab"]:
-    """The logits of each slot but the last, read as the model reads: segment by segment."""
+def in_order(model: nn.Module, rows: Int[Tensor, "text word"]) -> Float[Tensor, "text position vocab"]:
+    """The logits of each position but the last, read as the model reads: segment by segment."""
     return torch.cat([model(next_words(some)) for some in rows.split(AT_ONCE)])

@@ -30,18 +30,18 @@ from plmlab.models.xlnet import XLNetConfig, XLNetPretraining
 from plmlab.objectives import causal, masked, masked_and_permuted, permuted, permuted_targets
 from plmlab.objectives.masked import Corruption, always_mask, always_mask_same_draws
 from plmlab.recipes import none_if_diverged
-from plmlab.recipes.kept import keep, with_kept
+from plmlab.recipes.stored_models import keep, with_kept
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.train import fit
 from plmlab.visibility import Visibility
 from plmlab.world.datasets.batches import sentence_batches
-from plmlab.world.datasets.tokenizer import small_spelling
+from plmlab.world.datasets.tokenizer import small_world_tokenizer
 
 LAYERS, WIDTH, HEADS, TIME = 2, 64, 4, 32
 BATCH = 32
 """Sentences of an update."""
 K, RATE = 3.0, 0.3
-"""One word in ``K`` is asked, or a share of ``RATE`` of all slots, [CLS] and [SEP] counted."""
+"""One word in ``K`` is asked, or a share of ``RATE`` of all positions, [CLS] and [SEP] counted."""
 PILOT, BUDGETS = 800, (400, 1200, 3600)
 """Updates of the runs by which rates are chosen, and of the others."""
 SEEDS, PILOTS = (0, 1, 2), (8, 9)
@@ -50,7 +50,7 @@ JUDGED, JUDGED_TEXTS, JUDGED_SEED = 32, 64, 77
 """So many batches of so many other sentences tell an arm's loss, drawn by a seed."""
 
 Ask = Callable[..., Example]
-"""(tokens, hidden slots of the sentence in their order) → the Example in which a model must say them."""
+"""(tokens, hidden positions of the sentence in their order) → the Example in which a model must say them."""
 
 
 def bert(vocab: int) -> BERTPretraining:
@@ -85,7 +85,8 @@ def denoised(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, rate: flo
 
 def uncompensated(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, rate: float = RATE,
                   predict: Sequence[int] | None = None, corrupt: Corruption = always_mask_same_draws) -> Example:
-    """MPNet's order without its masks in sight: a slot sees no place of a word that is still to be said, but its own.
+    """MPNet's order without its masks in sight: a position sees no place of a word that is still to be said, but its
+    own.
 
     MPNet's ablation "− position compensation" (Song et al. 2020), which is XLNet's objective on its network.
     """
@@ -96,19 +97,20 @@ def uncompensated(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, rate
         return replace(visible, rules=tuple(rule for rule in visible.rules if "masks" not in rule.name))
 
     return replace(example, visible=without_masks(example.visible),
-                   query_visible=without_masks(example.query_visible))
+                   query_stream_mask=without_masks(example.query_stream_mask))
 
 
 def _masks(make: Callable[..., Example], chosen: str = "select") -> Ask:
     def ask(tokens: Sequence[int], hidden: Sequence[int], vocab: Vocabulary) -> Example:
-        return make(tokens, vocab=vocab, rng=Random(0), corrupt=always_mask, **{chosen: [1 + slot for slot in hidden]})
+        return make(tokens, vocab=vocab, rng=Random(0), corrupt=always_mask,
+                    **{chosen: [1 + position for position in hidden]})
     return ask
 
 
 def _in_order(tokens: Sequence[int], hidden: Sequence[int], vocab: Vocabulary) -> Example:
     """[SEP] and [CLS] come first, so that the length is known, as it is to BERT."""
     ends = [len(tokens), len(tokens) + 1]
-    order = [*ends, *(slot for slot in range(len(tokens)) if slot not in hidden), *hidden]
+    order = [*ends, *(position for position in range(len(tokens)) if position not in hidden), *hidden]
     return permuted_targets(tokens, vocab=vocab, rng=Random(0), order=order, predict=hidden)
 
 
@@ -150,13 +152,13 @@ def budgets(name: str) -> tuple[int, ...]:
 def new(name: str, seed: int) -> nn.Module:
     """An arm with random weights of this seed."""
     torch.manual_seed(seed)
-    return ARMS[name].network(len(small_spelling()))
+    return ARMS[name].network(len(small_world_tokenizer()))
 
 
 def learn(name: str, updates: int, lr: float, seed: int, **options: Any) -> nn.Module:
     """An arm after so many updates."""
     model = new(name, seed)
-    batches = sentence_batches(world.small(), "train", small_spelling(), ARMS[name].objective, BATCH, seed)
+    batches = sentence_batches(world.small(), "train", small_world_tokenizer(), ARMS[name].objective, BATCH, seed)
     fit(model, batches, steps=updates, lr=lr, warmup=min(100, updates // 10), show=False, **options)
     return model
 
@@ -164,7 +166,8 @@ def learn(name: str, updates: int, lr: float, seed: int, **options: Any) -> nn.M
 @cache
 def judged(name: str, split: str) -> list[tuple[Batch, int]]:
     """The batches by which an arm's loss is told, and how many words each asks."""
-    source = sentence_batches(world.small(), split, small_spelling(), ARMS[name].objective, JUDGED_TEXTS, JUDGED_SEED)
+    source = sentence_batches(world.small(), split, small_world_tokenizer(), ARMS[name].objective, JUDGED_TEXTS,
+                              JUDGED_SEED)
     batches = [source(step) for step in range(JUDGED)]
     return [(batch, int((batch.targets != IGNORE).sum())) for batch in batches if isinstance(batch, Batch)]
 

@@ -13,10 +13,10 @@ from plmlab.exercises.exercise import Exercise, Probes
 def order_masks(order: list[int]) -> tuple[Bool[Tensor, "query key"], Bool[Tensor, "query key"]]:
     """Who may look at whom if the words of a text are said in an order: XLNet's two masks.
 
-    ``order[t]`` is the slot whose word is said t-th, counted from 0. The first mask is that of the
-    content stream: a slot sees the slots that are said before it, and itself. The second is that of
-    the query stream: a slot sees those that are said before it, and not itself. In both, True = may
-    look, and row i and column i belong to slot i of the text, whenever that is said.
+    ``order[t]`` is the position whose word is said t-th, counted from 0. The first mask is that of the
+    content stream: a position sees the positions that are said before it, and itself. The second is that of
+    the query stream: a position sees those that are said before it, and not itself. In both, True = may
+    look, and row i and column i belong to position i of the text, whenever that is said.
     """
     rank = torch.tensor(order).argsort()
     return rank <= rank[:, None], rank < rank[:, None]
@@ -25,13 +25,13 @@ def order_masks(order: list[int]) -> tuple[Bool[Tensor, "query key"], Bool[Tenso
 def draw_orders(_: Generator) -> Probes:
     """Inputs for 11.1: name → (order,)."""
     return {
-        "two slots, the right one first": ([1, 0],),
-        "three slots, the last one first": ([2, 0, 1],),
-        "five slots": ([3, 0, 4, 2, 1],),
+        "two positions, the right one first": ([1, 0],),
+        "three positions, the last one first": ([2, 0, 1],),
+        "five positions": ([3, 0, 4, 2, 1],),
         "from left to right": ([0, 1, 2, 3],),
         "from right to left": ([3, 2, 1, 0],),
-        "a single slot": ([0],),
-        "seven slots": ([5, 2, 6, 0, 3, 1, 4],),
+        "a single position": ([0],),
+        "seven positions": ([5, 2, 6, 0, 3, 1, 4],),
     }
 
 
@@ -80,15 +80,15 @@ def two_streams(
 ) -> tuple[Float[Tensor, "time model"], Float[Tensor, "query model"]]:
     """A layer of XLNet's two streams of attention, with one head and without its weights.
 
-    ``h`` is the content stream, a vector for each slot; ``g`` is the query stream, a vector for each
-    slot whose word is asked. A score is the dot product of a query and a key over the root of the
+    ``h`` is the content stream, a vector for each position; ``g`` is the query stream, a vector for each
+    position whose word is asked. A score is the dot product of a query and a key over the root of the
     width; weights are the softmax of a query's scores over the keys that it may see. Keys and values
     of both streams are the vectors of ``h``; the queries of each stream are its own vectors.
     ``content`` and ``query`` say what each row of ``h`` and of ``g`` may see (True = may look). A row
     that may see nothing becomes zeros. Give the next ``h``, then the next ``g``.
     """
-    def read(q: Tensor, may_look: Tensor) -> Tensor:
-        scores = (q @ h.T / h.shape[1] ** 0.5).masked_fill(~may_look, float("-inf"))
+    def read(q: Tensor, attn_mask: Tensor) -> Tensor:
+        scores = (q @ h.T / h.shape[1] ** 0.5).masked_fill(~attn_mask, float("-inf"))
         return scores.softmax(1).nan_to_num() @ h
 
     return read(h, content), read(g, query)
@@ -98,27 +98,27 @@ def draw_streams(rng: Generator) -> Probes:
     """Inputs for 11.3: name → (content stream, query stream, their two masks). A rank of −1 is context."""
     def drawn(ranks: list[int], asked: list[int], width: int, size: float = 1.0) -> tuple[Tensor, ...]:
         rank = torch.tensor(ranks)
-        h, g = (size * randn(slots, width, generator=rng) for slots in (len(ranks), len(asked)))
+        h, g = (size * randn(positions, width, generator=rng) for positions in (len(ranks), len(asked)))
         return h, g, rank <= rank[:, None], (rank < rank[:, None])[asked]
 
     return {
-        "two slots, said from the right, a width of 1":
+        "two positions, said from the right, a width of 1":
             (torch.tensor([[1.0], [2.0]]), torch.tensor([[3.0], [0.5]]),
              torch.tensor([[True, True], [False, True]]), torch.tensor([[False, True], [False, False]])),
-        "five slots in an order, and all are asked": drawn([2, 4, 0, 1, 3], [0, 1, 2, 3, 4], 3),
-        "two of six slots are asked, the others are context": drawn([-1, 1, -1, -1, 0, -1], [4, 1], 4),
+        "five positions in an order, and all are asked": drawn([2, 4, 0, 1, 3], [0, 1, 2, 3, 4], 3),
+        "two of six positions are asked, the others are context": drawn([-1, 1, -1, -1, 0, -1], [4, 1], 4),
         "all but the first of four are asked": drawn([1, 3, 0, 2], [0, 3, 1], 5),
         "large numbers": drawn([3, 0, 2, 1], [1, 0], 3, 20.0),
-        "a single slot": drawn([0], [0], 2),
+        "a single position": drawn([0], [0], 2),
     }
 
 
 def mpnet_mask(time: int, predict: list[int]) -> Bool[Tensor, "query key"]:
     """What the queries of MPNet see: of each place of a text exactly one, the word or a mask.
 
-    The keys are the ``time`` words of a text and, behind them, a [MASK] for each slot that is
-    predicted: key time + u is the mask of the slot ``predict[u]``, and stands at its position.
-    ``predict`` has these slots in the order in which their words are said. Row t belongs to the slot
+    The keys are the ``time`` words of a text and, behind them, a [MASK] for each position that is
+    predicted: key time + u is the mask of the position ``predict[u]``, and stands at its position.
+    ``predict`` has these positions in the order in which their words are said. Row t belongs to the position
     that is said t-th, ``predict[t]``. It sees every word that is not predicted and the words that are
     said before it. Of the places that are left, its own and those said later, it sees the masks
     (True = may look).
@@ -130,66 +130,71 @@ def mpnet_mask(time: int, predict: list[int]) -> Bool[Tensor, "query key"]:
 
 
 def draw_predictions(_: Generator) -> Probes:
-    """Inputs for 11.6: name → (slots of the text, those that are predicted)."""
+    """Inputs for 11.6: name → (positions of the text, those that are predicted)."""
     return {
-        "two of three slots, the right one first": (3, [2, 0]),
-        "three of seven slots, in any order": (7, [5, 1, 4]),
-        "all of four slots": (4, [2, 0, 3, 1]),
-        "a single slot of five": (5, [3]),
+        "two of three positions, the right one first": (3, [2, 0]),
+        "three of seven positions, in any order": (7, [5, 1, 4]),
+        "all of four positions": (4, [2, 0, 3, 1]),
+        "a single position of five": (5, [3]),
         "two neighbours, from left to right": (6, [3, 4]),
-        "four of nine slots": (9, [6, 8, 1, 3]),
+        "four of nine positions": (9, [6, 8, 1, 3]),
     }
 
 
-def among(out: Tensor, h: Tensor, may_look: Tensor) -> bool:
+def among(out: Tensor, h: Tensor, attn_mask: Tensor) -> bool:
     """Whether each row lies, number by number, between the vectors that it sees; one that sees nothing is left out."""
-    table, hidden = h.expand(len(may_look), -1, -1), ~may_look[..., None]
+    table, hidden = h.expand(len(attn_mask), -1, -1), ~attn_mask[..., None]
     low, high = table.masked_fill(hidden, float("inf")).amin(1), table.masked_fill(hidden, float("-inf")).amax(1)
     inside = (low - 1e-3 <= out) & (out <= high + 1e-3)
-    return bool(inside[may_look.any(1)].all())
+    return bool(inside[attn_mask.any(1)].all())
 
 
 EXERCISES = (
     Exercise(
         "11.1", "an order in two masks", order_masks, draw_orders,
         mistakes={
-            "`order[t]` is taken for the time at which slot t is said; it is the slot that is said t-th":
+            "`order[t]` is taken for the time at which position t is said; it is the position that is said t-th":
                 edit(".argsort()", ""),
-            "these are the masks from left to right, whatever the order: rows and columns are the slots of the text, "
+            "these are the masks from left to right, whatever the order: rows and columns are the positions of the "
+            "text, "
             "not those that are said first, second, …": edit(
                 "torch.tensor(order).argsort()", "torch.arange(len(order))"),
-            "a slot sees what is said after it: rows are the queries, columns the keys":
+            "a position sees what is said after it: rows are the queries, columns the keys":
                 edit("rank <= rank", "rank >= rank", "rank < rank", "rank > rank"),
-            "only the rows are in their places: row i sees as many slots as it should, but the first ones of the text":
+            "only the rows are in their places: row i sees as many positions as it should, but the first ones of the "
+            "text":
                 edit("rank <=", "torch.arange(len(order)) <=", "rank <", "torch.arange(len(order)) <"),
-            "only the columns are in their places: row t is the slot that is said t-th, and should be slot t": edit(
+            "only the columns are in their places: row t is the position that is said t-th, and should be position "
+            "t": edit(
                 "<= rank[:", "<= torch.arange(len(order))[:", "< rank[:", "< torch.arange(len(order))[:"),
             "the query stream sees itself, and so the word that it has to say": edit("rank < rank", "rank <= rank"),
-            "the content stream does not see itself; its slots know their own words":
+            "the content stream does not see itself; its positions know their own words":
                 edit("rank <= rank", "rank < rank"),
             "True marks what is blocked; True = may look":
                 edit("rank <= rank", "rank > rank", "rank < rank", "rank >= rank"),
-            "the query stream sees all slots but itself, those that are said later too":
+            "the query stream sees all positions but itself, those that are said later too":
                 edit("rank < rank", "rank != rank"),
             "the content stream sees everything; it has an order too, or the query stream would hear of later words "
             "through it": edit("rank <= rank[:, None]", "(rank <= rank[:, None]) | True"),
         },
         properties={
-            "a slot of the query stream sees itself": lambda out, order: torch.equal(
+            "a position of the query stream sees itself": lambda out, order: torch.equal(
                 out[1].diagonal(), torch.zeros(len(order), dtype=torch.bool)),
-            "a slot of the content stream does not see itself": lambda out, order: torch.equal(
+            "a position of the content stream does not see itself": lambda out, order: torch.equal(
                 out[0].diagonal(), torch.ones(len(order), dtype=torch.bool)),
-            "the two masks differ elsewhere than in whether a slot sees itself": lambda out, order: torch.equal(
+            "the two masks differ elsewhere than in whether a position sees itself": lambda out, order: torch.equal(
                 out[0], out[1] | torch.eye(len(order), dtype=torch.bool)),
-            "two slots see each other, or neither sees the other; one of the two is said first":
+            "two positions see each other, or neither sees the other; one of the two is said first":
                 lambda out, order: torch.equal(out[1] ^ out[1].T, ~torch.eye(len(order), dtype=torch.bool)),
-            "the slot that is said t-th does not see t slots in the query stream":
+            "the position that is said t-th does not see t positions in the query stream":
                 lambda out, order: out[1].sum(1)[order].tolist() == list(range(len(order))),
         },
         hints=(
-            "Take the order 2, 0, 1. Which slots have been said when it is the turn of slot 0? And when it is the turn "
-            "of slot 2? Which row of the masks is that of slot 2?",
-            "order[t] answers \"who is said t-th?\". You need the answer to \"when is slot i said?\". With that, a key "
+            "Take the order 2, 0, 1. Which positions have been said when it is the turn of position 0? And when it is "
+            "the turn "
+            "of position 2? Which row of the masks is that of position 2?",
+            "order[t] answers \"who is said t-th?\". You need the answer to \"when is position i said?\". With that, a "
+            "key "
             "may be seen if its time is before that of the query. Only the diagonal differs between the two masks.",
             "Of a permutation, .argsort() is the inverse. Compare it with itself as a column, rank[:, None], once with "
             "the diagonal and once without. Or fill a table of False row by row: row order[t], columns order[:t].",
@@ -232,7 +237,7 @@ EXERCISES = (
         "11.3", "two streams", two_streams, draw_streams,
         mistakes={
             "the query stream attends to itself: its keys and values are those of h, for only h knows words":
-                edit("may_look: Tensor)", "may_look: Tensor, h: Tensor = h)", "read(g, query)", "read(g, query, g)"),
+                edit("attn_mask: Tensor)", "attn_mask: Tensor, h: Tensor = h)", "read(g, query)", "read(g, query, g)"),
             "the queries of the query stream are those of h, which know the words that are asked; they are those of g":
                 edit("read(g, query)", "read(h, query)"),
             "the query stream looks at what h has just become; both streams look at the old h":
@@ -244,22 +249,23 @@ EXERCISES = (
             "a row that sees nothing is the mean of everything: where all scores are −1e9, the softmax is uniform":
                 edit("float(\"-inf\")", "-1e9"),
             "the mask comes behind the softmax, so that the weights that are left do not add up to 1":
-                edit(".masked_fill(~may_look, float(\"-inf\"))", "", ".nan_to_num()", " * may_look"),
-            "the mask is upside down: True = may look": edit("~may_look", "may_look"),
+                edit(".masked_fill(~attn_mask, float(\"-inf\"))", "", ".nan_to_num()", " * attn_mask"),
+            "the mask is upside down: True = may look": edit("~attn_mask", "attn_mask"),
             "the softmax runs over the queries; the weights of each query add up to 1":
                 edit("softmax(1)", "softmax(0)"),
             "the scores are not divided by the root of the width": edit(" / h.shape[1] ** 0.5", ""),
         },
         properties={
-            "a vector of the next h lies outside those that its slot sees":
+            "a vector of the next h lies outside those that its position sees":
                 lambda out, h, g, content, query: among(out[0], h, content),
-            "a vector of the next g lies outside those that its slot sees":
+            "a vector of the next g lies outside those that its position sees":
                 lambda out, h, g, content, query: among(out[1], h, query),
             "a row that sees nothing is not zeros":
                 lambda out, h, g, content, query: not bool(out[1][~query.any(1)].any()),
         },
         hints=(
-            "The query stream has to guess the word of its slot, and does not know it. Which stream holds the words "
+            "The query stream has to guess the word of its position, and does not know it. Which stream holds the "
+            "words "
             "that it may look at? What does the first word of the order see?",
             "Both streams do one thing: queries look at h, through a mask. So a function of queries and mask, called "
             "twice. Both times h is the old one. Where all scores of a row are −∞, the softmax is 0/0.",
@@ -284,7 +290,8 @@ EXERCISES = (
             "the masks of what is said before are seen; it is those of what is said later": edit("t >= t", "t <= t"),
             "only the own mask is seen; the places of words that are said later need theirs":
                 edit("t >= t", "t == t"),
-            "what stands to the left of a slot is taken for said; `predict` is the order in which they are said": edit(
+            "what stands to the left of a position is taken for said; `predict` is the order in which they are "
+            "said": edit(
                 "rank < t[:, None]", "(rank < 0) | (torch.arange(time) < torch.tensor(predict)[:, None])"),
             "rows and masks stand in the order of the text; they stand in the order in which they are said":
                 edit("rank = torch.full", "predict = sorted(predict)\n    rank = torch.full"),
@@ -296,14 +303,16 @@ EXERCISES = (
             "a query does not see its own mask": lambda out, time, predict: torch.equal(
                 out[:, time:].diagonal(), torch.ones(len(predict), dtype=torch.bool)),
             "a word that is not predicted is hidden": lambda out, time, predict: bool(
-                (out[:, [slot for slot in range(time) if slot not in predict]] == 1).all()),
+                (out[:, [position for position in range(time) if position not in predict]] == 1).all()),
             "a query does not see each place once, the word or its mask": lambda out, time, predict: bool(
                 (out[:, :time].long().index_add(1, torch.tensor(predict), out[:, time:].long()) == 1).all()),
         },
         hints=(
-            "Slots 2 and 0 of three are said, in this order. Which words does the query of slot 2 see, which masks? "
-            "And the query of slot 0? Count the places that each of them sees: three?",
-            "There are two blocks side by side. Columns of the words are slots, so predict says which columns to hide: "
+            "Positions 2 and 0 of three are said, in this order. Which words does the query of position 2 see, which "
+            "masks? "
+            "And the query of position 0? Count the places that each of them sees: three?",
+            "There are two blocks side by side. Columns of the words are positions, so predict says which columns to "
+            "hide: "
             "from predict[t] on. Columns of the masks stand in the order already, so their block needs no predict.",
             "Start from torch.ones(…, dtype=torch.bool); row by row, words[t, predict[t:]] = False. The block of masks "
             "is a triangle, .triu(). torch.cat([words, masks], dim=1) joins the two.",

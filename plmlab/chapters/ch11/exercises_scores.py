@@ -9,23 +9,23 @@ from plmlab.exercises.edits import edit
 from plmlab.exercises.exercise import Exercise, Probes
 
 
-def by_key(by_distance: Float[Tensor, "query distance"], slots: Int[Tensor, "query"]) -> Float[Tensor, "query key"]:
+def by_key(by_distance: Float[Tensor, "query distance"], positions: Int[Tensor, "query"]) -> Float[Tensor, "query key"]:
     """From a column for each distance to a column for each key, of queries that stand anywhere.
 
-    XLNet looks to both sides: of a query at slot i, the key at slot j has the distance i − j, which is
+    XLNet looks to both sides: of a query at position i, the key at position j has the distance i − j, which is
     below 0 where the key comes later. ``by_distance`` has 2·key − 1 columns, the farthest distance
     first: column c belongs to key − 1 − c, so that the last one belongs to 1 − key. Row n is
-    that of a query at slot ``slots[n]``; these stand in any order, and two queries may stand at one
-    slot. Column j of the answer belongs to the key at slot j.
+    that of a query at position ``positions[n]``; these stand in any order, and two queries may stand at one
+    position. Column j of the answer belongs to the key at position j.
     """
     key = (by_distance.shape[1] + 1) // 2
-    return by_distance.gather(1, key - 1 - slots[:, None] + torch.arange(key))
+    return by_distance.gather(1, key - 1 - positions[:, None] + torch.arange(key))
 
 
 def draw_distances(rng: Generator) -> Probes:
-    """Inputs for 11.4: name → (a table with a column for each distance, the slots of its queries)."""
-    def drawn(key: int, *slots: int) -> tuple[Tensor, Tensor]:
-        return randn(len(slots), 2 * key - 1, generator=rng), torch.tensor(slots)
+    """Inputs for 11.4: name → (a table with a column for each distance, the positions of its queries)."""
+    def drawn(key: int, *positions: int) -> tuple[Tensor, Tensor]:
+        return randn(len(positions), 2 * key - 1, generator=rng), torch.tensor(positions)
 
     return {
         "two keys, the right query first": (torch.arange(1.0, 7).view(2, 3), torch.tensor([1, 0])),
@@ -33,8 +33,8 @@ def draw_distances(rng: Generator) -> Probes:
         "three queries of six keys, in any order": drawn(6, 4, 0, 3),
         "three queries in a row, the last of five keys": drawn(5, 2, 3, 4),
         "a single query of five keys": drawn(5, 1),
-        "two queries at one slot": drawn(4, 2, 1, 2),
-        "a text of one slot, for both streams": drawn(1, 0, 0),
+        "two queries at one position": drawn(4, 2, 1, 2),
+        "a text of one position, for both streams": drawn(1, 0, 0),
     }
 
 
@@ -81,7 +81,7 @@ def of_pairs(
     return torch.allclose(out[cells].float(), right[cells], rtol=1e-3, atol=1e-3)
 
 
-GATHERED = "by_distance.gather(1, key - 1 - slots[:, None] + torch.arange(key))"
+GATHERED = "by_distance.gather(1, key - 1 - positions[:, None] + torch.arange(key))"
 """The answer to 11.4, for which some of its mistakes stand."""
 
 EXERCISES = (
@@ -89,39 +89,43 @@ EXERCISES = (
         "11.4", "a query anywhere", by_key, draw_distances,
         mistakes={
             "the sign is wrong: the distance is query − key, i − j":
-                edit("- slots[:, None] + torch", "+ slots[:, None] - torch"),
+                edit("- positions[:, None] + torch", "+ positions[:, None] - torch"),
             "every column is one too high: the distance 0 stands in column key − 1, the middle one (columns count from "
-            "0)": edit("key - 1 - slots", "key - slots"),
+            "0)": edit("key - 1 - positions", "key - positions"),
             "the distance itself is taken for the column, and below 0 it counts from the end: column c is key − 1 − c":
-                edit(GATHERED, "by_distance[torch.arange(len(slots))[:, None], slots[:, None] - torch.arange(key)]"),
-            "the queries are taken for the last of the keys, in a row: the relative shift knows no `slots`": edit(
-                GATHERED, "torch.cat([torch.zeros(len(slots), 1), by_distance], 1).view(2 * key, -1)[1:].reshape("
+                edit(GATHERED, "by_distance[torch.arange(len(positions))[:, None], positions[:, None] - "
+                               "torch.arange(key)]"),
+            "the queries are taken for the last of the keys, in a row: the relative shift knows no `positions`": edit(
+                GATHERED, "torch.cat([torch.zeros(len(positions), 1), by_distance], 1).view(2 * key, -1)[1:].reshape("
                 "by_distance.shape)[:, :key]"),
-            "query n is taken to stand at slot n; it stands at slots[n]":
-                edit("- slots[:, None]", "- torch.arange(len(slots))[:, None]"),
+            "query n is taken to stand at position n; it stands at positions[n]":
+                edit("- positions[:, None]", "- torch.arange(len(positions))[:, None]"),
             "nothing is moved: the first columns are the distances key − 1 … 0, which only the last key's query needs":
                 edit(GATHERED, "by_distance[:, :key]"),
-            "a row moves left by its slot; the farther right a query stands, the less, key − 1 − slot":
-                edit("key - 1 - slots", "slots"),
+            "a row moves left by its position; the farther right a query stands, the less, key − 1 − position":
+                edit("key - 1 - positions", "positions"),
             "the distance has lost its sign: a key that comes later has a column of its own":
-                edit("slots[:, None] + torch.arange(key)", "(slots[:, None] - torch.arange(key)).abs()"),
+                edit("positions[:, None] + torch.arange(key)", "(positions[:, None] - torch.arange(key)).abs()"),
             "a key that comes later has 0: XLNet looks to both sides":
-                edit(GATHERED, GATHERED + " * (torch.arange(key) <= slots[:, None])"),
-            "`slots` picks rows too; the rows are the queries already":
-                edit("by_distance.gather(1, ", "by_distance[slots[:, None], ", "(key))", "(key)]"),
+                edit(GATHERED, GATHERED + " * (torch.arange(key) <= positions[:, None])"),
+            "`positions` picks rows too; the rows are the queries already":
+                edit("by_distance.gather(1, ", "by_distance[positions[:, None], ", "(key))", "(key)]"),
         },
         properties={
-            "at its own slot a query does not have the number of the distance 0, which stands in the middle of its row":
-                lambda out, x, slots: torch.allclose(out[torch.arange(len(x)), slots], x[:, x.shape[1] // 2]),
-            "a row holds a number that is not its own": lambda out, x, slots: all(
+            "at its own position a query does not have the number of the distance 0, which stands in the middle of its "
+            "row":
+                lambda out, x, positions: torch.allclose(out[torch.arange(len(x)), positions], x[:, x.shape[1] // 2]),
+            "a row holds a number that is not its own": lambda out, x, positions: all(
                 bool(torch.isin(mine, row).all()) for mine, row in zip(out, x, strict=True)),
         },
         hints=(
-            "With three keys the columns are the distances 2, 1, 0, −1, −2. Which three columns does a query at slot 0 "
-            "need, and in which order? Which does a query at slot 2 need?",
-            "The key j of a query at slot i needs the distance i − j. Column c has the distance key − 1 − c. Set the "
-            "two equal and solve for c. Each row needs its own columns, because slots need not be in a row.",
-            "Make a table of columns [query key]: slots[:, None] is a column, torch.arange(key) a row. Then "
+            "With three keys the columns are the distances 2, 1, 0, −1, −2. Which three columns does a query at "
+            "position 0 "
+            "need, and in which order? Which does a query at position 2 need?",
+            "The key j of a query at position i needs the distance i − j. Column c has the distance key − 1 − c. Set "
+            "the "
+            "two equal and solve for c. Each row needs its own columns, because positions need not be in a row.",
+            "Make a table of columns [query key]: positions[:, None] is a column, torch.arange(key) a row. Then "
             ".gather(1, columns) picks in each row. Of n columns, (n + 1) // 2 is the number of keys.",
         ),
     ),

@@ -23,11 +23,11 @@ from torch import Tensor, nn
 
 from plmlab import world
 from plmlab.chapters.ch11.arms import ARMS, Arm, trained
-from plmlab.draws import below, shuffled
+from plmlab.draws import randint, shuffled
 from plmlab.example import IGNORE, Batch
 from plmlab.text import Tokenizer
 from plmlab.world import World
-from plmlab.world.datasets.tokenizer import small_spelling
+from plmlab.world.datasets.tokenizer import small_world_tokenizer
 from plmlab.world.grammar.sentence import Sentence
 
 COUNT = 400
@@ -49,12 +49,12 @@ class Source(NamedTuple):
     sentences: Callable[[World], list[Sentence]]
 
 
-SMALL = Source(world.small, small_spelling, different)
+SMALL = Source(world.small, small_world_tokenizer, different)
 """What the arms are asked."""
 
 
 class Gap(NamedTuple):
-    """A sentence and the slots that are hidden in it."""
+    """A sentence and the positions that are hidden in it."""
 
     words: tuple[str, ...]
     hidden: tuple[int, ...]
@@ -69,33 +69,33 @@ class Exact(NamedTuple):
     impossible: float
 
 
-Slots = tuple[int, ...]
+Positions = tuple[int, ...]
 
 
-def one_word(sentence: Sentence, rng: Random) -> list[Slots]:
+def one_word(sentence: Sentence, rng: Random) -> list[Positions]:
     """A word at random."""
-    return [(below(rng, len(sentence.words)),)]
+    return [(randint(rng, len(sentence.words)),)]
 
 
-def two_neighbours(sentence: Sentence, rng: Random) -> list[Slots]:
+def two_neighbours(sentence: Sentence, rng: Random) -> list[Positions]:
     """Two words side by side, at random."""
-    first = below(rng, len(sentence.words) - 1)
+    first = randint(rng, len(sentence.words) - 1)
     return [(first, first + 1)]
 
 
-def names(sentence: Sentence, _: Random) -> list[Slots]:
+def names(sentence: Sentence, _: Random) -> list[Positions]:
     """Both words of each name that has two."""
     return [(start, start + 1) for start, end, _ in sentence.mentions if end - start == 2]
 
 
-def nouns_with_verbs(sentence: Sentence, _: Random) -> list[Slots]:
+def nouns_with_verbs(sentence: Sentence, _: Random) -> list[Positions]:
     """Each noun that is a subject, and its verb."""
     return [(min(link.subject, link.verb), max(link.subject, link.verb)) for link in sentence.agreement]
 
 
-KINDS: dict[str, Callable[[Sentence, Random], list[Slots]]] = {
+KINDS: dict[str, Callable[[Sentence, Random], list[Positions]]] = {
     "a word": one_word, "a name": names, "noun and verb": nouns_with_verbs, "neighbours": two_neighbours}
-"""Kind of gap → the slots in a sentence that make one."""
+"""Kind of gap → the positions in a sentence that make one."""
 
 
 @cache
@@ -103,8 +103,8 @@ def gaps(kind: str, source: Source = SMALL) -> list[Gap]:
     """The exam of a kind: gaps in different sentences."""
     found: dict[Gap, None] = {}
     for sentence in source.sentences(source.world()):
-        slots = KINDS[kind](sentence, Random(" ".join(sentence.words)))
-        found |= {Gap(sentence.words, hidden): None for hidden in shuffled(Random(0), slots)[:1]}
+        positions = KINDS[kind](sentence, Random(" ".join(sentence.words)))
+        found |= {Gap(sentence.words, hidden): None for hidden in shuffled(Random(0), positions)[:1]}
     return list(found)[:COUNT]
 
 
@@ -124,7 +124,7 @@ def exact(gap: Gap, source: Source = SMALL) -> Exact:
     words, whole = list(gap.words), source.world()
     marginals = whole.posterior(words, gap.hidden, "test")
     together = whole.joint(words, gap.hidden, "test")
-    true = tuple(words[slot] for slot in sorted(gap.hidden))
+    true = tuple(words[position] for position in sorted(gap.hidden))
     apart = -sum(log(one[word]) for one, word in zip(marginals, true, strict=True))
 
     def product(said: Sequence[str]) -> float:
@@ -153,7 +153,7 @@ IN_TURN = (Turn(BOTH, FIRST), Turn(SECOND, SECOND))
 
 
 @torch.no_grad()
-def nats(arm: Arm, model: nn.Module, asked: Sequence[tuple[Gap, Slots]], turns: Sequence[Turn] = AT_ONCE,
+def nats(arm: Arm, model: nn.Module, asked: Sequence[tuple[Gap, Positions]], turns: Sequence[Turn] = AT_ONCE,
          source: Source = SMALL) -> Float[Tensor, "gap word"]:
     """−log p of each of the true words of a gap, in nats, said turn by turn in the order that stands beside it."""
     told: list[list[float]] = [[] for _ in asked]
@@ -167,7 +167,7 @@ def nats(arm: Arm, model: nn.Module, asked: Sequence[tuple[Gap, Slots]], turns: 
     return torch.tensor(told)
 
 
-def _logits(arm: Arm, model: nn.Module, asked: Sequence[tuple[list[str], Slots]], spelling: Tokenizer,
+def _logits(arm: Arm, model: nn.Module, asked: Sequence[tuple[list[str], Positions]], spelling: Tokenizer,
             ) -> Iterator[dict[int, Float[Tensor, "vocab"]]]:
     """Of each sentence, hidden word → the logits of the tokens that may stand there."""
     assert arm.ask is not None
@@ -177,25 +177,25 @@ def _logits(arm: Arm, model: nn.Module, asked: Sequence[tuple[list[str], Slots]]
                           for words, hidden in some], pad=spelling.vocab.need("pad"))
         logits = model(batch)
         for row, (_, hidden) in enumerate(some):
-            places = batch.positions[row % len(batch.positions), 0].tolist()
-            slots = sorted((batch.targets[row] != IGNORE).nonzero().flatten().tolist(), key=places.__getitem__)
-            yield {word: logits[row, slot] for word, slot in zip(sorted(hidden), slots, strict=True)}
+            places = batch.position_ids[row % len(batch.position_ids), 0].tolist()
+            positions = sorted((batch.targets[row] != IGNORE).nonzero().flatten().tolist(), key=places.__getitem__)
+            yield {word: logits[row, position] for word, position in zip(sorted(hidden), positions, strict=True)}
 
 
-def orders(gap: Gap) -> tuple[Slots, ...]:
+def orders(gap: Gap) -> tuple[Positions, ...]:
     """The orders in which a gap's words can be said."""
     return (gap.hidden, gap.hidden[::-1])[:len(gap.hidden)]
 
 
 @torch.no_grad()
-def impossible(arm: Arm, model: nn.Module, exam: Sequence[Gap], turns: Sequence[Turn], source: Source = SMALL,
+def impossible(arm: Arm, model: nn.Module, test_set: Sequence[Gap], turns: Sequence[Turn], source: Source = SMALL,
                seed: int = 0) -> float:
     """The share of gaps for which what the model draws, turn by turn from the left, makes no sentence of the world."""
     generator, spelling, whole = torch.Generator().manual_seed(seed), source.spelling(), source.world()
-    filled = [list(gap.words) for gap in exam]
+    filled = [list(gap.words) for gap in test_set]
     for turn in turns:
-        hidden = [(words, gap.hidden[turn.hidden]) for words, gap in zip(filled, exam, strict=True)]
-        for words, gap, logits in zip(filled, exam, _logits(arm, model, hidden, spelling), strict=True):
+        hidden = [(words, gap.hidden[turn.hidden]) for words, gap in zip(filled, test_set, strict=True)]
+        for words, gap, logits in zip(filled, test_set, _logits(arm, model, hidden, spelling), strict=True):
             for word in gap.hidden[turn.says]:
                 drawn = torch.multinomial(logits[word].softmax(-1), 1, generator=generator)
                 [words[word]] = spelling.tokens(drawn.tolist())
@@ -208,18 +208,18 @@ def paid(arm: Arm, model: nn.Module, source: Source = SMALL) -> dict[str, dict[s
     is asked in turn too: ``nats in turn``, ``impossible in turn``."""
     told: dict[str, dict[str, float]] = {}
     for kind in KINDS:
-        exam = gaps(kind, source)
-        asked = [[(gap, orders(gap)[i]) for gap in exam] for i in range(len(orders(exam[0])))]
+        test_set = gaps(kind, source)
+        asked = [[(gap, orders(gap)[i]) for gap in test_set] for i in range(len(orders(test_set[0])))]
         by_order = torch.stack([nats(arm, model, some, source=source).sum(1) for some in asked])
         told[kind] = {"nats": float(by_order.mean())}
-        if len(exam[0].hidden) == 1:
+        if len(test_set[0].hidden) == 1:
             continue
         told[kind] |= {"disagreement": float((by_order[0] - by_order[1]).abs().mean()),
-                       "impossible": impossible(arm, model, exam, IN_ORDER if arm.in_order else AT_ONCE, source)}
+                       "impossible": impossible(arm, model, test_set, IN_ORDER if arm.in_order else AT_ONCE, source)}
         if not arm.in_order:
             in_turn = torch.stack([nats(arm, model, some, IN_TURN, source).sum(1) for some in asked])
             told[kind] |= {"nats in turn": float(in_turn.mean()),
-                           "impossible in turn": impossible(arm, model, exam, IN_TURN, source)}
+                           "impossible in turn": impossible(arm, model, test_set, IN_TURN, source)}
     return told
 
 

@@ -14,23 +14,23 @@ from plmlab.chapters.ch11.arms import new
 from plmlab.draws import shuffled
 from plmlab.example import Example
 from plmlab.models.xlnet import XLNetPretraining
-from plmlab.objectives.permuted import leaking, said_in
+from plmlab.objectives.permuted import predict_all_in_order, with_leak
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.train import History, fit
 from plmlab.world.datasets.batches import sentence_batches
-from plmlab.world.datasets.tokenizer import small_spelling
+from plmlab.world.datasets.tokenizer import small_world_tokenizer
 
 LR, BATCH = 1e-2, 32
 
 
-def whole_order(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Example:
+def predict_all(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Example:
     """A [SEP] [CLS], every word predicted, in a random order that begins with [SEP] and [CLS]."""
-    return said_in(shuffled(rng, range(len(tokens))), tokens, vocab=vocab)
+    return predict_all_in_order(shuffled(rng, range(len(tokens))), tokens, vocab=vocab)
 
 
-def whole_order_leaking(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Example:
+def predict_all_leaking(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Example:
     """The same, but the query stream sees z≤t, its own word among them, as the content stream does."""
-    return leaking(whole_order(tokens, vocab=vocab, rng=rng))
+    return with_leak(predict_all(tokens, vocab=vocab, rng=rng))
 
 
 def learn(objective: Callable[..., Example], updates: int, seed: int, **options: object,
@@ -39,6 +39,6 @@ def learn(objective: Callable[..., Example], updates: int, seed: int, **options:
     torch.manual_seed(seed)
     model = new("XLNet", seed)
     assert isinstance(model, XLNetPretraining)
-    batches = sentence_batches(world.small(), "train", small_spelling(), objective, BATCH, seed)
+    batches = sentence_batches(world.small(), "train", small_world_tokenizer(), objective, BATCH, seed)
     return model, fit(model, batches, steps=updates, lr=LR, warmup=min(50, updates // 4),
                       **options)  # type: ignore[arg-type]

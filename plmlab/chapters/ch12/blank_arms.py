@@ -7,8 +7,8 @@ Each arm is the paper's but for one thing:
   Part B each begins with its sentinel, in the place of [START];
 - *sentinels without places*: and Part B does not say where a blank stands (the authors' code, which has tokens of its
   own to begin with; in T5 the sentinel begins the span, as here);
-- *one axis*: the second position only tells Part B from Part A. A slot knows which blank it fills, and not how far it
-  has come in it, but by the words that it sees;
+- *one axis*: the second position only tells Part B from Part A. A position knows which blank it fills, and not how far
+  it has come in it, but by the words that it sees;
 - *places of the whole text*: one axis, on which each word, hidden or in sight, has its place in the whole text, as in
   XLNet. So the words behind a blank tell how long it is; those of a blank at the end do not;
 - *counting on*: one axis, on which Part B goes on where Part A ends. Nothing but their order tells which blank is
@@ -31,14 +31,14 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from plmlab.chapters.ch12.blank_exam import RATE, Row, drawn, encoded, in_words, places_of
+from plmlab.chapters.ch12.blank_test_set import RATE, Row, drawn, encoded, in_words, places_of
 from plmlab.example import Batch, Example
 from plmlab.models.bert import BERTConfig, BERTPretraining
 from plmlab.models.glm import GLMConfig, GLMPretraining
-from plmlab.objectives.blanks import blank_infilling, document_infilling, filled_in, sentence_infilling
+from plmlab.objectives.blanks import blank_infilling, document_infilling, infilled, sentence_infilling
 from plmlab.objectives.masked import always_mask, masked
 from plmlab.text.vocabulary import Vocabulary
-from plmlab.world.datasets.tokenizer import small_spelling
+from plmlab.world.datasets.tokenizer import small_world_tokenizer
 
 LAYERS, WIDTH, HEADS, TIME = 2, 64, 4, 64
 LONGEST = 13
@@ -46,7 +46,7 @@ LONGEST = 13
 Make = Callable[..., Example]
 """(tokens, *, vocab, rng) → Example."""
 Places = Sequence[int]
-"""For each slot of Part A its place in the whole text, from 1; of a blank that of its first word."""
+"""For each position of Part A its place in the whole text, from 1; of a blank that of its first word."""
 Show = Callable[[Example, Places | None], Example]
 """An Example of the paper's → the arm's. Places are given where a blank is still being filled, so that the Example
 does not tell how long it is."""
@@ -59,28 +59,28 @@ def as_it_is(example: Example, places: Places | None = None) -> Example:
 
 def own_places(example: Example) -> list[int]:
     """The places of Part A in the whole text, of an Example that shows all that was hidden."""
-    first, second = example.positions.tolist()
-    slots = [place for place, inside in zip(first, second, strict=True) if inside]
+    first, second = example.position_ids.tolist()
+    positions = [place for place, inside in zip(first, second, strict=True) if inside]
     found, place = [], 1
-    for slot in range(1, second.count(0) + 1):
+    for position in range(1, second.count(0) + 1):
         found.append(place)
-        place += slots.count(slot) - 1 if slot in slots else 1
+        place += positions.count(position) - 1 if position in positions else 1
     return found
 
 
 def on_one_axis(example: Example, where: Tensor) -> Example:
     """An Example with these places; the second position tells Part B (1) from Part A (0)."""
-    return replace(example, positions=torch.stack([where, example.positions[1].clamp(max=1)]))
+    return replace(example, position_ids=torch.stack([where, example.position_ids[1].clamp(max=1)]))
 
 
 def one_axis(example: Example, places: Places | None = None) -> Example:
     """The places of Part A alone."""
-    return on_one_axis(example, example.positions[0])
+    return on_one_axis(example, example.position_ids[0])
 
 
 def whole_text(example: Example, places: Places | None = None) -> Example:
-    """The places of the whole text; a slot of a blank has the place of the word that it says."""
-    first, inside = example.positions
+    """The places of the whole text; a position of a blank has the place of the word that it says."""
+    first, inside = example.position_ids
     where = torch.tensor([0, *(own_places(example) if places is None else places)])[first] + (inside - 1).clamp(min=0)
     return on_one_axis(example, where)
 
@@ -92,21 +92,21 @@ def counting_on(example: Example, places: Places | None = None) -> Example:
 
 def sentinels(example: Example, places: Places | None = None) -> Example:
     """A sentinel for each blank, in the order in which they are filled, there and where it begins."""
-    tokens, (first, inside) = example.tokens.clone(), example.positions
+    tokens, (first, inside) = example.tokens.clone(), example.position_ids
     for number, start in enumerate((inside == 1).nonzero().flatten().tolist()):
-        tokens[first[start] - 1] = tokens[start] = small_spelling().vocab.sentinels[number]
+        tokens[first[start] - 1] = tokens[start] = small_world_tokenizer().vocab.sentinels[number]
     return replace(example, tokens=tokens)
 
 
 def sentinels_alone(example: Example, places: Places | None = None) -> Example:
     """The same, and Part B does not say where it stands (place 0)."""
-    first, inside = example.positions
-    return replace(sentinels(example), positions=torch.stack([first * (inside == 0), inside]))
+    first, inside = example.position_ids
+    return replace(sentinels(example), position_ids=torch.stack([first * (inside == 0), inside]))
 
 
 def own_mask(example: Example, places: Places | None = None) -> Example:
     """The paper's, with a mask of another kind in the place of [MASK]: what a second objective hides."""
-    vocab = small_spelling().vocab
+    vocab = small_world_tokenizer().vocab
     return replace(example, tokens=example.tokens.where(example.tokens != vocab.need("mask"), vocab.sentinels[-1]))
 
 
@@ -128,19 +128,19 @@ def half(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, other: Make) 
 
 def whole_spans(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Example:
     """BERT's text with GLM's spans hidden, a [MASK] a word."""
-    hidden = [slot + 1 for begin, stop in drawn(len(tokens), rng) for slot in range(begin, stop)]
+    hidden = [position + 1 for begin, stop in drawn(len(tokens), rng) for position in range(begin, stop)]
     return masked(tokens, vocab=vocab, rng=rng, select=hidden, corrupt=always_mask)
 
 
 def glm() -> GLMPretraining:
     """GLM's network with random weights."""
-    return GLMPretraining(GLMConfig(len(small_spelling()), TIME, LAYERS, WIDTH, HEADS, 4 * WIDTH, dropout=0.0,
+    return GLMPretraining(GLMConfig(len(small_world_tokenizer()), TIME, LAYERS, WIDTH, HEADS, 4 * WIDTH, dropout=0.0,
                                     attention_dropout=0.0))
 
 
 def bert() -> BERTPretraining:
     """BERT's, of the same size."""
-    return BERTPretraining(BERTConfig(len(small_spelling()), TIME, LAYERS, WIDTH, HEADS, 4 * WIDTH, dropout=0.0,
+    return BERTPretraining(BERTConfig(len(small_world_tokenizer()), TIME, LAYERS, WIDTH, HEADS, 4 * WIDTH, dropout=0.0,
                                       attention_dropout=0.0))
 
 
@@ -192,17 +192,18 @@ def filled(model: nn.Module, shown: Show, texts: Sequence[Sequence[int]], places
            choose: Callable[[Tensor], Tensor] = likeliest) -> list[list[list[int]]]:
     """For each text, with a [MASK] a blank, the words of each blank, in the order of the text and filled in it.
 
-    All is read anew for each word, as the arm shows it; `plmlab.models.filling` is quicker, and knows the paper's
+    All is read anew for each word, as the arm shows it; `plmlab.models.infilling` is quicker, and knows the paper's
     alone. ``choose`` makes of logits [rows vocab] a token each.
     """
-    vocab = small_spelling().vocab
+    vocab = small_world_tokenizer().vocab
     never = torch.tensor(sorted(vocab.special - {vocab.need("end")}))
     said: list[list[list[int]]] = [[[] for token in text if token == vocab.mask] for text in texts]
     at, going = [0] * len(texts), list(range(len(texts)))
     while going:
-        read = [shown(filled_in(texts[i], said[i], range(len(said[i])), vocab), places[i]) for i in going]
-        slots = [len(texts[i]) + sum(len(words) + 1 for words in said[i][:at[i]]) + len(said[i][at[i]]) for i in going]
-        logits = model(Batch.of(read, pad=vocab.need("pad")))[torch.arange(len(going)), torch.tensor(slots)]
+        read = [shown(infilled(texts[i], said[i], range(len(said[i])), vocab), places[i]) for i in going]
+        positions = [len(texts[i]) + sum(len(words) + 1 for words in said[i][:at[i]]) + len(said[i][at[i]])
+                     for i in going]
+        logits = model(Batch.of(read, pad=vocab.need("pad")))[torch.arange(len(going)), torch.tensor(positions)]
         for i, token in zip(going, choose(logits.index_fill(-1, never, float("-inf"))).tolist(), strict=True):
             if token != vocab.end:
                 said[i][at[i]].append(token)

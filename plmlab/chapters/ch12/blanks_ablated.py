@@ -11,10 +11,10 @@ from torch import nn
 
 from plmlab import world
 from plmlab.chapters.ch12.blank_arms import Arm
-from plmlab.chapters.ch12.blank_exam import Fillings, Row, chances, encoded, how_drawn
+from plmlab.chapters.ch12.blank_test_set import Fillings, Row, chances, encoded, how_drawn
 from plmlab.example import IGNORE, Batch
 from plmlab.objectives.blanks import blank_infilling
-from plmlab.world.datasets.tokenizer import small_spelling
+from plmlab.world.datasets.tokenizer import small_world_tokenizer
 from plmlab.world.probability.automaton import END
 from plmlab.world.probability.infilling import infilling
 
@@ -34,7 +34,7 @@ def shared(ends: Sequence[bool], over: Sequence[float], said: Sequence[float], b
 @torch.no_grad()
 def paid(model: nn.Module, arm: Arm, asked: Sequence[Row], ordered: bool) -> dict[str, float]:
     """What an arm pays for the blanks of rows, in nats: what `shared` tells."""
-    vocab, ends, over, said = small_spelling().vocab, list[bool](), list[float](), list[float]()
+    vocab, ends, over, said = small_world_tokenizer().vocab, list[bool](), list[float](), list[float]()
     for begin in range(0, len(asked), 100):
         batch = Batch.of([arm.shown(blank_infilling(
             encoded(row.words), vocab=vocab, rng=Random(0), spans=row.spans,

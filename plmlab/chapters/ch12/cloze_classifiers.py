@@ -1,6 +1,7 @@
-"""The class of a text, said from the vector of one slot: by the words that stand for the classes, or by a new layer.
+"""The class of a text, said from the vector of one position: by the words that stand for the classes, or by a new
+layer.
 
-The slot is the label ``slot`` of an Example, one number a text: where the word of a blank is said.
+The position is the label ``position`` of an Example, one number a text: where the word of a blank is said.
 """
 
 from collections.abc import Sequence
@@ -15,13 +16,13 @@ from plmlab.example import Batch
 from plmlab.models.bert import BERTPretraining
 from plmlab.models.glm import GLMPretraining
 from plmlab.models.task_heads import SentenceClassifier
-from plmlab.objectives.fine_tuning import asked
+from plmlab.objectives.fine_tuning import label_of
 
 
-def at_slot(hidden: Float[Tensor, "batch time model"], batch: Batch) -> Float[Tensor, "batch model"]:
-    """The vector of each text's slot that is asked."""
-    slots = asked(batch, "slot")
-    return hidden[torch.arange(len(slots), device=slots.device), slots]
+def at_position(hidden: Float[Tensor, "batch time model"], batch: Batch) -> Float[Tensor, "batch model"]:
+    """The vector of each text's position that is asked."""
+    positions = label_of(batch, "position")
+    return hidden[torch.arange(len(positions), device=positions.device), positions]
 
 
 class ClozeClassifier(nn.Module):
@@ -38,17 +39,17 @@ class ClozeClassifier(nn.Module):
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch label"]:
         """The logits of each text's class: those of the words that stand for them."""
-        said = at_slot(self.pretrained.bert(batch), batch)
+        said = at_position(self.pretrained.encoder(batch), batch)
         return self.pretrained.token_logits(said)[:, self.verbalizers]
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
         """Mean over texts of −log p(class); label ``class``, one number a text."""
-        return F.cross_entropy(self(batch), asked(batch, "class"))
+        return F.cross_entropy(self(batch), label_of(batch, "class"))
 
 
-class SlotClassifier(SentenceClassifier):
-    """An encoder with a new linear layer on the vector of the slot that is asked."""
+class PositionClassifier(SentenceClassifier):
+    """An encoder with a new linear layer on the vector of the position that is asked."""
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch label"]:
         """The logits of each text's class."""
-        return self.output(self.dropout(at_slot(self.encoder(batch), batch)))
+        return self.output(self.dropout(at_position(self.encoder(batch), batch)))

@@ -15,19 +15,19 @@ from plmlab.exercises.exercise import Exercise, Probes
 def parts_a_and_b(
     tokens: list[int], spans: list[list[int]], order: list[int],
 ) -> tuple[Int[Tensor, "time"], Int[Tensor, "axis time"], Int[Tensor, "time"]]:
-    """What a GLM reads of a text with blanks, where each slot stands, and what it must say.
+    """What a GLM reads of a text with blanks, where each position stands, and what it must say.
 
     Part A is the text with one [MASK] in the place of each span, however long the span is. Part B
     stands behind it and holds the spans, in the order in which they are filled: of each, [START] and
-    its words. A slot of Part B must say the next word of its span, and the last one of a span [END],
-    which is not read. A slot of Part A says nothing.
+    its words. A position of Part B must say the next word of its span, and the last one of a span [END],
+    which is not read. A position of Part A says nothing.
 
     ``spans`` gives [begin, end] of each span, as in a slice, in the order of the text; none is empty,
     and two may touch. ``order`` gives the numbers of the spans, which count from 0, in the order in
     which they are filled.
 
     Give three tensors of whole numbers: the tokens; the positions, two rows; the targets. The first
-    position is the place in Part A, counted from 1; in Part B all slots of a span have that of its
+    position is the place in Part A, counted from 1; in Part B all positions of a span have that of its
     [MASK]. The second position is 0 in Part A; in Part B it is 1 at each [START], and goes on with 2,
     3, … over the words of the span. The target is −100 where nothing is said. [MASK] is 4, [START] is
     5, [END] is 6.
@@ -64,20 +64,20 @@ def draw_spans(rng: Generator) -> Probes:
     }
 
 
-def slots_of_part_a(tokens: list[int], spans: list[list[int]]) -> int:
-    """How many slots Part A has."""
+def positions_of_part_a(tokens: list[int], spans: list[list[int]]) -> int:
+    """How many positions Part A has."""
     return len(tokens) - sum(end - begin - 1 for begin, end in spans)
 
 
 def counts_up(out: tuple[Tensor, ...], tokens: list[int], spans: list[list[int]], _: list[int]) -> bool:
     """Whether the first position counts the places of Part A, from 1."""
-    read = slots_of_part_a(tokens, spans)
+    read = positions_of_part_a(tokens, spans)
     return torch.equal(out[1][0, :read], torch.arange(1, read + 1))
 
 
 def places_are_masks(out: tuple[Tensor, ...], tokens: list[int], spans: list[list[int]], _: list[int]) -> bool:
-    """Whether each slot of Part B has the place of a [MASK] for its first position."""
-    read = slots_of_part_a(tokens, spans)
+    """Whether each position of Part B has the place of a [MASK] for its first position."""
+    read = positions_of_part_a(tokens, spans)
     return bool(torch.isin(out[1][0, read:], (out[0][:read] == 4).nonzero() + 1).all())
 
 
@@ -89,14 +89,14 @@ def fill_in_order(
     ``text`` has one [MASK] for each blank. ``order`` gives the numbers of the blanks, which count from
     0 in the order of the text, in the order in which they are filled. The model reads the text as it
     is given, and behind it what it has said so far: of each blank that was begun, [START] and its
-    words. The last slot says what comes next, a word or [END]. [END] ends the blank, and is not read.
+    words. The last position says what comes next, a word or [END]. [END] ends the blank, and is not read.
     It may come at once; such a blank is empty. The model says it sooner or later.
     Give the text with the words of each blank in the place of its [MASK], as a tensor.
 
-    [MASK] is 4, [START] is 5, [END] is 6. ``logits(tokens, positions)`` reads a list of tokens and two
+    [MASK] is 4, [START] is 5, [END] is 6. ``logits(tokens, position_ids)`` reads a list of tokens and two
     lists of positions. The first is the place in the text, counted from 1; [START] and the words of a
     blank have that of its [MASK]. The second is 0 in the text; in each blank it is 1 at [START], and
-    goes on with 2, 3, … It gives a tensor [time, vocab]: row t is what slot t says.
+    goes on with 2, 3, … It gives a tensor [time, vocab]: row t is what position t says.
     """
     masks = [place for place, token in enumerate(text, 1) if token == 4]
     read, first, second = [*text], list(range(1, len(text) + 1)), [0] * len(text)
@@ -147,16 +147,17 @@ class LittleGLM:
     asked: int = field(default=0, init=False, compare=False)
 
     def __call__(
-        self, tokens: Sequence[int] | Tensor, positions: Sequence[Sequence[int]] | Tensor,
+        self, tokens: Sequence[int] | Tensor, position_ids: Sequence[Sequence[int]] | Tensor,
     ) -> Float[Tensor, "time vocab"]:
-        """The logits of what each slot says."""
-        ids, places = torch.as_tensor(tokens), torch.as_tensor(positions)
+        """The logits of what each position says."""
+        ids, places = torch.as_tensor(tokens), torch.as_tensor(position_ids)
         if ids.ndim != 1 or places.shape != (2, len(ids)):
             raise ValueError("logits(tokens, positions) reads one text: a list of tokens, and two lists of positions "
                              f"as long. Their shapes are {list(ids.shape)} and {list(places.shape)}")
         if len(ids) and int(places.max()) >= PLACES:
             raise ValueError(f"a position is {int(places.max())}: no text is so long here, and no blank. Is the last "
-                             "slot asked, do softmax and argmax go over the vocabulary, the last axis, and does the "
+                             "position asked, do softmax and argmax go over the vocabulary, the last axis, and does "
+                             "the "
                              "loop stop at [END]?")
         if len(ids) and int(ids.max()) >= self.vocab:
             raise ValueError(f"token {int(ids.max())} is read, and the vocabulary ends with {self.vocab - 1}. Is the "
@@ -168,12 +169,12 @@ class LittleGLM:
                              "has said, and does the loop stop at [END]?")
         word, first, second, out, turn = weights(self.vocab, self.seed)
         x = word[ids] + first[places[0]] + second[places[1]]
-        slot = torch.arange(len(ids))
-        seen = (places[1] == 0) | (slot <= slot[:, None])
+        position = torch.arange(len(ids))
+        seen = (places[1] == 0) | (position <= position[:, None])
         scores = (x @ turn @ x.T / 8).masked_fill(~seen, float("-inf"))
         said = (x + 4 * scores.softmax(1) @ x).tanh() @ out.T - BELOW
         said[:, :6] = float("-inf")
-        written = slot - slot.where(ids == 5, torch.tensor(0)).cummax(0).values
+        written = position - position.where(ids == 5, torch.tensor(0)).cummax(0).values
         said[:, 6] += 3 * (written.maximum(places[1] - 1) - self.length)
         return said
 
@@ -182,7 +183,7 @@ def draw_texts(rng: Generator) -> Probes:
     """Inputs for 12.6: name → (logits, text, order)."""
     def drawn(seed: int, length: int, shape: str, *order: int) -> tuple[object, ...]:
         words = randint(7, 30, (len(shape),), generator=rng).tolist()
-        text = [4 if slot == "_" else word for slot, word in zip(shape, words, strict=True)]
+        text = [4 if position == "_" else word for position, word in zip(shape, words, strict=True)]
         return LittleGLM(30, seed, length), text, list(order)
 
     return {
@@ -200,7 +201,7 @@ EXERCISES = (
     Exercise(
         "12.5", "what a GLM reads, and where", parts_a_and_b, draw_spans,
         mistakes={
-            "the first position goes on counting in Part B; all slots of a span have the place of its [MASK]":
+            "the first position goes on counting in Part B; all positions of a span have the place of its [MASK]":
                 edit("first += [masks[span]] * (len(words) + 1)",
                      "first += range(len(first) + 1, len(first) + len(words) + 2)"),
             "the first position is a place in the text before anything was hidden. What stands behind a blank tells by "
@@ -220,7 +221,7 @@ EXERCISES = (
             "the words behind the last span are forgotten; Part A goes on to the end of the text":
                 edit("part_a += tokens[behind:]", ""),
             "the order is not kept: the spans stand in the order of the text": edit("in order", "in sorted(order)"),
-            "the targets are not shifted, and [START] is said: a slot must say the next word, not the one that it "
+            "the targets are not shifted, and [START] is said: a position must say the next word, not the one that it "
             "reads": edit("targets += [*words, 6]", "targets += [5, *words]"),
             "[END] is read too; it is only said":
                 edit("tokens[slice(*spans[span])]", "[*tokens[slice(*spans[span])], 6]", "[*words, 6]",
@@ -228,29 +229,31 @@ EXERCISES = (
         },
         properties={
             "Part A has not as many [MASK]s as there are spans": lambda out, tokens, spans, _: int(
-                (out[0][:slots_of_part_a(tokens, spans)] == 4).sum()) == len(spans),
+                (out[0][:positions_of_part_a(tokens, spans)] == 4).sum()) == len(spans),
             "Part B has not as many [START]s as there are spans": lambda out, tokens, spans, _: int(
-                (out[0][slots_of_part_a(tokens, spans):] == 5).sum()) == len(spans),
+                (out[0][positions_of_part_a(tokens, spans):] == 5).sum()) == len(spans),
             "the words of the text do not all stand there, each once": lambda out, tokens, *_: sorted(
                 token for token in out[0].tolist() if token not in (4, 5)) == sorted(tokens),
             "the first position does not count 1, 2, 3, … in Part A": counts_up,
             "in Part B a first position is not the place of a [MASK]": places_are_masks,
             "the second position is not 0 in Part A": lambda out, tokens, spans, _: not bool(
-                out[1][1, :slots_of_part_a(tokens, spans)].any()),
+                out[1][1, :positions_of_part_a(tokens, spans)].any()),
             "the second position is not 1 once in each span": lambda out, tokens, spans, _: int(
                 (out[1][1] == 1).sum()) == len(spans),
-            "a slot of Part A has a target": lambda out, tokens, spans, _: bool(
-                (out[2][:slots_of_part_a(tokens, spans)] == -100).all()),
+            "a position of Part A has a target": lambda out, tokens, spans, _: bool(
+                (out[2][:positions_of_part_a(tokens, spans)] == -100).all()),
             "[END] is not said once of each span": lambda out, tokens, spans, _: int((out[2] == 6).sum()) == len(spans),
         },
         hints=(
-            "Text a b c d, of which b c is hidden. How many slots has Part A, and how many has Part B? What may the "
+            "Text a b c d, of which b c is hidden. How many positions has Part A, and how many has Part B? What may "
+            "the "
             "model know of how long the blank is, before it fills it? Which numbers would tell it?",
             "First make Part A, and note at each [MASK] how long Part A is then: that is its place, counted from 1. "
-            "Only then make Part B, span by span in the order given. A span of n words takes n + 1 slots in each of "
+            "Only then make Part B, span by span in the order given. A span of n words takes n + 1 positions in each "
+            "of "
             "the four lists. What it reads is [START] and the words, what it says is the words and [END].",
             "Go through the spans with begin and end, and remember where the last one ended: tokens[behind:begin] "
-            "stands between two. [x] * n repeats, and list(range(1, n + 2)) counts n + 1 slots. In the end comes "
+            "stands between two. [x] * n repeats, and list(range(1, n + 2)) counts n + 1 positions. In the end comes "
             "torch.tensor of a list, and for the positions of a list of two lists.",
         ),
     ),
@@ -293,12 +296,14 @@ EXERCISES = (
         },
         hints=(
             "Text a [MASK] b, and the model says x, y and [END]. How often must it be asked? Write down what it reads "
-            "each time, with both positions. Which of the slots do you ask?",
-            "Two loops: over the blanks in their order, and in each until [END]. Three lists grow by one slot before "
+            "each time, with both positions. Which of the positions do you ask?",
+            "Two loops: over the blanks in their order, and in each until [END]. Three lists grow by one position "
+            "before "
             "each question: tokens and two positions. They are not begun anew for the next blank, as it sees the "
             "blanks before. Keep the words of each blank apart, and put them into the text at the very end.",
-            "enumerate(text, 1) finds the places of the [MASK]s. The slot to add is [START] at first, then what was "
-            "said. int(table[-1].argmax()) is the likeliest of the last slot. A dict from place to words keeps the "
+            "enumerate(text, 1) finds the places of the [MASK]s. The position to add is [START] at first, then what "
+            "was "
+            "said. int(table[-1].argmax()) is the likeliest of the last position. A dict from place to words keeps the "
             "blanks apart, whichever is filled first.",
         ),
     ),

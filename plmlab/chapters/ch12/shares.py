@@ -19,12 +19,12 @@ from plmlab.batches import ExampleBatches
 from plmlab.chapters.ch12 import small_writing
 from plmlab.example import IGNORE, Batch, Example
 from plmlab.models.unilm import UniLMConfig, UniLMPretraining
-from plmlab.objectives import unified
+from plmlab.objectives import mask_mixture
 from plmlab.objectives.prefix import MASKS, SHARES
 from plmlab.train import History, fit
 from plmlab.world.datasets.batches import sentence_batches
 from plmlab.world.probability.example_floor import example_floor
-from plmlab.world.probability.readers import visible_positions
+from plmlab.world.probability.readers import positions_known
 
 LAYERS, WIDTH, HEADS, TIME = 2, 64, 4, 64
 BATCH, RATE = 32, 0.3
@@ -40,18 +40,18 @@ ARMS: dict[str, Mapping[str, float]] = {
 def new(seed: int) -> UniLMPretraining:
     """The network with random weights of this seed."""
     torch.manual_seed(seed)
-    return UniLMPretraining(UniLMConfig(len(small_writing.spelling()), TIME, LAYERS, WIDTH, HEADS, 4 * WIDTH,
+    return UniLMPretraining(UniLMConfig(len(small_writing.tokenizer()), TIME, LAYERS, WIDTH, HEADS, 4 * WIDTH,
                                         dropout=0.0, attention_dropout=0.0))
 
 
 def texts(name: str, seed: int) -> ExampleBatches:
     """What an arm reads."""
-    vocab = small_writing.spelling().vocab
+    vocab = small_writing.tokenizer().vocab
 
     def draw(rng: Random) -> list[Example]:
         long = small_writing.rows("train", rng, BATCH // 2)
         short = small_writing.rows("train", rng, BATCH // 2, range(1, 2))
-        return [unified(pair[rng.random() < 0.5], vocab=vocab, rng=rng, rate=RATE, shares=ARMS[name])
+        return [mask_mixture(pair[rng.random() < 0.5], vocab=vocab, rng=rng, rate=RATE, shares=ARMS[name])
                 for pair in (*long, *short)]
 
     return ExampleBatches(draw, seed, vocab.need("pad"))
@@ -71,20 +71,20 @@ def learn(name: str, updates: int, lr: float, seed: int, **options: Any) -> tupl
 @cache
 def judged(mask: str, split: str) -> list[tuple[Batch, int]]:
     """The batches by which is told what is paid under a mask, and how many words each asks."""
-    source = sentence_batches(world.small(), split, small_writing.spelling(), _asked(mask), TEXTS, OTHERS)
+    source = sentence_batches(world.small(), split, small_writing.tokenizer(), _asked(mask), TEXTS, OTHERS)
     batches = [source(step) for step in range(JUDGED)]
     return [(batch, int((batch.targets != IGNORE).sum())) for batch in batches if isinstance(batch, Batch)]
 
 
 def english(name: str) -> list[Batch]:
     """What an arm is asked in English, in other sentences: eight batches."""
-    source = sentence_batches(world.small(), "test", small_writing.spelling(),
-                              partial(unified, rate=RATE, shares=ARMS[name]), TEXTS, OTHERS)
+    source = sentence_batches(world.small(), "test", small_writing.tokenizer(),
+                              partial(mask_mixture, rate=RATE, shares=ARMS[name]), TEXTS, OTHERS)
     return [batch for batch in map(source, range(8)) if isinstance(batch, Batch)]
 
 
 def _asked(mask: str) -> Callable[..., Example]:
-    return partial(unified, rate=RATE, shares={mask: 1.0})
+    return partial(mask_mixture, rate=RATE, shares={mask: 1.0})
 
 
 @torch.no_grad()
@@ -106,6 +106,6 @@ def floors() -> dict[str, float]:
         for step, count in enumerate(counts):
             rng = Random(f"{OTHERS}:{step}")
             sentences = islice(small.text("test", seed=int(rng.random() * 2**53)), TEXTS)
-            nats += example_floor(small.automaton("test"), sentences, _asked(mask), rng, visible_positions).mean * count
+            nats += example_floor(small.automaton("test"), sentences, _asked(mask), rng, positions_known).mean * count
         found[mask] = nats / sum(counts)
     return found

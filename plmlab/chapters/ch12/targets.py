@@ -1,8 +1,8 @@
 """Ways to tune one network to translate: how much of a target is hidden, and what is asked of it.
 
 The network of `shares` learns to translate the small world's sentences: with a share of the target hidden, each hidden
-word asked in place; or with nothing hidden, and a share of the slots asked for the token behind them. It begins from
-random weights.
+word asked in place; or with nothing hidden, and a share of the positions asked for the token behind them. It begins
+from random weights.
 """
 
 from functools import partial

@@ -19,10 +19,10 @@ from plmlab import world
 from plmlab.chapters.ch12.pretrained import NOTHING, PRETRAINED
 from plmlab.draws import shuffled
 from plmlab.metrics import bleu, rouge
-from plmlab.world.datasets.tokenizer import bilingual_spelling
+from plmlab.world.datasets.tokenizer import bilingual_tokenizer
 from plmlab.world.documents.articles import Library
 
-PAIRS, EXAM, DEVELOPMENT = 8192, 300, 100
+PAIRS, TEST_SIZE, DEVELOPMENT = 8192, 300, 100
 """Translations to learn from; those of the exam, and those that rates and weights are chosen by."""
 READ, CHOSEN = 67, 45
 """Articles of the pretraining text that are kept for the exam of gists, and for choosing."""
@@ -40,14 +40,14 @@ class Task(NamedTuple):
 
     train: tuple[Row, ...]
     development: tuple[Row, ...]
-    exam: tuple[Row, ...]
+    test_set: tuple[Row, ...]
     read: int
     updates: int
     pilot: int
 
 
 def _ids(words: Sequence[str]) -> tuple[int, ...]:
-    return tuple(bilingual_spelling().encode(" ".join(words), plain=True))
+    return tuple(bilingual_tokenizer().encode(" ".join(words), plain=True))
 
 
 @cache
@@ -60,8 +60,9 @@ def translation() -> Task:
         return ((_ids(one.words), _ids(one.chinese)) for one in full.sentences(split, seed)
                 if not unread or one.pattern in full.open_patterns)
 
-    new = list(islice(dict.fromkeys(islice(rows("test", 77, unread=True), 2 * EXAM)), EXAM + DEVELOPMENT))
-    return Task(tuple(islice(rows("train", 79), PAIRS)), tuple(new[EXAM:]), tuple(new[:EXAM]), read=0, updates=2000,
+    new = list(islice(dict.fromkeys(islice(rows("test", 77, unread=True), 2 * TEST_SIZE)), TEST_SIZE + DEVELOPMENT))
+    return Task(tuple(islice(rows("train", 79), PAIRS)), tuple(new[TEST_SIZE:]), tuple(new[:TEST_SIZE]), read=0,
+                updates=2000,
                 pilot=600)
 
 
@@ -76,12 +77,12 @@ def gist() -> Task:
     full = world.full()
     told, all_of_them = (full.corpora.articles(split) for split in ("train", "facts"))
     entities = shuffled(Random("gist"), list(told))
-    exam, chosen = ([row(told[entity]) for entity in some]
+    test_set, chosen = ([row(told[entity]) for entity in some]
                     for some in (entities[:READ], entities[READ:READ + CHOSEN]))
     new = [row(all_of_them[entity]) for entity in all_of_them if entity not in told]
     libraries = [Library(full.facts, full.held, full.seed + wording) for wording in range(WORDINGS)]
     learned = [row(library.article(entity, "train")) for library in libraries for entity in entities[READ + CHOSEN:]]
-    return Task(tuple(learned), tuple(chosen), (*exam, *new), READ, updates=500, pilot=200)
+    return Task(tuple(learned), tuple(chosen), (*test_set, *new), READ, updates=500, pilot=200)
 
 
 TASKS: dict[str, Callable[[], Task]] = {"translation": translation, "gist": gist}
@@ -99,7 +100,7 @@ def nearest(rows: Sequence[Row], known: Sequence[Row]) -> list[tuple[int, ...]]:
     """For each row the target of the known row whose source has the nearest words, by the cosine of their counts, to
     four digits; of several the first."""
     def counts(some: Sequence[Row]) -> Tensor:
-        found = torch.zeros(len(some), len(bilingual_spelling()))
+        found = torch.zeros(len(some), len(bilingual_tokenizer()))
         for row, (source, _) in zip(found, some, strict=True):
             row.index_add_(0, torch.tensor(source), torch.ones(len(source)))
         return F.normalize(found, dim=1)
@@ -110,13 +111,13 @@ def nearest(rows: Sequence[Row], known: Sequence[Row]) -> list[tuple[int, ...]]:
 def baselines() -> dict[str, dict[str, float]]:
     """What needs no network: of translations the ``nearest`` training pair's; of gists the article's ``first``
     sentence, and its first ``two``."""
-    stops = {bilingual_spelling().encode(mark, plain=True)[0] for mark in (".", "?")}
+    stops = {bilingual_tokenizer().encode(mark, plain=True)[0] for mark in (".", "?")}
 
     def lead(source: Sequence[int], count: int) -> tuple[int, ...]:
         ends = [place + 1 for place, token in enumerate(source) if token in stops]
         return tuple(source[:ends[min(count, len(ends)) - 1]])
 
-    exam, asked = gist().exam, translation()
-    return {"nearest": judged(nearest(asked.exam, asked.train), asked.exam),
-            **{name: judged([lead(source, count) for source, _ in exam], exam)
+    test_set, asked = gist().test_set, translation()
+    return {"nearest": judged(nearest(asked.test_set, asked.train), asked.test_set),
+            **{name: judged([lead(source, count) for source, _ in test_set], test_set)
                for name, count in (("first", 1), ("two", 2))}}

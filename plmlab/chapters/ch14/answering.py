@@ -7,8 +7,8 @@ from typing import Any
 
 from plmlab.chapters.ch14.gold_graphs import KINDS, GoldGraph, gold_graph
 from plmlab.chapters.ch14.scores import Match, answer_match, set_match
-from plmlab.models.cognitive_growth import Clue, Growth, GrowthState
 from plmlab.models.cogqa import CogQA
+from plmlab.models.cogqa_search import Clue, CogQASearch, SearchState
 from plmlab.world.datasets.pages import ArticlePages
 from plmlab.world.questions.bank import Question
 
@@ -48,13 +48,13 @@ def supporting(question: Question, pages: ArticlePages) -> set[Clue]:
     return {Clue(pages.title(clue.article), clue.sentence) for clue in question.evidence}
 
 
-def growth(model: CogQA, pages: ArticlePages, question: Question, kind: type[Growth] = Growth, **choices: Any,
-           ) -> Growth:
-    """A question of the world, to be answered from these pages; ``choices`` are those of the kind of `Growth`."""
+def growth(model: CogQA, pages: ArticlePages, question: Question, kind: type[CogQASearch] = CogQASearch, **choices: Any,
+           ) -> CogQASearch:
+    """A question of the world, to be answered from these pages; ``choices`` are those of the kind of `CogQASearch`."""
     return kind(model, pages, pages.tokenizer.vocab, pages.ids(question.words), KINDS[question.form], **choices)
 
 
-def graded(gold: GoldGraph, right: str, asked: Growth, state: GrowthState) -> GrownOutcome:
+def graded(gold: GoldGraph, right: str, asked: CogQASearch, state: SearchState) -> GrownOutcome:
     """What a graph that has grown gives, against the gold one and the right answer. The sentences that something was
     found in are the supporting ones."""
     told = {Clue(*clue) for *_, clue in state.graph.edges(data="clue")}
@@ -66,7 +66,8 @@ def graded(gold: GoldGraph, right: str, asked: Growth, state: GrowthState) -> Gr
         any(answer_match(node, right).exact for node in state.answers))
 
 
-def answered(model: CogQA, pages: ArticlePages, question: Question, kind: type[Growth] = Growth, **choices: Any,
+def answered(model: CogQA, pages: ArticlePages, question: Question, kind: type[CogQASearch] = CogQASearch,
+             **choices: Any,
              ) -> GrownOutcome:
     """A question answered by both systems."""
     asked = growth(model, pages, question, kind, **choices)

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate, islice
 from random import Random
 
-from plmlab.draws import pick, shuffled
+from plmlab.draws import choice, shuffled
 from plmlab.example import Example
 from plmlab.objectives.cognitive_graphs import CognitiveExample, Kind
-from plmlab.objectives.hops import Span, fitted
+from plmlab.objectives.cogqa_spans import Span, fit_to_length
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.world.datasets.pages import ArticlePages
 from plmlab.world.grammar.sentence import Sentence
@@ -138,13 +138,13 @@ def other_answers(graph: GoldGraph, pages: ArticlePages, rng: Random) -> Iterato
         spans = salient(sentence, pages.world.facts)
         said = {" ".join(sentence.words[start:end]): None for (start, end), _ in spans}
         if others := [words for words in said if words not in graph.nodes]:
-            yield GoldNode(pick(rng, others), ((name, number),), read_on=False)
+            yield GoldNode(choice(rng, others), ((name, number),), read_on=False)
 
 
 def read(question: Question, node: GoldNode, pages: ArticlePages, vocab: Vocabulary, time: int, clues: bool) -> Example:
     """What System 1 reads of a node, and what it is asked, in so many positions; ``clues``: whether they go along."""
     along = [pages.sentences(title)[number] for title, number in node.clues] if clues else []
-    fit = fitted(pages.ids(question.words), along, pages.sentences(node.name), time)
+    fit = fit_to_length(pages.ids(question.words), along, pages.sentences(node.name), time)
     first = [0, *accumulate(map(len, fit.sentences))]
     spans = [[(first[number] + start, first[number] + end) for number, (start, end) in told
               if number < len(fit.sentences)] for told in (node.hops, node.answers)]

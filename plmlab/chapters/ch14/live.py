@@ -8,8 +8,8 @@ from random import Random
 
 from plmlab import world
 from plmlab.chapters.ch14.gold_graphs import example
-from plmlab.chapters.ch14.training import labelled, pages
-from plmlab.draws import pick
+from plmlab.chapters.ch14.training import pages, training_rows
+from plmlab.draws import choice
 from plmlab.objectives.cognitive_graphs import CognitiveBatch
 from plmlab.world.questions.bank import Question
 
@@ -21,7 +21,7 @@ UPDATES, BATCH, RATE, NEGATIVES = 160, 4, 2e-3, 1
 @cache
 def known() -> dict[str, tuple[Question, ...]]:
     """Kind → its questions to learn from."""
-    some = [question for kind in ("one-hop", "bridge") for question in labelled(kind)]
+    some = [question for kind in ("one-hop", "bridge") for question in training_rows(kind)]
     return {shape: tuple(question for question in some if question.shape == shape) for shape in SHAPES}
 
 
@@ -31,13 +31,13 @@ def batches(seed: int, time: int) -> Callable[[int], CognitiveBatch]:
 
     def batch(step: int) -> CognitiveBatch:
         rng = Random(f"{seed}:{step}")
-        drawn = [pick(rng, known()[pick(rng, SHAPES)]) for _ in range(BATCH)]
+        drawn = [choice(rng, known()[choice(rng, SHAPES)]) for _ in range(BATCH)]
         return CognitiveBatch.of([example(question, told, told.tokenizer.vocab, time, rng, negatives=NEGATIVES)
                                   for question in drawn], pad=told.tokenizer.vocab.need("pad"))
     return batch
 
 
-def exam(hops: int, most: int = 40) -> list[Question]:
+def test_set(hops: int, most: int = 40) -> list[Question]:
     """Questions of the five kinds of so many hops, none of which is among the known."""
     drawn = (question for kind in ("one-hop", "bridge") for question in world.full().questions(kind, "test", 0))
     return [*islice((one for one in drawn if one.shape in SHAPES and one.hops == hops), most)]

@@ -14,9 +14,9 @@ from plmlab.chapters.ch14.gold_graphs import KINDS
 from plmlab.chapters.ch14.retrieved import Search
 from plmlab.chapters.ch14.training import pages
 from plmlab.example import Batch
-from plmlab.models.cognitive_growth import Clue
-from plmlab.models.one_pass_reader import OnePassReader
-from plmlab.objectives.one_pass import first_slots, with_support
+from plmlab.models.cogqa_search import Clue
+from plmlab.models.single_pass_reader import SinglePassReader
+from plmlab.objectives.single_pass_qa import first_positions, with_support
 from plmlab.world.datasets.pages import ArticlePages
 from plmlab.world.questions.bank import Question
 from plmlab.world.questions.chains import find_words
@@ -43,19 +43,19 @@ def search(split: str) -> Search:
 
 def top_text(question: Question, split: str, time: int) -> Text:
     """The sentences of the pages that a question names and of those that share most words with it, as far as they fit
-    into so many slots."""
+    into so many positions."""
     told = pages(split)
     titles = dict.fromkeys((*told.named(told.ids(question.words)), *search(split).titles(question, TOP)))
     return shortened(question, told, every_sentence(told, titles), time)
 
 
 def length(question: Question, told: ArticlePages, text: Sequence[Clue]) -> int:
-    """How many slots a question and a text take."""
-    return first_slots(told.ids(question.words), read_sentences(told, text))[-1] + 1
+    """How many positions a question and a text take."""
+    return first_positions(told.ids(question.words), read_sentences(told, text))[-1] + 1
 
 
 def shortened(question: Question, told: ArticlePages, text: Sequence[Clue], time: int) -> Text:
-    """A text without the last sentences that do not fit into so many slots."""
+    """A text without the last sentences that do not fit into so many positions."""
     while length(question, told, text) > time:
         text = text[:-1]
     return tuple(text)
@@ -80,7 +80,7 @@ def place(question: Question, told: ArticlePages, text: Text) -> tuple[int, int,
     return None
 
 
-def answered(model: OnePassReader, question: Question, split: str, text: Text) -> Outcome:
+def answered(model: SinglePassReader, question: Question, split: str, text: Text) -> Outcome:
     """A question answered from a text. Supporting sentences are that of the answer, and those that are likelier to
     support it than not."""
     told = pages(split)
@@ -88,9 +88,9 @@ def answered(model: OnePassReader, question: Question, split: str, text: Text) -
     read = read_sentences(told, text)
     batch = Batch.of([with_support(asked, read, None, (), vocab=told.tokenizer.vocab)], pad=0)
     ((start, end), chances), = model.told(batch.to(next(model.parameters()).device))
-    slots = first_slots(asked, read)
+    positions = first_positions(asked, read)
     flat = [token for sentence in read for token in sentence]
-    sure = {clue for clue, (first, behind) in zip(text, pairwise(slots[1:]), strict=True)
+    sure = {clue for clue, (first, behind) in zip(text, pairwise(positions[1:]), strict=True)
             if chances[first] > 0.5 or first <= start < behind}
-    return outcome(question, told, told.spelled(flat[start - slots[0]:end - slots[0]]), sure,
+    return outcome(question, told, told.spelled(flat[start - positions[0]:end - positions[0]]), sure,
                    len({clue.title for clue in text}))

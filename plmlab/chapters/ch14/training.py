@@ -8,7 +8,7 @@ from plmlab.checkpoints import load
 from plmlab.models.bert import BERT
 from plmlab.text import Tokenizer
 from plmlab.world.datasets.pages import ArticlePages
-from plmlab.world.datasets.tokenizer import spelling
+from plmlab.world.datasets.tokenizer import world_tokenizer
 from plmlab.world.questions.bank import Question
 
 PRETRAINED = "bert-world"
@@ -21,7 +21,7 @@ MOST, DEVELOPMENT, SEED = 40_000, 60, 0
 def pages(split: str, tokenizer: Tokenizer | None = None) -> ArticlePages:
     """The articles in which the questions of a split are answered, in the ids of a tokenizer; by default a word each.
     """
-    return ArticlePages(world.full(), split, tokenizer or spelling())
+    return ArticlePages(world.full(), split, tokenizer or world_tokenizer())
 
 
 @cache
@@ -29,7 +29,7 @@ def _known(kind: str) -> tuple[Question, ...]:
     return tuple(islice(world.full().questions(kind, "train", SEED), MOST))
 
 
-def labelled(kind: str) -> tuple[Question, ...]:
+def training_rows(kind: str) -> tuple[Question, ...]:
     """The questions of a kind to learn from."""
     return _known(kind)[:-DEVELOPMENT]
 
@@ -42,4 +42,4 @@ def development(kind: str) -> tuple[Question, ...]:
 def pretrained() -> BERT:
     """The course's BERT of the full world."""
     found, _ = load(PRETRAINED, expect="bert-pretraining")
-    return found.bert
+    return found.encoder

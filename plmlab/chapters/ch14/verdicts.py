@@ -5,7 +5,7 @@ from statistics import fmean
 from typing import Any
 
 from plmlab.chapters.ch14.compared import BOTH, HOPPING, MARGIN, TOP
-from plmlab.recipes import apart
+from plmlab.recipes import separated
 
 Numbers = Mapping[str, Any]
 
@@ -23,9 +23,9 @@ def graph_helps(numbers: Numbers, measure: str) -> str:
     ours = numbers["arms"][BOTH]["groups"]["3 hops"]["joint f1"]
     theirs = numbers["arms"][TOP]["groups"]["3 hops"][measure]
     one, two, three = leads(numbers, measure)
-    if apart(theirs, ours):
+    if separated(theirs, ours):
         return "fails"
-    if not apart(ours, theirs):
+    if not separated(ours, theirs):
         return "does not show"
     return "holds" if two > one + MARGIN and three > two + MARGIN else "holds in part"
 
@@ -41,7 +41,7 @@ def system2_adds(numbers: Numbers, group: str) -> str:
 def is_worth(numbers: Numbers, without: str, group: str) -> str:
     """Whether what another arm lacks is worth something: each seed with it is right more often than each without."""
     with_it, lacking = (numbers["arms"][name]["groups"][group]["exact"] for name in (BOTH, without))
-    return ("holds" if apart(with_it, lacking, MARGIN) else "fails" if apart(lacking, with_it, MARGIN)
+    return ("holds" if separated(with_it, lacking, MARGIN) else "fails" if separated(lacking, with_it, MARGIN)
             else "does not show")
 
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import torch
 
-from plmlab.chapters.ch16.corpora import DEVELOPMENT, EXAM, TRAINING, Statement, corpus
+from plmlab.chapters.ch16.corpora import DEVELOPMENT, TEST_WORLDS, TRAINING, Statement, corpus
 from plmlab.chapters.ch16.training import QUOTED, Arm, Lesson, LookedUp, among, random_span, random_tokens, recall
-from plmlab.chapters.ch16.warm_start import cold_embedder, started
+from plmlab.chapters.ch16.warm_start import started, untrained_embedder
 from plmlab.draws import shuffled
-from plmlab.models.lookup import Lookup, Reading
 from plmlab.models.realm import REALM
-from plmlab.recipes.kept import keep, with_kept
+from plmlab.models.retrieve_and_read import Reading, RetrieveAndRead
+from plmlab.recipes.stored_models import keep, with_kept
 from plmlab.train import History, fit
 
 FULL = "REALM"
@@ -48,7 +48,7 @@ def questions(world: int, most: int = ASKED) -> tuple[Statement, ...]:
 def begun(name: str) -> REALM:
     """An arm before it is trained."""
     arm, warm = ARMS[name], started()
-    return REALM.on(warm.embedder if arm.warm else cold_embedder(), warm.reader)
+    return REALM.from_pretrained(warm.embedder if arm.warm else untrained_embedder(), warm.reader)
 
 
 def train(model: REALM, arm: Arm, lr: float, seed: int, updates: int = UPDATES, **options: Any) -> History:
@@ -79,7 +79,7 @@ def learned(folder: str, name: str, lr: float, seed: int) -> dict[str, Any]:
 def exam_recall(model: torch.nn.Module) -> float:
     """Recall at four over all exam worlds, of a third of the exam's statements."""
     assert isinstance(model, REALM)
-    return fmean(recall(among(model, world), questions(world)[:ASKED // 3]) for world in EXAM)
+    return fmean(recall(among(model, world), questions(world)[:ASKED // 3]) for world in TEST_WORLDS)
 
 
 def file(folder: str, name: str, lr: float, seed: int) -> Path:
@@ -92,7 +92,7 @@ def kept(folder: str, name: str, lr: float, seed: int) -> REALM:
     return with_kept(begun(name), file(folder, name, lr, seed))
 
 
-def answered(lookup: Lookup, statements: Sequence[Statement], null: bool) -> list[Reading]:
+def answered(lookup: RetrieveAndRead, statements: Sequence[Statement], null: bool) -> list[Reading]:
     """What is made of each statement; its true answer is among the answers."""
     return lookup.read([one.query() for one in statements], null=null, also=[[one.answer] for one in statements])
 
@@ -102,7 +102,7 @@ def outcomes(name: str, model: REALM) -> dict[str, float]:
     four (``among four``), that are answered ``right``; the means of p(null|x), of −log p(y|x) (``loss``), and of what
     looking up is worth, log p(y|x) − log p(y|null, x) (``utility``); in nats."""
     null = ARMS[name].null
-    return means([row for world in EXAM for row in each(among(model, world), questions(world), null)])
+    return means([row for world in TEST_WORLDS for row in each(among(model, world), questions(world), null)])
 
 
 def means(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
@@ -110,7 +110,7 @@ def means(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
     return {key: fmean(row[key] for row in rows) for key in rows[0]}
 
 
-def each(lookup: Lookup, statements: Sequence[Statement], null: bool) -> list[dict[str, float]]:
+def each(lookup: RetrieveAndRead, statements: Sequence[Statement], null: bool) -> list[dict[str, float]]:
     """The `outcome` of each statement."""
     return [outcome(statement, reading, null)
             for statement, reading in zip(statements, answered(lookup, statements, null), strict=True)]

@@ -13,14 +13,14 @@ from plmlab.chapters.ch16.warm_start import (
     READER_BATCH,
     READER_UPDATES,
     bert,
-    cold_embedder,
     learn_to_match,
     learn_to_read,
+    untrained_embedder,
 )
 from plmlab.chapters.ch16.warm_start import NAME as START
 from plmlab.checkpoints import enter, home, save
 from plmlab.models.realm import REALM
-from plmlab.world.datasets.tokenizer import spelling
+from plmlab.world.datasets.tokenizer import world_tokenizer
 
 COMMAND = "python -m plmlab.chapters.ch16.bundled"
 NAME, SEED, UPDATES, RATE, SAVED = "realm-world", 0, 1600, 6e-4, 4 * EVERY
@@ -40,11 +40,11 @@ def main() -> None:
 def start() -> None:
     """Warm retriever and reader up."""
     torch.manual_seed(SEED)
-    embedder, reader = cold_embedder(), bert()
+    embedder, reader = untrained_embedder(), bert()
     saving = {"save_every": SAVED, "resume": True}
     runs = (learn_to_match(embedder, SEED, save_to=RUNS / START / "embedder", **saving),
             learn_to_read(reader, SEED, save_to=RUNS / START / "reader", **saving))
-    bundle(START, REALM.on(embedder, reader), {
+    bundle(START, REALM.from_pretrained(embedder, reader), {
         f"inverse cloze, updates of {ICT_BATCH} blocks": f"{ICT_UPDATES:,}",
         f"reading beside BM25's best document, updates of {READER_BATCH} statements": f"{READER_UPDATES:,}",
         "device": runs[0].device, "seconds": f"{sum(run.seconds for run in runs):.0f}"})
@@ -53,7 +53,7 @@ def start() -> None:
 def bundle(name: str, model: REALM, figures: Mapping[str, str]) -> None:
     """Save it, in half precision, with what it then reaches in the exam."""
     told = outcomes(FULL, model.half().float())
-    save(home() / name, model.half(), spelling(), command=COMMAND, figures={
+    save(home() / name, model.half(), world_tokenizer(), command=COMMAND, figures={
         **figures, "seed": str(SEED), **{key: f"{value:.3f}" for key, value in told.items()}})
     enter(name)
 

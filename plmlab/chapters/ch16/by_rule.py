@@ -4,7 +4,7 @@ It knows what only the world knows: of which kind the answer is, and all names o
 """
 
 from plmlab.chapters.ch16.corpora import Corpus, Statement
-from plmlab.objectives.retrievals import Ids
+from plmlab.objectives.retrieval_batches import Ids
 from plmlab.world.datasets.tokenizer import ids
 from plmlab.world.questions.chains import find_words
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import count
 
-from plmlab.objectives.retrievals import Query
+from plmlab.objectives.retrieval_batches import Query
 from plmlab.retrieval.blocks import Block, blocks
 from plmlab.world.datasets.pages import ArticlePages
-from plmlab.world.datasets.tokenizer import ids, spelling
+from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 from plmlab.world.facts.relations import Triple
 from plmlab.world.grammar.sentence import Sentence
 from plmlab.world.questions.chains import Parting, find_words
@@ -24,7 +24,7 @@ from plmlab.world.world import World
 
 SEEDS = (1, 3, 7, 8, 9, 11, 16, 17, 22, 25, 26, 27, 30, 32, 33, 35, 37, 38, 39, 40, 42, 43, 44, 45)
 """The first worlds all of whose words the course's BERT knows (`known_seeds`)."""
-EXAM, DEVELOPMENT, TRAINING = SEEDS[:3], SEEDS[3], SEEDS[4:]
+TEST_WORLDS, DEVELOPMENT, TRAINING = SEEDS[:3], SEEDS[3], SEEDS[4:]
 """Worlds to be asked about, one to choose by, and those that are learned from."""
 LONGEST = 40
 """Tokens of a block with its title; theirs have 288."""
@@ -62,7 +62,7 @@ class Corpus:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.blocks: list[Block] = blocks(ArticlePages(world, "train", spelling()), LONGEST)
+        self.blocks: list[Block] = blocks(ArticlePages(world, "train", world_tokenizer()), LONGEST)
         self._articles = {" ".join(article.title): article for article in world.corpora.articles("train").values()}
         self._parting = Parting(world.facts, world.held)
 
@@ -115,7 +115,7 @@ def corpus(seed: int) -> Corpus:
 
 def known_seeds() -> Iterator[int]:
     """The seeds of worlds all of whose words the course's BERT knows, from 1 on."""
-    known = {*spelling().tokens(range(len(spelling())))}
+    known = {*world_tokenizer().tokens(range(len(world_tokenizer())))}
     return (seed for seed in count(1) if all(word in known for word in _words(World("medium", seed))))
 
 

@@ -5,8 +5,8 @@ from random import Random
 from typing import NamedTuple
 
 from plmlab.chapters.ch16.corpora import Corpus, Statement
-from plmlab.draws import pick
-from plmlab.models.lookup import Lookup
+from plmlab.draws import choice
+from plmlab.models.retrieve_and_read import RetrieveAndRead
 from plmlab.retrieval.blocks import Block
 from plmlab.world.datasets.tokenizer import ids
 from plmlab.world.questions.chains import find_words
@@ -23,7 +23,7 @@ class Edit(NamedTuple):
     blocks: dict[int, Block]
     answer: tuple[int, ...]
 
-    def applied(self, lookup: Lookup) -> Lookup:
+    def applied(self, lookup: RetrieveAndRead) -> RetrieveAndRead:
         """A copy of the lookup with these blocks in the place of its own."""
         corpus = lookup.corpus.copied()
         for number, block in self.blocks.items():
@@ -40,7 +40,7 @@ def edit(corpus: Corpus, statement: Statement, rng: Random, where: Collection[in
               if other.key != entity.key and len(other.words) == len(entity.words)]
     if not others:
         return None
-    other, blocks = pick(rng, others), {}
+    other, blocks = choice(rng, others), {}
     for number in corpus.tellers[corpus.plain(statement.cloze.fact)] if where is None else where:
         written = _written(corpus, number, statement, other.words)
         if written is None:

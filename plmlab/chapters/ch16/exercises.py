@@ -247,7 +247,7 @@ EXERCISES = (
             "this is the mean over texts of each text's mean, so that a gap of a short text weighs more":
                 edit("-each", "-(each", "0.0).sum() / asked.sum().clamp(min=1)",
                      "0.0).sum(1) / asked.sum(1).clamp(min=1)).mean()"),
-            "the sum is divided by all slots, padding among them: .mean() after filling with 0":
+            "the sum is divided by all positions, padding among them: .mean() after filling with 0":
                 edit("sum() / asked.sum().clamp(min=1)", "mean()"),
             "padding counts as a gap":
                 edit(".masked_fill(~asked, 0.0).sum() / asked.sum().clamp(min=1)", ".mean()"),

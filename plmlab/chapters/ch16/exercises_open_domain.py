@@ -64,7 +64,7 @@ def answer_log_chance(
     """log p(y|z,x): how likely a reader points at the answer y in the body of document z, in nats.
 
     ``body`` and ``answer`` are tokens, which are numbers. ``scores[i, j]`` is the reader's score of the
-    span from slot i of the body to slot j, both included. A span is 1 to ``longest`` slots long. The
+    span from position i of the body to position j, both included. A span is 1 to ``longest`` positions long. The
     other numbers of the table mean nothing: where j stands before i, or too far behind it.
     The softmax over all spans gives the chance of each. The chance of the answer is the sum over all
     spans that spell it, token by token, for an answer may stand in a body several times. If no span
@@ -83,7 +83,7 @@ def draw_bodies(rng: Generator) -> Probes:
         return scale * randn(len(body), len(body), generator=rng) + shift, body, answer, longest
 
     return {
-        "three slots, the answer is the second": (
+        "three positions, the answer is the second": (
             torch.tensor([[1.0, 0.0, 3.0], [2.0, 2.0, 1.0], [0.5, 1.0, 0.0]]), [7, 8, 9], [8], 2),
         "the answer stands there twice": drawn([7, 9, 8, 7, 9], [7, 9], 3),
         "three times, one of them at the end": drawn([8, 7, 8, 9, 7, 8], [8], 2),
@@ -95,7 +95,7 @@ def draw_bodies(rng: Generator) -> Probes:
         "the answer is longer than a span": drawn([7, 8, 9, 8], [8, 9, 8], 2),
         "the answer is as long as the longest span": drawn([9, 7, 8, 9, 10, 7, 8, 9], [7, 8, 9], 3),
         "the answer is the whole body": drawn([7, 8, 9], [7, 8, 9], 5),
-        "one slot": drawn([7], [7], 3),
+        "one position": drawn([7], [7], 3),
         "scores in the hundreds, to both sides": drawn([8, 7, 9, 7, 8], [7], 3, 300.0),
         "another span has all the chance": (torch.tensor([[0.0, 150.0], [3.0, -120.0]]), [7, 8], [8], 2),
         "all scores below −200": drawn([8, 9, 7, 8, 9], [8, 9], 2, shift=-250.0),
@@ -146,12 +146,12 @@ EXERCISES = (
                 edit("~right", "~right | (right.cumsum(0) > 1)"),
             "only the likeliest span that spells the answer counts; all do, and their chances are added up":
                 edit("logsumexp", "amax"),
-            "the last slot is not compared: body[i:j] ends before j, and slot j belongs to the span":
+            "the last position is not compared: body[i:j] ends before j, and position j belongs to the span":
                 edit("j + 1]", "j]"),
             "the softmax runs over the whole table, and numbers in it that are no spans take their share":
                 edit("range(i, min(i + longest, len(body)))", "range(len(body))"),
             "spans of any length take part: `longest` is forgotten": edit("min(i + longest, len(body))", "len(body)"),
-            "spans are one slot too long: `longest` counts both ends": edit("i + longest", "i + longest + 1"),
+            "spans are one position too long: `longest` counts both ends": edit("i + longest", "i + longest + 1"),
             "each start has a softmax of its own, over its ends; one softmax runs over all spans":
                 edit("torch.stack([scores[span] for span in spans]).log_softmax(0)",
                      "torch.cat([row[i:i + longest].log_softmax(0) for i, row in enumerate(scores)])"),
@@ -163,7 +163,8 @@ EXERCISES = (
                 edit("log_softmax(0)", "softmax(0).log()"),
         },
         hints=(
-            "The first input: write down the spans of one and two slots. How many are they, and which numbers of the "
+            "The first input: write down the spans of one and two positions. How many are they, and which numbers of "
+            "the "
             "table are their scores? Which numbers of the table are never looked at?",
             "Two sums over spans, and one is a part of the other: e^score over all spans, and over those that spell "
             "the answer. The chance is the second divided by the first. Go through all spans once, and ask of each "

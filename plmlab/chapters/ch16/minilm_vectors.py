@@ -25,6 +25,6 @@ def encoded(texts: Sequence[tuple[str, str]]) -> Float[Tensor, "text width"]:
 
     for first in range(0, len(texts), ROWS):
         batch = Batch.of([example(*one) for one in texts[first:first + ROWS]], pad=vocab.need("pad"))
-        seen = batch.looked_at[..., None]
+        seen = batch.padding_mask[..., None]
         rows.append((model(batch) * seen).sum(1) / seen.sum(1))
     return normalize(torch.cat(rows))

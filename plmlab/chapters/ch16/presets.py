@@ -3,11 +3,11 @@
 from collections.abc import Collection
 from random import Random
 
-from plmlab.chapters.ch16.corpora import EXAM, Statement, corpus
+from plmlab.chapters.ch16.corpora import TEST_WORLDS, Statement, corpus
 from plmlab.chapters.ch16.editing import edit
 from plmlab.labs.retrieval.presets import RetrievalPreset
 
-WORLD = EXAM[0]
+WORLD = TEST_WORLDS[0]
 FIRST = "Fairview , a town in Arvania , lies on the River Tamar ."
 FOUNDER = "Judith Grant founded Walsh Motors in 1955 ."
 TRIED: tuple[tuple[str, str, Collection[int] | None], ...] = (

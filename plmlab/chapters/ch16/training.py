@@ -8,13 +8,13 @@ from random import Random
 from typing import NamedTuple, Self
 
 from plmlab.chapters.ch16.corpora import Statement, corpus
-from plmlab.draws import below, shuffled
-from plmlab.models.lookup import TOP, Lookup
+from plmlab.draws import randint, shuffled
 from plmlab.models.realm import REALM
+from plmlab.models.retrieve_and_read import TOP, RetrieveAndRead
 from plmlab.models.text_retriever import TextCorpus, TextRetriever
-from plmlab.objectives.retrievals import RetrievedBatch
+from plmlab.objectives.retrieval_batches import RetrievedBatch
 from plmlab.retrieval.blocks import Block
-from plmlab.world.datasets.tokenizer import spelling
+from plmlab.world.datasets.tokenizer import world_tokenizer
 
 Hides = Callable[[Statement, Random], tuple[int, ...]]
 """(statement, draws) → the places of the tokens that are hidden."""
@@ -28,7 +28,7 @@ def salient_span(statement: Statement, rng: Random) -> tuple[int, ...]:
 def random_span(statement: Statement, rng: Random) -> tuple[int, ...]:
     """As many tokens one after the other, anywhere."""
     size = len(statement.salient)
-    first = below(rng, len(statement.tokens) - size + 1)
+    first = randint(rng, len(statement.tokens) - size + 1)
     return tuple(range(first, first + size))
 
 
@@ -88,11 +88,11 @@ class LookedUp:
         if self._at != step // self.every:
             self._at = step // self.every
             self.lesson = self.lessons(self._at)
-            retriever = TextRetriever(spelling(), self.model.embedder, (self.old or self.model).embedder)
-            self.lookup = Lookup(self.model, TextCorpus(retriever, self.lesson.blocks))
+            retriever = TextRetriever(world_tokenizer(), self.model.embedder, (self.old or self.model).embedder)
+            self.lookup = RetrieveAndRead(self.model, TextCorpus(retriever, self.lesson.blocks))
         rng = Random(f"{self.seed}:{step}")
         some = self.arm.drawn(self.lesson)
-        drawn = [some[below(rng, len(some))] for _ in range(self.size)]
+        drawn = [some[randint(rng, len(some))] for _ in range(self.size)]
         queries = [one.query(self.arm.hidden(one, rng), self.arm.excluded) for one in drawn]
         found = self.lookup.retrieve(queries, self.most)
         batch = self.lookup.batch(queries, found.with_null() if self.arm.null else found)
@@ -100,12 +100,12 @@ class LookedUp:
         return batch
 
 
-def among(model: REALM, world: int) -> Lookup:
+def among(model: REALM, world: int) -> RetrieveAndRead:
     """A model among the documents of a world."""
-    return Lookup.of(model, spelling(), corpus(world).blocks)
+    return RetrieveAndRead.of(model, world_tokenizer(), corpus(world).blocks)
 
 
-def recall(lookup: Lookup, statements: Sequence[Statement], most: int = TOP) -> float:
+def recall(lookup: RetrieveAndRead, statements: Sequence[Statement], most: int = TOP) -> float:
     """The share of statements for which one of the ``most`` best documents tells the fact."""
     found = lookup.retrieve([one.query() for one in statements], most).lists()
     return sum(not one.tell.isdisjoint(numbers) for one, numbers in zip(statements, found, strict=True)) / len(found)

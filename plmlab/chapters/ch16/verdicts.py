@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from plmlab.chapters.ch16.arms import FULL
-from plmlab.recipes import apart
+from plmlab.recipes import separated
 
 MARGIN = 0.02
 """By how much each seed of one arm must be above each of another's."""
@@ -44,6 +44,6 @@ def outweighs(edited: Mapping[str, float]) -> str:
 
 
 def _beats(full: Mapping[str, Any], other: Mapping[str, Any]) -> str:
-    if apart(full, other, MARGIN):
+    if separated(full, other, MARGIN):
         return HOLDS
-    return FAILS if apart(other, full, MARGIN) else DOES_NOT_SHOW
+    return FAILS if separated(other, full, MARGIN) else DOES_NOT_SHOW

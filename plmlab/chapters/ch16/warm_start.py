@@ -11,16 +11,16 @@ from random import Random
 
 from plmlab.chapters.ch16.corpora import TRAINING, Corpus, Statement, corpus
 from plmlab.checkpoints import load
-from plmlab.draws import pick, shuffled
+from plmlab.draws import choice, shuffled
 from plmlab.example import Batch
 from plmlab.models.bert import BERTPretraining
-from plmlab.models.embedder import Embedder
+from plmlab.models.dual_encoder import DualEncoder
 from plmlab.models.realm import REALM
 from plmlab.objectives.inverse_cloze import MatchingBatch, inverse_cloze
-from plmlab.objectives.retrieved import retrieved
+from plmlab.objectives.reader_inputs import reader_input
 from plmlab.retrieval import BM25, Retrieved
 from plmlab.train import History, fit
-from plmlab.world.datasets.tokenizer import ids, spelling
+from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 
 NAME, PRETRAINED = "realm-start", "bert-world"
 WIDTH = 64
@@ -41,18 +41,18 @@ def bert() -> BERTPretraining:
     return found
 
 
-def cold_embedder() -> Embedder:
+def untrained_embedder() -> DualEncoder:
     """A retriever that knows what BERT knows."""
-    return Embedder.on(bert().bert, WIDTH)
+    return DualEncoder.from_pretrained(bert().encoder, WIDTH)
 
 
 def ict_batches(seed: int) -> Callable[[int], MatchingBatch]:
     """Step → blocks of one training world, each with a sentence of it."""
-    vocab = spelling().vocab
+    vocab = world_tokenizer().vocab
 
     def batch(step: int) -> MatchingBatch:
         rng = Random(f"{seed}:{step}")
-        some = shuffled(rng, corpus(pick(rng, TRAINING)).blocks)[:ICT_BATCH]
+        some = shuffled(rng, corpus(choice(rng, TRAINING)).blocks)[:ICT_BATCH]
         return MatchingBatch.of([inverse_cloze(ids(one.title.split()), [ids(each.split()) for each in one.sentences],
                                                vocab=vocab, rng=rng) for one in some], pad=vocab.need("pad"))
     return batch
@@ -88,20 +88,21 @@ def _first(seed: int) -> list[int]:
 
 def reader_batches(seed: int) -> Callable[[int], Batch]:
     """Step → statements of one training world, each with the document that BM25 holds best."""
-    vocab = spelling().vocab
+    vocab = world_tokenizer().vocab
 
     def batch(step: int) -> Batch:
         rng = Random(f"{seed}:{step}")
-        world = pick(rng, TRAINING)
+        world = choice(rng, TRAINING)
         told, first = corpus(world), _first(world)
         some = shuffled(rng, range(len(told.statements)))[:READER_BATCH]
-        return Batch.of([retrieved(told.statements[one].tokens, ids(told.blocks[first[one]].text.split()), vocab=vocab,
+        return Batch.of([reader_input(told.statements[one].tokens, ids(told.blocks[first[one]].text.split()),
+                                      vocab=vocab,
                                    rng=rng, hidden=told.statements[one].salient) for one in some],
                         pad=vocab.need("pad"))
     return batch
 
 
-def learn_to_match(embedder: Embedder, seed: int, updates: int = ICT_UPDATES, **options: object) -> History:
+def learn_to_match(embedder: DualEncoder, seed: int, updates: int = ICT_UPDATES, **options: object) -> History:
     """Warm a retriever up; ``options`` go to `fit`."""
     return fit(embedder, ict_batches(seed), steps=updates, lr=ICT_RATE, warmup=updates // 10, compile=False,
                **options)  # type: ignore[arg-type]

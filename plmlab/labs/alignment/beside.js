@@ -9,7 +9,7 @@ function textOf(words, marked, kind, title) {
     i ? " " : "", marked(i) ? el("bdi", { class: kind, title }, word) : el("bdi", {}, word)]));
 }
 
-const wrongIn = (told) => (i) => Boolean(told.slots) && i < told.slots.length && told.slots[i] === null;
+const wrongIn = (told) => (i) => Boolean(told.positions) && i < told.positions.length && told.positions[i] === null;
 
 /** The texts that belong to the translation drawn: what stood there before the hand, and what is right. */
 export function textsOf({ before, now, gold }, changes, touched, count) {
@@ -18,7 +18,7 @@ export function textsOf({ before, now, gold }, changes, touched, count) {
     rows.push(["before", textOf(before.tokens, (i) => changes.lost.has(i), "lost", "changed since")]);
   }
   if (gold && count >= now.tokens.length) {
-    const found = new Set(now.slots);
+    const found = new Set(now.positions);
     rows.push(["right", textOf(gold, (i) => !found.has(i), "missed", "not written, or not here")]);
   }
   return el("dl", { class: "texts" }, ...rows.flatMap(([name, text]) => [el("dt", {}, name), el("dd", {}, text)]));

@@ -13,12 +13,12 @@ export function chipRow({ words, places, name, label, onGo, onAct, onRemove = ()
   let [now, shown] = [0, words.length];
   const chips = words.map(({ text, below = "", label: said, pressed, marks = "" }, i) => el("button", {
     type: "button", class: `chip ${marks}`, tabindex: i ? -1 : 0, "aria-label": said, "aria-pressed": pressed,
-    "data-at": `${name}-${i}`, "data-slot": i, style: `left:${places[i].x}px;width:${places[i].width}px`,
+    "data-at": `${name}-${i}`, "data-position": i, style: `left:${places[i].x}px;width:${places[i].width}px`,
   }, el("bdi", {}, text), ...(below ? [el("small", {}, below)] : [])));
   const node = el("div", { class: `words ${name}`, role: "group", "aria-label": label }, ...chips);
-  const slotOf = (event) => {
+  const positionOf = (event) => {
     const chip = event.target.closest(".chip");
-    return chip ? Number(chip.dataset.slot) : null;
+    return chip ? Number(chip.dataset.position) : null;
   };
   const point = (i) => {
     chips[now].tabIndex = -1;
@@ -26,11 +26,11 @@ export function chipRow({ words, places, name, label, onGo, onAct, onRemove = ()
     chips[now].tabIndex = 0;
   };
   node.addEventListener("click", (event) => {
-    const i = slotOf(event);
+    const i = positionOf(event);
     if (i !== null) onAct(i);
   });
   node.addEventListener("focusin", (event) => {
-    point(slotOf(event));
+    point(positionOf(event));
     if (event.target.matches(":focus-visible")) onGo(now);
   });
   node.addEventListener("keydown", (event) => {
@@ -47,5 +47,5 @@ export function chipRow({ words, places, name, label, onGo, onAct, onRemove = ()
     shown = count;
     chips.forEach((chip, i) => { chip.style.visibility = i < count ? "" : "hidden"; });
   };
-  return { node, chips, point, show, slotOf };
+  return { node, chips, point, show, positionOf };
 }

@@ -33,19 +33,19 @@ def side_by_side(one: Sequence[str], other: Sequence[str]) -> list[Pair]:
 
 def beside_reference(written: Sequence[str], reference: Sequence[str], gold: Sequence[tuple[int, int]],
                      ) -> tuple[list[int | None], list[tuple[int, int]]]:
-    """For each word written the slot of the reference whose word it is, None where it is wrong; and the gold partners
-    (slot of the reference, slot of the source) as (step, slot of the source): at each step that wrote the word, or
-    another in its place."""
-    slots: list[int | None] = [None] * len(written)
+    """For each word written the position of the reference whose word it is, None where it is wrong; and the gold
+    partners (position of the reference, position of the source) as (step, position of the source): at each step that
+    wrote the word, or another in its place."""
+    positions: list[int | None] = [None] * len(written)
     steps = {}
     for i, j in side_by_side(written, reference):
         if i is not None and j is not None:
             steps[j] = i
-            slots[i] = j if written[i] == reference[j] else None
-    return slots, [(steps[slot], source) for slot, source in gold if slot in steps]
+            positions[i] = j if written[i] == reference[j] else None
+    return positions, [(steps[position], source) for position, source in gold if position in steps]
 
 
 def on_partner(weights: Float[Tensor, "time key"], partners: Sequence[tuple[int, int]]) -> int:
-    """How many of the partners (step, slot) bear the heaviest weight of their step: divided by their number, that is
-    1 − AER where each step has one link."""
-    return sum(int(weights[step].argmax()) == slot for step, slot in partners)
+    """How many of the partners (step, position) bear the heaviest weight of their step: divided by their number, that
+    is 1 − AER where each step has one link."""
+    return sum(int(weights[step].argmax()) == position for step, position in partners)

@@ -33,9 +33,9 @@ export function hand(model, { give, release, reset, spread }) {
   const free = button("release this step", "the model looks itself again (Delete)", release);
   const all = button("reset", "nothing is held, nothing is shut off", reset);
   const given = slider({ title: "share given", low: 0.1, high: 1, step: 0.1, value: 1, disabled, said: share }, spread);
-  const follow = ({ held, shut, step, partner: slot }) => {
+  const follow = ({ held, shut, step, partner: position }) => {
     const mine = held.find((one) => one.step === step);
-    partner.disabled = disabled || slot === undefined || shut.includes(slot) || (mine?.slot === slot && mine.share === 1);
+    partner.disabled = disabled || position === undefined || shut.includes(position) || (mine?.position === position && mine.share === 1);
     free.disabled = disabled || !mine;
     all.disabled = disabled || !(held.length + shut.length);
     given.show(mine?.share ?? model.get("share"));

@@ -15,39 +15,42 @@ LONGEST = 90
 
 @dataclass(frozen=True, order=True)
 class Hold:
-    """At a step, so much of the weight (``share``, 0 … 1) goes to a slot of the source; the rest stays where the model
-    would have put it."""
+    """At a step, so much of the weight (``share``, 0 … 1) goes to a position of the source; the rest stays where the
+    model would have put it."""
 
     step: int
-    slot: int
+    position: int
     share: float = 1.0
 
     @classmethod
-    def told(cls, said: Any, slots: int) -> "Hold":
+    def told(cls, said: Any, positions: int) -> "Hold":
         """A hold as the browser or a reader tells it; a ValueError for what is none."""
-        if not isinstance(said, Mapping) or not {"step", "slot"} <= set(said) <= {"step", "slot", "share"}:
-            raise ValueError(f"what is held is told with step, slot and share; {said!r:.60} was given")
-        hold = cls(int(said["step"]), int(said["slot"]), float(said.get("share", 1.0)))
-        if hold.step not in range(LONGEST) or hold.slot not in range(slots) or not 0 <= hold.share <= 1:
-            raise ValueError(f"a step is 0 … {LONGEST - 1}, a slot of this text 0 … {slots - 1} with [END], a share "
+        if not isinstance(said, Mapping) or not {"step", "position"} <= set(said) <= {"step", "position", "share"}:
+            raise ValueError(f"what is held is told with step, position and share; {said!r:.60} was given")
+        hold = cls(int(said["step"]), int(said["position"]), float(said.get("share", 1.0)))
+        if hold.step not in range(LONGEST) or hold.position not in range(positions) or not 0 <= hold.share <= 1:
+            raise ValueError(f"a step is 0 … {LONGEST - 1}, a position of this text 0 … {positions - 1} with [END], a "
+                             f"share "
                              f"0 … 1; {dict(said)!s:.80} was given")
         return hold
 
 
-def checked(held: Sequence[Any], shut: Sequence[Any], slots: int) -> tuple[tuple[Hold, ...], tuple[int, ...]]:
-    """Holds and shut slots of a source of so many slots, [END]'s included; a ValueError for what does not go
+def checked(held: Sequence[Any], shut: Sequence[Any], positions: int) -> tuple[tuple[Hold, ...], tuple[int, ...]]:
+    """Holds and shut positions of a source of so many positions, [END]'s included; a ValueError for what does not go
     together."""
-    holds = {hold.step: hold for hold in (Hold.told(one, slots) for one in held)}
+    holds = {hold.step: hold for hold in (Hold.told(one, positions) for one in held)}
     off = sorted(set(shut))
-    for slot in off:
-        if slot not in range(slots):
-            raise ValueError(f"slot {slot} is to be shut off; this text has slots 0 … {slots - 1}, [END] included")
-    if len(off) == slots:
+    for position in off:
+        if position not in range(positions):
+            raise ValueError(f"position {position} is to be shut off; this text has positions 0 … {positions - 1}, "
+                             f"[END] included")
+    if len(off) == positions:
         raise ValueError("every word is shut off, and nothing is left to look at. Open one; what is drawn is from "
                          "before")
     for hold in holds.values():
-        if hold.slot in off and hold.share > 0:
-            raise ValueError(f"slot {hold.slot} is shut off, and step {hold.step} is to look at it: open it, or "
+        if hold.position in off and hold.share > 0:
+            raise ValueError(f"position {hold.position} is shut off, and step {hold.step} is to look at it: open it, "
+                             f"or "
                              "release the step")
     return tuple(sorted(holds.values())), tuple(off)
 
@@ -67,6 +70,6 @@ def written(model: nn.Module, ids: Sequence[int], vocab: Vocabulary, holds: Sequ
             if own is None or hold.step >= len(own):
                 continue
             row = [weight * (1 - hold.share) for weight in own[hold.step].tolist()]
-        row[hold.slot] += hold.share
+        row[hold.position] += hold.share
         rows[hold.step] = row
     return so_far()

@@ -32,23 +32,23 @@ export default lab({
 
   const step = () => view.at?.row ?? 0;
   const partner = () => drawn?.state.now.partners.find(([row]) => row === step())?.[1];
-  const put = (row, slot, share = get("share")) => {
-    if (disabled || get("shut").includes(slot)) return;
-    tell(model, { held: heldWith(get("held"), row, slot, share) });
+  const put = (row, position, share = get("share")) => {
+    if (disabled || get("shut").includes(position)) return;
+    tell(model, { held: heldWith(get("held"), row, position, share) });
   };
   const release = (row) => {
     if (!disabled && holdAt(get("held"), row)) tell(model, { held: get("held").filter((one) => one.step !== row) });
   };
-  const shut = (slot) => {
+  const shut = (position) => {
     if (disabled) return;
-    tell(model, { shut: switched(get("shut"), slot), held: get("held").filter((one) => one.slot !== slot) });
+    tell(model, { shut: switched(get("shut"), position), held: get("held").filter((one) => one.position !== position) });
   };
   const spread = settled((share) => {
     const mine = holdAt(get("held"), step());
     tell(model, { share, ...(mine ? { held: [...get("held").filter((one) => one !== mine), { ...mine, share }] } : {}) });
   }, 60);
   const hands = hand(model, {
-    give: () => tell(model, { held: [...get("held").filter((one) => one.step !== step()), { step: step(), slot: partner(), share: 1 }] }),
+    give: () => tell(model, { held: [...get("held").filter((one) => one.step !== step()), { step: step(), position: partner(), share: 1 }] }),
     release: () => release(step()), reset: () => tell(model, { held: [], shut: [] }), spread,
   });
   const two = el("div", { class: "two" },
@@ -116,9 +116,9 @@ export default lab({
         tally();
       } } }, busy ? "counting …" : "Does the word hang on the look? Count over many texts")] : []));
   };
-  const question = ({ question: asked, answer, slot }) => guess(view, asked, [answer,
+  const question = ({ question: asked, answer, position }) => guess(view, asked, [answer,
     el("span", { class: "tries" }, el("button", { type: "button", class: "preset", disabled, "data-at": "try",
-      on: { click: () => tell(model, { held: [], shut: [slot] }) } }, "shut it off here"))]);
+      on: { click: () => tell(model, { held: [], shut: [position] }) } }, "shut it off here"))]);
   const draw = () => {
     const state = get("state");
     if (!state.source) return;

@@ -44,9 +44,9 @@ class AlignmentLab(Lab):
         presets: texts to try; some of the world's if None.
         tally: what a button counts over many texts, as `plmlab.labs.alignment.tallying.tally` gives it, or a function
             that counts it; with a world and None, that function with the model that is drawn.
-        traits: what the reader can set: ``held`` (dicts of step, slot and share), ``shut`` (slots of the source),
-            ``drawn`` (a model's name), ``steps`` (how many words are shown; None: all), ``labelled`` ("written" or
-            "read": what the matrix calls its rows), ``share`` (what a click gives), ``max_tokens``.
+        traits: what the reader can set: ``held`` (dicts of step, position and share), ``shut`` (positions of the
+            source), ``drawn`` (a model's name), ``steps`` (how many words are shown; None: all), ``labelled``
+            ("written" or "read": what the matrix calls its rows), ``share`` (what a click gives), ``max_tokens``.
 
     Raises:
         ValueError: no model with attention, one of another vocabulary, or no text to begin with.
@@ -162,13 +162,13 @@ class AlignmentLab(Lab):
 
     def _question(self, source: Source, before: Translation, then: Told) -> Asked:
         """What is asked before one looks, about a word that is shut off."""
-        def without(slot: int) -> list[str]:
-            said = written(self.models[self.drawn], source.ids, self.tokenizer.vocab, shut=[slot])
+        def without(position: int) -> list[str]:
+            said = written(self.models[self.drawn], source.ids, self.tokenizer.vocab, shut=[position])
             return labels(self.tokenizer, said.tokens)
 
         assert before.weights is not None
-        slots = then["slots"] or []
-        right = [pair for pair in then["partners"] if slots[pair[0]] is not None]
+        positions = then["positions"] or []
+        right = [pair for pair in then["partners"] if positions[pair[0]] is not None]
         return shutting(source.words, then["tokens"], before.weights, right, without)
 
     def _note(self, source: Source, before: Translation) -> str:

@@ -20,8 +20,8 @@ export const surely = (p) => (p > 0.995 ? "≈ 1" : p < 0.005 ? "≈ 0" : p.toFi
 const curve = (x0, x1, height) => `M${x0} 0C${x0} ${height / 2} ${x1} ${height / 2} ${x1} ${height}`;
 
 /**
- * The drawing. `on` has what is done: `hover(point)`, `leave()`, `go(point)`, `shut(slot)`, `pick(step)`,
- * `drop(step, slot)` for a link's end that was dragged, `release(step)`. A point is { row, column }, one of them null.
+ * The drawing. `on` has what is done: `hover(point)`, `leave()`, `go(point)`, `shut(position)`, `pick(step)`,
+ * `drop(step, position)` for a link's end that was dragged, `release(step)`. A point is { row, column }, one of them null.
  */
 export function linksOf({ state, looks, at, fresh, on }) {
   const { source, now, unknown, held, shut } = state;
@@ -30,12 +30,12 @@ export function linksOf({ state, looks, at, fresh, on }) {
   const [above, below] = at.rows.map((places) => places.map(middle));
   const read = chipRow({
     name: "source", label: "the text; Enter shuts a word off", places: at.rows[0],
-    words: source.map((text, slot) => ({ text, pressed: String(shut.includes(slot)),
-      label: `${called(source, slot)}, read${shut.includes(slot) ? ", shut off" : ""}${unknown.includes(slot) ? ", unknown to the model" : ""}`,
-      marks: `${shut.includes(slot) ? "shut" : ""}${unknown.includes(slot) ? " unknown" : ""}` })),
-    onGo: (slot) => on.go({ row: null, column: slot }), onAct: on.shut,
+    words: source.map((text, position) => ({ text, pressed: String(shut.includes(position)),
+      label: `${called(source, position)}, read${shut.includes(position) ? ", shut off" : ""}${unknown.includes(position) ? ", unknown to the model" : ""}`,
+      marks: `${shut.includes(position) ? "shut" : ""}${unknown.includes(position) ? " unknown" : ""}` })),
+    onGo: (position) => on.go({ row: null, column: position }), onAct: on.shut,
   });
-  const wrong = (step) => now.slots && now.slots[step] === null;
+  const wrong = (step) => now.positions && now.positions[step] === null;
   const written = chipRow({
     name: "written", label: "the translation", places: at.rows[1],
     words: now.tokens.map((text, step) => ({ text, below: surely(now.p[step]),
@@ -46,14 +46,14 @@ export function linksOf({ state, looks, at, fresh, on }) {
   });
   const groups = now.tokens.map((_, step) => {
     const mine = held.find((one) => one.step === step);
-    const lines = [...looks.row(step)].map((weight, slot) => {
+    const lines = [...looks.row(step)].map((weight, position) => {
       if (weight < DRAWN) return null;
       const { width, opacity } = stroke(weight);
-      return svg("path", { class: mine?.slot === slot ? "link held" : "link", "data-slot": slot,
-        d: curve(above[slot], below[step], height), "stroke-width": width.toFixed(2), "stroke-opacity": opacity.toFixed(3) });
+      return svg("path", { class: mine?.position === position ? "link held" : "link", "data-position": position,
+        d: curve(above[position], below[step], height), "stroke-width": width.toFixed(2), "stroke-opacity": opacity.toFixed(3) });
     }).filter(Boolean);
-    const gold = now.partners.filter(([row]) => row === step).map(([, slot]) =>
-      svg("path", { class: "gold-link", "data-slot": slot, d: curve(above[slot], below[step], height) }));
+    const gold = now.partners.filter(([row]) => row === step).map(([, position]) =>
+      svg("path", { class: "gold-link", "data-position": position, d: curve(above[position], below[step], height) }));
     return svg("g", {}, ...lines, ...gold);
   });
   const rubber = svg("path", { class: "rubber" });
@@ -62,8 +62,8 @@ export function linksOf({ state, looks, at, fresh, on }) {
     el("span", { class: "axis" }, "read"), read.node, drawing, written.node, el("span", { class: "axis" }, "written, with its probability"));
 
   const over = (event) => {
-    const [slot, step] = [read, written].map((row) => (row.node.contains(event.target) ? row.slotOf(event) : null));
-    return slot === null && step === null ? null : { row: step, column: slot };
+    const [position, step] = [read, written].map((row) => (row.node.contains(event.target) ? row.positionOf(event) : null));
+    return position === null && step === null ? null : { row: step, column: position };
   };
   node.addEventListener("pointerover", (event) => {
     const point = over(event);
@@ -80,7 +80,7 @@ export function linksOf({ state, looks, at, fresh, on }) {
     on.leave();
   });
   written.node.addEventListener("pointerdown", (event) => {
-    const step = written.slotOf(event);
+    const step = written.positionOf(event);
     if (step !== null && event.button === 0) drag = { step, x: event.clientX, y: event.clientY, far: false };
   });
   node.addEventListener("pointermove", (event) => {
@@ -105,16 +105,16 @@ export function linksOf({ state, looks, at, fresh, on }) {
     node.classList.toggle("pointing", !resting);
     node.classList.toggle("resting", resting);
     groups.forEach((group, step) => group.classList.toggle("now", step === row));
-    drawing.querySelectorAll("[data-slot]").forEach((line) =>
-      line.classList.toggle("now", row === null && Number(line.dataset.slot) === column));
+    drawing.querySelectorAll("[data-position]").forEach((line) =>
+      line.classList.toggle("now", row === null && Number(line.dataset.position) === column));
     written.chips.forEach((chip, step) => {
       const weight = row === null && column !== null ? looks.at(step, column) : 0;
       chip.classList.toggle("is-query", step === row);
       chip.style.setProperty("--look", `${Math.round(100 * weight)}%`);
     });
-    read.chips.forEach((chip, slot) => {
-      chip.classList.toggle("is-key", slot === column);
-      chip.style.setProperty("--look", `${row === null ? 0 : Math.round(100 * looks.at(row, slot))}%`);
+    read.chips.forEach((chip, position) => {
+      chip.classList.toggle("is-key", position === column);
+      chip.style.setProperty("--look", `${row === null ? 0 : Math.round(100 * looks.at(row, position))}%`);
     });
     if (row !== null) written.point(row);
     if (column !== null) read.point(column);

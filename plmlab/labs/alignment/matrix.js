@@ -24,14 +24,14 @@ export function pixelsOf(looks, shown, shut, colours) {
   const palette = new Uint32Array(colours.buffer);
   for (let step = 0; step < shown; step++) {
     const row = looks.row(step);
-    for (let slot = 0; slot < looks.columns; slot++) {
-      if (!shut.includes(slot)) words[step * looks.columns + slot] = palette[shadeOf(row[slot])];
+    for (let position = 0; position < looks.columns; position++) {
+      if (!shut.includes(position)) words[step * looks.columns + position] = palette[shadeOf(row[position])];
     }
   }
   return new Uint8ClampedArray(words.buffer);
 }
 
-/** The matrix. `on` has what is done: `hover(point)`, `leave()`, `go(point)`, `put(step, slot)`, `release(step)`. */
+/** The matrix. `on` has what is done: `hover(point)`, `leave()`, `go(point)`, `put(step, position)`, `release(step)`. */
 export function matrixOf({ state, looks, labelled, room, page, on }) {
   const { source, now, held, shut } = state;
   const names = rowNames(now.tokens, labelled);
@@ -49,11 +49,11 @@ export function matrixOf({ state, looks, labelled, room, page, on }) {
   const box = (kind, row, column, rows = 1) => el("i", { class: kind, style: `left:${column * pitch}px;top:${row * tall}px;` +
     `width:${pitch}px;height:${rows * tall}px` });
   const shift = labelled === "read" ? 1 : 0;
-  const gold = now.partners.map(([step, slot]) => [step + shift, slot]).filter(([row]) => row < looks.steps);
+  const gold = now.partners.map(([step, position]) => [step + shift, position]).filter(([row]) => row < looks.steps);
   const marks = [
-    ...shut.map((slot) => [0, box("shut-column", 0, slot, looks.steps)]),
-    ...gold.map(([row, slot]) => [row, box("gold-cell", row, slot)]),
-    ...held.filter(({ step }) => step < looks.steps).map(({ step, slot }) => [step, box("held-cell", step, slot)]),
+    ...shut.map((position) => [0, box("shut-column", 0, position, looks.steps)]),
+    ...gold.map(([row, position]) => [row, box("gold-cell", row, position)]),
+    ...held.filter(({ step }) => step < looks.steps).map(({ step, position }) => [step, box("held-cell", step, position)]),
   ];
   canvas.after(el("div", { class: "cell-marks", "aria-hidden": "true" }, ...marks.map(([, mark]) => mark)));
 

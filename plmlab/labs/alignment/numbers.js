@@ -7,22 +7,22 @@ const [LEAST, PADDING] = [30, 16];
 const [CLOSE, WIDE] = [5, 24];
 const [NARROW, BROAD] = [14, 30];
 
-/** The weights of a translation: those of a step, `row(step)`, or one, `at(step, slot)`. */
+/** The weights of a translation: those of a step, `row(step)`, or one, `at(step, position)`. */
 export function looksOf({ tokens, weights }, columns) {
   const all = new Float32Array(bytesOf(weights));
   return {
-    steps: tokens.length, columns, at: (step, slot) => all[step * columns + slot],
+    steps: tokens.length, columns, at: (step, position) => all[step * columns + position],
     row: (step) => all.subarray(step * columns, (step + 1) * columns),
   };
 }
 
 /** Where a row has most; of equals, the first. */
-export const heaviest = (row) => row.reduce((best, weight, slot) => (weight > row[best] ? slot : best), 0);
+export const heaviest = (row) => row.reduce((best, weight, position) => (weight > row[best] ? position : best), 0);
 
-/** How many partners, [[step, slot], …], bear the heaviest weight of their step; with a `shift` of 1 the row after it
+/** How many partners, [[step, position], …], bear the heaviest weight of their step; with a `shift` of 1 the row after it
     is read, as by one who labels each row by the word that was read there. */
-export const onPartner = (looks, partners, shift = 0) => partners.filter(([step, slot]) =>
-  step + shift < looks.steps && heaviest(looks.row(step + shift)) === slot).length;
+export const onPartner = (looks, partners, shift = 0) => partners.filter(([step, position]) =>
+  step + shift < looks.steps && heaviest(looks.row(step + shift)) === position).length;
 
 /** What the matrix calls its rows: the words written, or those that were read to write them. */
 export const rowNames = (tokens, labelled) => (labelled === "read" ? ["[START]", ...tokens.slice(0, -1)] : tokens);
@@ -61,22 +61,22 @@ export function arranged(rows, room) {
 /** The hold of a step, or undefined. */
 export const holdAt = (held, step) => held.find((one) => one.step === step);
 
-/** What is held after a look was put on a slot; one that lay there already is released. */
-export function heldWith(held, step, slot, share) {
+/** What is held after a look was put on a position; one that lay there already is released. */
+export function heldWith(held, step, position, share) {
   const known = holdAt(held, step);
   const others = held.filter((one) => one !== known);
-  return known?.slot === slot ? others : [...others, { step, slot, share }];
+  return known?.position === position ? others : [...others, { step, position, share }];
 }
 
-/** The slots that are shut off after one was switched. */
-export const switched = (shut, slot) =>
-  (shut.includes(slot) ? shut.filter((one) => one !== slot) : [...shut, slot].sort((a, b) => a - b));
+/** The positions that are shut off after one was switched. */
+export const switched = (shut, position) =>
+  (shut.includes(position) ? shut.filter((one) => one !== position) : [...shut, position].sort((a, b) => a - b));
 
 /** Where to begin: of partners whose word is right, the two that stand farthest apart; without any, the first step's
     heaviest link. */
-export function firstCell(looks, { partners, slots }) {
-  const far = ([step, slot]) => Math.abs(step - slot);
-  const right = partners.filter(([step]) => slots[step] !== null);
+export function firstCell(looks, { partners, positions }) {
+  const far = ([step, position]) => Math.abs(step - position);
+  const right = partners.filter(([step]) => positions[step] !== null);
   const [row, column] = right.reduce((best, pair) => (best && far(best) >= far(pair) ? best : pair), null)
     ?? [0, heaviest(looks.row(0))];
   return { row, column };

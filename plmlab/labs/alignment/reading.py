@@ -22,8 +22,9 @@ NAMED = 3
 
 @dataclass(frozen=True)
 class Source:
-    """A text as it is read: a label and an id for each slot, that of ``end`` left out. ``unknown`` are the slots read
-    as [UNK]; ``gold`` is the passage that the text makes, None where it makes none; ``note`` is what is to be said."""
+    """A text as it is read: a label and an id for each position, that of ``end`` left out. ``unknown`` are the
+    positions read as [UNK]; ``gold`` is the passage that the text makes, None where it makes none; ``note`` is what is
+    to be said."""
 
     words: tuple[str, ...]
     ids: tuple[int, ...]
@@ -41,13 +42,13 @@ def read(text: str, tokenizer: Tokenizer, world: World | None, split: str, room:
     if world is None:
         ids = [_known(id, tokenizer) for id in tokenizer.encode(text, plain=True)]
         cut = left_out(len(ids) - room, room)
-        unknown = tuple(slot for slot, id in enumerate(ids[:room]) if id == tokenizer.vocab.unk)
+        unknown = tuple(position for position, id in enumerate(ids[:room]) if id == tokenizer.vocab.unk)
         return Source(tuple(labels(tokenizer, ids[:room])), tuple(ids[:room]), end, unknown, None, cut)
     typed = words_of(text, world, room)
     words, added = finished(typed.words, world, split) if not typed.left else (typed.words, "")
     ids = [_id(word, tokenizer) for word in words]
     gold, why = gold_of(words, world, split)
-    unknown = tuple(slot for slot, id in enumerate(ids) if id == tokenizer.vocab.unk)
+    unknown = tuple(position for position, id in enumerate(ids) if id == tokenizer.vocab.unk)
     note = joined(left_out(typed.left, room, "word"), added, unknown_said([words[i] for i in unknown], world), why)
     return Source(tuple(words), tuple(ids), end, unknown, gold, note)
 

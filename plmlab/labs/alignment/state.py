@@ -6,7 +6,7 @@ from typing import TypedDict
 class Known(TypedDict):
     """What is right in a translation; None, and no partners, where there is no gold."""
 
-    slots: list[int | None] | None
+    positions: list[int | None] | None
     right: int | None
     exact: bool | None
     partners: list[list[int]]
@@ -29,15 +29,15 @@ class Other(Told):
 
 
 class Asked(TypedDict):
-    """What is asked before one looks, and the slot that the answer shuts off."""
+    """What is asked before one looks, and the position that the answer shuts off."""
 
-    slot: int
+    position: int
     question: str
     answer: str
 
 
 class Hand(TypedDict):
-    """What the reader has set by hand: looks, and slots that are shut off."""
+    """What the reader has set by hand: looks, and positions that are shut off."""
 
     held: list[dict[str, int]]
     shut: list[int]

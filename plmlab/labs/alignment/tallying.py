@@ -9,10 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from plmlab.decode import Given
-from plmlab.draws import pick, shuffled
+from plmlab.decode import ConditionedDecoder
+from plmlab.draws import choice, shuffled
 from plmlab.example import Batch
-from plmlab.interpret.alignments import ACROSS, across
+from plmlab.interpret.alignments import ACROSS, mean_attention
 from plmlab.interpret.readable import inference
 from plmlab.interpret.watching import intervene, watch
 from plmlab.objectives import sequence_to_sequence
@@ -30,7 +30,7 @@ ROWS = 128
 
 @dataclass(frozen=True)
 class Case:
-    """A word to be written: the slot ``step`` of a text's target, whose partner is the slot ``partner`` of its
+    """A word to be written: the position ``step`` of a text's target, whose partner is the position ``partner`` of its
     source."""
 
     text: int
@@ -40,8 +40,8 @@ class Case:
 
 @dataclass(frozen=True)
 class Asked:
-    """What a model said at each slot when the right words stood before it: its ``best`` word, the log-probability of
-    the ``right`` one in nats, and the slot ``looked`` at most; [batch time] each."""
+    """What a model said at each position when the right words stood before it: its ``best`` word, the log-probability
+    of the ``right`` one in nats, and the position ``looked`` at most; [batch time] each."""
 
     best: Tensor
     right: Tensor
@@ -83,13 +83,13 @@ def tally(model: nn.Module, tokenizer: Tokenizer, world: World, split: str = "te
 
 def asked(model: nn.Module, pairs: Sequence[tuple[list[int], list[int]]], vocab: Vocabulary,
           looks: Sequence[tuple[int, int]] | None = None) -> Asked:
-    """What a model says at each slot of some targets, given the right words before it. ``looks``: (step, slot) for each
-    pair; at that step all the weight goes to that slot of the source."""
+    """What a model says at each position of some targets, given the right words before it. ``looks``: (step, position)
+    for each pair; at that step all the weight goes to that position of the source."""
     source = Batch.of([sequence_to_sequence(one, [], vocab=vocab).source for one, _ in pairs], pad=vocab.need("pad"))
     length = max(len(target) for _, target in pairs)
     targets = torch.tensor([[*target, *[vocab.need("end")] * (length - len(target))] for _, target in pairs])
     steps = torch.tensor([step for step, _ in looks] if looks else [-1] * len(pairs))
-    slots = torch.tensor([slot for _, slot in looks] if looks else [0] * len(pairs))
+    positions = torch.tensor([position for _, position in looks] if looks else [0] * len(pairs))
     step = 0
 
     def take_hold(weights: Tensor) -> Tensor:
@@ -98,12 +98,12 @@ def asked(model: nn.Module, pairs: Sequence[tuple[list[int], list[int]]], vocab:
             return weights
         changed = weights.clone()
         changed[rows] = 0
-        changed[rows, ..., slots[rows]] = 1
+        changed[rows, ..., positions[rows]] = 1
         return changed
 
     best, right = [], []
     with inference(model), watch(model, ACROSS) as seen, intervene(model, {ACROSS: take_hold}):
-        given = Given(model, source)
+        given = ConditionedDecoder(model, source)
         state = given.start()
         read = torch.full((len(pairs), 1), vocab.need("start"))
         for step in range(length):
@@ -111,17 +111,17 @@ def asked(model: nn.Module, pairs: Sequence[tuple[list[int], list[int]]], vocab:
             read = targets[:, step:step + 1]
             best.append(ahead.argmax(-1))
             right.append(ahead.gather(1, read)[:, 0])
-    return Asked(torch.stack(best, 1), torch.stack(right, 1), across(seen).argmax(-1))
+    return Asked(torch.stack(best, 1), torch.stack(right, 1), mean_attention(seen).argmax(-1))
 
 
 def _held(model: nn.Module, pairs: Sequence[tuple[list[int], list[int]]], vocab: Vocabulary, cases: Sequence[Case],
-          slots: Sequence[int]) -> list[tuple[bool, float]]:
-    """For each case, with its look put on a slot: whether the right word is said, and its log-probability."""
+          positions: Sequence[int]) -> list[tuple[bool, float]]:
+    """For each case, with its look put on a position: whether the right word is said, and its log-probability."""
     found = []
     for first in range(0, len(cases), ROWS):
-        some, to = cases[first:first + ROWS], slots[first:first + ROWS]
+        some, to = cases[first:first + ROWS], positions[first:first + ROWS]
         chosen = [(pairs[case.text][0], pairs[case.text][1][:case.step + 1]) for case in some]
-        said = asked(model, chosen, vocab, [(case.step, slot) for case, slot in zip(some, to, strict=True)])
+        said = asked(model, chosen, vocab, [(case.step, position) for case, position in zip(some, to, strict=True)])
         found += [(int(said.best[row, case.step]) == pairs[case.text][1][case.step], float(said.right[row, case.step]))
                   for row, case in enumerate(some)]
     return found
@@ -133,4 +133,4 @@ def _some(cases: Sequence[Case], rng: Random) -> list[Case]:
 
 def _another(case: Case, told: Sequence[Passage], rng: Random) -> int:
     """A word of the source that is not the partner."""
-    return pick(rng, [slot for slot in range(len(told[case.text].english)) if slot != case.partner])
+    return choice(rng, [position for position in range(len(told[case.text].english)) if position != case.partner])

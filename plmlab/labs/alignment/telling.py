@@ -15,15 +15,16 @@ def told(said: Translation, tokenizer: Tokenizer, gold: Passage | None) -> Told:
     """A translation as a dict for JavaScript.
 
     Its ``tokens`` with their probabilities ``p`` and ``weights`` (32-bit floats, row by row; None without attention).
-    With gold, ``slots`` has the reference's slot of each right word, None at a wrong one; ``right`` is their number;
-    ``partners`` are the gold as (step, slot of the source), of which ``hits`` bear the heaviest weight.
+    With gold, ``positions`` has the reference's position of each right word, None at a wrong one; ``right`` is their
+    number; ``partners`` are the gold as (step, position of the source), of which ``hits`` bear the heaviest weight.
     """
     tokens = labels(tokenizer, said.tokens)
     words = tokens[:-1] if said.tokens[-1] == tokenizer.vocab.end else tokens
-    known: Known = {"slots": None, "right": None, "exact": None, "partners": [], "hits": None}
+    known: Known = {"positions": None, "right": None, "exact": None, "partners": [], "hits": None}
     if gold is not None:
-        slots, partners = beside_reference(words, gold.chinese, gold.partners)
-        known = {"slots": slots, "right": len(words) - slots.count(None), "exact": tuple(words) == gold.chinese,
+        positions, partners = beside_reference(words, gold.chinese, gold.partners)
+        known = {"positions": positions, "right": len(words) - positions.count(None),
+                 "exact": tuple(words) == gold.chinese,
                  "partners": [list(pair) for pair in partners],
                  "hits": None if said.weights is None else on_partner(said.weights, partners)}
     return {"tokens": tokens, "text": readable(words), "p": [exp(logprob) for logprob in said.logprobs],

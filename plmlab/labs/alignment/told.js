@@ -9,17 +9,17 @@ const MOVED = 0.005;
 
 /** A word in quotes; one that stands in several places is told by its place, counted from 1. */
 export const called = (words, i) =>
-  `${quoted(words[i])}${words.indexOf(words[i]) === words.lastIndexOf(words[i]) ? "" : ` (word ${i + 1})`}`;
+  `${quoted(words[i])}${words.indexOf(words[i]) === words.lastIndexOf(words[i]) ? "" :}` (word ${i + 1})`}`;
 
-const steps = (partners, slot) => partners.filter((pair) => pair[1] === slot).map((pair) => pair[0]);
-const slots = (partners, step) => partners.filter((pair) => pair[0] === step).map((pair) => pair[1]);
+const steps = (partners, position) => partners.filter((pair) => pair[1] === position).map((pair) => pair[0]);
+const positions = (partners, step) => partners.filter((pair) => pair[0] === step).map((pair) => pair[1]);
 
 /** The title over what is drawn. */
 export function finding({ now, gold, held, shut }) {
   const of = now.partners.length;
   const hit = of === 1 ? `; the one word with a known partner ${now.hits ? "looks" : "does not look"} there most`
     : of ? `; of the ${of} words with a known partner, ${now.hits || "none"} ${now.hits < 2 ? "looks" : "look"} there most` : "";
-  if (gold) return `${now.exact ? "The translation is right" : `${now.right} of ${gold.length} words are right`}${hit}`;
+  if (gold) return `${now.exact ? "The translation is right" :}`${now.right} of ${gold.length} words are right`}${hit}`;
   const least = now.p.indexOf(Math.min(...now.p));
   const hand = held.length + shut.length ? ", with your hand on it" : "";
   return `${plural(now.tokens.length, "word")} written${hand}; the least sure is ${called(now.tokens, least)} (p ${chance(now.p[least])})`;
@@ -27,63 +27,63 @@ export function finding({ now, gold, held, shut }) {
 
 /** What a step is, and where it looks. */
 function stepSaid({ now }, step) {
-  const wrong = now.slots && now.slots[step] === null ? ", wrong" : "";
+  const wrong = now.positions && now.positions[step] === null ? ", wrong" : "";
   return `${called(now.tokens, step)} (p ${chance(now.p[step])}${wrong})`;
 }
 
 const handOn = ({ source }, held, step) => {
   const hold = holdAt(held, step);
   if (!hold) return "";
-  return ` You put ${hold.share < 1 ? `${share(hold.share)} of it` : "it"} on ${called(source, hold.slot)}; Delete lets it go.`;
+  return ` You put ${hold.share < 1 ?}`${share(hold.share)} of it` : "it"} on ${called(source, hold.position)}; Delete lets it go.`;
 };
 
 /** A written word: its whole row in one sentence. */
 export function rowSaid(state, looks, held, step) {
   const row = looks.row(step);
-  const partners = slots(state.now.partners, step);
-  const most = [...row.keys()].filter((slot) => row[slot] >= SEEN).sort((a, b) => row[b] - row[a] || a - b).slice(0, 3);
-  const on = (slot, i) => `${share(row[slot])}${i ? "" : " of its look"} on ${called(state.source, slot)}` +
-    `${partners.includes(slot) ? ", its partner" : ""}`;
+  const partners = positions(state.now.partners, step);
+  const most = [...row.keys()].filter((position) => row[position] >= SEEN).sort((a, b) => row[b] - row[a] || a - b).slice(0, 3);
+  const on = (position, i) => `${share(row[position])}${i ? "" : " of its look"} on ${called(state.source, position)}` +
+    `${partners.includes(position) ? ", its partner" : ""}`;
   const looked = most.length ? listed(most.map(on))
     : row.some((weight) => weight > 0) ? "its look is spread thin, nowhere as much as 10 %" : "it looks at nothing";
-  const missed = partners.filter((slot) => !most.includes(slot))
-    .map((slot) => `; its partner ${called(state.source, slot)} has ${share(row[slot])}`).join("");
+  const missed = partners.filter((position) => !most.includes(position))
+    .map((position) => `; its partner ${called(state.source, position)} has ${share(row[position])}`).join("");
   return `${stepSaid(state, step)}: ${looked}${missed}.${handOn(state, held, step)}`;
 }
 
 /** A source word: which written words looked at it. */
-export function columnSaid(state, looks, shut, slot, { asks = true } = {}) {
+export function columnSaid(state, looks, shut, position, { asks = true } = {}) {
   const { now, source } = state;
-  const name = called(source, slot);
-  if (shut.includes(slot)) return `${name} is shut off: no step may look at it.${asks ? " Click, or press Enter, to open it." : ""}`;
-  const all = Array.from({ length: looks.steps }, (_, step) => looks.at(step, slot));
+  const name = called(source, position);
+  if (shut.includes(position)) return `${name} is shut off: no step may look at it.${asks ? " Click, or press Enter, to open it." : ""}`;
+  const all = Array.from({ length: looks.steps }, (_, step) => looks.at(step, position));
   const most = [...all.keys()].filter((step) => all[step] >= SEEN).sort((a, b) => all[b] - all[a] || a - b).slice(0, 3);
   const gives = most.map((step, i) => `${called(now.tokens, step)} ${i ? "" : "gives it "}${share(all[step])}${i ? "" : " of its look"}`);
   const total = all.reduce((sum, weight) => sum + weight, 0);
-  const partners = steps(now.partners, slot).map((step) => ` Its partner is ${called(now.tokens, step)}.`).join("");
+  const partners = steps(now.partners, position).map((step) => ` Its partner is ${called(now.tokens, step)}.`).join("");
   return `${name}: ${gives.length ? listed(gives) : "no written word gives it as much as 10 %"}; in all it has ` +
     `${total.toFixed(1)} of ${looks.steps} looks.${partners}${asks ? " Click, or press Enter, to shut it off." : ""}`;
 }
 
 /** One cell: how much of a step's look lies on a source word. */
-export function cellSaid(state, looks, { held, shut, asks = true }, step, slot) {
+export function cellSaid(state, looks, { held, shut, asks = true }, step, position) {
   const row = looks.row(step);
   const most = heaviest(row);
-  const partner = slots(state.now.partners, step).includes(slot) ? ", its partner" : "";
-  const here = `${stepSaid(state, step)} puts ${share(row[slot])} of its look on ${called(state.source, slot)}${partner}`;
-  const rank = most === slot ? ": its heaviest link." : `; its heaviest link is on ${called(state.source, most)} (${share(row[most])}).`;
+  const partner = positions(state.now.partners, step).includes(position) ? ", its partner" : "";
+  const here = `${stepSaid(state, step)} puts ${share(row[position])} of its look on ${called(state.source, position)}${partner}`;
+  const rank = most === position ? ": its heaviest link." : `; its heaviest link is on ${called(state.source, most)} (${share(row[most])}).`;
   const mine = handOn(state, held, step);
-  const does = !asks || mine ? "" : shut.includes(slot) ? " It is shut off." : " Click, or press Enter, to put all of it there.";
+  const does = !asks || mine ? "" : shut.includes(position) ? " It is shut off." : " Click, or press Enter, to put all of it there.";
   return `${here}${rank}${mine}${does}`;
 }
 
 /** What the hand is on: "you put the look of “钥匙” on “table”". */
 function handlesSaid({ before, source }, held, shut) {
-  const put = held.slice(0, 2).map((one) => `you put ${one.share < 1 ? `${share(one.share)} of ` : ""}the look of ` +
-    `${before.tokens[one.step] === undefined ? `step ${one.step + 1}` : called(before.tokens, one.step)} on ${called(source, one.slot)}`);
+  const put = held.slice(0, 2).map((one) => `you put ${one.share < 1 ?}`${share(one.share)} of ` : ""}the look of ` +
+    `${before.tokens[one.step] === undefined ?}`step ${one.step + 1}` : called(before.tokens, one.step)} on ${called(source, one.position)}`);
   const more = held.length > 2 ? [`moved ${plural(held.length - 2, "more look")}`] : [];
-  const off = shut.length ? [`shut ${listed(shut.slice(0, 3).map((slot) => called(source, slot)))}` +
-    `${shut.length > 3 ? ` and ${shut.length - 3} more` : ""} off`] : [];
+  const off = shut.length ? [`shut ${listed(shut.slice(0, 3).map((position) => called(source, position)))}` +
+    `${shut.length > 3 ?}` and ${shut.length - 3} more` : ""} off`] : [];
   const done = [...put, ...more, ...off];
   return capital(done.length === off.length ? `you ${listed(done)}` : listed(done));
 }
@@ -100,7 +100,7 @@ function effectSaid({ before, now, gold }, { count, first }) {
   const what = i === null ? `${called(now.tokens, j)} came in` : j === null ? `${called(before.tokens, i)} went`
     : `${called(before.tokens, i)} became ${called(now.tokens, j)}`;
   const right = gold ? ` Right words: ${before.right} before, ${now.right} now, of ${gold.length}.` : "";
-  return `${plural(count, "word")} changed${count > 1 ? `, the first at step ${(j ?? i) + 1}` : ""}: ${what}.${right}`;
+  return `${plural(count, "word")} changed${count > 1 ?}`, the first at step ${(j ?? i) + 1}` : ""}: ${what}.${right}`;
 }
 
 /** What the hand did, in a sentence or two; "" where it is on nothing. */

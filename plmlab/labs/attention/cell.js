@@ -103,7 +103,7 @@ function shares(cell, { k }, names) {
   if (!line.may) shown.push(line);
   const blocked = cell.row.length - open.length - (line.may ? 0 : 1);
   const lineOf = ({ k: j, score, part, weight, may }) => el("tr", { class: j === k ? "here" : "" },
-    el("th", { scope: "row" }, word(j === k ? "key" : "", names.slots[j])),
+    el("th", { scope: "row" }, word(j === k ? "key" : "", names.positions[j])),
     el("td", {}, may ? fixed(score, 2) : "−∞"), el("td", {}, fixed(part)),
     el("td", { class: "share" }, el("i", { style: `width:${(40 * weight).toFixed(1)}px` }), fixed(weight)));
   const others = rest.length ? [el("tr", { class: "rest" },
@@ -163,8 +163,8 @@ function allNumbers(detail, cell, { q, k }) {
 }
 
 /** The whole arithmetic of a cell; `place` says which head, and `room` how wide the lab is. */
-export function arithmetic(detail, causes, at, { names, place, off, room }) {
-  const may = (k) => causes[at.q * names.keys.length + k] > 0;
+export function arithmetic(detail, rule_ids, at, { names, place, off, room }) {
+  const may = (k) => rule_ids[at.q * names.keys.length + k] > 0;
   const cell = cellOf(detail, at.q, at.k, may);
   const across = room >= 820 ? 3 : room >= 560 ? 2 : 1;
   const wide = clamp(Math.floor(room / across) - 24 - 48, 160, 330);

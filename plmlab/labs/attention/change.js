@@ -17,12 +17,12 @@ export function told(value) {
   return value.toFixed(value >= 0.0995 ? 2 : value >= 0.00095 ? 3 : 4);
 }
 
-function underTokens({ tokens, slots }) {
-  const tall = heights(slots);
-  const most = Math.max(...slots);
-  return el("ol", { class: "moved" }, ...tokens.map((token, i) => el("li", { class: slots[i] === most ? "most" : "" },
+function underTokens({ tokens, positions }) {
+  const tall = heights(positions);
+  const most = Math.max(...positions);
+  return el("ol", { class: "moved" }, ...tokens.map((token, i) => el("li", { class: positions[i] === most ? "most" : "" },
     el("bdi", { class: "chip" }, token), el("i", { style: `height:${tall[i].toFixed(1)}px`, "aria-hidden": "true" }),
-    el("span", {}, told(slots[i])))));
+    el("span", {}, told(positions[i])))));
 }
 
 function nextTokens({ next }) {

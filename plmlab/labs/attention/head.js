@@ -3,7 +3,7 @@
 import { shadeOf } from "./overview.js";
 import { clamp, el } from "../shared/dom.js";
 import { heatMap, ramp, sequential } from "../shared/heat.js";
-import { BY_HAND } from "../shared/masks.js";
+import { EDITED } from "../shared/masks.js";
 
 const SMALLEST = 12;
 
@@ -17,11 +17,11 @@ export function turned(closed, map, q, k) {
 }
 
 /** The pixels of one head; a cell that may not be looked at is transparent, and the hatching behind it shows. */
-export function headPixels(weights, causes, colours) {
+export function headPixels(weights, rule_ids, colours) {
   const bytes = new Uint8ClampedArray(4 * weights.length);
   const words = new Uint32Array(bytes.buffer);
   const palette = new Uint32Array(colours.buffer);
-  for (let i = 0; i < weights.length; i++) if (causes[i] > 0) words[i] = palette[shadeOf(weights[i])];
+  for (let i = 0; i < weights.length; i++) if (rule_ids[i] > 0) words[i] = palette[shadeOf(weights[i])];
   return bytes;
 }
 
@@ -53,27 +53,27 @@ export function headMap({ state, label, pitch, onCell, onAct, onLeave }) {
     onAct(now);
   });
   const names = (labels, className) => labels.map((text, i) =>
-    el("span", { class: className, "data-slot": i }, el("bdi", {}, text)));
+    el("span", { class: className, "data-position": i }, el("bdi", {}, text)));
   const above = names(keys, "key-name");
   const beside = names(queries, "query-name");
-  const dots = el("div", { class: "closed-cells", "aria-hidden": "true" }, ...mask.causes.flatMap((cause, i) =>
-    (cause === -BY_HAND ? [el("i", { style: `left:${(i % keys.length) * pitch}px;` +
+  const dots = el("div", { class: "closed-cells", "aria-hidden": "true" }, ...mask.rule_ids.flatMap((cause, i) =>
+    (cause === -EDITED ? [el("i", { style: `left:${(i % keys.length) * pitch}px;` +
       `top:${Math.floor(i / keys.length) * pitch}px` })] : [])));
   canvas.after(dots);
-  grid.node.classList.toggle("hatched", mask.causes.some((cause) => cause < 0));
+  grid.node.classList.toggle("hatched", mask.rule_ids.some((cause) => cause < 0));
   const node = el("div", {
     class: `head-map${pitch < 16 ? " dense" : ""}`, style: `--pitch:${pitch}px;--label:${label}px`,
   }, el("span", { class: "corner" }, el("b", { class: "query" }, "query"), " ↓ looks at ",
     el("b", { class: "key" }, "key"), " →"), el("div", { class: "key-names" }, ...above),
     el("div", { class: "queries" }, ...beside), grid.node);
   node.addEventListener("pointerover", (event) => {
-    const slot = event.target.closest("[data-slot]");
-    if (slot) onCell({ ...now, [slot.className.startsWith("key") ? "k" : "q"]: Number(slot.dataset.slot) }, false);
+    const position = event.target.closest("[data-position]");
+    if (position) onCell({ ...now, [position.className.startsWith("key") ? "k" : "q"]: Number(position.dataset.position) }, false);
   });
   node.addEventListener("pointerleave", onLeave);
   const paint = (weights) => {
     canvas.getContext("2d").clearRect(0, 0, canvas.width, canvas.height);
-    grid.paint(headPixels(weights, mask.causes, colours));
+    grid.paint(headPixels(weights, mask.rule_ids, colours));
   };
   const point = (at, said) => {
     now = at;

@@ -79,7 +79,7 @@ export default lab({
   }
   const names = () => {
     const { query_names: queries, key_names: keys, keys: tokens } = model.get("state");
-    return { queries, keys, slots: tokens.map((token, i) => (keys[i] === token ? token : `${token} #${i}`)) };
+    return { queries, keys, positions: tokens.map((token, i) => (keys[i] === token ? token : `${token} #${i}`)) };
   };
   const now = () => drawn.weights.head(model.get("layer"), model.get("head"));
 
@@ -95,7 +95,7 @@ export default lab({
     const place = `layer ${layer}, head ${head}`;
     if (detail.map === map && detail.layer === layer && detail.head === head) {
       const open = sums.querySelector("details")?.open;
-      sums.replaceChildren(...arithmetic(detailOf(detail), mask.causes, view.cell, {
+      sums.replaceChildren(...arithmetic(detailOf(detail), mask.rule_ids, view.cell, {
         names: names(), place, off: isOff(layer, head), room: drawn.room,
       }));
       if (open) sums.querySelector("details").open = true;

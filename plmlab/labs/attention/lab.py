@@ -31,7 +31,7 @@ class AttentionPreset:
     """Something to try in the Attention Lab: a sentence, a head, a cell given by its words, and
     a question to guess first.
 
-    ``off`` are heads to be switched off, (layer, head); ``closed`` are cells to be closed, (query, key), as slots.
+    ``off`` are heads to be switched off, (layer, head); ``closed`` are cells to be closed, (query, key), as positions.
     """
 
     title: str
@@ -51,7 +51,8 @@ class AttentionPreset:
                 "off": [["self", *head] for head in self.off], "closed": [["self", *cell] for cell in self.closed]}
 
     def cell(self, queries: Sequence[str], keys: Sequence[str]) -> list[int] | None:
-        """The cell as [query, key]: the last slot of its query, the first of its key; None where a word is missing."""
+        """The cell as [query, key]: the last position of its query, the first of its key; None where a word is
+        missing."""
         if self.query not in queries or self.key not in keys:
             return None
         return [len(queries) - 1 - list(reversed(queries)).index(self.query), list(keys).index(self.key)]
@@ -250,21 +251,22 @@ def detail_of(run: ForwardPass, name: str, layer: int, head: int) -> dict[str, A
 
 
 def change_of(before: ForwardPass, after: ForwardPass, words: Words) -> Effect:
-    """What an ablation does to the output, as a dict for JavaScript: ``slots``, how far each moves, and ``whole``.
+    """What an ablation does to the output, as a dict for JavaScript: ``positions``, how far each moves, and ``whole``.
 
     Of an encoder, 1 − cosine between the vectors of each token, and between their means. Of a model with logits,
-    KL(before ‖ after) in nats at each slot, and at the last; ``next`` has the likeliest tokens there, before and after.
+    KL(before ‖ after) in nats at each position, and at the last; ``next`` has the likeliest tokens there, before and
+    after.
     """
     names = before.maps[1 if len(before.maps) > 1 else 0].queries
     if before.logits is None or after.logits is None:
         apart = distance(before.vectors, after.vectors)
         whole = distance(before.vectors.mean(0), after.vectors.mean(0))
-        return {"kind": "vectors", "tokens": names, "slots": apart.tolist(), "whole": float(whole)}
+        return {"kind": "vectors", "tokens": names, "positions": apart.tolist(), "whole": float(whole)}
     apart = divergence(before.logits, after.logits)
     p, q = before.logits[-1].double().softmax(-1), after.logits[-1].double().softmax(-1)
     highest = torch.maximum(p, q).topk(min(TOP, len(p))).indices
     top = highest[p[highest].argsort(descending=True, stable=True)].tolist()
-    return {"kind": "next", "tokens": names, "slots": apart.tolist(), "whole": float(apart[-1]),
+    return {"kind": "next", "tokens": names, "positions": apart.tolist(), "whole": float(apart[-1]),
             "next": [{"token": token, "before": float(p[i]), "after": float(q[i])}
                      for token, i in zip(labels(words, top), top, strict=True)]}
 

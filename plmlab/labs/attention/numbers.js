@@ -83,7 +83,7 @@ const PLACES = ["the most", "the second most", "the third most"];
 /** The sentence on one cell, in pieces: how much of its weight the query gives to the key, or why it gives none. */
 export function spoken(mask, weights, names, { q, k }, off) {
   const columns = names.keys.length;
-  const cause = mask.causes[q * columns + k];
+  const cause = mask.rule_ids[q * columns + k];
   const words = { query: names.queries[q], key: names.keys[k] };
   if (cause < 0) return fill(`{query} may not look at {key}: ${mask.sentences[cause]}`, words);
   const row = weights.subarray(q * columns, (q + 1) * columns);
@@ -95,9 +95,9 @@ export function spoken(mask, weights, names, { q, k }, off) {
 
 /** Where the same tokens stand in another row of them, one that may have a token more: the cell, or null. */
 export function carried({ q, k }, before, after) {
-  const again = (slot) => {
-    const nth = before.slice(0, slot).filter((token) => token === before[slot]).length;
-    return after.map((token, i) => (token === before[slot] ? i : -1)).filter((i) => i >= 0)[nth] ?? -1;
+  const again = (position) => {
+    const nth = before.slice(0, position).filter((token) => token === before[position]).length;
+    return after.map((token, i) => (token === before[position] ? i : -1)).filter((i) => i >= 0)[nth] ?? -1;
   };
   const cell = { q: again(q), k: again(k) };
   return cell.q < 0 || cell.k < 0 ? null : cell;

@@ -5,7 +5,7 @@ from typing import TypedDict
 from plmlab.labs.shared.masks import MaskState
 
 
-class Listed(TypedDict):
+class PairsRule(TypedDict):
     """A map that can be chosen, and how many layers and heads it has."""
 
     title: str
@@ -22,11 +22,11 @@ class Likely(TypedDict):
 
 
 class Moved(TypedDict):
-    """How far the output moves at each slot, and as a ``whole``."""
+    """How far the output moves at each position, and as a ``whole``."""
 
     kind: str
     tokens: list[str]
-    slots: list[float]
+    positions: list[float]
     whole: float
 
 
@@ -40,7 +40,7 @@ class State(TypedDict):
     """What is drawn: ``weights`` of all heads as 16-bit numbers, ``start`` the cell to begin at."""
 
     map: str
-    maps: list[Listed]
+    maps: list[PairsRule]
     size: list[int]
     queries: list[str]
     keys: list[str]

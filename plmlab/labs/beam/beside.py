@@ -6,7 +6,7 @@ from math import log
 from plmlab.text.spacing import readable
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.world import World
-from plmlab.world.datasets.best_reader import BestReader
+from plmlab.world.datasets.bayes_optimal import BayesOptimalPredictor
 from plmlab.world.probability.automaton import END, FINAL
 from plmlab.world.probability.likeliest import likeliest
 from plmlab.world.probability.posterior import NotInGrammar
@@ -21,7 +21,7 @@ class Beside:
     def __init__(self, world: World, split: str, tokenizer: Tokenizer, size: int) -> None:
         self.world, self.split = world, split
         self.automaton = world.automaton(split)
-        self.word = {id: word for word, id in BestReader(world, split, tokenizer, size).id.items()}
+        self.word = {id: word for word, id in BayesOptimalPredictor(world, split, tokenizer, size).id.items()}
 
 
 class Begun:

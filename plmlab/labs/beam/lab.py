@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import traitlets
 
-from plmlab.decode import Hypothesis, Table
+from plmlab.decode import Hypothesis, TableLM
 from plmlab.decode.growth import Step
 from plmlab.labs.base import Change, Computed, Lab
 from plmlab.labs.beam.beside import Begun, Beside
@@ -31,7 +31,7 @@ class BeamLab(Lab):
 
     Args:
         model: what writes: anything with ``start`` and ``step`` (`plmlab.decode.AutoregressiveModel`), or a
-            `plmlab.decode.Table`. With none, the tables of the presets do.
+            `plmlab.decode.TableLM`. With none, the tables of the presets do.
         tokenizer: the model's own; a table has none.
         text: the beginning; the first preset's if None.
         world: a Small World, whose exact probability then stands on every branch. The tokenizer must have one token
@@ -190,7 +190,7 @@ class BeamLab(Lab):
 
 def writer_of(model: Any, tokenizer: Any, world: World | None, split: str) -> Writer:
     """Who writes with a model: a table needs no tokenizer. ValueError where one is missing or too many."""
-    if isinstance(model, Table):
+    if isinstance(model, TableLM):
         if tokenizer is not None or world is not None:
             raise ValueError("a Table's words are its tokens: give it neither a tokenizer nor a world")
         return TableWriter("the table", model)

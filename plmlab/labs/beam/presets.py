@@ -3,19 +3,19 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from plmlab.decode import Hypothesis, Table
+from plmlab.decode import Hypothesis, TableLM
 from plmlab.labs.beam.beside import Begun
 from plmlab.labs.beam.tree import Search, greedily
 from plmlab.labs.beam.writers import Writer
 
-APPLE = Table({"我爱苹果": 0.45, "我爱大象": 0.10, "我爱大人": 0.08, "我爱大妈": 0.12, "我爱大便": 0.05,
+APPLE = TableLM({"我爱苹果": 0.45, "我爱大象": 0.10, "我爱大人": 0.08, "我爱大妈": 0.12, "我爱大便": 0.05,
                "我爱大军": 0.05, "我爱大米": 0.08, "我爱大姐": 0.07})
 """A study note's example: 大 is likelier than 苹, and 苹果 than all that begins with 大."""
 
 
-def table(begun: str, **chances: float) -> Table:
+def table(begun: str, **chances: float) -> TableLM:
     """A table of texts that all begin alike: the words that follow, with ``_`` between them, and their chances."""
-    return Table({(*begun.split(), *said.split("_")): chance for said, chance in chances.items()})
+    return TableLM({(*begun.split(), *said.split("_")): chance for said, chance in chances.items()})
 
 
 GARDEN = table("the horse", raced_past_the_barn=0.15, raced_past_the_house=0.12, raced_home=0.15, raced_away=0.13,
@@ -35,7 +35,7 @@ class Preset:
     text: str
     width: int = 4
     alpha: float = 0.0
-    table: Table | None = None
+    table: TableLM | None = None
 
 
 FIRST = Preset("苹果", "我爱", 2, table=APPLE)

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor, nn
 
-from plmlab.decode import AutoregressiveModel, Table
+from plmlab.decode import AutoregressiveModel, TableLM
 from plmlab.interpret.readable import as_ours, inference
 from plmlab.labs.beam.beside import Beside
 from plmlab.labs.shared.notes import empty, joined, unread
@@ -60,11 +60,11 @@ class Writer(Protocol):
 
 
 class TableWriter:
-    """A `Table`: its words are its tokens. Those of one character each need no spaces between them."""
+    """A `TableLM`: its words are its tokens. Those of one character each need no spaces between them."""
 
     beside: Beside | None = None
 
-    def __init__(self, name: str, table: Table) -> None:
+    def __init__(self, name: str, table: TableLM) -> None:
         self.name, self.model, self.vocab = name, table, table.vocab
         self.letters = all(len(word) == 1 for word in table.words[1:])
 

@@ -20,7 +20,7 @@ def answer(made: Layout, lengths: Mapping[int, float]) -> str:
         f"({quoted([' '.join(blank) for blank in made.blanks[:-1]])})"
     place = made.masks[last]
     told = f"It sees all of Part A{others}{' and' if before else ', and'} its own [START]. Of its length it is told " \
-           f"nothing: one [MASK] stands for it, and position 1 is {place} for every slot of it, however many there are."
+           f"nothing: one [MASK] stands for it, and position 1 is {place} for every position of it, however many there are."
     if not lengths:
         return told
     likeliest = sorted(lengths.items(), key=lambda item: -item[1])[:LISTED]

@@ -26,10 +26,10 @@ export const typedCells = (name, fields) => fields.map((text) => {
   return value === "" ? null : /^\d+$/.test(value) ? Number(value) : NaN;
 });
 
-/** What is said of a row that a reader filled in: { right, said: [a sentence, …], wrong: the first wrong slot or −1 }. */
-export function rowSaid(row, read, cells, slots) {
+/** What is said of a row that a reader filled in: { right, said: [a sentence, …], wrong: the first wrong position or −1 }. */
+export function rowSaid(row, read, cells, inputs) {
   if (row.name !== "must say" && cells.some((cell) => cell === null)) {
-    return { right: false, said: ["A number is missing: each slot has one."], wrong: cells.indexOf(null) };
+    return { right: false, said: ["A number is missing: each position has one."], wrong: cells.indexOf(null) };
   }
   const wrong = cells.findIndex((cell, i) => cell !== row.right[i]);
   if (wrong < 0) return { right: true, said: ["Right."], wrong };
@@ -38,7 +38,7 @@ export function rowSaid(row, read, cells, slots) {
     if (same(mine, row.right.slice(first, end))) return end > first ? [`Part ${part} is right.`] : [];
     const slip = row.slips.find((one) => one.part === part && same(mine, one.values));
     const at = first + mine.findIndex((cell, i) => cell !== row.right[first + i]);
-    return [slip ? slip.said : `Part ${part} is not right yet. Look at “${slots[at]}”, number ${at + 1} from the left.`];
+    return [slip ? slip.said : `Part ${part} is not right yet. Look at “${inputs[at]}”, number ${at + 1} from the left.`];
   });
   return { right: false, said, wrong };
 }
@@ -46,7 +46,7 @@ export function rowSaid(row, read, cells, slots) {
 /** The exercise. `view.answers` keeps what was typed while the text and its blanks stay. */
 export function exercise({ state, view }) {
   const key = JSON.stringify([state.tokens, state.spans, state.order]);
-  if (view.answers?.key !== key) view.answers = { key, text: "", done: false, fields: state.rows.map(() => state.slots.map(() => "")) };
+  if (view.answers?.key !== key) view.answers = { key, text: "", done: false, fields: state.rows.map(() => state.inputs.map(() => "")) };
   const { answers } = view;
   const verdict = () => el("p", { class: "verdict", role: "status", "aria-live": "polite" });
 
@@ -73,34 +73,34 @@ export function exercise({ state, view }) {
 
   const parts = partsOf(state);
   const told = state.rows.map(() => verdict());
-  const inputs = state.rows.map((row, r) => state.slots.map((token, slot) => {
+  const inputs = state.rows.map((row, r) => state.inputs.map((token, position) => {
     const input = el("input", { type: "text", class: "cell-field", inputmode: row.name === "must say" ? "text" : "numeric",
-      autocomplete: "off", spellcheck: "false", "data-row": r, "data-slot": slot, "aria-label": `${row.name} of slot ${slot + 1}, ${token}` });
-    input.value = answers.fields[r][slot];
+      autocomplete: "off", spellcheck: "false", "data-row": r, "data-position": position, "aria-label": `${row.name} of position ${position + 1}, ${token}` });
+    input.value = answers.fields[r][position];
     input.addEventListener("input", () => {
-      answers.fields[r][slot] = input.value;
+      answers.fields[r][position] = input.value;
       input.classList.remove("wrong");
     });
     return input;
   }));
   const check = (r) => {
-    const { right, said, wrong } = rowSaid(state.rows[r], state.read, typedCells(state.rows[r].name, answers.fields[r]), state.slots);
+    const { right, said, wrong } = rowSaid(state.rows[r], state.read, typedCells(state.rows[r].name, answers.fields[r]), state.inputs);
     told[r].replaceChildren(el("b", {}, `${state.rows[r].name}: `), said.join(" "));
     told[r].classList.toggle("right", right);
-    inputs[r].forEach((input, slot) => input.classList.toggle("wrong", slot === wrong));
+    inputs[r].forEach((input, position) => input.classList.toggle("wrong", position === wrong));
   };
   const solve = (r) => {
-    state.rows[r].right.forEach((value, slot) => {
-      inputs[r][slot].value = answers.fields[r][slot] = value === null ? "" : String(value);
+    state.rows[r].right.forEach((value, position) => {
+      inputs[r][position].value = answers.fields[r][position] = value === null ? "" : String(value);
     });
     check(r);
   };
   below.addEventListener("keydown", (event) => {
-    const { row, slot } = event.target.dataset;
-    if (slot === undefined) return;
+    const { row, position } = event.target.dataset;
+    if (position === undefined) return;
     if (event.key === "Enter") return check(Number(row));
     const whole = event.target.selectionStart === event.target.selectionEnd;
-    const [r, s] = [Number(row), Number(slot)];
+    const [r, s] = [Number(row), Number(position)];
     const to = { ArrowUp: [r - 1, s], ArrowDown: [r + 1, s],
       ArrowLeft: whole && event.target.selectionStart === 0 ? [r, s - 1] : null,
       ArrowRight: whole && event.target.selectionEnd === event.target.value.length ? [r, s + 1] : null }[event.key];
@@ -113,11 +113,11 @@ export function exercise({ state, view }) {
     el("button", { type: "button", class: "preset", on: { click: () => check(r) } }, "check"),
     el("button", { type: "button", class: "preset", on: { click: () => solve(r) } }, "show"));
   below.append(
-    el("p", {}, "Now both positions of each slot, and what it must say. Leave empty what says nothing."),
+    el("p", {}, "Now both positions of each position, and what it must say. Leave empty what says nothing."),
     el("div", { class: "scroll" }, el("table", { class: "sheet" },
       el("thead", {}, el("tr", {}, el("td", {}), ...parts.map(({ name, first, end }) =>
         el("th", { scope: "colgroup", colspan: end - first }, name)), el("td", {})),
-      el("tr", {}, el("th", { scope: "row" }, "reads"), ...state.slots.map((token) => el("th", { scope: "col" },
+      el("tr", {}, el("th", { scope: "row" }, "reads"), ...state.inputs.map((token) => el("th", { scope: "col" },
         el("span", { class: `chip${token === "[MASK]" ? " mask" : ""}`, title: token }, el("bdi", {}, token)))), el("td", {}))),
       el("tbody", {}, ...state.rows.map((row, r) => el("tr", {}, el("th", { scope: "row" }, row.name),
         ...inputs[r].map((input) => el("td", {}, input)), buttons(r)))))),

@@ -11,11 +11,11 @@ from torch import nn
 
 from plmlab.interpret.readable import OurModel, inference, readable
 from plmlab.labs.shared.tokens import checked_vocabulary
-from plmlab.models.architectures import BlankFiller
+from plmlab.models.architectures import InfillingDecoder
 from plmlab.models.registry import architecture_of
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.text.vocabulary import Vocabulary
-from plmlab.world.datasets.best_reader import Distribution
+from plmlab.world.datasets.bayes_optimal import Distribution
 from plmlab.world.probability.automaton import END, Automaton
 from plmlab.world.probability.blanks import Blanks
 from plmlab.world.probability.infilling import Belief
@@ -91,7 +91,7 @@ class ExactFilling:
 class ModelFilling:
     """A GLM that fills the blanks of one text, token by token: its belief, then what is said, by it or not."""
 
-    def __init__(self, filler: BlankFiller) -> None:
+    def __init__(self, filler: InfillingDecoder) -> None:
         self.filler, self.vocab = filler, filler.vocab
         with inference(filler.model):
             self.state = filler.start()
@@ -117,7 +117,7 @@ def named(logits: torch.Tensor, vocab: Vocabulary) -> torch.Tensor:
     return chances[:, :-1]
 
 
-def drawn_lengths(filler: BlankFiller, before: Sequence[int], draws: int, seed: int = 0) -> dict[int, int]:
+def drawn_lengths(filler: InfillingDecoder, before: Sequence[int], draws: int, seed: int = 0) -> dict[int, int]:
     """How many of so many fillings of a blank, drawn from the model, have how many words: number of words → how often.
 
     ``before`` is what the filler has read: [START] and the words of each blank before, and [START] of this one. What
@@ -143,7 +143,7 @@ def drawn_lengths(filler: BlankFiller, before: Sequence[int], draws: int, seed: 
     return {length: count for length, count in found.items() if count}
 
 
-def longest(filler: BlankFiller) -> int:
+def longest(filler: InfillingDecoder) -> int:
     """How many words of a blank are written, at most: as many as are drawn and as the model has positions."""
     return min(MOST, filler.model.config.time - 1)
 
@@ -165,7 +165,7 @@ def check_fills(model: nn.Module, tokenizer: Tokenizer) -> int:
     return checked_vocabulary(tokenizer, reads.vocab)
 
 
-def slots_read(stand: Stand, order: Sequence[int]) -> Iterator[str | None]:
+def positions_read(stand: Stand, order: Sequence[int]) -> Iterator[str | None]:
     """What stands in Part B once one stands there, None for each [START]; of the blanks finished, and of the one that
     is begun."""
     for blank in order:

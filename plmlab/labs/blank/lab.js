@@ -29,7 +29,7 @@ function three(beside) {
 export default lab({
   title: "Who tells how long a blank is?",
   lead: "GLM hides spans of a text and fills them word by word. Drag over words, or hold Shift with an arrow key and press " +
-    "Enter, to make a blank; press a blank to open it. Point at a slot or a cell to see why it is as it is.",
+    "Enter, to make a blank; press a blank to open it. Point at a position or a cell to see why it is as it is.",
 }, ({ model, signal, parts }) => {
   parts.node.classList.add("blanks");
   const disabled = Boolean(model.get("alone"));
@@ -69,7 +69,7 @@ export default lab({
     if (!state.tokens) return;
     if (model.get("fill_in")) return example.replaceChildren(state.spans.length ? exercise({ state, view })
       : el("p", {}, "Nothing is hidden: mark a span first."));
-    const key = JSON.stringify([state.slots, state.sizes]);
+    const key = JSON.stringify([state.inputs, state.sizes]);
     const ask = state.question ? guess(view.guess, state.question, state.answer, key) : "";
     const drawn = square({ state, room: parts.body.clientWidth, font: parts.node, ask });
     if (view.example !== key) Object.assign(view, { example: key, cell: drawn.at() });

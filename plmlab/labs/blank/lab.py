@@ -20,12 +20,12 @@ from plmlab.labs.blank.state import State
 from plmlab.labs.blank.steps import Names, Walk
 from plmlab.labs.shared.masks import mask_state
 from plmlab.labs.shared.sentence import SentenceLab, beginning
-from plmlab.models.architectures import BlankFiller
+from plmlab.models.architectures import InfillingDecoder
 from plmlab.models.registry import architecture_of
 from plmlab.objectives.blanks import blank_infilling
 from plmlab.world import small
-from plmlab.world.datasets.best_reader import BestReader
-from plmlab.world.datasets.tokenizer import world_tokenizer
+from plmlab.world.datasets.bayes_optimal import BayesOptimalPredictor
+from plmlab.world.datasets.tokenizer import build_world_tokenizer
 from plmlab.world.probability.infilling import part_a
 
 if TYPE_CHECKING:
@@ -78,12 +78,12 @@ class BlankLab(SentenceLab):
         self.world = small() if model is None and world is None else world
         if tokenizer is None:
             assert self.world is not None
-            tokenizer = world_tokenizer(self.world, ["english"], ["sentences"])
+            tokenizer = build_world_tokenizer(self.world, ["english"], ["sentences"])
         self.model, self.split, self.draws, self.tokenizer = model, split, draws, as_ours(tokenizer)
         self.names = Names(self.tokenizer)
         size = len(self.tokenizer) if model is None else check_fills(model, self.tokenizer)
         if self.world is not None:
-            BestReader(self.world, split, self.tokenizer, size)
+            BayesOptimalPredictor(self.world, split, self.tokenizer, size)
         self._many_drawn = lru_cache(64)(self._lengths_drawn)
         tries = [] if self.world is None else [one.traits() for one in things_to_try(self.world, split)]
         begin = beginning(text, tries, spans=None, order=None)
@@ -160,8 +160,8 @@ class BlankLab(SentenceLab):
         steps = walk.steps(chosen)
         return {
             "tokens": tokens, "kinds": ["unknown" if id == vocab.unk else "word" for id in ids],
-            "spans": spans, "order": list(order), "slots": slots, "names": made.names(slots), "read": made.read,
-            "sizes": [len(blank) + 1 for blank in made.blanks], "positions": example.positions.tolist(),
+            "spans": spans, "order": list(order), "inputs": slots, "names": made.names(slots), "read": made.read,
+            "sizes": [len(blank) + 1 for blank in made.blanks], "position_ids": example.position_ids.tolist(),
             "targets": [None if id == IGNORE else names[id] for id in example.targets.tolist()],
             "mask": mask_state("GLM", example.visible), "steps": steps, "lengths": walk.lengths(steps),
             "paid": walk.paid(),
@@ -179,7 +179,7 @@ class BlankLab(SentenceLab):
         drawn = partial(self._many_drawn, read, tuple(made.order)) if filler is not None and self.draws else None
         return Walk(self.names, made.order, hidden, filler, drawn, exact)
 
-    def _filler(self, read: Sequence[int], order: Sequence[int]) -> BlankFiller:
+    def _filler(self, read: Sequence[int], order: Sequence[int]) -> InfillingDecoder:
         assert self.model is not None
         filler = architecture_of(self.model).filler
         assert filler is not None

@@ -1,5 +1,5 @@
-"""What is written over the slots of a GLM's Example, two positions and what is to be said, and the slips that people
-make there, each by name."""
+"""What is written over the positions of a GLM's Example, two positions and what is to be said, and the slips that
+people make there, each by name."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class Layout:
 
     @property
     def read(self) -> int:
-        """How many slots Part A has."""
+        """How many positions Part A has."""
         return len(self.part_a)
 
     @property
@@ -46,21 +46,22 @@ class Layout:
                 for number, (begin, _) in enumerate(self.spans)]
 
     def names(self, slots: Sequence[str]) -> list[str]:
-        """What the slots are called in a sentence: those that stand there more than once are told by their place."""
+        """What the positions are called in a sentence: those that stand there more than once are told by their
+        place."""
         begins = list(accumulate((len(blank) + 1 for blank in self.blanks), initial=self.read))
         turns: list[int | None] = [None] * self.read
         turns += [turn for turn, blank in enumerate(self.blanks) for _ in (0, *blank)]
         found = []
-        for slot, (token, turn) in enumerate(zip(slots, turns, strict=True)):
+        for position, (token, turn) in enumerate(zip(slots, turns, strict=True)):
             alike = [one for one, other in zip(turns, slots, strict=True) if other == token]
-            where = f"place {slot + 1}" if turn is None else f"Part B, {ordinal(turn + 1)}"
+            where = f"place {position + 1}" if turn is None else f"Part B, {ordinal(turn + 1)}"
             if turn is not None and alike.count(turn) > 1:
-                where += f", slot {slot - begins[turn] + 1}"
+                where += f", position {position - begins[turn] + 1}"
             found.append(token if len(alike) == 1 else f"{token} ({where})")
         return found
 
     def in_b(self, cells: Callable[[int, int], Cell]) -> list[Any]:
-        """A row over Part B: what ``cells(turn, place)`` says of each slot, [START] being place 0."""
+        """A row over Part B: what ``cells(turn, place)`` says of each position, [START] being place 0."""
         return [cells(turn, place) for turn, blank in enumerate(self.blanks) for place in range(len(blank) + 1)]
 
 
@@ -96,7 +97,7 @@ Row: TypeAlias = tuple[list[Any], Slips, list[Any], Slips]
 
 
 def position_one(made: Layout) -> Row:
-    """Where a slot stands in Part A; a blank stands at its [MASK]."""
+    """Where a position stands in Part A; a blank stands at its [MASK]."""
     masks, count, slots = [made.masks[number] for number in made.order], made.read, len(made.in_b(lambda *_: None))
     right = list(range(1, count + 1))
     begins = [made.spans[number][0] + 1 for number in made.order]
@@ -106,16 +107,17 @@ def position_one(made: Layout) -> Row:
         right,
         [("Part A counts from 0 here. GLM counts from 1.", [place - 1 for place in right]),
          ("The hidden words are counted here: a blank takes as many numbers as it has words. That would tell how long "
-          "it is. A [MASK] is one slot, whatever it stands for.", wide)],
+          "it is. A [MASK] is one position, whatever it stands for.", wide)],
         made.in_b(lambda turn, place: masks[turn]),
         [("The positions go on counting in Part B. Position 1 of a blank is the place of its [MASK] in Part A, the "
-          "same for all its slots.", list(range(count + 1, count + slots + 1))),
-         ("Each slot has its place in the blank here. That is position 2.", made.in_b(lambda turn, place: place + 1)),
-         ("The places are counted from 0 here. The first slot of Part A is 1.",
+          "same for all its positions.", list(range(count + 1, count + slots + 1))),
+         ("Each position has its place in the blank here. That is position 2.",
+          made.in_b(lambda turn, place: place + 1)),
+         ("The places are counted from 0 here. The first position of Part A is 1.",
           made.in_b(lambda turn, place: masks[turn] - 1)),
          ("Each blank has the place of another's [MASK]. The blanks stand in the order in which they are filled, not "
           "in that of the text.", made.in_b(lambda turn, place: made.masks[turn])),
-         ("The place goes on counting from the [MASK] within a blank. All slots of a blank have the place of its "
+         ("The place goes on counting from the [MASK] within a blank. All positions of a blank have the place of its "
           "[MASK].",
           made.in_b(lambda turn, place: masks[turn] + place)),
          ("These are the places of the words in the text before it was hidden. Position 1 is the place of the [MASK] "
@@ -124,12 +126,12 @@ def position_one(made: Layout) -> Row:
 
 
 def position_two(made: Layout) -> Row:
-    """Where a slot stands in its blank: 0 in Part A."""
+    """Where a position stands in its blank: 0 in Part A."""
     count = made.read
     inside = made.in_b(lambda turn, place: place + 1)
     return (
         [0] * count,
-        [("Part A is counted here too. Position 2 is the place in a blank, and no slot of Part A stands in one: 0.",
+        [("Part A is counted here too. Position 2 is the place in a blank, and no position of Part A stands in one: 0.",
           list(range(1, count + 1))),
          ("Position 2 is 0 in Part A, for its [MASK]s too.",
           [int(place in made.masks) for place in range(1, count + 1)]),
@@ -149,7 +151,7 @@ def position_two(made: Layout) -> Row:
 
 
 def targets(made: Layout) -> Row:
-    """What each slot must say: in Part A nothing, in a blank the next word, and [END]."""
+    """What each position must say: in Part A nothing, in a blank the next word, and [END]."""
     blanks = [["[START]", *blank, "[END]"] for blank in made.blanks]
     places = dict(zip(made.masks, (made.words[slice(*span)] for span in made.spans), strict=True))
     slots = [token for blank in blanks for token in blank[:-1]]
@@ -157,13 +159,17 @@ def targets(made: Layout) -> Row:
         [None] * made.read,
         [("A [MASK] of Part A says nothing. That is BERT, where each [MASK] says one word. The words of a blank are "
           "said in Part B.", [places[place][0] if place in places else None for place in range(1, made.read + 1)]),
-         ("Each slot of Part A says the next word here. That is GPT. Part A is read to both sides, and nothing is said "
+         ("Each position of Part A says the next word here. That is GPT. Part A is read to both sides, and nothing is "
+          "said "
           "there.", [*made.part_a[1:], None])],
         made.in_b(lambda turn, place: blanks[turn][place + 1]),
-        [("The labels are not shifted: each slot says what stands in it. A slot must say the next word.", slots),
-         ("The labels are shifted twice: each slot says the word after the next. The targets are shifted already, and "
+        [("The labels are not shifted: each position says what stands in it. A position must say the next word.",
+          slots),
+         ("The labels are shifted twice: each position says the word after the next. The targets are shifted already, "
+          "and "
           "the model must not shift them again.", made.in_b(lambda turn, place: (*blanks[turn][place + 2:], None)[0])),
-         ("The last slot of a blank says [START] of the next one here. It says [END]: that is how a blank tells its "
+         ("The last position of a blank says [START] of the next one here. It says [END]: that is how a blank tells "
+          "its "
           "length.", [*slots[1:], "[END]"]),
          ("[END] is missing. Without it nobody learns where a blank ends.",
           made.in_b(lambda turn, place: (*made.blanks[turn][place:], None)[0]))],

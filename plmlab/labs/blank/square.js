@@ -1,13 +1,13 @@
 // Part A and Part B: both positions, what is to be said, and who may look at whom.
 
-import { partsOf, slotSaid, VERBS } from "./told.js";
+import { partsOf, positionSaid, VERBS } from "./told.js";
 import { clamp, el, ruler } from "../shared/dom.js";
 import { labelled, layout, tableRow } from "../shared/grid.js";
 import { written } from "../shared/lab.js";
 import { fillOf, layersOf, sentence } from "../shared/masks.js";
 
 /** Where the crosshair begins: the first word of the second blank, which looks at one of the first; of one blank its first
-    word, which looks ahead; with none, the first slot. */
+    word, which looks ahead; with none, the first position. */
 export function firstCell({ read, sizes }) {
   if (!sizes.length) return { q: 0, k: 0 };
   if (sizes.length === 1) return { q: read, k: Math.min(read + 1, read + sizes[0] - 1) };
@@ -15,9 +15,9 @@ export function firstCell({ read, sizes }) {
 }
 
 /** The legend's lines, [{ fill, text }]: only what is there to be seen. */
-export function legendOf({ rules, causes }) {
-  const open = rules.map((text, i) => ({ fill: fillOf(i + 1), text, cause: i + 1 })).filter(({ cause }) => causes.includes(cause));
-  return [...open.map(({ fill, text }) => ({ fill, text })), ...(causes.some((c) => c < 0) ? [{ fill: "blocked", text: "may not look" }] : [])];
+export function legendOf({ rules, rule_ids }) {
+  const open = rules.map((text, i) => ({ fill: fillOf(i + 1), text, cause: i + 1 })).filter(({ cause }) => rule_ids.includes(cause));
+  return [...open.map(({ fill, text }) => ({ fill, text })), ...(rule_ids.some((c) => c < 0) ? [{ fill: "blocked", text: "may not look" }] : [])];
 }
 
 function head(state, at) {
@@ -26,35 +26,35 @@ function head(state, at) {
   const parts = partsOf(state).map(({ name, first, end }) =>
     el("div", { class: "half", style: `grid-column:span ${end - first}`, title: name },
       at.turned ? name.replace("Part ", "") : name));
-  const kind = (slot) => (state.slots[slot] === "[MASK]" ? "mask" : ["[START]", "[UNK]"].includes(state.slots[slot]) ? "special" : "word");
+  const kind = (position) => (state.inputs[position] === "[MASK]" ? "mask" : ["[START]", "[UNK]"].includes(state.inputs[position]) ? "special" : "word");
   return [
     tableRow("", parts, "halves"),
-    tableRow("position 1", state.positions[0].map((place) => cell("number", place))),
-    tableRow("position 2", state.positions[1].map((place) => cell("number", place))),
+    tableRow("position 1", state.position_ids[0].map((place) => cell("number", place))),
+    tableRow("position 2", state.position_ids[1].map((place) => cell("number", place))),
     tableRow("must say", state.targets.map((word) => cell(word === null ? "target none" : "target", word ?? "·")), tall),
-    tableRow("reads", state.slots.map((token, slot) => el("div", { class: `chip ${kind(slot)}`, "data-slot": slot,
-      title: state.names[slot] }, el("bdi", {}, token))), `reads ${tall}`),
+    tableRow("reads", state.inputs.map((token, position) => el("div", { class: `chip ${kind(position)}`, "data-position": position,
+      title: state.names[position] }, el("bdi", {}, token))), `reads ${tall}`),
   ];
 }
 
 /** The square in `room` px; `font` is a node whose font it has. `point(cell)` moves the crosshair to { q, k }, and
     `at()` is where it stands. */
 export function square({ state, room, font, ask }) {
-  const count = state.slots.length;
+  const count = state.inputs.length;
   const width = ruler(font, "600 13px");
-  const words = state.slots.map((token, slot) => Math.max(width(token), width(state.targets[slot] ?? "")));
-  const label = clamp(Math.ceil(Math.max(...state.slots.map(width))) + 12, 84, 150);
+  const words = state.inputs.map((token, position) => Math.max(width(token), width(state.targets[position] ?? "")));
+  const label = clamp(Math.ceil(Math.max(...state.inputs.map(width))) + 12, 84, 150);
   const at = layout(words, label, room);
   const why = el("div", { class: "why", role: "status", "aria-live": "polite" });
   let now = firstCell(state);
 
   const point = (cell) => {
     now = cell;
-    const pieces = sentence(state.mask, state.mask.causes[cell.q * count + cell.k], state.names, cell, VERBS);
-    why.replaceChildren(el("p", {}, ...written(pieces)), el("p", { class: "slot-said" }, slotSaid(state, cell.k)));
-    grid.point(cell, `${pieces.map(({ text }) => text).join("")} ${slotSaid(state, cell.k)}`);
+    const pieces = sentence(state.mask, state.mask.rule_ids[cell.q * count + cell.k], state.names, cell, VERBS);
+    why.replaceChildren(el("p", {}, ...written(pieces)), el("p", { class: "position-said" }, positionSaid(state, cell.k)));
+    grid.point(cell, `${pieces.map(({ text }) => text).join("")} ${positionSaid(state, cell.k)}`);
   };
-  const grid = labelled({ at, head: head(state, at), queries: state.slots, seam: state.sizes.length ? state.read : 0,
+  const grid = labelled({ at, head: head(state, at), queries: state.inputs, seam: state.sizes.length ? state.read : 0,
     onCell: (cell) => point(cell), onAct: () => {} });
   grid.table.querySelector(".cross").dataset.at = "cross";
   grid.table.addEventListener("pointerover", (event) => {
@@ -63,9 +63,9 @@ export function square({ state, room, font, ask }) {
     const column = row && !row.matches(".halves") ? [...row.children].indexOf(event.target.closest(".row > :not(.name)")) - 1 : -1;
     const query = event.target.closest(".query-name");
     if (column >= 0 && table.contains(row)) point({ ...now, k: column });
-    else if (query) point({ ...now, q: Number(query.dataset.slot) });
+    else if (query) point({ ...now, q: Number(query.dataset.position) });
   });
-  grid.paint(layersOf(state.mask.causes, count));
+  grid.paint(layersOf(state.mask.rule_ids, count));
   const legend = el("ul", { class: "legend" }, ...legendOf(state.mask).map(({ fill, text }) => el("li", {},
     el("span", { class: `swatch ${fill}`, "aria-hidden": "true" }), text)));
   const node = el("div", { class: `stage${at.beside ? "" : " stacked"}` },

@@ -76,17 +76,17 @@ class Beside(TypedDict):
 
 
 class State(TypedDict):
-    """What is drawn: the words, the Example made of them (``slots``), and a way through its blanks (``steps``)."""
+    """What is drawn: the words, the Example made of them (``inputs``), and a way through its blanks (``steps``)."""
 
     tokens: list[str]
     kinds: list[str]
     spans: list[list[int]]
     order: list[int]
-    slots: list[str]
+    inputs: list[str]
     names: list[str]
     read: int
     sizes: list[int]
-    positions: list[list[int]]
+    position_ids: list[list[int]]
     targets: list[str | None]
     mask: MaskState
     steps: Sequence[Step]

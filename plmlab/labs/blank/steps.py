@@ -14,15 +14,15 @@ from plmlab.labs.blank.filling import (
     Words,
     likeliest_word,
     longest,
-    slots_read,
+    positions_read,
     stand_of,
 )
 from plmlab.labs.blank.state import Length, Paid, Step
 from plmlab.labs.shared.beliefs import Row
 from plmlab.labs.shared.tokens import labels
-from plmlab.models.architectures import BlankFiller
+from plmlab.models.architectures import InfillingDecoder
 from plmlab.text.tokenizers import Tokenizer
-from plmlab.world.datasets.best_reader import Distribution
+from plmlab.world.datasets.bayes_optimal import Distribution
 from plmlab.world.probability.automaton import END
 from plmlab.world.probability.infilling import Belief
 
@@ -71,7 +71,7 @@ class Walk:
     names: Names
     order: Sequence[int]
     hidden: Mapping[int, Words]
-    filler: BlankFiller | None = None
+    filler: InfillingDecoder | None = None
     drawn: Drawn | None = None
     exact: ExactFilling | None = None
 
@@ -131,7 +131,7 @@ class Walk:
     def _before(self, stand: Stand) -> tuple[int, ...]:
         """What a filler has read once one stands there."""
         start = self.names.tokenizer.vocab.need("start")
-        return tuple(start if word is None else self.names.ids[word] for word in slots_read(stand, self.order))
+        return tuple(start if word is None else self.names.ids[word] for word in positions_read(stand, self.order))
 
     def _said(self, stand: Stand, distribution: Distribution | None, belief: Belief, chosen: Sequence[str],
               ) -> tuple[str | None, str]:

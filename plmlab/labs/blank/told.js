@@ -1,13 +1,13 @@
-// What the Blank Lab says in words: of a slot, of a step, of what was filled in, of how long a blank may be.
+// What the Blank Lab says in words: of a position, of a step, of what was filled in, of how long a blank may be.
 
 import { decimal, ordinal, percent, plural, quoted } from "../shared/words.js";
 
 export const VERBS = ["may look at", "may not look at"];
 
-/** The turn, from 0, of the blank that a slot of Part B belongs to; −1 in Part A. */
-export function turnOf({ read, sizes }, slot) {
+/** The turn, from 0, of the blank that a position of Part B belongs to; −1 in Part A. */
+export function turnOf({ read, sizes }, position) {
   let end = read;
-  return slot < read ? -1 : sizes.findIndex((size) => slot < (end += size));
+  return position < read ? -1 : sizes.findIndex((size) => position < (end += size));
 }
 
 /** Where Part A and each blank begin and end, [{ name, first, end }]. */
@@ -17,18 +17,18 @@ export function partsOf({ read, sizes }) {
     ...sizes.map((size, turn) => ({ name: `Part B, ${ordinal(turn + 1)}`, first: end, end: (end += size) }))];
 }
 
-/** Why a slot has its two positions, and what it must say. */
-export function slotSaid(state, slot) {
-  const [place, inside] = [state.positions[0][slot], state.positions[1][slot]];
-  const name = state.names[slot];
-  if (slot < state.read) {
-    const blank = state.slots[slot] === "[MASK]" ? " One [MASK] stands for the whole span, and does not tell how many words that is." : "";
+/** Why a position has its two positions, and what it must say. */
+export function positionSaid(state, position) {
+  const [place, inside] = [state.position_ids[0][position], state.position_ids[1][position]];
+  const name = state.names[position];
+  if (position < state.read) {
+    const blank = state.inputs[position] === "[MASK]" ? " One [MASK] stands for the whole span, and does not tell how many words that is." : "";
     return `Position 1 of ${name} is ${place}: its place in Part A, counted from 1. Position 2 is 0: it stands in no ` +
       `blank. It has nothing to say.${blank}`;
   }
-  const turn = turnOf(state, slot);
-  const says = state.targets[slot] === "[END]" ? "It must say [END]: the blank is over." :
-    `It must say ${quoted(state.targets[slot])}, the next word of its blank.`;
+  const turn = turnOf(state, position);
+  const says = state.targets[position] === "[END]" ? "It must say [END]: the blank is over." :
+    `It must say ${quoted(state.targets[position])}, the next word of its blank.`;
   return `Position 1 of ${name} is ${place}: the place of its [MASK], the same in all of the blank that is filled ` +
     `${ordinal(turn + 1)}. Position 2 is ${inside}: its place in the blank, [START] being 1. ${says}`;
 }
@@ -61,7 +61,7 @@ export function stepSaid(state, step) {
   const end = rows.find(({ word }) => word === "[END]");
   const beliefs = [...(model ? [`the model gives ${percent(end.p)}`] : []), ...(exact ? [`the exact reader ${percent(end.best)}`] : [])];
   return `The blank that is filled ${ordinal(turn + 1)}: ${begun}. That it ends here` +
-    `${beliefs.length ? `: ${beliefs.join(", ")}` : ", nobody can tell"}.`;
+    `${beliefs.length ?}`: ${beliefs.join(", ")}` : ", nobody can tell"}.`;
 }
 
 /** What a step's rows leave out, { p, best }; null for a reader that is missing. */

@@ -23,8 +23,8 @@ export function gainText({ word, both, left }, { known, cut }) {
 /** One gap, the one at `place` among `gaps`: both readers side by side. */
 export function gapView(gaps, place, { left, cut }) {
   const gap = gaps[place];
-  const name = `${gaps.length > 1 ? `Gap ${place + 1}` : "The gap"}, slot ${gap.slot}`;
-  return el("section", { class: "gap", "data-slot": gap.slot, "aria-label": name },
+  const name = `${gaps.length > 1 ?}`Gap ${place + 1}` : "The gap"}, position ${gap.position}`;
+  return el("section", { class: "gap", "data-position": gap.position, "aria-label": name },
     el("h4", {}, name, el("span", {}, gainText(gap, { known: gaps[place - 1]?.word, cut }))),
     el("div", { class: "readers" },
       gap.left ? reader(`reads only what stands before (${left})`, gap.left, gap.word)

@@ -6,9 +6,9 @@ import { presetBar, textField } from "../shared/controls.js";
 import { clamp, el, resized, ruler, walked } from "../shared/dom.js";
 import { guess, lab, observe, tell } from "../shared/lab.js";
 
-/** The hidden slots after a click on one. */
-export const toggled = (hidden, slot) =>
-  (hidden.includes(slot) ? hidden.filter((other) => other !== slot) : [...hidden, slot].sort((a, b) => a - b));
+/** The hidden positions after a click on one. */
+export const toggled = (hidden, position) =>
+  (hidden.includes(position) ? hidden.filter((other) => other !== position) : [...hidden, position].sort((a, b) => a - b));
 
 /** Where an arrow key leads among `count` words, or null. */
 export function wordAfter(key, place, count) {
@@ -24,17 +24,17 @@ export function chipName(token, kind, hidden) {
 
 function chips(state, disabled, press) {
   const numbered = state.hidden.length > 1;
-  return state.tokens.map((token, slot) => {
-    const kind = state.kinds[slot];
-    const hidden = state.hidden.includes(slot);
+  return state.tokens.map((token, position) => {
+    const kind = state.kinds[position];
+    const hidden = state.hidden.includes(position);
     const chip = kind === "special" ? el("span", { class: "chip special" }, el("bdi", {}, token))
-      : el("button", { type: "button", class: `chip ${hidden ? "mask" : kind}`, "data-slot": slot,
+      : el("button", { type: "button", class: `chip ${hidden ? "mask" : kind}`, "data-position": position,
         "aria-pressed": String(hidden), "aria-label": chipName(token, kind, hidden), tabindex: "-1",
-        disabled: disabled || kind === "typed", on: { click: () => press(slot) } },
+        disabled: disabled || kind === "typed", on: { click: () => press(position) } },
       el("bdi", {}, hidden ? "[MASK]" : token));
-    const number = numbered ? ` · gap ${state.hidden.indexOf(slot) + 1}` : "";
+    const number = numbered ? ` · gap ${state.hidden.indexOf(position) + 1}` : "";
     const under = hidden ? `${kind === "typed" ? "?" : token}${number}` : "";
-    return el("div", { class: `slot${slot === state.second ? " second" : ""}` }, chip,
+    return el("div", { class: `position${position === state.second ? " second" : ""}` }, chip,
       el("span", { class: "target" }, el("bdi", {}, under)));
   });
 }
@@ -56,16 +56,16 @@ function wordRow(model, signal) {
   const buttons = walked(node, wordAfter, signal);
   const hold = (button) => {
     for (const other of buttons()) other.tabIndex = other === button ? 0 : -1;
-    view.at = button ? Number(button.dataset.slot) : null;
+    view.at = button ? Number(button.dataset.position) : null;
   };
   node.addEventListener("focusin", (event) => hold(event.target));
-  const press = (slot) => tell(model, { hidden: toggled(model.get("state").hidden, slot) });
+  const press = (position) => tell(model, { hidden: toggled(model.get("state").hidden, position) });
   const draw = (state) => {
     const focused = node.contains(document.activeElement);
     node.replaceChildren(...chips(state, model.get("alone"), press));
     const all = buttons();
-    const button = all.find(({ dataset }) => Number(dataset.slot) === view.at) ??
-      all.find(({ dataset }) => Number(dataset.slot) === state.hidden[0]) ?? all[0];
+    const button = all.find(({ dataset }) => Number(dataset.position) === view.at) ??
+      all.find(({ dataset }) => Number(dataset.position) === state.hidden[0]) ?? all[0];
     if (button) hold(button);
     if (focused) button?.focus({ preventScroll: true });
   };

@@ -17,7 +17,7 @@ from plmlab.labs.shared.notes import joined
 from plmlab.labs.shared.sentence import SentenceLab, beginning, fitting
 from plmlab.labs.shared.tokens import checked_vocabulary
 from plmlab.text.tokenizers import Tokenizer
-from plmlab.world.datasets.best_reader import BestReader, Distribution
+from plmlab.world.datasets.bayes_optimal import BayesOptimalPredictor, Distribution
 from plmlab.world.probability.posterior import NotInGrammar
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class ClozeLab(SentenceLab):
             raise ValueError(f"left_only has a vocabulary of {readable(left_only).vocab:,} tokens and the model one of "
                              f"{self.size:,}; give a GPT of the same tokenizer")
         self.left = LeftReader(model, left_only)
-        self.best = None if world is None else BestReader(world, split, self.tokenizer, self.size)
+        self.best = None if world is None else BayesOptimalPredictor(world, split, self.tokenizer, self.size)
         tries = [] if world is None else presets(world)
         begin = beginning(text, tries)
         if hide:
@@ -82,8 +82,8 @@ class ClozeLab(SentenceLab):
         """The sentence with its gaps, and the likeliest word of each with its probability."""
         if not self.state:
             return self.message
-        said = " ".join("[MASK]" if slot in self.state["hidden"] else token
-                        for slot, token in enumerate(self.state["tokens"]))
+        said = " ".join("[MASK]" if position in self.state["hidden"] else token
+                        for position, token in enumerate(self.state["tokens"]))
         best = ", ".join(f"{gap['both']['rows'][0]['word']} {gap['both']['rows'][0]['p']:.2f}"
                          for gap in self.state["gaps"])
         return f"{said}{': ' if best else ''}{best}"
@@ -94,19 +94,20 @@ class ClozeLab(SentenceLab):
         pressed = change.tried & {"hidden", "tried"}
         ids, note = self.read(self.text, self.max_tokens)
         gapped = MaskedSentence.of(ids, self.tokenizer.vocab)
-        slots = self.carried(gapped.ids, self._drawn["hidden"]) if self._drawn and not pressed else self.hidden
-        gapped = gapped.hiding(checked_slots(slots, gapped))
+        positions = self.carried(gapped.ids, self._drawn["hidden"]) if self._drawn and not pressed else self.hidden
+        gapped = gapped.hiding(checked_positions(positions, gapped))
         if len(gapped.hidden) > MOST_HIDDEN:
             raise ValueError(f"{len(gapped.hidden)} words are to be hidden, and at most {MOST_HIDDEN} can be at "
                              "once; what is drawn is from before. Click one that is hidden, to show it again")
         state, notes = self._state(gapped)
         message = joined(self._how_many(gapped), note, *notes)
-        pair = [] if state["pair"] is None else state["pair"]["slots"]
+        pair = [] if state["pair"] is None else state["pair"]["positions"]
         return Computed({"hidden": list(gapped.hidden), "pair": pair, "state": state, "message": message},
                         {"_ids": gapped.ids})
 
     def room(self, ids: Sequence[int], max_tokens: int) -> int:
-        """As many as stand in the model's and the left reader's slots beside [CLS] and each [SEP] that is not typed."""
+        """As many as stand in the model's and the left reader's positions beside [CLS] and each [SEP] that is not
+        typed."""
         added = len(MaskedSentence.of(ids, self.tokenizer.vocab).ids) - len(ids)
         return fitting(max_tokens, self.model, self.left.left_only) - added
 
@@ -117,14 +118,14 @@ class ClozeLab(SentenceLab):
         left = self.left.beliefs(gapped)
         exact, joint, notes = self._exact(gapped, tokens)
         gaps = list[Gap]()
-        for slot, belief in both.items():
-            true, before = gapped.true(slot), gapped.before(slot)
+        for position, belief in both.items():
+            true, before = gapped.true(position), gapped.before(position)
             by_left = None
-            if slot in left:
-                best = None if self.best is None or before is None else self.best.left(tokens[1:slot])
-                by_left = belief_state(left[slot], best, true, self._labels)
-            gaps.append({"slot": slot, "word": None if true is None else tokens[slot], "left": by_left,
-                         "both": belief_state(belief, exact.get(slot), true, self._labels)})
+            if position in left:
+                best = None if self.best is None or before is None else self.best.left(tokens[1:position])
+                by_left = belief_state(left[position], best, true, self._labels)
+            gaps.append({"position": position, "word": None if true is None else tokens[position], "left": by_left,
+                         "both": belief_state(belief, exact.get(position), true, self._labels)})
         pair = self._pair(gapped, both, joint)
         question, answer = "", ""
         if pair is not None:
@@ -132,47 +133,47 @@ class ClozeLab(SentenceLab):
         elif gapped.hidden:
             question, answer = telling_word(self.model, gapped, self._labels)
         may = set(gapped.may_hide)
-        kinds = ["special" if slot not in may else "typed" if gapped.true(slot) is None
-                 else "unknown" if id == self.tokenizer.vocab.unk else "word" for slot, id in enumerate(gapped.ids)]
+        kinds = ["special" if position not in may else "typed" if gapped.true(position) is None
+                 else "unknown" if id == self.tokenizer.vocab.unk else "word" for position, id in enumerate(gapped.ids)]
         return {"tokens": tokens, "kinds": kinds, "second": len(gapped.first) + 2 if gapped.second else None,
                 "hidden": list(gapped.hidden), "gaps": gaps, "pair": pair, "question": question,
                 "answer": answer}, notes
 
     def _exact(self, gapped: MaskedSentence, tokens: Sequence[str],
                ) -> tuple[dict[int, Distribution], Joint | None, list[str]]:
-        """The best reader's beliefs by slot, and of the chosen pair together; or why it has none."""
+        """The best reader's beliefs by position, and of the chosen pair together; or why it has none."""
         if self.best is None or not gapped.hidden:
             return {}, None, []
         if gapped.second:
             return {}, None, ["The exact reader of the Small World reads one sentence at a time, and says nothing of "
                               "two."]
-        words, places = tokens[1:-1], [slot - 1 for slot in gapped.hidden]
+        words, places = tokens[1:-1], [position - 1 for position in gapped.hidden]
         try:
             exact = dict(zip(gapped.hidden, self.best.both(words, places), strict=True))
         except NotInGrammar as error:
             return {}, None, [f"The Small World's exact reader of both sides has nothing to say: {error}."]
         pair = self._chosen(gapped)
-        joint = self.best.joint(words, places, [slot - 1 for slot in pair]) if pair else None
+        joint = self.best.joint(words, places, [position - 1 for position in pair]) if pair else None
         return exact, joint, []
 
     def _chosen(self, gapped: MaskedSentence) -> list[int]:
         """The two gaps to cross: those that were asked for, else the first two; none where there is but one."""
-        asked = sorted({slot for slot in self.pair if slot in gapped.hidden})
+        asked = sorted({position for position in self.pair if position in gapped.hidden})
         return asked if len(asked) == 2 else list(gapped.hidden[:2]) if len(gapped.hidden) > 1 else []
 
     def _pair(self, gapped: MaskedSentence, both: dict[int, Distribution], joint: Joint | None,
               ) -> Pair | None:
         """The two gaps crossed: beside the product what is true in the world, or the model asked one by one."""
-        slots = self._chosen(gapped)
-        if not slots:
+        positions = self._chosen(gapped)
+        if not positions:
             return None
-        one, other = (both[slot] for slot in slots)
+        one, other = (both[position] for position in positions)
         if joint is not None:
-            return {"slots": slots, **world_pair(one, other, joint, self._labels)}
+            return {"positions": positions, **world_pair(one, other, joint, self._labels)}
         firsts = likeliest(one)
-        seconds = [beliefs[slots[1]] for beliefs in
-                   believed(self.model, [gapped.filled(slots[0], word) for word in firsts])]
-        return {"slots": slots, **chained_pair(one, other, firsts, seconds, self._labels)}
+        seconds = [beliefs[positions[1]] for beliefs in
+                   believed(self.model, [gapped.filled(positions[0], word) for word in firsts])]
+        return {"positions": positions, **chained_pair(one, other, firsts, seconds, self._labels)}
 
     def _how_many(self, gapped: MaskedSentence) -> str:
         """What is to be said where no word is hidden, or all are."""
@@ -193,10 +194,11 @@ def checked_size(model: nn.Module, words: Tokenizer) -> int:
     return checked_vocabulary(words, reads.vocab)
 
 
-def checked_slots(slots: Sequence[Any], gapped: MaskedSentence) -> list[int]:
-    """The slots to be hidden, as a list; a ValueError for one that holds no word of the sentence."""
-    for slot in slots:
-        if slot not in gapped.may_hide:
-            raise ValueError(f"slot {slot!r:.60} is to be hidden; the words of this sentence stand in the slots "
+def checked_positions(positions: Sequence[Any], gapped: MaskedSentence) -> list[int]:
+    """The positions to be hidden, as a list; a ValueError for one that holds no word of the sentence."""
+    for position in positions:
+        if position not in gapped.may_hide:
+            raise ValueError(f"position {position!r:.60} is to be hidden; the words of this sentence stand in the "
+                             f"positions "
                              f"{gapped.may_hide}, counted from [CLS] = 0")
-    return list(slots)
+    return list(positions)

@@ -35,7 +35,7 @@ export function verdictText({ kind, worst, impossible, unavoidable, information 
   }
   if (!worst) {
     return ["The product gives next to nothing to pairs that no sentence has: here the two gaps can be filled apart.",
-      `Mutual information of the two slots: ${nats(information)}.`];
+      `Mutual information of the two positions: ${nats(information)}.`];
   }
   const [one, other] = worst.words;
   if (kind === "chained") {
@@ -45,8 +45,8 @@ export function verdictText({ kind, worst, impossible, unavoidable, information 
   return [
     `The likeliest pair of the product that no sentence has: “${one} … ${other}”, ${percent(worst.product)}. ` +
       `All impossible pairs together: ${percent(impossible)}.`,
-    `Mutual information of the two slots: ${nats(information)}, what it costs even the best possible reader to ` +
-      `answer slot by slot; its own product would give ${percent(unavoidable)} to impossible pairs.`];
+    `Mutual information of the two positions: ${nats(information)}, what it costs even the best possible reader to ` +
+      `answer position by position; its own product would give ${percent(unavoidable)} to impossible pairs.`];
 }
 
 /** How two maps stand in `room` px, side by side or one above the other; names of columns turn where they are wide. */
@@ -99,9 +99,9 @@ function pairMap({ title, pair, table, size, top, impossible, hatched, onCell })
 function choice(gaps, pair, disabled, choose) {
   if (gaps.length < 3) return [];
   const pick = (place) => select({ label: place ? "the other gap" : "one gap", disabled,
-    options: gaps.map(({ slot, word }, i) => [slot, `gap ${i + 1}: ${word ?? "[MASK]"}`,
-      { selected: slot === pair.slots[place], disabled: slot === pair.slots[1 - place] }]) },
-  (slot) => choose(pair.slots.map((own, i) => (i === place ? slot : own)))).node;
+    options: gaps.map(({ position, word }, i) => [position, `gap ${i + 1}: ${word ?? "[MASK]"}`,
+      { selected: position === pair.positions[place], disabled: position === pair.positions[1 - place] }]) },
+  (position) => choose(pair.positions.map((own, i) => (i === place ? position : own)))).node;
   return [el("div", { class: "bar" }, "cross ", pick(0), " with ", pick(1))];
 }
 
@@ -112,7 +112,7 @@ export function firstCell({ rows, columns, worst }) {
   return cell.row < 0 || cell.column < 0 ? { row: 0, column: 0 } : cell;
 }
 
-/** The two tables of a pair of gaps, walked together. `cell` is where the reader was, or null; `choose(slots)` crosses
+/** The two tables of a pair of gaps, walked together. `cell` is where the reader was, or null; `choose(positions)` crosses
     two other gaps. */
 export function pairView({ gaps, pair, room, widths, cell, disabled, choose, onCell }) {
   const size = mapSize(room, widths);

@@ -1,4 +1,4 @@
-"""Two slots that are believed apart, or together."""
+"""Two positions that are believed apart, or together."""
 
 from collections.abc import Mapping, Sequence
 from math import fsum, log
@@ -9,7 +9,7 @@ from torch import Tensor
 
 from plmlab.labs.cloze.state import Crossed, Worst
 from plmlab.labs.shared.beliefs import TOP, Labels
-from plmlab.world.datasets.best_reader import Distribution
+from plmlab.world.datasets.bayes_optimal import Distribution
 
 CROSSED = 0.01
 """A word that no reader believes in more than this has no row or column in a table of pairs."""
@@ -29,7 +29,7 @@ def world_pair(one: Distribution, other: Distribution, joint: Joint, labels: Lab
     """What believing two words independently costs, against the joint probability of an exact reader.
 
     ``impossible`` is the probability that the model's product gives to pairs which no sentence has; ``unavoidable``
-    what the product of the exact marginals gives to them; ``information`` the mutual information of the two slots,
+    what the product of the exact marginals gives to them; ``information`` the mutual information of the two positions,
     in nats (Shannon 1948), which is what the independence costs the best possible reader. ``worst`` is the pair to
     speak of, None where the gaps can be filled apart.
     """

@@ -61,14 +61,14 @@ def agreeing_pair(world: World, sentence: Sentence) -> list[int]:
 
 def telling_word(model: nn.Module, gapped: MaskedSentence, labels: Labels) -> tuple[str, str]:
     """A question and its answer, for one gap: which other word, hidden too, takes most from what the model gives the
-    word in the gap? Both are "" where there is no other word, or the sentence is longer than 24 slots."""
-    slot, = gapped.hidden
-    others = [other for other in gapped.may_hide if other != slot]
+    word in the gap? Both are "" where there is no other word, or the sentence is longer than 24 positions."""
+    position, = gapped.hidden
+    others = [other for other in gapped.may_hide if other != position]
     if not others or len(gapped.ids) > TELLING:
         return "", ""
-    hidings = [gapped, *(gapped.hiding([slot, other]) for other in others)]
-    before, *after = (found[slot] for found in believed(model, hidings))
-    true = gapped.true(slot)
+    hidings = [gapped, *(gapped.hiding([position, other]) for other in others)]
+    before, *after = (found[position] for found in believed(model, hidings))
+    true = gapped.true(position)
     said = int(before.argmax()) if true is None else true
     whole, left = float(before[said]), [float(belief[said]) for belief in after]
     most = left.index(min(left))
@@ -77,7 +77,7 @@ def telling_word(model: nn.Module, gapped: MaskedSentence, labels: Labels) -> tu
     if left[most] >= whole:
         return question, f"None: whatever else is hidden, the model gives “{word}” no less than {share(whole)}."
     needed = "" if left[most] < 0.7 * whole else " No single word is needed: others tell the same."
-    return question, (f"“{key}” (slot {others[most]}). With it hidden too, the model gives “{word}” "
+    return question, (f"“{key}” (position {others[most]}). With it hidden too, the model gives “{word}” "
                       f"{share(left[most])} instead of {share(whole)}.{needed} Hide it, and look.")
 
 

@@ -8,7 +8,7 @@ from plmlab.labs.shared.beliefs import BeliefState
 class Gap(TypedDict):
     """A hidden word (None where nobody knows it), and what is believed of it."""
 
-    slot: int
+    position: int
     word: str | None
     left: BeliefState | None
     both: BeliefState
@@ -39,11 +39,11 @@ class Crossed(TypedDict):
 class Pair(Crossed):
     """Two gaps, and where they are."""
 
-    slots: list[int]
+    positions: list[int]
 
 
 class State(TypedDict):
-    """What is drawn: ``second`` is the first slot of the second sentence, if there is one."""
+    """What is drawn: ``second`` is the first position of the second sentence, if there is one."""
 
     tokens: list[str]
     kinds: list[str]

@@ -26,7 +26,7 @@ class GrownState(Protocol):
 
 
 class Growing(Protocol):
-    """A question that is answered step by step, such as `plmlab.models.cognitive_growth.Growth`."""
+    """A question that is answered step by step, such as `plmlab.models.cogqa_search.CogQASearch`."""
 
     @property
     def model(self) -> Any:

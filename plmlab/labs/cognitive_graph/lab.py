@@ -28,8 +28,8 @@ class CognitiveGraphLab(Lab):
     graph again, which then grows anew from the start. The gold graph, where it is known, lies over it.
 
     Args:
-        grow: ``grow(question, kind, forbidden=frozenset())``, such as ``partial(Growth, model, pages, vocab)`` of
-            `plmlab.models.cognitive_growth`; ``question`` is ids.
+        grow: ``grow(question, kind, forbidden=frozenset())``, such as ``partial(CogQASearch, model, pages, vocab)`` of
+            `plmlab.models.cogqa_search`; ``question`` is ids.
         tokenizer: the model's own.
         presets: questions to try; the lab begins with the first.
         text: the question to begin with, if it is none of these.

@@ -71,7 +71,7 @@ class Drawing:
         return spans
 
     def _span(self, visit: Any, as_what: str, span: Any) -> Span:
-        first = visit.read.bounds[span.sentence][0]
+        first = visit.read.sentence_spans[span.sentence][0]
         words = visit.read.words(span.start, span.end)
         name = self.pages.find(words) if as_what == "hop" else self.run.name(words)
         return {"as": as_what, "sentence": span.sentence, "start": span.start - first, "end": span.end - first,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from plmlab.labs.shared.beliefs import share
-from plmlab.world.datasets.best_reader import Distribution
+from plmlab.world.datasets.bayes_optimal import Distribution
 
 QUESTION = "Under which mask will the network be surest of the hidden word?"
 

@@ -30,7 +30,7 @@ export function widthsOf(room) {
 
 export default lab({
   title: "One hidden word, four masks",
-  lead: "UniLM is one network. A mask says what each slot may look at, and so what a hidden word can be told from. Press " +
+  lead: "UniLM is one network. A mask says what each position may look at, and so what a hidden word can be told from. Press " +
     "a word to hide it; point at a cell to see why it is open or closed, in all four.",
 }, ({ model, signal, parts }) => {
   parts.node.classList.add("four");
@@ -71,8 +71,8 @@ export default lab({
     if (view.sentence !== sentence) Object.assign(view, { sentence, pair: firstPair(state), panel: FIRST });
     row.draw(state);
     cut.show(state);
-    const slots = Math.max(...state.panels.map(({ places }) => places.length));
-    view.panels = state.panels.map((panel, index) => panelOf({ panel, state, side, slots, font: parts.node, index,
+    const positions = Math.max(...state.panels.map(({ places }) => places.length));
+    view.panels = state.panels.map((panel, index) => panelOf({ panel, state, side, positions, font: parts.node, index,
       onPoint: (pair) => point(pair, index) }));
     panels.classList.toggle("stacked", !beside);
     panels.replaceChildren(...view.panels.map(({ node }) => node));

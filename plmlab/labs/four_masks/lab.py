@@ -17,7 +17,7 @@ from plmlab.labs.shared.beliefs import belief_state
 from plmlab.labs.shared.masks import mask_state
 from plmlab.labs.shared.notes import joined
 from plmlab.labs.shared.sentence import SentenceLab, beginning
-from plmlab.world.datasets.best_reader import BestReader, Distribution
+from plmlab.world.datasets.bayes_optimal import BayesOptimalPredictor, Distribution
 
 if TYPE_CHECKING:
     from plmlab.world import World
@@ -27,8 +27,8 @@ ADDED = 3
 
 
 class FourMasksLab(SentenceLab):
-    """One sentence with one hidden word under all four of UniLM's masks, side by side: what the word's slot may look
-    at, and why; and what the same weights say of the word, beside the best possible reader under the same mask.
+    """One sentence with one hidden word under all four of UniLM's masks, side by side: what the word's position may
+    look at, and why; and what the same weights say of the word, beside the best possible reader under the same mask.
 
     Args:
         model: one that reads under the four masks and names hidden words: a UniLMPretraining.
@@ -63,7 +63,7 @@ class FourMasksLab(SentenceLab):
                  cut: int | None = None, max_tokens: int = 32) -> None:
         self.model, self.world, self.tokenizer = model, world, as_ours(tokenizer)
         size = checked_size(model, self.tokenizer)
-        self.best = None if world is None else BestReader(world, split, self.tokenizer, size)
+        self.best = None if world is None else BayesOptimalPredictor(world, split, self.tokenizer, size)
         self._exact = lru_cache(32)(self._under_masks)
         tries = [] if world is None else [one.traits() for one in things_to_try(world, split)]
         begin = beginning(text, tries)
@@ -96,7 +96,7 @@ class FourMasksLab(SentenceLab):
         return Computed({"hidden": gap, "cut": cut, "state": state, "message": joined(note, missing)}, {"_ids": ids})
 
     def room(self, ids: Sequence[int], max_tokens: int) -> int:
-        """As many as the model has slots for, `ADDED` of them left free."""
+        """As many as the model has positions for, `ADDED` of them left free."""
         return super().room(ids, max_tokens) - ADDED
 
     def _gap(self, ids: Sequence[int], change: Change) -> int:
@@ -147,14 +147,14 @@ class FourMasksLab(SentenceLab):
 
     def _panel(self, name: str, reading: Reading, tokens: Sequence[str], belief: Distribution,
                best: Distribution | None, true: int | None) -> Panel:
-        """One mask: what stands in its slots, who may look at whom, and what is believed of the gap."""
+        """One mask: what stands in its positions, who may look at whom, and what is believed of the gap."""
         shown = self._labels(reading.example.tokens.tolist())
         special = {BEGIN: shown[0], CUT: f"{shown[-1]} (of the source)", END: shown[-1]}
         if CUT in reading.places:
             special[END] += " (of the target)"
-        names = [special[place] if isinstance(place, str) else shown[slot] if slot == reading.slot
-                 else named(tokens, place) for slot, place in enumerate(reading.places)]
-        return {"name": name, "tokens": shown, "names": names, "places": reading.places, "slot": reading.slot,
+        names = [special[place] if isinstance(place, str) else shown[position] if position == reading.position
+                 else named(tokens, place) for position, place in enumerate(reading.places)]
+        return {"name": name, "tokens": shown, "names": names, "places": reading.places, "position": reading.position,
                 "mask": mask_state(name, reading.example.visible),
                 "belief": belief_state(belief, best, true, self._labels)}
 

@@ -1,6 +1,6 @@
-// A panel a mask: what the gap's slot sees, who may look at whom, and what is believed to stand in the gap.
+// A panel a mask: what the gap's position sees, who may look at whom, and what is believed to stand in the gap.
 
-import { inSight, paidText, reason, sightOf, slotsOf } from "./told.js";
+import { inSight, paidText, reason, sightOf, positionsOf } from "./told.js";
 import { beliefTable } from "../shared/beliefs.js";
 import { clamp, el, ruler } from "../shared/dom.js";
 import { labelled, tableRow } from "../shared/grid.js";
@@ -8,7 +8,7 @@ import { layersOf } from "../shared/masks.js";
 
 const NAMED = 11; // px: below this, a row is too low for its name
 
-/** How high the cells of a square of `count` slots are, in px, and whether there is room for names: `side` px are there
+/** How high the cells of a square of `count` positions are, in px, and whether there is room for names: `side` px are there
     for all, `label` for the names. */
 export function squareOf(count, side, label) {
   const share = (taken) => clamp(Math.floor((side - taken) / count), 5, 18);
@@ -22,22 +22,22 @@ const placed = (count, height) => ({ columns: Array(count).fill(height), rows: c
 
 function sight(panel, gap, onPoint) {
   const sees = inSight(panel);
-  return el("div", { class: "seen" }, ...panel.tokens.map((token, slot) => {
-    const place = panel.places[slot];
-    const kind = slot === panel.slot ? "mask" : `${Number.isInteger(place) ? "" : "special "}${sees[slot] ? "open" : "closed"}`;
-    return el("span", { class: `chip ${kind}`, title: panel.names[slot],
+  return el("div", { class: "seen" }, ...panel.tokens.map((token, position) => {
+    const place = panel.places[position];
+    const kind = position === panel.position ? "mask" : `${Number.isInteger(place) ? "" : "special "}${sees[position] ? "open" : "closed"}`;
+    return el("span", { class: `chip ${kind}`, title: panel.names[position],
       on: { pointerenter: () => onPoint({ q: gap, k: place }) } }, el("bdi", {}, token));
   }));
 }
 
 /**
- * One panel, of `slots` columns' width, the same for all; `side` is the room for its square, `font` a node whose font it
+ * One panel, of `positions` columns' width, the same for all; `side` is the room for its square, `font` a node whose font it
  * has. `onPoint(pair)` hears of the pair of places that the reader goes to; `point(pair)` marks one.
  */
-export function panelOf({ panel, state, side, slots, font, index, onPoint }) {
+export function panelOf({ panel, state, side, positions, font, index, onPoint }) {
   const measure = ruler(font, "600 11.5px");
   const label = clamp(Math.ceil(Math.max(...panel.tokens.map(measure))) + 12, 40, 84);
-  const { named, height } = squareOf(slots, side, label);
+  const { named, height } = squareOf(positions, side, label);
   const names = panel.tokens.map((token) => (named ? token : ""));
   const cells = names.map((token) => el("div", { class: "column-name" }, el("bdi", {}, token)));
   const grid = labelled({
@@ -47,10 +47,10 @@ export function panelOf({ panel, state, side, slots, font, index, onPoint }) {
   });
   grid.table.querySelector(".cross").dataset.at = `cross-${index}`;
   grid.node.append(el("div", { class: "gap-row", "aria-hidden": "true",
-    style: `top:${panel.slot * height}px;width:${names.length * height}px;height:${height}px` }));
-  grid.paint(layersOf(panel.mask.causes, names.length));
+    style: `top:${panel.position * height}px;width:${names.length * height}px;height:${height}px` }));
+  grid.paint(layersOf(panel.mask.rule_ids, names.length));
   const point = (pair) => {
-    const here = slotsOf(panel, pair);
+    const here = positionsOf(panel, pair);
     grid.table.classList.toggle("elsewhere", !here);
     if (here) grid.point(here, `${panel.name}: ${reason(panel, pair).map(({ text }) => text).join("")}`);
   };

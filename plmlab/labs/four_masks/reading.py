@@ -14,20 +14,20 @@ from plmlab.objectives.masked import always_mask
 from plmlab.objectives.prefix import MASKS, prefix
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.text.vocabulary import Vocabulary
-from plmlab.world.datasets.best_reader import Distribution
+from plmlab.world.datasets.bayes_optimal import Distribution
 
 Place: TypeAlias = int | str
-"""What stands in a slot, the same under every mask: a word of the sentence, counted from 0, or one of these."""
+"""What stands in a position, the same under every mask: a word of the sentence, counted from 0, or one of these."""
 BEGIN, CUT, END = "begin", "cut", "end"
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What is read under one mask: the Example, what stands in each of its slots, and the slot of the gap."""
+    """What is read under one mask: the Example, what stands in each of its positions, and the position of the gap."""
 
     example: Example
     places: tuple[Place, ...]
-    slot: int
+    position: int
 
 
 def readings(ids: Sequence[int], gap: int, cut: int, vocab: Vocabulary) -> dict[str, Reading]:
@@ -38,9 +38,9 @@ def readings(ids: Sequence[int], gap: int, cut: int, vocab: Vocabulary) -> dict[
         source, target = (ids[:cut], ids[cut:]) if make is prefix else (ids, ())
         words = list[Place](range(len(ids)))
         places = (BEGIN, *words[:cut], CUT, *words[cut:], END) if make is prefix else (BEGIN, *words, END)
-        slot = places.index(gap)
-        example = make(source, pair=target, vocab=vocab, rng=Random(0), select=[slot], corrupt=always_mask)
-        found[name] = Reading(example, places, slot)
+        position = places.index(gap)
+        example = make(source, pair=target, vocab=vocab, rng=Random(0), select=[position], corrupt=always_mask)
+        found[name] = Reading(example, places, position)
     return found
 
 
@@ -49,7 +49,7 @@ def said(model: nn.Module, asked: Sequence[Reading], pad: int) -> list[Distribut
     batch = Batch.of([reading.example for reading in asked], pad=pad).to(next(model.parameters()).device)
     with inference(model):
         logits = readable(model).logits(batch)
-        return [logits[row, reading.slot].double().softmax(-1).cpu() for row, reading in enumerate(asked)]
+        return [logits[row, reading.position].double().softmax(-1).cpu() for row, reading in enumerate(asked)]
 
 
 def checked_size(model: nn.Module, tokenizer: Tokenizer) -> int:

@@ -9,13 +9,13 @@ from plmlab.labs.shared.masks import MaskState
 
 
 class Panel(TypedDict):
-    """One mask: what is read under it, the ``places`` of its slots in the sentence, and what is believed."""
+    """One mask: what is read under it, the ``places`` of its positions in the sentence, and what is believed."""
 
     name: str
     tokens: list[str]
     names: list[str]
     places: Sequence[Place]
-    slot: int
+    position: int
     mask: MaskState
     belief: BeliefState
 

@@ -10,7 +10,7 @@ from torch import Tensor
 from plmlab.labs.gates.state import Next
 from plmlab.labs.shared.tokens import labels
 from plmlab.text.tokenizers import Tokenizer
-from plmlab.world.datasets.best_reader import BestReader
+from plmlab.world.datasets.bayes_optimal import BayesOptimalPredictor
 from plmlab.world.datasets.numbers import number_words
 
 SHOWN = 7
@@ -21,7 +21,7 @@ class Following:
     """Describes next words for a world: `groups` has the verbs of either number and the control words, which show no
     number, as masks over the vocabulary. Nouns and their like are in none of them."""
 
-    def __init__(self, best: BestReader, tokenizer: Tokenizer) -> None:
+    def __init__(self, best: BayesOptimalPredictor, tokenizer: Tokenizer) -> None:
         shows = number_words(best.world)
         one, many, others = (self._mask([best.id[word] for word in words], best.size) for words in shows)
         self.groups = {"singular": one, "plural": many, "control": ~(one | many | others)}
@@ -31,7 +31,7 @@ class Following:
 
     def describe(self, before: Float[Tensor, "time vocab"], after: Float[Tensor, "time vocab"],
                  words: Sequence[str]) -> list[Next]:
-        """For each slot: ``rows``, a word each as [word, before, after, in the world]; ``groups``, the mass of each as
+        """For each step: ``rows``, a word each as [word, before, after, in the world]; ``groups``, the mass of each as
         [before, after, in the world]; ``moved``, the total variation among the verbs and among the control words. The
         world's share is None where the text has left its grammar."""
         was, now = before.double().softmax(-1), after.double().softmax(-1)
@@ -40,8 +40,8 @@ class Following:
         shown = shown.gather(-1, was.gather(-1, shown).argsort(dim=-1, descending=True, stable=True))
         rows = zip(shown.tolist(), was.gather(-1, shown).tolist(), now.gather(-1, shown).tolist(), strict=True)
         sums = torch.stack([was @ self._masks, now @ self._masks, apart @ self._masks / 2], -1).tolist()
-        return [self._slot(row, of_groups, self._expects(tuple(words[:slot])))
-                for slot, (row, of_groups) in enumerate(zip(rows, sums, strict=True))]
+        return [self._step(row, of_groups, self._expects(tuple(words[:step])))
+                for step, (row, of_groups) in enumerate(zip(rows, sums, strict=True))]
 
     def verbs(self, logits: Float[Tensor, "vocab"], number: str) -> float:
         """The share that the verbs of a ``number``, "singular" or "plural", have of the mass on all verbs."""
@@ -49,7 +49,7 @@ class Following:
         one, other = (float(chances[self.groups[name]].sum()) for name in ("singular", "plural"))
         return (one if number == "singular" else other) / (one + other)
 
-    def _slot(self, row: tuple[list[int], list[float], list[float]], sums: Sequence[Sequence[float]],
+    def _step(self, row: tuple[list[int], list[float], list[float]], sums: Sequence[Sequence[float]],
               expected: Mapping[int, float]) -> Next:
         def shares(before: float, after: float, world: float) -> list[float | None]:
             return [before, after, round(world, 9) if expected else None]

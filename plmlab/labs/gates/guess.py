@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from plmlab.interpret.gates import Hold
+from plmlab.interpret.gates import Clamp
 from plmlab.labs.gates.gold import Gold
 from plmlab.labs.gates.state import Guess
 
@@ -15,24 +15,24 @@ WRITTEN = 3.0
 """What is written for a number, up or down: tanh 3 is 0.995."""
 
 
-def forgetting(known: Gold | None, slots: int, layer: int, unit: int) -> Hold | None:
+def forgetting(known: Gold | None, steps: int, layer: int, unit: int) -> Clamp | None:
     """The forget gate of a unit shut from the first word after the subject on; None where no verb waits for a subject
-    read earlier than at the last of so many slots."""
-    number = known.tracks.number[:slots] if known else ()
+    read earlier than at the last of so many steps."""
+    number = known.tracks.number[:steps] if known else ()
     if not number or number[-1] is None:
         return None
     first = len(number) - next((i for i, label in enumerate(reversed(number)) if label is None), len(number))
-    return Hold("forget", layer, unit, 0.0, first + 1) if first + 1 < slots else None
+    return Clamp("forget", layer, unit, 0.0, first + 1) if first + 1 < steps else None
 
 
-def overwriting(known: Gold, slots: int, layer: int, unit: int, rises: bool) -> Hold:
-    """The number that the subject has not, written into the memory of a unit at the last of so many slots; ``rises`` is
+def overwriting(known: Gold, steps: int, layer: int, unit: int, rises: bool) -> Clamp:
+    """The number that the subject has not, written into the memory of a unit at the last of so many steps; ``rises`` is
     whether the unit is higher for the plural."""
-    plural = known.tracks.number[slots - 1] == "pl"
-    return Hold("memory", layer, unit, WRITTEN if rises != plural else -WRITTEN, slots - 1)
+    plural = known.tracks.number[steps - 1] == "pl"
+    return Clamp("memory", layer, unit, WRITTEN if rises != plural else -WRITTEN, steps - 1)
 
 
-def question(forget: Hold, write: Hold, known: Gold, names: Sequence[str], shares: Sequence[float]) -> Guess:
+def question(forget: Clamp, write: Clamp, known: Gold, names: Sequence[str], shares: Sequence[float]) -> Guess:
     """The question of a text that stops before a verb, and its answer. ``shares``: what verbs of the subject's number
     have of the mass on all verbs, as the model reads, when it forgets, and when the other number is written."""
     last = len(names) - 1

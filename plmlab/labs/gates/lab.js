@@ -9,19 +9,19 @@ import { clamp, eachFrame, el, keepingFocus, resized } from "../shared/dom.js";
 import { guess, lab, observe, setter, tell, written } from "../shared/lab.js";
 
 const POINTS = Object.keys(DRAWN);
-const ASKED = { end: "at the end of the text", slot: "after the chosen word" };
+const ASKED = { end: "at the end of the text", step: "after the chosen word" };
 const TRIES = { hold: "shut its forget gate", write: "write the other number" };
 const SIDE_BY_SIDE = 760;
 
-/** What Python sends of the units, as numbers: `at(point, place, slot)`, and `was(place, slot)`, the memory if nothing
+/** What Python sends of the units, as numbers: `at(point, place, step)`, and `was(place, step)`, the memory if nothing
     were held. */
 export function readings(state) {
   const numbers = Object.fromEntries(POINTS.map((point) => [point, new Float32Array(bytesOf(state.values[point]))]));
   const before = state.before && new Float32Array(bytesOf(state.before));
   const count = state.tokens.length;
   return {
-    at: (point, place, slot) => numbers[point][place * count + slot],
-    was: (place, slot) => (before ? before[place * count + slot] : undefined),
+    at: (point, place, step) => numbers[point][place * count + step],
+    was: (place, step) => (before ? before[place * count + step] : undefined),
     range: (place) => {
       const memory = (before ?? numbers.memory).subarray(place * count, (place + 1) * count);
       return Math.max(...memory) - Math.min(...memory);
@@ -59,22 +59,22 @@ export default lab({
   const chosen = () => {
     const [layer, unit] = get("unit");
     const row = now.rows.findIndex((one) => one.layer === layer && one.unit === unit);
-    return { row: Math.max(row, 0), slot: clamp(get("slot"), 0, now.state.tokens.length - 1) };
+    return { row: Math.max(row, 0), step: clamp(get("step"), 0, now.state.tokens.length - 1) };
   };
-  const told = ({ row, slot }) => {
+  const told = ({ row, step }) => {
     const place = now.places[row];
     const unit = now.rows[row];
-    const at = Object.fromEntries(POINTS.map((point) => [point, now.read.at(point, place, slot)]));
-    at.before = slot ? now.read.at("memory", place, slot - 1) : 0;
-    at.was = now.read.was(place, slot);
+    const at = Object.fromEntries(POINTS.map((point) => [point, now.read.at(point, place, step)]));
+    at.before = step ? now.read.at("memory", place, step - 1) : 0;
+    at.was = now.read.was(place, step);
     const holds = get("holds").filter((one) => one.layer === unit.layer && one.unit === unit.unit);
-    return cellSaid({ unit, slot, name: now.state.names[slot], drawn: get("drawn"), at, holds });
+    return cellSaid({ unit, step, name: now.state.names[step], drawn: get("drawn"), at, holds });
   };
   const say = (cell) => now.why.replaceChildren(...written(told(cell)));
-  const asks = () => (get("asked") === "slot" ? chosen().slot : now.state.tokens.length - 1);
+  const asks = () => (get("asked") === "step" ? chosen().step : now.state.tokens.length - 1);
   const nextDrawn = () => {
-    const slot = asks();
-    return nextPanel({ next: now.state.next[slot], name: now.state.names[slot], held: now.state.held,
+    const step = asks();
+    return nextPanel({ next: now.state.next[step], name: now.state.names[step], held: now.state.held,
       switcher: askedSwitch(get("asked"), choose) });
   };
   const renew = (redraw) => keepingFocus(parts.body, redraw, () => parts.body.querySelector(".hold [data-at]"));
@@ -82,7 +82,7 @@ export default lab({
     const cell = chosen();
     say(cell);
     now.map.point(cell, now.why.textContent);
-    now.panel.point(now.rows[cell.row], cell.slot);
+    now.panel.point(now.rows[cell.row], cell.step);
     if (now.asked !== asks()) {
       renew(() => {
         const fresh = nextDrawn();
@@ -108,10 +108,10 @@ export default lab({
     const why = el("p", { class: "why", role: "status", "aria-live": "polite" });
     now = { state, places, rows, read, why };
     now.map = mapOf({ state, rows, sort, drawn: get("drawn"), ranges, holds: get("holds"), room, page: parts.node,
-      value: (row, slot) => read.at(get("drawn"), places[row], slot),
+      value: (row, step) => read.at(get("drawn"), places[row], step),
       onHover: (cell) => say(cell ?? chosen()),
-      onCell: ({ row, slot }) => choose({ ...(row === null ? {} : { unit: [rows[row].layer, rows[row].unit] }),
-        ...(slot === null ? {} : { slot }) }) });
+      onCell: ({ row, step }) => choose({ ...(row === null ? {} : { unit: [rows[row].layer, rows[row].unit] }),
+        ...(step === null ? {} : { step }) }) });
     now.panel = holdPanel({ holds: get("holds"), names: state.names, view, disabled,
       hold: (one) => hold(holdsWith(get("holds"), one)),
       release: (i) => hold(get("holds").filter((_, k) => k !== i)), releaseAll: () => hold([]) });
@@ -125,7 +125,7 @@ export default lab({
     point();
   };
   observe(model, ["state", "sort", "layer", "drawn"], eachFrame(draw), signal);
-  observe(model, ["unit", "slot", "asked"], eachFrame(() => now && point()), signal);
+  observe(model, ["unit", "step", "asked"], eachFrame(() => now && point()), signal);
   resized(parts.body, draw, signal);
   draw();
 });

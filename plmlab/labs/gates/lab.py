@@ -8,7 +8,7 @@ import traitlets
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from plmlab.interpret.gates import POINTS, GatedPass, Hold, cells_of, gated_pass
+from plmlab.interpret.gates import POINTS, Clamp, GatedPass, cells_of, gated_pass
 from plmlab.interpret.logit_lens import language_model
 from plmlab.labs.base import Change, Computed, Lab
 from plmlab.labs.gates.following import Following
@@ -21,12 +21,12 @@ from plmlab.labs.shared.probabilities import spelled
 from plmlab.labs.shared.tokens import labels, names_of
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.world import World
-from plmlab.world.datasets.best_reader import BestReader
+from plmlab.world.datasets.bayes_optimal import BayesOptimalPredictor
 
 ROWS = 14
 """So many units are drawn."""
 SORTS = (*LABELS, "moving")
-CHOICES = {"sort": SORTS, "drawn": POINTS, "asked": ("end", "slot")}
+CHOICES = {"sort": SORTS, "drawn": POINTS, "asked": ("end", "step")}
 ALL = -1
 """``layer`` for the units of all layers."""
 
@@ -49,7 +49,7 @@ class GateLab(Lab):
         presets: texts to try; some of the world's if None.
         holds: what is held from the beginning.
         traits: what the reader can set: ``sort`` ("number", "inside", "left", "moving"), ``layer`` (−1 for all),
-            ``drawn`` (a point of `POINTS`), ``asked`` ("end" or "slot": after which slot the next word is shown),
+            ``drawn`` (a point of `POINTS`), ``asked`` ("end" or "step": after which step the next word is shown),
             ``max_tokens``.
 
     Raises:
@@ -63,7 +63,7 @@ class GateLab(Lab):
 
     holds: traitlets.List = traitlets.List().tag(sync=True)
     unit: traitlets.List = traitlets.List().tag(sync=True)
-    slot = traitlets.Int(0).tag(sync=True)
+    step = traitlets.Int(0).tag(sync=True)
     sort = traitlets.Unicode("number").tag(sync=True)
     layer = traitlets.Int(ALL).tag(sync=True)
     drawn = traitlets.Unicode("memory").tag(sync=True)
@@ -72,11 +72,11 @@ class GateLab(Lab):
 
     def __init__(self, model: nn.Module, tokenizer: Tokenizer, text: str | None = None, *, world: World,
                  split: str = "train", tracked: Mapping[str, Tracking] | None = None,
-                 presets: Sequence[GatePreset] | None = None, holds: Sequence[Hold] = (), **traits: Any) -> None:
+                 presets: Sequence[GatePreset] | None = None, holds: Sequence[Clamp] = (), **traits: Any) -> None:
         self.model, self.tokenizer = language_model(model, tokenizer)
         self.layers = len(cells_of(model))
         self.world, self.split = world, split
-        self.best = BestReader(world, split, self.tokenizer, self.model.config.vocab)
+        self.best = BayesOptimalPredictor(world, split, self.tokenizer, self.model.config.vocab)
         self.following = Following(self.best, self.tokenizer)
         self.tracked = dict(tracking(self.model, self.tokenizer, world) if tracked is None else tracked)
         self.read: GatedPass | None = None
@@ -131,7 +131,7 @@ class GateLab(Lab):
         state: State = {**self._describe(read, held, tokens, words, known, orders, holds), "guess": guess}
         traits: dict[str, Any] = {"message": note, "state": state}
         if "text" in change.drawn:
-            traits["slot"] = guess["hold"]["start"] if guess else len(ids) - 1
+            traits["step"] = guess["hold"]["start"] if guess else len(ids) - 1
         if not self.unit:
             traits["unit"] = list(orders[self.sort][self.layer][0])
         return Computed(traits, kept | {"held": held})
@@ -140,7 +140,7 @@ class GateLab(Lab):
         """The words that are read, as the world spells them, their ids behind the start token, and what is to be said
         of them; a ValueError for a text without any."""
         if self.max_tokens < 2:
-            raise ValueError(f"max_tokens is {self.max_tokens}: the start token and a word need 2 slots")
+            raise ValueError(f"max_tokens is {self.max_tokens}: the start token and a word need 2 steps")
         typed = spelled(self.text, self.best.world)
         if not typed:
             raise empty("text")
@@ -173,7 +173,7 @@ class GateLab(Lab):
                        for layer in range(ALL, self.layers)} for name, order in found.items()}
 
     def _describe(self, read: GatedPass, held: GatedPass, tokens: list[str], words: Sequence[str], known: Gold | None,
-                  orders: Mapping[str, Mapping[int, Sequence[tuple[int, int]]]], holds: Sequence[Hold],
+                  orders: Mapping[str, Mapping[int, Sequence[tuple[int, int]]]], holds: Sequence[Clamp],
                   ) -> Read:
         sent = sorted({unit for by in orders.values() for order in by.values() for unit in order}
                       | {(hold.layer, hold.unit) for hold in holds})
@@ -204,7 +204,7 @@ class GateLab(Lab):
                        "by": one.strongest[0]} for name, one in self.tracked.items()}
 
 
-def _hold(told: Any, layers: int, width: int) -> Hold:
+def _hold(told: Any, layers: int, width: int) -> Clamp:
     """What is held, as the browser or the reader tells it; a ValueError for what is no hold of this model."""
     names = {"point": str, "layer": int, "unit": int, "value": float, "start": int}
     if not isinstance(told, Mapping) or set(told) != set(names):
@@ -213,7 +213,7 @@ def _hold(told: Any, layers: int, width: int) -> Hold:
         given = {name: kind(told[name]) for name, kind in names.items()}
     except (TypeError, ValueError):
         raise ValueError(f"a hold's layer, unit, value and start are numbers; {told!r:.60} was given") from None
-    hold = Hold(**given)
+    hold = Clamp(**given)
     if hold.layer >= layers or hold.unit >= width:
         raise ValueError(f"layer {hold.layer}, unit {hold.unit} is to be held; this model has layers 0 … {layers - 1} "
                          f"and units 0 … {width - 1}")
@@ -221,6 +221,6 @@ def _hold(told: Any, layers: int, width: int) -> Hold:
 
 
 def _sent(values: Float[Tensor, "layer time width"], units: Sequence[tuple[int, int]]) -> bytes:
-    """Rows of the units, slot after slot, as bytes for JavaScript."""
+    """Rows of the units, step after step, as bytes for JavaScript."""
     layers, places = zip(*units, strict=True)
     return values[list(layers), :, list(places)].numpy().astype("<f4").tobytes()

@@ -1,4 +1,4 @@
-// The map of the Gate Lab: a row a unit, a column a slot; the words above, the scores beside, the gold labels beneath.
+// The map of the Gate Lab: a row a unit, a column a step; the words above, the scores beside, the gold labels beneath.
 
 import { DRAWN, scored } from "./told.js";
 import { clamp, el, ruler } from "../shared/dom.js";
@@ -25,10 +25,10 @@ export function scaleOf(drawn, values) {
 /** Stretches of equal labels, [{ from, to, label }]; none where the label is null or false. */
 export function stretches(labels) {
   const found = [];
-  labels.forEach((label, slot) => {
+  labels.forEach((label, step) => {
     const last = found.at(-1);
-    if (last && last.to === slot && last.label === label) last.to = slot + 1;
-    else if (label !== null && label !== false) found.push({ from: slot, to: slot + 1, label });
+    if (last && last.to === step && last.label === label) last.to = step + 1;
+    else if (label !== null && label !== false) found.push({ from: step, to: step + 1, label });
   });
   return found;
 }
@@ -52,8 +52,8 @@ function track(gold, pitch, count) {
     return el("p", { class: "no-gold" }, "No sentence of the world begins like this text: it has no gold labels.");
   }
   const left = gold.left
-    ? gold.left.map((words, slot) => el("span", { class: "count", style: `left:${slot * pitch}px;width:${pitch}px` },
-      pitch >= 18 || slot % 3 === 0 ? String(words) : ""))
+    ? gold.left.map((words, step) => el("span", { class: "count", style: `left:${step * pitch}px;width:${pitch}px` },
+      pitch >= 18 || step % 3 === 0 ? String(words) : ""))
     : [el("span", { class: "unfinished" }, "known once it is finished")];
   const guessed = gold.left ? [] : [el("p", { class: "no-gold" }, "The text only begins a sentence; its labels are " +
     `those of “${gold.said}”, which it is likeliest to become.`)];
@@ -64,8 +64,8 @@ function track(gold, pitch, count) {
 }
 
 /**
- * The figure. `rows` are the units drawn, `value(row, slot)` what is drawn of them; `onCell` hears where the reader
- * goes by click or key, `onHover` the cell under the pointer or null; `point({ row, slot }, said)` moves the crosshair.
+ * The figure. `rows` are the units drawn, `value(row, step)` what is drawn of them; `onCell` hears where the reader
+ * goes by click or key, `onHover` the cell under the pointer or null; `point({ row, step }, said)` moves the crosshair.
  */
 export function mapOf({ state, rows, sort, drawn, value, ranges, holds, room, page, onCell, onHover }) {
   const count = state.tokens.length;
@@ -74,8 +74,8 @@ export function mapOf({ state, rows, sort, drawn, value, ranges, holds, room, pa
   const turned = state.tokens.some((token) => measure(token) > pitch - 8);
   const [width, height] = [count * pitch, rows.length * ROW];
   const map = heatMap({ rows: rows.length, columns: count, width, height,
-    label: `${DRAWN[drawn]}: a row a unit, a column a slot`,
-    onCell: ({ row, column }) => onCell({ row, slot: column }) });
+    label: `${DRAWN[drawn]}: a row a unit, a column a step`,
+    onCell: ({ row, column }) => onCell({ row, step: column }) });
   const values = Array.from({ length: rows.length * count }, (_, i) => value(Math.floor(i / count), i % count));
   const { low, high, marks } = scaleOf(drawn, values);
   const stops = low < 0 ? diverging(page) : sequential();
@@ -87,15 +87,15 @@ export function mapOf({ state, rows, sort, drawn, value, ranges, holds, room, pa
     map.node.append(el("i", { class: "held-cells", "aria-hidden": "true",
       style: `left:${hold.start * pitch}px;top:${row * ROW}px;width:${wide}px;height:${ROW}px` }));
   }
-  const chips = state.tokens.map((token, slot) => el("bdi", { class: "chip", title: turned ? token : null,
-    style: `width:${pitch - 2}px`, on: { click: () => onCell({ row: null, slot }) } }, token));
+  const chips = state.tokens.map((token, step) => el("bdi", { class: "chip", title: turned ? token : null,
+    style: `width:${pitch - 2}px`, on: { click: () => onCell({ row: null, step }) } }, token));
   const names = rows.map((unit, row) => el("div", { class: "unit",
-    style: `height:${ROW}px`, on: { click: () => onCell({ row, slot: null }) } },
+    style: `height:${ROW}px`, on: { click: () => onCell({ row, step: null }) } },
   el("span", {}, `${unit.layer} · ${unit.unit}`), el("b", {}, scoreText(unit, sort, ranges[row]))));
   const under = (event) => {
     const box = map.node.getBoundingClientRect();
     return { row: clamp(Math.floor((event.clientY - box.top) / ROW), 0, rows.length - 1),
-      slot: clamp(Math.floor((event.clientX - box.left) / pitch), 0, count - 1) };
+      step: clamp(Math.floor((event.clientX - box.left) / pitch), 0, count - 1) };
   };
   const field = el("div", { class: "field", style: `width:${width}px;height:${height}px` }, map.node);
   field.addEventListener("pointermove", (event) => {
@@ -103,10 +103,10 @@ export function mapOf({ state, rows, sort, drawn, value, ranges, holds, room, pa
     onHover(under(event));
   }, { capture: true });
   field.addEventListener("pointerleave", () => onHover(null));
-  const point = ({ row, slot }, said) => {
-    map.point({ row, column: slot }, said);
+  const point = ({ row, step }, said) => {
+    map.point({ row, column: step }, said);
     names.forEach((name, i) => name.classList.toggle("now", i === row));
-    chips.forEach((chip, i) => chip.classList.toggle("now", i === slot));
+    chips.forEach((chip, i) => chip.classList.toggle("now", i === step));
   };
   const score = sort === "moving" ? "range" : "score";
   const look = `units-grid${turned ? " turned-words" : ""}${pitch < DENSE ? " dense" : ""}`;

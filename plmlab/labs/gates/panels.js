@@ -12,13 +12,13 @@ const REACH = 3;
 
 /**
  * How the chosen unit is held. `view` keeps what its controls are set to: `throughout`, and the `value` to write.
- * `point(unit, slot)` says whose they are; `hold(hold)`, `release(index)` and `releaseAll()` ask for it.
+ * `point(unit, step)` says whose they are; `hold(hold)`, `release(index)` and `releaseAll()` ask for it.
  */
 export function holdPanel({ holds, names, view, disabled, hold, release, releaseAll }) {
   const title = el("h4");
   const from = el("span");
   let now;
-  const start = () => (view.throughout ? 0 : now.slot);
+  const start = () => (view.throughout ? 0 : now.step);
   const ask = (point, value, at) => hold({ point, layer: now.unit.layer, unit: now.unit.unit, value, start: at });
   const gates = GATES.map((gate) => el("div", { class: "bar gate" }, el("span", {}, `${gate} gate`),
     ...[["shut", 0], ["open", 1]].map(([how, value]) => el("button", { type: "button", disabled,
@@ -30,7 +30,7 @@ export function holdPanel({ holds, names, view, disabled, hold, release, release
       follow();
     });
   const write = el("button", { type: "button", disabled, "data-at": "write",
-    on: { click: () => ask("memory", view.value, now.slot) } });
+    on: { click: () => ask("memory", view.value, now.step) } });
   const range = { low: -REACH, high: REACH, step: 0.25 };
   const amount = slider({ title: "memory", ...range, value: view.value, disabled }, (value) => {
     view.value = value;
@@ -39,8 +39,8 @@ export function holdPanel({ holds, names, view, disabled, hold, release, release
   amount.input.dataset.at = "amount";
   const follow = () => {
     title.textContent = `Hold layer ${now.unit.layer}, unit ${now.unit.unit}`;
-    from.textContent = view.throughout ? "throughout the text" : `from “${names[now.slot]}” on`;
-    write.textContent = `write ${decimal(view.value)} after “${names[now.slot]}”`;
+    from.textContent = view.throughout ? "throughout the text" : `from “${names[now.step]}” on`;
+    write.textContent = `write ${decimal(view.value)} after “${names[now.step]}”`;
   };
   const list = holds.map((one, i) => el("li", {}, el("span", {}, holdText(one, names)),
     el("button", { type: "button", class: "preset", disabled, "data-at": `release-${i}`,
@@ -53,8 +53,8 @@ export function holdPanel({ holds, names, view, disabled, hold, release, release
     ...(holds.length ? [el("ul", { class: "held" }, ...list)] : []),
     ...(holds.length > 1 ? [el("button", { type: "button", class: "preset", disabled, "data-at": "release-all",
       on: { click: releaseAll } }, "release all")] : []));
-  return { node, point: (unit, slot) => {
-    now = { unit, slot };
+  return { node, point: (unit, step) => {
+    now = { unit, step };
     follow();
   } };
 }
@@ -66,7 +66,7 @@ const wide = (p) => `${(100 * p).toFixed(2)}%`;
 function bars(name, [before, after, world], held, role = "") {
   const tick = !world ? [] : [el("u", { class: "world", style: `left:${wide(world)}` })];
   const amount = held ? `${chance(before)} → ${chance(after)}` : chance(before);
-  const said = `${name}: ${held ? `${chance(before)} before, ${chance(after)} now` : chance(before)}` +
+  const said = `${name}: ${held ?}`${chance(before)} before, ${chance(after)} now` : chance(before)}` +
     (world === null ? "" : `, in the world ${chance(world)}`);
   return el("div", { class: `next ${role}`, role: "img", "aria-label": said }, el("bdi", { class: "token" }, name),
     el("span", { class: "lines" }, ...(held ? [el("i", { class: "before", style: `width:${wide(before)}` })] : []),
@@ -75,7 +75,7 @@ function bars(name, [before, after, world], held, role = "") {
     el("span", { class: "amount exact" }, world === null ? "–" : chance(world)));
 }
 
-/** The next word after a slot, in its groups and word by word. */
+/** The next word after a step, in its groups and word by word. */
 export function nextPanel({ next, name, held, switcher }) {
   const known = next.rows.some(([, , , world]) => world !== null);
   const key = (role, text) => el("span", {}, el("i", { class: role }), text);

@@ -13,7 +13,7 @@ class Unit(TypedDict):
 
 
 class Tracks(TypedDict):
-    """What the world knows of each slot; ``left`` only of a sentence that is finished."""
+    """What the world knows of each step; ``left`` only of a sentence that is finished."""
 
     number: Sequence[str | None]
     inside: Sequence[Any]
@@ -29,7 +29,7 @@ class Moved(TypedDict):
 
 
 class Next(TypedDict):
-    """The words that come next at a slot, as `Following.describe` has them."""
+    """The words that come next at a step, as `Following.describe` has them."""
 
     rows: list[list[Any]]
     groups: dict[str, list[float | None]]

@@ -22,16 +22,16 @@ const plain = (text) => ({ text, role: "" });
 const word = (text) => ({ text, role: "word" });
 const unitName = ({ layer, unit }) => `layer ${layer}, unit ${unit}`;
 
-/** Whether a hold acts at a slot. */
-export const covers = ({ point, start }, slot) => (point === "memory" ? slot === start : slot >= start);
+/** Whether a hold acts at a step. */
+export const covers = ({ point, start }, step) => (point === "memory" ? step === start : step >= start);
 
 /**
  * One cell of the map as pieces [{ text, role }]: what is drawn, and the sum c = f c + i g that made the memory.
- * `at` has the unit's `memory`, `input`, `forget`, `output`, `candidate` at this slot, its memory `before` it, and
+ * `at` has the unit's `memory`, `input`, `forget`, `output`, `candidate` at this step, its memory `before` it, and
  * `was`, the memory if nothing were held; `holds` are those of this unit.
  */
-export function cellSaid({ unit, slot, name, drawn, at, holds }) {
-  const here = holds.filter((hold) => covers(hold, slot));
+export function cellSaid({ unit, step, name, drawn, at, holds }) {
+  const here = holds.filter((hold) => covers(hold, step));
   const isHeld = (point) => here.some((hold) => hold.point === point);
   const gate = (point) => `${point} gate ${decimal(at[point])}${isHeld(point) ? ", held" : ""}`;
   const what = drawn === "memory" ? "memory" : drawn === "candidate" ? "candidate" : `${drawn} gate`;
@@ -39,7 +39,7 @@ export function cellSaid({ unit, slot, name, drawn, at, holds }) {
     isHeld(drawn) ? " (held)" : ""} after “`), word(name), plain("”. ")];
   if (isHeld("memory")) pieces.push(plain("This memory was written; the gates did not make it. "));
   else {
-    const kept = slot ? `It keeps ${share(at.forget)} of the ${decimal(at.before)} that it held (${gate("forget")})`
+    const kept = step ? `It keeps ${share(at.forget)} of the ${decimal(at.before)} that it held (${gate("forget")})`
       : "It held nothing yet";
     const made = drawn === "memory" ? "" : `, which makes a memory of ${decimal(at.memory)}`;
     pieces.push(plain(`${kept} and takes in ${share(at.input)} of ${decimal(at.candidate)} (${gate("input")}), that ` +
@@ -83,13 +83,13 @@ export function yardsticks(sort, figures) {
 /** A hold in words. */
 export function holdText({ point, layer, unit, value, start }, names) {
   const whose = unitName({ layer, unit });
-  const at = names[start] === undefined ? `slot ${start}` : `“${names[start]}”`;
+  const at = names[start] === undefined ? `step ${start}` : `“${names[start]}”`;
   if (point === "memory") return `${whose}: memory set to ${decimal(value)} after ${at}`;
   const how = value === 0 ? "shut" : value === 1 ? "open" : `at ${decimal(value)}`;
-  return `${whose}: ${point} gate ${how} ${start === 0 ? "throughout" : `from ${at} on`}`;
+  return `${whose}: ${point} gate ${how} ${start === 0 ? "throughout" :}`from ${at} on`}`;
 }
 
-/** What is held with one hold more, in the place of one of the same gate, or of the same memory at the same slot. */
+/** What is held with one hold more, in the place of one of the same gate, or of the same memory at the same step. */
 export function holdsWith(holds, { point, layer, unit, value, start }) {
   const same = (one) => one.point === point && one.layer === layer && one.unit === unit &&
     (point !== "memory" || one.start === start);
@@ -104,7 +104,7 @@ export function nextSaid({ rows, groups, moved }, name, held) {
   const apart = rows.reduce((best, row) => (Math.abs(row[2] - row[1]) > Math.abs(best[2] - best[1]) ? row : best));
   const way = apart[2] > apart[1] ? "rises" : "falls";
   const told = `“${apart[0]}” ${way} from ${chance(apart[1])} to ${chance(apart[2])}` +
-    `${now[0] === first[0] ? "" : `, and “${now[0]}” is first now`}. `;
+    `${now[0] === first[0] ? "" :}`, and “${now[0]}” is first now`}. `;
   const sums = `Moved: ${moved.verbs.toFixed(2)} of the mass among the verbs, ${moved.control.toFixed(2)} among the ` +
     `control words, which show no number (they had ${groups.control[0].toFixed(2)}). `;
   if (moved.verbs < MOVED && moved.control < MOVED) {

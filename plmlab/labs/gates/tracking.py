@@ -63,7 +63,7 @@ class Tracking:
 def tracking(model: LanguageModel, tokenizer: Tokenizer, world: World, split: str = "test", *,
              sentences: int = SENTENCES, seed: int = SEED) -> dict[str, Tracking]:
     """Score the memory of every unit for every one of `LABELS`, on as many sentences of the world that have it: units
-    are chosen on every second sentence, and the others say how good they are. A unit is what it is after a slot of
+    are chosen on every second sentence, and the others say how good they are. A unit is what it is after a step of
     `Tracks`."""
     blank = untrained(model)
     found = {}
@@ -97,16 +97,16 @@ def _tracked(model: LanguageModel, blank: LanguageModel, tokenizer: Tokenizer, t
     first, second = labels[::2], labels[1::2]
     seen, asked = ~first.isnan(), ~second.isnan()
     of_words = word_means(tokens[::2][seen], first[seen], tokens[1::2][asked])
-    slots = torch.arange(labels.shape[1], dtype=torch.float).expand_as(labels)[..., None]
+    steps = torch.arange(labels.shape[1], dtype=torch.float).expand_as(labels)[..., None]
     return Tracking(measure.title, scored(values, labels), values.shape[-1], scored(nothing, labels).best,
                     scored(values, _shuffled(labels, seed)).best,
                     {"the number of the last noun": scored(_nouns(told)[..., None], labels).best,
-                     "the number of words read": scored(slots, labels).best,
+                     "the number of words read": scored(steps, labels).best,
                      "the word read last": float(measure.of(of_words[:, None], second[asked])[0])})
 
 
 def _shuffled(labels: Float[Tensor, "batch time"], seed: int) -> Float[Tensor, "batch time"]:
-    """To each sentence that has labels those of another one, slot for slot, as far as both have some."""
+    """To each sentence that has labels those of another one, step for step, as far as both have some."""
     some = (~labels.isnan()).any(1).nonzero()[:, 0]
     turned = some[torch.randperm(len(some), generator=torch.Generator().manual_seed(seed))]
     other = labels.clone()

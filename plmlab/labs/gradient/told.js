@@ -74,7 +74,7 @@ export function descended(plain, clipped, { clip, rate, frame }) {
   const out = inside(to, frame) ? "" : ", out of the picture";
   const first = length > 0.5
     ? `Without clipping, step ${step} throws the point from ${place(from)} to ${place(to)}${out}: there the loss is ` +
-      `${short(to.loss, 2)}, ${stays ? "and the ground so flat that it stays" : `after ${steps} steps ${end(plain)}`}.`
+      `${short(to.loss, 2)}, ${stays ? "and the ground so flat that it stays" :}`after ${steps} steps ${end(plain)}`}.`
     : `Without clipping, no step is longer than ${short(length, 2)}, and after ${steps} steps the loss is ${end(plain)}.`;
   const second = clipped.some(({ norm }) => norm > clip)
     ? `With the norm clipped at ${clip}, no step is longer than ${short(rate * clip, 2)}, and after ${steps} steps ` +

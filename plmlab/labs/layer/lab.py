@@ -28,7 +28,7 @@ class LayerLab(Lab):
     neighbours under a mix of layers; and the characters that its vector is made of.
 
     Args:
-        elmo: an ELMo with two layers of LSTMs that knows how its words are spelled (``elmo.spell(tokenizer)``).
+        elmo: an ELMo with two layers of LSTMs that knows how its words are spelled (``elmo.set_spelling(tokenizer)``).
         tokenizer: the one that it was spelled with; without one the names of words are read off their spelling.
         text: the first sentence.
         second: the second.

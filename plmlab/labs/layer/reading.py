@@ -46,7 +46,7 @@ class ReadsWords(Protocol):
         """How each word of the vocabulary is spelled."""
 
     def layers(self, sentences: Sequence[Sequence[str]]) -> list[Float[Tensor, "batch time both"]]:
-        """One tensor a layer; a sentence's word k stands at slot k + 1."""
+        """One tensor a layer; a sentence's word k stands at position k + 1."""
 
 
 @dataclass(frozen=True)
@@ -110,8 +110,8 @@ class Reader:
         with inference(self.model):
             for first in range(0, len(sentences), ROWS):
                 layers = torch.stack(self.elmo.layers(sentences[first:first + ROWS]), 2)
-                slots = torch.tensor(places[first:first + ROWS], device=layers.device) + 1
-                found.append(layers[torch.arange(len(slots), device=layers.device), slots])
+                positions = torch.tensor(places[first:first + ROWS], device=layers.device) + 1
+                found.append(layers[torch.arange(len(positions), device=layers.device), positions])
         return torch.cat(found).float().cpu()
 
 

@@ -30,7 +30,7 @@ const same = (value) => value > 0.9995;
 /** The title over the cosines. */
 export function contextFinding(one, other, found) {
   const pair = pairNamed(one, other);
-  const below = `At layer 0 ${pair} ${one === other ? "are one vector" : `have the cosine ${decimal(found[0][2])}`}`;
+  const below = `At layer 0 ${pair} ${one === other ? "are one vector" :}`have the cosine ${decimal(found[0][2])}`}`;
   const [left, right] = [0, 1].map((side) => LAYERS.slice(1).every((layer) => same(found[layer][side])));
   if (one === other && left !== right) {
     const [still, moves] = left ? ["left", 1] : ["right", 0];
@@ -86,7 +86,7 @@ export function senseAnswer({ same: alike, another }, strangers) {
     : "Neither: what a layer tells is the whole sentence, of which the sense is one part";
   return `${verdict}. The same sense, ${plural(alike.count, "use")} in other kinds of sentences: ${of(alike)} in the ` +
     `mean. Another sense, ${plural(another.count, "use")}: ${of(another)}. Two different words: ` +
-    `${listed(LAYERS.slice(1).map((layer) => `${decimal(strangers[layer][2])} at layer ${layer}`))}.`;
+    `${listed(LAYERS.slice(1).map((layer) =>}`${decimal(strangers[layer][2])} at layer ${layer}`))}.`;
 }
 
 /** A mix in words. */

@@ -8,7 +8,7 @@ import traitlets
 
 from plmlab.labs.mask.lab import MaskLab
 from plmlab.labs.mask.networks import Network
-from plmlab.objectives.hearing import found_from, found_from_or_itself
+from plmlab.objectives.message_masks import in_neighbours, in_neighbours_and_self
 from plmlab.objectives.registry import Objective
 from plmlab.text.text import Text
 from plmlab.text.vocabulary import Vocabulary
@@ -50,20 +50,20 @@ class GraphMaskLab(MaskLab):
     """Who hears whom in System 2: by the paper's A, and by the 2I + A of the authors' code.
 
     Args:
-        graph: a cognitive graph, such as a ``GrowthState`` has; its edges go from a page to what was found there.
+        graph: a cognitive graph, such as a ``SearchState`` has; its edges go from a page to what was found there.
         objective: the reading to begin with, "found_from" (A) or "found_from_or_itself" (2I + A).
     """
 
     networks: ClassVar = NETWORKS
     network = traitlets.Enum(tuple(NETWORKS), "graph").tag(sync=True)
 
-    def __init__(self, graph: "networkx.DiGraph", objective: str = "found_from") -> None:
+    def __init__(self, graph: "networkx.DiGraph", objective: str = "in_neighbours") -> None:
         names = NodeNames(list(graph))
         edges = [(names.ids[source], names.ids[target]) for source, target in graph.edges]
         self.objectives = {name: Objective(name, title, "邻接矩阵", "Ding et al. 2019, §3.3",
                                            partial(make, edges=edges), question=QUESTION, answer=answer)
                            for name, title, make, answer in (
-                               ("found_from", "System 2, by the paper's A", found_from, NOBODY),
-                               ("found_from_or_itself", "System 2, by the authors' 2I + A", found_from_or_itself,
+                               ("in_neighbours", "System 2, by the paper's A", in_neighbours, NOBODY),
+                               ("in_neighbours_and_self", "System 2, by the authors' 2I + A", in_neighbours_and_self,
                                 ITSELF))}
         super().__init__(names, BETWEEN.join(graph), objective, network="graph", presets=())

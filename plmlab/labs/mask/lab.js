@@ -1,27 +1,27 @@
-// The Mask Lab: draws an Example, and says of any two slots whether the one may look at the other, and why.
+// The Mask Lab: draws an Example, and says of any two positions whether the one may look at the other, and why.
 
 import { presetButtons, radioGroup, select, slider, textField } from "../shared/controls.js";
 import { clamp, el, keepingFocus, resized, ruler } from "../shared/dom.js";
 import { labelled, layout, tableRow } from "../shared/grid.js";
 import { guess, lab, observe, tell, written } from "../shared/lab.js";
-import { BY_HAND, fillOf, layersOf, sentence } from "../shared/masks.js";
+import { EDITED, fillOf, layersOf, sentence } from "../shared/masks.js";
 
 /** What decides each pair of one mask after the edits, [[which, query, key, look], …]; the last edit counts. */
 export function decided(mask, edits, which, count) {
-  const causes = mask.causes.slice();
-  for (const [of, q, k, look] of edits) if (of === which) causes[q * count + k] = look ? BY_HAND : -BY_HAND;
-  return causes;
+  const rule_ids = mask.rule_ids.slice();
+  for (const [of, q, k, look] of edits) if (of === which) rule_ids[q * count + k] = look ? EDITED : -EDITED;
+  return rule_ids;
 }
 
 /** The edits after a click on one cell: what was edited goes back, what was not is turned over. */
 export function turned(edits, which, q, k, mask, count) {
   const others = edits.filter(([of, eq, ek]) => of !== which || eq !== q || ek !== k);
   if (others.length < edits.length) return others;
-  return [...edits, [which, q, k, mask.causes[q * count + k] < 0]];
+  return [...edits, [which, q, k, mask.rule_ids[q * count + k] < 0]];
 }
 
-/** Where the crosshair begins: a slot in the middle that must say something, looking one slot ahead; of two parts, the
-    second of which begins at `split`, a slot of the second, looking across to the middle of the first. */
+/** Where the crosshair begins: a position in the middle that must say something, looking one position ahead; of two parts, the
+    second of which begins at `split`, a position of the second, looking across to the middle of the first. */
 export function firstCell(targets, split = 0) {
   const asked = targets.map((t, i) => (t === null ? -1 : i)).filter((i) => i >= split);
   const q = asked[Math.floor((asked.length - 1) / 2)] ?? 0;
@@ -30,7 +30,7 @@ export function firstCell(targets, split = 0) {
 
 /** Whether a cell can be set by hand: a mask's can, but in a block [query's part, key's part] where no path is. */
 export function settable({ q, k }, { by_hand: byHand, split, never }) {
-  const part = (slot) => Number(split > 0 && slot >= split);
+  const part = (position) => Number(split > 0 && position >= split);
   return byHand && !never.some(([row, column]) => row === part(q) && column === part(k));
 }
 
@@ -40,12 +40,12 @@ const MARKS = {
 };
 
 /** The legend's lines, [{ fill | chip, text }]: only what is there to be seen. */
-export function legendOf(mask, causes, marks) {
+export function legendOf(mask, rule_ids, marks) {
   const fills = mask.rules
     .map((text, i) => ({ fill: fillOf(i + 1), text, cause: i + 1 }))
-    .filter(({ cause }) => causes.includes(cause));
-  const hand = causes.some((c) => Math.abs(c) === BY_HAND);
-  const blocked = causes.some((c) => c < 0) ? [{ fill: "blocked", text: "blocked" }] : [];
+    .filter(({ cause }) => rule_ids.includes(cause));
+  const hand = rule_ids.some((c) => Math.abs(c) === EDITED);
+  const blocked = rule_ids.some((c) => c < 0) ? [{ fill: "blocked", text: "blocked" }] : [];
   const chips = Object.entries(MARKS).filter(([mark]) => marks.includes(mark));
   return [
     ...fills.map(({ fill, text }) => ({ fill, text })), ...blocked,
@@ -96,10 +96,10 @@ function controls(model, view, signal) {
 
 function header(state, at) {
   const cell = (className, text) => el("div", { class: className }, el("bdi", {}, text));
-  const axes = state.positions.map((axis, i) =>
-    tableRow(state.positions.length > 1 ? `position ${i + 1}` : "position", axis.map((p) => cell("number", p))));
+  const axes = state.position_ids.map((axis, i) =>
+    tableRow(state.position_ids.length > 1 ? `position ${i + 1}` : "position", axis.map((p) => cell("number", p))));
   const chips = state.tokens.map((token, i) =>
-    el("div", { class: `chip ${state.marks[i]}`, "data-slot": i, title: state.names[i] },
+    el("div", { class: `chip ${state.marks[i]}`, "data-position": i, title: state.names[i] },
       el("bdi", {}, token)));
   const { split, headings } = state;
   const half = (name, first, end) =>
@@ -145,10 +145,10 @@ export default lab({
     if (!(view.which < state.masks.length)) view.which = 0;
     if (view.count !== count || view.split !== state.split) Object.assign(view, { count, split: state.split, cell: firstCell(state.targets, state.split) });
     const mask = () => state.masks[view.which];
-    const causes = () => decided(mask(), model.get("edits"), view.which, count);
+    const rule_ids = () => decided(mask(), model.get("edits"), view.which, count);
 
     const go = (cell) => {
-      const cause = causes()[cell.q * count + cell.k];
+      const cause = rule_ids()[cell.q * count + cell.k];
       const pieces = sentence(mask(), cause, state.names, cell, state.verbs);
       view.cell = cell;
       why.replaceChildren(...written(pieces));
@@ -160,15 +160,15 @@ export default lab({
         tell(model, { edits: turned(model.get("edits"), view.which, cell.q, cell.k, mask(), count) }),
     });
     repaint = () => {
-      grid.paint(layersOf(causes(), count));
-      legend.replaceChildren(...legendOf(mask(), causes(), state.marks).map(({ fill, chip, text }) => el("li", {},
+      grid.paint(layersOf(rule_ids(), count));
+      legend.replaceChildren(...legendOf(mask(), rule_ids(), state.marks).map(({ fill, chip, text }) => el("li", {},
         el("span", { class: fill ? `swatch ${fill}` : `chip ${chip}`, "aria-hidden": "true" }), text)));
       go(view.cell);
     };
     const { table } = grid;
     table.addEventListener("pointerover", (event) => {
-      const slot = event.target.closest("[data-slot]");
-      if (slot) go({ ...view.cell, [slot.classList.contains("chip") ? "k" : "q"]: Number(slot.dataset.slot) });
+      const position = event.target.closest("[data-position]");
+      if (position) go({ ...view.cell, [position.classList.contains("chip") ? "k" : "q"]: Number(position.dataset.position) });
     });
     view.streams.replaceChildren(...streams(state));
     parts.body.replaceChildren(el("div", { class: `stage${at.beside ? "" : " stacked"}` },

@@ -61,9 +61,9 @@ class MaskLab(Lab):
     """Type a sentence, pick an objective, and see who sees whom, why, and what is to be predicted.
 
     ``example`` is the objective's, the reader's edits included, ready to be fed to a model. An encoder-decoder's pair
-    is drawn as one square: the encoder's slots, then the decoder's. So is a text that is read from both ends: its slots
-    from the left, then those from the right. A subclass may offer other ``objectives``, and other ``networks`` that
-    read them.
+    is drawn as one square: the encoder's positions, then the decoder's. So is a text that is read from both ends: its
+    positions from the left, then those from the right. A subclass may offer other ``objectives``, and other
+    ``networks`` that read them.
 
     Args:
         tokenizer: turns the sentence into ids, and ids into tokens.
@@ -153,7 +153,7 @@ class MaskLab(Lab):
         while all(used):
             rng = Random(self.seed + self.draws)
             made = drawn(objective.make(*used, vocab=self.tokenizer.vocab, rng=rng, **choices))
-            over = made.slots - self.max_tokens
+            over = made.positions - self.max_tokens
             if over <= 0:
                 return made, used
             lengths = [*map(len, used)]
@@ -183,7 +183,7 @@ class MaskLab(Lab):
             "names": made.names(tokens),
             "marks": [mark for part, text in zip(made.parts, cycle(texts), strict=False)
                       for mark in marks_of(part, text, vocab)],
-            "positions": example.positions.tolist(),
+            "position_ids": example.position_ids.tolist(),
             "segments": example.segments.tolist(),
             "targets": [printable(word[0]) if word else None for word in said],
             "masks": [mask_state(title, visible) for title, visible in network.streams(made)],

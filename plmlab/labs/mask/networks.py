@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from plmlab.labs.mask.influence import (
-    Carried,
+    LayerStates,
     apart,
     both_directions,
     joined,
@@ -45,30 +45,31 @@ class Network:
 
 
 def leaks(made: Drawn[Any], visible: Visibility) -> bool:
-    """Whether a slot that must say the next one's token has it already."""
+    """Whether a position that must say the next one's token has it already."""
     ahead = visible.dense().diagonal(1)
     return any(says_next(part) and bool(ahead[start:start + len(part.tokens) - 1].any())
                for start, part in zip((0, made.split), made.parts, strict=False))
 
 
-def influence(carried: Carried) -> Callable[[Drawn[Any]], Streams]:
+def influence(carried: LayerStates) -> Callable[[Drawn[Any]], Streams]:
     """What is drawn of a recurrent network: who can influence whom."""
     return lambda made: [("influence", made.influence(carried))]
 
 
-QUESTION = "How many steps of the state lie between the first word and the last one's slot? How many does attention " \
+QUESTION = "How many steps of the state lie between the first word and the last one's position? How many does attention " \
            "need?"
 ANSWER = "One a word, and each may lose something; attention needs one step, however far apart two words stand " \
          "(Vaswani et al. 2017, table 1)."
 STEPS: dict[Kind, Asked] = {OneText: (QUESTION, ANSWER), Pair: (QUESTION, ANSWER)}
 LOOKS: dict[Kind, Asked] = STEPS | {Pair: (
-    "How does the source's first word reach the decoder's last slot, and what must it survive on the way? And the "
+    "How does the source's first word reach the decoder's last position, and what must it survive on the way? And the "
     "decoder's own first word?",
-    "The source's by one look, and no step: that slot looks at the state which the encoder had right after it. The "
+    "The source's by one look, and no step: that position looks at the state which the encoder had right after it. The "
     "decoder's own words are carried along by its state, a step a word: attention was put between the two texts "
     "(Bahdanau et al. 2015), within one text it came later.")}
 COPIES: dict[Kind, Asked] = STEPS | {TwoWay: (
-    "A slot from the left must say the next word. Which direction has read that word already, and how does the slot "
+    "A position from the left must say the next word. Which direction has read that word already, and how does the "
+    "position "
     "come to know of it?",
     "The one from the right. Where the two are joined below the top, the layer above reads what both have read, and "
     "the word to be said is among it. ELMo keeps the two apart up to the top (Peters et al. 2018, §3.1).")}
@@ -79,11 +80,12 @@ CARRIED = ("can be influenced by", "cannot be influenced by")
 NETWORKS = {
     "transformer": Network("a Transformer", lambda made: made.streams(), ("may look at", "may not look at"),
                            "looks at", True),
-    "recurrent": Network("a recurrent network", influence(Carried(one_direction, one_vector, apart)), CARRIED,
+    "recurrent": Network("a recurrent network", influence(LayerStates(one_direction, one_vector, apart)), CARRIED,
                          "is influenced by", False, STEPS),
-    "bidirectional": Network("a recurrent network, both ways", influence(Carried(both_directions, one_vector, joined)),
+    "bidirectional": Network("a recurrent network, both ways",
+                             influence(LayerStates(both_directions, one_vector, joined)),
                              CARRIED, "is influenced by", False, COPIES),
-    "attention": Network("a recurrent network with attention", influence(Carried(one_direction, one_look, apart)),
+    "attention": Network("a recurrent network with attention", influence(LayerStates(one_direction, one_look, apart)),
                          CARRIED, "is influenced by", False, LOOKS, {OneText: ALONE, TwoWay: ALONE}),
 }
 """Those that the Mask Lab offers, by name."""

@@ -1,4 +1,4 @@
-"""One square of several blocks: the slots of two parts in a row, and who sees whom within each and across."""
+"""One square of several blocks: the positions of two parts in a row, and who sees whom within each and across."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -34,7 +34,7 @@ def closed(name: str, queries: Bool[Tensor, "query"], keys: Bool[Tensor, "key"],
 
 
 def _moved(name: str, visible: Visibility, query: int, key: int, total: int) -> Iterator[Rule]:
-    """The rules of one block in a square of ``total`` slots, from that query and key on; the last says why what no
+    """The rules of one block in a square of ``total`` positions, from that query and key on; the last says why what no
     other covers is closed."""
     queries, keys = visible.shape
 

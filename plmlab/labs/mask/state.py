@@ -7,7 +7,7 @@ from plmlab.labs.shared.masks import MaskState
 
 
 class State(TypedDict):
-    """What is drawn of an Example: its slots one after the other, and a mask for each stream."""
+    """What is drawn of an Example: its positions one after the other, and a mask for each stream."""
 
     objective: str
     choices: list[dict[str, Any]]
@@ -22,7 +22,7 @@ class State(TypedDict):
     never: list[list[int]]
     names: list[str]
     marks: list[str]
-    positions: list[list[int]]
+    position_ids: list[list[int]]
     segments: list[int]
     targets: list[str | None]
     masks: list[MaskState]

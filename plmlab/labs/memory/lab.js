@@ -1,4 +1,4 @@
-// The Memory Lab: a text read segment by segment, how far a slot can hear, and what it loses where memory is cut.
+// The Memory Lab: a text read segment by segment, how far a position can hear, and what it loses where memory is cut.
 
 import { longMap } from "./map.js";
 import { MEAN, MOST, looked, scoreScale } from "./numbers.js";
@@ -17,7 +17,7 @@ const FARTHEST = 200;
 
 export default lab({
   title: "What does a Transformer-XL remember?",
-  lead: "It reads a text in segments, and each layer keeps what it read of the last slots. How far does that reach, " +
+  lead: "It reads a text in segments, and each layer keeps what it read of the last positions. How far does that reach, " +
     "by which path came the answer, and what is lost where the memory is cut?",
 }, ({ model, signal, parts }) => {
   parts.node.classList.add("memory");
@@ -35,7 +35,7 @@ export default lab({
     el("div", { class: "bar" }, textField(model, "the text", signal)),
     presetBar(model, presets),
     el("div", { class: "bar quiet choices" },
-      length("segment", "slots a segment", 1), length("memory", "slots remembered", 0),
+      length("segment", "positions a segment", 1), length("memory", "positions remembered", 0),
       following(model, "head",
         select({ label: "head", lead: "head", options: headTitles }, (head) => choose({ head })), signal)),
     following(model, "click", radioGroup({ label: "what a click does", lead: "a click on a word, or Enter, ",
@@ -44,28 +44,28 @@ export default lab({
   let now = null;
   let pointed = null;
   const home = () => {
-    const { fact, slot } = now.state;
+    const { fact, position } = now.state;
     const key = get("key");
     const last = now.state.tokens.length - 1;
-    return { row: now.row, slot: key >= 0 && key <= last ? key : fact ?? slot };
+    return { row: now.row, position: key >= 0 && key <= last ? key : fact ?? position };
   };
-  const told = ({ row, slot }, kind) => {
+  const told = ({ row, position }, kind) => {
     const { state, map, look } = now;
     const here = kind === "ribbon" ? { kind } : map.rows[row];
     const head = get("head");
     const whose = head === MEAN ? "mean of all heads" : `head ${head}`;
     const every = Array.from({ length: layers }, (_, layer) => layer);
     const seen = here.kind === "looked" ? [here.layer] : every;
-    const looks = state.zones[slot] === "forgotten" ? []
-      : seen.map((layer) => [layer, look.weight(here.way ?? 0, layer, head, slot)]);
-    const first = here.kind === "heard" ? reachSaid(state, here.layer, slot) : reasonSaid(state, slot);
-    return here.kind === "heard" ? first : [...first, ...weightSaid(state, slot, looks, whose)];
+    const looks = state.zones[position] === "forgotten" ? []
+      : seen.map((layer) => [layer, look.weight(here.way ?? 0, layer, head, position)]);
+    const first = here.kind === "heard" ? reachSaid(state, here.layer, position) : reasonSaid(state, position);
+    return here.kind === "heard" ? first : [...first, ...weightSaid(state, position, looks, whose)];
   };
   const show = (cell, kind) => {
     now.why.replaceChildren(...written(told(cell, kind)));
-    now.map.point(cell.row, cell.slot, now.why.textContent);
-    now.ribbon.point(cell.slot);
-    score(cell.slot);
+    now.map.point(cell.row, cell.position, now.why.textContent);
+    now.ribbon.point(cell.position);
+    score(cell.position);
   };
   const point = (cell, kind = "map") => {
     pointed = { cell, kind };
@@ -81,31 +81,31 @@ export default lab({
   const walk = (cell) => {
     now.row = cell.row;
     point(cell);
-    if (get("key") !== cell.slot) choose({ key: cell.slot });
+    if (get("key") !== cell.position) choose({ key: cell.position });
   };
-  const act = (slot) => {
+  const act = (position) => {
     if (disabled) {
-      choose({ key: slot });
+      choose({ key: position });
       return;
     }
     const click = get("click");
-    if (click === "ask") tell(model, { slot, key: -1 });
-    else tell(model, { cuts: cutsWith(get("cuts"), click, slot, now.state.segment), key: slot });
+    if (click === "ask") tell(model, { position, key: -1 });
+    else tell(model, { cuts: cutsWith(get("cuts"), click, position, now.state.segment), key: position });
   };
-  const score = (slot) => {
+  const score = (position) => {
     const { state, look, changed } = now;
-    const { layer, head } = look.most(get("layer"), get("head"), slot);
-    if (now.scored === `${slot} ${layer} ${head}`) return;
-    now.scored = `${slot} ${layer} ${head}`;
+    const { layer, head } = look.most(get("layer"), get("head"), position);
+    if (now.scored === `${position} ${layer} ${head}`) return;
+    now.scored = `${position} ${layer} ${head}`;
     const scale = scoreScale(state.tokens.map((_, key) => look.terms(0, layer, head, key)).filter(Boolean));
-    const fresh = scorePanel({ terms: look.terms(0, layer, head, slot),
-      after: changed ? look.terms(1, layer, head, slot) : null,
-      weight: look.weight(0, layer, head, slot), weightAfter: look.weight(1, layer, head, slot),
-      most: scale, title: `How “${state.names[state.slot]}” scores “${state.names[slot]}”`,
+    const fresh = scorePanel({ terms: look.terms(0, layer, head, position),
+      after: changed ? look.terms(1, layer, head, position) : null,
+      weight: look.weight(0, layer, head, position), weightAfter: look.weight(1, layer, head, position),
+      most: scale, title: `How “${state.names[state.position]}” scores “${state.names[position]}”`,
       controls: now.scoreControls });
     const meant = get("layer") !== MOST && get("head") !== MEAN;
-    now.scoreNote.textContent = !meant && look.terms(0, layer, head, slot)
-      ? `layer ${layer}, head ${head}: it looks most at this slot` : "";
+    now.scoreNote.textContent = !meant && look.terms(0, layer, head, position)
+      ? `layer ${layer}, head ${head}: it looks most at this position` : "";
     now.score.replaceChildren(...fresh.childNodes);
   };
   const draw = () => {
@@ -125,11 +125,11 @@ export default lab({
       onLeave: leave, onAct: act });
     now.row = now.map.rows.findIndex(({ kind, layer }) => kind === stood.kind && layer === stood.layer);
     now.ribbon = ribbon({ state, narrow: room < SIDE_BY_SIDE, onLeave: leave, onAct: act,
-      onPoint: (slot) => point({ row: now.row, slot }, "ribbon") });
+      onPoint: (position) => point({ row: now.row, position }, "ribbon") });
     const ask = state.guess ? [guess(view, state.guess.question, [state.guess.answer, el("span", { class: "tries" },
       el("button", { type: "button", class: "preset", disabled, "data-at": "try",
         on: { click: () => tell(model, { memory: state.guess.memory }) } },
-      `remember ${plural(state.guess.memory, "slot")}`))])] : [];
+      `remember ${plural(state.guess.memory, "position")}`))])] : [];
     const all = tallySaid(tally);
     keepingFocus(parts.body, () => parts.body.replaceChildren(
       el("h4", { class: "finding", role: "status", "aria-live": "polite" }, answerSaid(state)), why,

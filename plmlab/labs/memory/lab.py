@@ -1,4 +1,5 @@
-"""The Memory Lab: a text read segment by segment, how far a slot can hear, and what it loses where memory is cut."""
+"""The Memory Lab: a text read segment by segment, how far a position can hear, and what it loses where memory is
+cut."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -34,19 +35,20 @@ from plmlab.world.datasets.recalls import RecallText
 LIKELIEST = 5
 """So many words are named before and after."""
 ROOM = 1_500_000
-"""Slots are cut one by one where that costs no more numbers than these to remember; else some neighbours together."""
+"""Positions are cut one by one where that costs no more numbers than these to remember; else some neighbours
+together."""
 MEAN = MOST = -1
-"""``head`` for the mean of all heads; ``layer`` for the one that looks most at the slot whose score is shown."""
-CLICKS = ("ask", "before", "slot", "segment")
+"""``head`` for the mean of all heads; ``layer`` for the one that looks most at the position whose score is shown."""
+CLICKS = ("ask", "before", "position", "segment")
 
 
 class MemoryLab(Lab):
     """A Transformer-XL on the reader's text, segment by segment, with a memory to lengthen, to shorten and to cut.
 
-    One slot is asked what comes next: where each layer can have heard from, where it looks, and what becomes of the
-    probability of the word that the text has next where a slot, a segment or all before a slot is cut out of the memory
-    while its segment is read, where a term of the scores is away, or where distances are not shifted by the memory.
-    The model itself is never changed.
+    One position is asked what comes next: where each layer can have heard from, where it looks, and what becomes of the
+    probability of the word that the text has next where a position, a segment or all before a position is cut out of
+    the memory while its segment is read, where a term of the scores is away, or where distances are not shifted by the
+    memory. The model itself is never changed.
 
     Args:
         model: a language model that remembers segments (a Transformer-XL); where ``texts`` are given, one of words.
@@ -54,11 +56,12 @@ class MemoryLab(Lab):
         text: the text to begin with; the first preset if None.
         texts: texts with questions, as `RecallTexts` writes them: they give presets, and a tally over all.
         presets: texts to try; some of ``texts`` if None.
-        traits: what the reader can set: ``segment`` and ``memory`` (slots; None for the model's own), ``slot`` (which
-            is asked; None for the one that must say the answer of the last question), ``cuts`` (each from a slot up to
-            another), ``without`` (a name of `WITHOUT`), ``head`` (−1 for the mean), ``layer`` (whose score is shown; −1
-            for the one that looks most), ``key`` (the slot whose score is shown; −1 for the one where the answer was
-            read last), ``click`` (what a click on a word does: "ask", "before", "slot", "segment"), ``max_tokens``.
+        traits: what the reader can set: ``segment`` and ``memory`` (positions; None for the model's own), ``position``
+            (which is asked; None for the one that must say the answer of the last question), ``cuts`` (each from a
+            position up to another), ``without`` (a name of `WITHOUT`), ``head`` (−1 for the mean), ``layer`` (whose
+            score is shown; −1 for the one that looks most), ``key`` (the position whose score is shown; −1 for the one
+            where the answer was read last), ``click`` (what a click on a word does: "ask", "before", "position",
+            "segment"), ``max_tokens``.
 
     Raises:
         ValueError: the model remembers no segments.
@@ -67,12 +70,12 @@ class MemoryLab(Lab):
     title = "Memory Lab"
     module = "memory/lab.js"
     styles = ("memory/lab.css",)
-    inputs: ClassVar = ("text", "max_tokens", "segment", "memory", "slot", "cuts", "without")
+    inputs: ClassVar = ("text", "max_tokens", "segment", "memory", "position", "cuts", "without")
 
     max_tokens = traitlets.Int(200).tag(sync=True)
     segment = traitlets.Int(None, allow_none=True).tag(sync=True)
     memory = traitlets.Int(None, allow_none=True).tag(sync=True)
-    slot = traitlets.Int(None, allow_none=True).tag(sync=True)
+    position = traitlets.Int(None, allow_none=True).tag(sync=True)
     cuts: traitlets.List = traitlets.List().tag(sync=True)
     without = traitlets.Unicode("").tag(sync=True)
     layer = traitlets.Int(MOST).tag(sync=True)
@@ -109,33 +112,33 @@ class MemoryLab(Lab):
         if not self.state:
             return self.message
         now, then = self.state["answers"]
-        return (f"after slot {self.state['slot']}, “{self.state['word']}” has {now['p']:.3f} with segments of "
+        return (f"after position {self.state['position']}, “{self.state['word']}” has {now['p']:.3f} with segments of "
                 f"{self.state['segment']} and a memory of {self.state['memory']}; as changed, {then['p']:.3f}")
 
     @torch.no_grad()
     def compute(self, change: Change) -> Computed:
-        """The text read, and all that is drawn of the slot that is asked."""
+        """The text read, and all that is drawn of the position that is asked."""
         ids, note = self._ids()
         new_text = bool({"text", "max_tokens"} & change.drawn)
         tokens = labels(self.tokenizer, ids)
-        slot = self.slot if not new_text or "slot" in change.drawn else None
-        slot = asked(tokens) if slot is None else slot
-        if not 0 <= slot < len(ids):
-            raise ValueError(f"there is no slot {slot}: this text has slots 0 … {len(ids) - 1}")
+        position = self.position if not new_text or "position" in change.drawn else None
+        position = asked(tokens) if position is None else position
+        if not 0 <= position < len(ids):
+            raise ValueError(f"there is no position {position}: this text has positions 0 … {len(ids) - 1}")
         cuts = self.cuts if not new_text or "cuts" in change.drawn else []
         own = self.model.config
         segment = own.segment if self.segment is None else self.segment
         memory = own.memory if self.memory is None else self.memory
         if self.without not in WAYS:
             raise ValueError(f"without is {self.without!r:.60}; it is one of {', '.join(WITHOUT)}, or empty")
-        state = self._state(tuple(ids), tokens, slot, segment, memory, [_cut(cut) for cut in cuts])
-        return Computed({"state": state, "message": note, "slot": slot, "cuts": cuts, "segment": segment,
+        state = self._state(tuple(ids), tokens, position, segment, memory, [_cut(cut) for cut in cuts])
+        return Computed({"state": state, "message": note, "position": position, "cuts": cuts, "segment": segment,
                          "memory": memory, **({"key": -1} if new_text else {})})
 
     def _ids(self) -> tuple[list[int], str]:
         """The tokens that are read, and what is to be said of them; a ValueError for a text without any."""
         if self.max_tokens < 1:
-            raise ValueError(f"max_tokens is {self.max_tokens}: a text needs 1 slot or more")
+            raise ValueError(f"max_tokens is {self.max_tokens}: a text needs 1 position or more")
         ids = self.tokenizer.encode(self.text)
         if not ids:
             raise empty("text")
@@ -150,31 +153,31 @@ class MemoryLab(Lab):
 
     def _visibility(self, ids: tuple[int, ...], segment: int, memory: int) -> tuple[Visibility, Tensor, Tensor]:
         visible = self._remembering(segment, memory).visibility(len(ids))
-        return visible, visible.dense(), visible.causes()
+        return visible, visible.dense(), visible.rule_ids()
 
-    def _state(self, ids: tuple[int, ...], tokens: list[str], slot: int, segment: int, memory: int,
+    def _state(self, ids: tuple[int, ...], tokens: list[str], position: int, segment: int, memory: int,
                cuts: list[tuple[int, int]]) -> State:
-        model, at = self._remembering(segment, memory), Sight.before(slot, segment, memory)
+        model, at = self._remembering(segment, memory), Sight.before(position, segment, memory)
         whole = self._read(ids, segment, memory, WAYS)
-        visible, looks, causes = self._rules(ids, segment, memory)
+        visible, looks, rule_ids = self._rules(ids, segment, memory)
         mask = at.mask(cuts)
         ways = ("", self.without)
         rows = [WAYS.index(way) for way in ways]
         looked = look(model, ids, at, whole.inputs[:, rows], torch.stack([torch.zeros_like(mask), mask]), ways)
         logits = model.token_logits(looked.hidden)
-        word = ids[slot + 1] if slot + 1 < len(ids) else int(logits[0].argmax())
-        of_ways = model.token_logits(whole.hidden[:, slot])
-        fact = read_last(ids, slot, word)
+        word = ids[position + 1] if position + 1 < len(ids) else int(logits[0].argmax())
+        of_ways = model.token_logits(whole.hidden[:, position])
+        fact = read_last(ids, position, word)
         changed = looks.clone()
-        changed[at.begin:slot + 1, at.oldest:slot + 1] &= ~blinded(mask, slot + 1 - at.begin)
+        changed[at.begin:position + 1, at.oldest:position + 1] &= ~blinded(mask, position + 1 - at.begin)
         name = labels(self.tokenizer, [word])[0]
-        now, then = (reach(mask_of, slot, len(model.layers)) for mask_of in (looks, changed))
-        row = causes[slot].tolist()
+        now, then = (reach(mask_of, position, len(model.layers)) for mask_of in (looks, changed))
+        row = rule_ids[position].tolist()
         return {
-            "tokens": tokens, "names": names_of(tokens), "slot": slot, "begin": at.begin, "oldest": at.oldest,
-            "segment": segment, "memory": memory, "word": name, "given": slot + 1 < len(ids), "fact": fact,
-            "zones": [_zone(key, bool(looks[slot, key]), at) for key in range(len(ids))],
-            "causes": row, "sentences": {str(cause): visible.sentence(cause) for cause in sorted(set(row))},
+            "tokens": tokens, "names": names_of(tokens), "position": position, "begin": at.begin, "oldest": at.oldest,
+            "segment": segment, "memory": memory, "word": name, "given": position + 1 < len(ids), "fact": fact,
+            "zones": [_zone(key, bool(looks[position, key]), at) for key in range(len(ids))],
+            "rule_ids": row, "sentences": {str(cause): visible.sentence(cause) for cause in sorted(set(row))},
             "cut": [bool(one) for one in mask.tolist()], "without": self.without,
             "reach": {"level": now.level, "via": now.via, "cut": then.level},
             "answers": [self._said(one, word) for one in logits],
@@ -194,53 +197,54 @@ class MemoryLab(Lab):
 
     def _effects(self, model: RememberingModel, ids: tuple[int, ...], at: Sight,
                  inputs: Float[Tensor, "layer 1 time model"], word: int) -> Effects:
-        """The word's probability with some slots cut out, as [first slot, end, probability]: ``slots``, one by one or
-        some neighbours together, and ``segments``, those before the asked slot's."""
-        length = at.slot + 1 - at.begin
+        """The word's probability with some positions cut out, as [first position, end, probability]: ``positions``, one
+        by one or some neighbours together, and ``segments``, those before the asked position's."""
+        length = at.position + 1 - at.begin
         most = max(1, ROOM // ((at.keys + 3 * length) * inputs.shape[0] * inputs.shape[-1]))
-        slots = [(at.oldest + first, at.oldest + end) for first, end in groups(at.keys - 1, most)]
+        positions = [(at.oldest + first, at.oldest + end) for first, end in groups(at.keys - 1, most)]
         segment = model.config.segment
         whole = [(max(first, at.oldest), first + segment)
                  for first in range(at.oldest // segment * segment, at.begin, segment)]
-        cuts = [*slots, *whole]
+        cuts = [*positions, *whole]
         if not cuts:
-            return {"slots": [], "segments": []}
+            return {"positions": [], "segments": []}
         mask = torch.stack([at.mask([cut]) for cut in cuts])
         hidden = read_again(model, ids, at, inputs, mask)
         chances = model.token_logits(hidden).double().softmax(-1)[:, word].tolist()
         told = [[first, end, p] for (first, end), p in zip(cuts, chances, strict=True)]
-        return {"slots": told[:len(slots)], "segments": told[len(slots):]}
+        return {"positions": told[:len(positions)], "segments": told[len(positions):]}
 
     def _guess(self, ids: tuple[int, ...], at: Sight, segment: int, memory: int, word: int, name: str,
                fact: int | None, now: float) -> Guess | None:
         other = other_memory(fact, at)
         if other == memory or at.begin == 0 or getattr(self.model.config, "same_length", False):
             return None
-        logits = self.model.token_logits(self._read(ids, segment, other, ("",)).hidden[0, at.slot])
+        logits = self.model.token_logits(self._read(ids, segment, other, ("",)).hidden[0, at.position])
         likeliest = labels(self.tokenizer, [int(logits.argmax())])[0]
         return question(name, fact, at, memory, other, now, float(logits.softmax(-1)[word]), likeliest)
 
 
 def _cut(told: Any) -> tuple[int, int]:
-    """A cut as the browser or the reader tells it: from a slot up to another one."""
+    """A cut as the browser or the reader tells it: from a position up to another one."""
     try:
         first, end = (int(one) for one in told)
     except (TypeError, ValueError):
-        raise ValueError(f"a cut is told as [first slot, slot behind the last]; {told!r:.60} was given") from None
+        raise ValueError(f"a cut is told as [first position, position behind the last]; {told!r:.60} was "
+                         f"given") from None
     if not 0 <= first < end:
-        raise ValueError(f"a cut goes from a slot, 0 or later, to one behind it; {told!r:.60} was given")
+        raise ValueError(f"a cut goes from a position, 0 or later, to one behind it; {told!r:.60} was given")
     return first, end
 
 
 def _zone(key: int, seen: bool, at: Sight) -> str:
-    """What has become of a slot when ``at.slot`` is asked."""
-    if key > at.slot:
+    """What has become of a position when ``at.position`` is asked."""
+    if key > at.position:
         return "later"
     return "forgotten" if not seen else "segment" if key >= at.begin else "memory"
 
 
 def _sent(looked: Looked) -> Sent:
-    """Where the slot looked, as bytes for JavaScript: [way layer head key], and [way layer head key term]."""
+    """Where the position looked, as bytes for JavaScript: [way layer head key], and [way layer head key term]."""
     weights = looked.weights.transpose(0, 1)
     terms = looked.terms.permute(2, 1, 3, 4, 0)
     return {"weights": _packed(weights), "terms": _packed(terms)}

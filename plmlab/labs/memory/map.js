@@ -1,5 +1,5 @@
-// The long picture of the Memory Lab: a column a slot. What each layer can have heard of, what became of each slot,
-// where each layer looks, and what the loss of a slot does.
+// The long picture of the Memory Lab: a column a position. What each layer can have heard of, what became of each position,
+// where each layer looks, and what the loss of a position does.
 
 import { runs } from "./numbers.js";
 import { ZONES, isChanged, isCut } from "./told.js";
@@ -31,7 +31,7 @@ export function rowsOf(layers, changed) {
     if (changed) add("looked", LOOKED, "as changed", { layer, way: 1 });
   }
   top += GAP;
-  add("effect", EFFECT, "the word, this slot cut");
+  add("effect", EFFECT, "the word, this position cut");
   return { rows: found, height: top };
 }
 
@@ -41,24 +41,24 @@ export const shade = (weight) => Math.sqrt(clamp(weight, 0, 1));
 
 const rect = (x, y, width, height, more) => svg("rect", { x, y, width: Math.max(width, 0.5), height, ...more });
 
-/** Cells of a row of slots, one a stretch of equal values; `paint(value)` gives the attributes of one. */
+/** Cells of a row of positions, one a stretch of equal values; `paint(value)` gives the attributes of one. */
 const cells = (values, at, { top, height }, paint, inset = 0) => runs(values).map(({ from, to, value }) =>
   rect(at(from) + inset, top, at(to) - at(from) - 2 * inset, height, paint(value)));
 
 /** What a layer can have heard of; what it can't any more where something is cut is outlined. */
 function heardMarks(row, { state, at, hatched }) {
   const within = (level) => level >= 0 && level <= row.layer + 1;
-  const found = state.reach.level.map((level, slot) =>
-    (!within(level) ? "never" : within(state.reach.cut[slot]) ? "heard" : "lost"));
+  const found = state.reach.level.map((level, position) =>
+    (!within(level) ? "never" : within(state.reach.cut[position]) ? "heard" : "lost"));
   return cells(found, at, row, (value) => (value === "heard" ? { class: value } : { class: value, style: hatched }));
 }
 
-/** What became of each slot, with its name where there is room, and what is cut out. */
+/** What became of each position, with its name where there is room, and what is cut out. */
 function zoneMarks(row, { state, at, hatched }) {
   const names = runs(state.zones).filter(({ from, to, value }) => at(to) - at(from) > 7 * ZONES[value].length)
     .map(({ from, to, value }) => svg("text", { class: `zone-name ${value}`, x: (at(from) + at(to)) / 2,
       y: row.top + 14, "text-anchor": "middle" }, ZONES[value]));
-  const cut = runs(state.tokens.map((_, slot) => isCut(state, slot))).filter(({ value }) => value)
+  const cut = runs(state.tokens.map((_, position) => isCut(state, position))).filter(({ value }) => value)
     .map(({ from, to }) => rect(at(from), row.top - 2, at(to) - at(from), row.height + 4, { class: "cut-out" }));
   return [...cells(state.zones, at, row, (zone) =>
     ({ class: `zone ${zone}`, style: zone === "forgotten" ? hatched : null }), INSET), ...names, ...cut];
@@ -66,19 +66,19 @@ function zoneMarks(row, { state, at, hatched }) {
 
 /** Where a layer looks; `colour(weight)` on one scale for all rows. */
 function lookedMarks(row, { state, at, hatched, weights, colour }) {
-  const shown = weights(row).map((weight, slot) =>
-    (slot > state.slot || state.zones[slot] === "forgotten" ? null : weight));
+  const shown = weights(row).map((weight, position) =>
+    (position > state.position || state.zones[position] === "forgotten" ? null : weight));
   return cells(shown, at, row, (weight) =>
     (weight === null ? { class: "never", style: hatched } : { fill: colour(weight) }));
 }
 
-/** Bars from the probability of the word to what it is without a slot. */
+/** Bars from the probability of the word to what it is without a position. */
 function effectMarks({ top, height }, { state, at, width, pitch }) {
   const y = (p) => top + height - 2 - p * (height - 4);
   const { p } = state.answers[0];
   return [svg("path", { class: "rule", d: `M0 ${y(0)}H${width}M0 ${y(1)}H${width}` }),
-    svg("path", { class: "level", d: `M${at(state.oldest)} ${y(p)}H${at(state.slot)}` }),
-    ...state.effects.slots.filter(([, , then]) => Math.abs(then - p) > SEEN).map(([first, end, then]) =>
+    svg("path", { class: "level", d: `M${at(state.oldest)} ${y(p)}H${at(state.position)}` }),
+    ...state.effects.positions.filter(([, , then]) => Math.abs(then - p) > SEEN).map(([first, end, then]) =>
       rect(at(first), Math.min(y(p), y(then)), at(end) - at(first) - (pitch > 3 ? 0.6 : 0), Math.abs(y(p) - y(then)),
         { class: then < p ? "falls" : "rises" }))];
 }
@@ -88,8 +88,8 @@ const MARKS = { heard: heardMarks, zone: zoneMarks, looked: lookedMarks, effect:
 /** The lines that go through all rows: where segments begin, where the gradient stops, where the word was read last. */
 function lines({ state, at, width }, height) {
   const starts = [];
-  for (let slot = state.segment; slot < state.tokens.length; slot += state.segment) {
-    starts.push(`M${at(slot)} ${HEAD - 3}V${height}`);
+  for (let position = state.segment; position < state.tokens.length; position += state.segment) {
+    starts.push(`M${at(position)} ${HEAD - 3}V${height}`);
   }
   const stop = at(state.begin);
   const right = stop > width / 2;
@@ -112,18 +112,18 @@ const keys = (state) => el("div", { class: "map-foot" }, el("div", { class: "map
 scaleBar(sequential(), ["0", "¼", "1"], "attention weight"));
 
 /**
- * The picture. `look` has the weights, `head` whose they are; `onPoint({ row, slot })` hears where the pointer goes,
- * `onWalk({ row, slot })` where the keys go, `onLeave()` when the pointer leaves, `onAct(slot)` a click or Enter.
- * `point(row, slot, said)` moves the crosshair.
+ * The picture. `look` has the weights, `head` whose they are; `onPoint({ row, position })` hears where the pointer goes,
+ * `onWalk({ row, position })` where the keys go, `onLeave()` when the pointer leaves, `onAct(position)` a click or Enter.
+ * `point(row, position, said)` moves the crosshair.
  */
 export function longMap({ state, look, layers, head, room, onPoint, onWalk, onLeave, onAct }) {
   const count = state.tokens.length;
   const { rows, height } = rowsOf(layers, isChanged(state));
   const pitch = Math.max((room - LABEL - 12) / count, NARROWEST);
   const width = pitch * count;
-  const at = (slot) => slot * pitch;
+  const at = (position) => position * pitch;
   const hatch = `plm-memory-${patterns++}`;
-  const weights = ({ layer, way }) => state.tokens.map((_, slot) => look.weight(way, layer, head, slot));
+  const weights = ({ layer, way }) => state.tokens.map((_, position) => look.weight(way, layer, head, position));
   const colours = ramp(sequential());
   const colour = (value) => {
     const i = 4 * Math.round(255 * shade(value));
@@ -136,49 +136,49 @@ export function longMap({ state, look, layers, head, room, onPoint, onWalk, onLe
     svg("defs", {}, svg("pattern", { id: hatch, width: 5, height: 5, patternUnits: "userSpaceOnUse",
       patternTransform: "rotate(45)" }, svg("path", { class: "hatching", d: "M0.5 0V5" }))),
     ...marks, ...lines(figure, height),
-    rect(at(state.slot) - 0.5, HEAD - 2, pitch + 1, height - HEAD + 2, { class: "asked-slot" }), column);
+    rect(at(state.position) - 0.5, HEAD - 2, pitch + 1, height - HEAD + 2, { class: "asked-position" }), column);
   const cross = el("div", { class: "cross", role: "gridcell", tabindex: "0" });
   const line = el("div", { role: "row" }, cross);
-  const field = el("div", { class: "field", role: "grid", "aria-label": "the slots of the text: a row a layer",
+  const field = el("div", { class: "field", role: "grid", "aria-label": "the positions of the text: a row a layer",
     "aria-rowcount": rows.length, "aria-colcount": count, style: `width:${width}px;height:${height}px` }, canvas, line);
   const names = rows.map(({ title, top, height: tall }) =>
     el("span", { class: "row-name", style: `top:${top}px;height:${tall}px` }, title));
   const effect = rows.at(-1);
   const axis = [["1", effect.top], ["0", effect.top + effect.height - 13]].map(([text, top]) =>
     el("span", { class: "row-name axis", style: `top:${top}px` }, text));
-  let now = { row: 0, slot: 0 };
+  let now = { row: 0, position: 0 };
   const under = (event) => {
     const box = canvas.getBoundingClientRect();
     const y = event.clientY - box.top;
     const row = rows.findLastIndex(({ top }) => y >= top);
-    return { row: Math.max(row, 0), slot: clamp(Math.floor((event.clientX - box.left) / pitch), 0, count - 1) };
+    return { row: Math.max(row, 0), position: clamp(Math.floor((event.clientX - box.left) / pitch), 0, count - 1) };
   };
   field.addEventListener("pointermove", (event) => onPoint(under(event)));
   field.addEventListener("pointerleave", onLeave);
   field.addEventListener("click", (event) => {
     cross.focus({ preventScroll: true });
-    onAct(under(event).slot);
+    onAct(under(event).position);
   });
   cross.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" || event.key === " ") onAct(now.slot);
+    if (event.key === "Enter" || event.key === " ") onAct(now.position);
     else {
       const far = event.ctrlKey || event.metaKey;
-      const to = walk(event.key, { row: now.row, column: now.slot }, rows.length, count, far);
+      const to = walk(event.key, { row: now.row, column: now.position }, rows.length, count, far);
       if (!to) return;
-      onWalk({ row: to.row, slot: to.column });
+      onWalk({ row: to.row, position: to.column });
       cross.scrollIntoView({ block: "nearest", inline: "nearest" });
     }
     event.preventDefault();
     event.stopPropagation();
   });
-  const point = (row, slot, said) => {
-    now = { row: clamp(row, 0, rows.length - 1), slot };
+  const point = (row, position, said) => {
+    now = { row: clamp(row, 0, rows.length - 1), position };
     const { top, height: tall } = rows[now.row];
     const wide = Math.max(pitch, 7);
-    column.setAttribute("x", at(slot) + pitch / 2 - Math.max(pitch, 2) / 2);
-    cross.style.cssText = `left:${at(slot + 0.5) - wide / 2}px;top:${top - 1}px;width:${wide}px;height:${tall + 2}px`;
+    column.setAttribute("x", at(position) + pitch / 2 - Math.max(pitch, 2) / 2);
+    cross.style.cssText = `left:${at(position + 0.5) - wide / 2}px;top:${top - 1}px;width:${wide}px;height:${tall + 2}px`;
     cross.setAttribute("aria-label", said);
-    cross.setAttribute("aria-colindex", slot + 1);
+    cross.setAttribute("aria-colindex", position + 1);
     line.setAttribute("aria-rowindex", now.row + 1);
   };
   const node = el("div", { class: "long" }, el("div", { class: "scroll" },

@@ -28,7 +28,7 @@ export function answerPanel({ state, changeSaid, idle, disabled, undo }) {
   const [now, then] = state.answers;
   const changed = isChanged(state);
   return el("div", { class: "answers" },
-    el("h4", {}, `What comes after “${state.names[state.slot]}”?`),
+    el("h4", {}, `What comes after “${state.names[state.position]}”?`),
     el("div", { class: "pair" }, answer("as it is", now, state.word, "before"),
       changed ? answer(changeSaid, then, state.word, "after")
         : el("p", { class: "nothing" }, idle ? "What you cut is forgotten already, or comes later: nothing changes."
@@ -63,7 +63,7 @@ export function scorePanel({ terms, after, weight, weightAfter, most, title, con
   const head = [el("h4", {}, title), controls];
   if (!terms) {
     return el("div", { class: "score" }, ...head,
-      el("p", { class: "note" }, "This slot is neither read nor remembered: no score is made with it."));
+      el("p", { class: "note" }, "This position is neither read nor remembered: no score is made with it."));
   }
   const { steps, sum } = waterfall(terms);
   const changed = after && waterfall(after);
@@ -96,6 +96,6 @@ export function scorePanel({ terms, after, weight, weightAfter, most, title, con
     changed && Math.abs(changed.sum - sum) > 0.005 ? svg("text", { class: "changed-to", x: NAME + plot + NUMBER + 4,
       y: y + 15 }, `→ ${signed(changed.sum)}`) : ""),
     el("p", { class: "note" }, "Each term is divided by √d. The softmax over all keys makes of this score a weight " +
-      `of ${weight.toFixed(3)}${changed ? ` (as changed ${weightAfter.toFixed(3)})` : ""}. The scale is the same for ` +
+      `of ${weight.toFixed(3)}${changed ?}` (as changed ${weightAfter.toFixed(3)})` : ""}. The scale is the same for ` +
       "all keys of this layer and head; what goes below it is cut off."));
 }

@@ -18,7 +18,7 @@ CUTS = 100
 @dataclass(frozen=True)
 class MemoryPreset:
     """Something to try in the Memory Lab: a text that ends with the answer to a question, the lengths of ``segment``
-    and ``memory`` (None: the model's own), and ``cuts``, each from a slot up to another one."""
+    and ``memory`` (None: the model's own), and ``cuts``, each from a position up to another one."""
 
     title: str
     text: str
@@ -28,7 +28,7 @@ class MemoryPreset:
 
     def traits(self) -> dict[str, Any]:
         """The lab's traits that a click on this preset sets, with their values."""
-        return {"text": self.text, "segment": self.segment, "memory": self.memory, "slot": None, "without": "",
+        return {"text": self.text, "segment": self.segment, "memory": self.memory, "position": None, "without": "",
                 "cuts": [list(cut) for cut in self.cuts]}
 
 
@@ -44,7 +44,7 @@ class Asked:
         whole: whether the question began in the segment of its answer: what was read of it in a segment before may
             have found the fact there already, and is remembered.
         right: whether the answer's last word comes first.
-        cut_right: whether it still does with all slots of that word cut out; None where they were not cut.
+        cut_right: whether it still does with all positions of that word cut out; None where they were not cut.
     """
 
     words: tuple[str, ...]
@@ -69,12 +69,12 @@ def ask_all(model: RememberingModel, tokenizer: Tokenizer, texts: Sequence[Recal
         for recall in text.recalls:
             end = recall.start + len(recall.answer)
             at = Sight.before(end - 2, model.config.segment, model.config.memory)
-            place, right = where(recall.told, at), _first(model, found.hidden[:, at.slot]) == ids[end - 1]
+            place, right = where(recall.told, at), _first(model, found.hidden[:, at.position]) == ids[end - 1]
             once, cut_right = ids[:end - 1].count(ids[end - 1]) == 1, None
             whole = asks_from(text.words, recall.start) >= at.begin
             if place == "memory" and whole and cuts < CUTS:
                 cuts += 1
-                cut = at.mask([(slot, slot + 1) for slot, id in enumerate(ids) if id == ids[end - 1]])[None]
+                cut = at.mask([(position, position + 1) for position, id in enumerate(ids) if id == ids[end - 1]])[None]
                 cut_right = _first(model, read_again(model, ids, at, found.inputs, cut)) == ids[end - 1]
             yield Asked(text.words[:end], recall.told, place, at.oldest > 0, once, whole, right, cut_right)
 
@@ -98,8 +98,8 @@ def texts_to_try(asked: Sequence[Asked]) -> list[MemoryPreset]:
                                  cuts=((0, remembered.fact + 1),)))
     known = min((one for one in asked if one.right and one.cut_right and one.once), default=None, key=clear)
     if known is not None:
-        slot = known.words.index(known.words[-1])
-        made.append(MemoryPreset("cut out, and still known", " ".join(known.words), cuts=((slot, slot + 1),)))
+        position = known.words.index(known.words[-1])
+        made.append(MemoryPreset("cut out, and still known", " ".join(known.words), cuts=((position, position + 1),)))
     return made
 
 

@@ -29,16 +29,16 @@ class RememberingModel(Protocol):
         """The same weights with another segment or memory."""
 
     def visibility(self, time: int) -> Visibility:
-        """Who may look at whom, and why, in a text of so many slots that is read in segments."""
+        """Who may look at whom, and why, in a text of so many positions that is read in segments."""
 
     def start(self) -> Any:
         """A state with a memory for each layer."""
 
     def hidden_states(self, batch: Batch, memories: Any = None) -> Tensor:
-        """[batch time model]: what the last layer makes of each slot."""
+        """[batch time model]: what the last layer makes of each position."""
 
     def token_logits(self, hidden: Tensor) -> Tensor:
-        """[… vocab]: the logits of the token that follows a slot."""
+        """[… vocab]: the logits of the token that follows a position."""
 
 
 def remembering_model(model: nn.Module, tokenizer: Any) -> tuple[RememberingModel, Tokenizer]:
@@ -59,8 +59,8 @@ class Reading:
     """A text read in several ways, a row each.
 
     Attributes:
-        inputs: what each layer reads of each slot, which is what its memory holds.
-        hidden: what the last layer makes of each slot.
+        inputs: what each layer reads of each position, which is what its memory holds.
+        hidden: what the last layer makes of each position.
     """
 
     inputs: Float[Tensor, "layer row time model"]
@@ -95,45 +95,45 @@ def _passed(model: RememberingModel, ids: Sequence[int], ways: Sequence[str], ma
 
 @dataclass(frozen=True)
 class Sight:
-    """The part of a text that is read where a slot is asked: its segment up to itself, and the memory before it.
+    """The part of a text that is read where a position is asked: its segment up to itself, and the memory before it.
 
-    Slots are counted in the text: the memory is ``oldest`` … ``begin`` − 1, the segment ``begin`` … ``slot``.
+    Positions are counted in the text: the memory is ``oldest`` … ``begin`` − 1, the segment ``begin`` … ``position``.
     """
 
     oldest: int
     begin: int
-    slot: int
+    position: int
 
     @classmethod
-    def before(cls, slot: int, segment: int, memory: int) -> "Sight":
-        """Where a slot stands in a text that is read ``segment`` slots at once."""
-        begin = slot // segment * segment
-        return cls(max(0, begin - memory), begin, slot)
+    def before(cls, position: int, segment: int, memory: int) -> "Sight":
+        """Where a position stands in a text that is read ``segment`` positions at once."""
+        begin = position // segment * segment
+        return cls(max(0, begin - memory), begin, position)
 
     @property
     def keys(self) -> int:
-        """How many slots are read or remembered."""
-        return self.slot + 1 - self.oldest
+        """How many positions are read or remembered."""
+        return self.position + 1 - self.oldest
 
     def mask(self, cuts: Sequence[Sequence[int]]) -> Bool[Tensor, "key"]:
-        """The keys that stand in one of the ``cuts``, each from a slot up to another one."""
-        slots = torch.arange(self.oldest, self.slot + 1)
-        found = torch.zeros_like(slots, dtype=torch.bool)
+        """The keys that stand in one of the ``cuts``, each from a position up to another one."""
+        positions = torch.arange(self.oldest, self.position + 1)
+        found = torch.zeros_like(positions, dtype=torch.bool)
         for first, end in cuts:
-            found |= (slots >= first) & (slots < end)
+            found |= (positions >= first) & (positions < end)
         return found
 
 
 def read_again(model: RememberingModel, ids: Sequence[int], at: Sight,
                inputs: Float[Tensor, "layer #row time model"], cut: Bool[Tensor, "row key"],
                changes: Mapping[str, Change] | None = None) -> Float[Tensor, "row model"]:
-    """What the last layer makes of the slot ``at.slot`` when its segment is read once more, a row each: nobody in the
-    segment looks at the keys that are ``cut``. Segments before are as they were read."""
+    """What the last layer makes of the position ``at.position`` when its segment is read once more, a row each: nobody
+    in the segment looks at the keys that are ``cut``. Segments before are as they were read."""
     module = cast(nn.Module, model)
     memories = model.start().memories
     for memory, states in zip(memories, inputs[:, :, at.oldest:at.begin], strict=True):
         memory.states = states.expand(len(cut), -1, -1)
-    tokens = torch.tensor([ids[at.begin:at.slot + 1]], device=inputs.device).expand(len(cut), -1)
+    tokens = torch.tensor([ids[at.begin:at.position + 1]], device=inputs.device).expand(len(cut), -1)
     points = {"layers.*.attention.scores": blind(cut.to(inputs.device)), **(changes or {})}
     with inference(module), intervene(module, points):
         return model.hidden_states(Batch.continuing(tokens, at.begin - at.oldest), memories)[:, -1]
@@ -141,7 +141,7 @@ def read_again(model: RememberingModel, ids: Sequence[int], at: Sight,
 
 @dataclass(frozen=True, eq=False)
 class Looked:
-    """Where the asked slot looked, a row a way of reading.
+    """Where the asked position looked, a row a way of reading.
 
     Attributes:
         hidden: what the last layer made of it.
@@ -156,7 +156,8 @@ class Looked:
 
 def look(model: RememberingModel, ids: Sequence[int], at: Sight, inputs: Float[Tensor, "layer row time model"],
          cut: Bool[Tensor, "row key"], ways: Sequence[str]) -> Looked:
-    """Read the segment of a slot once more in several ``ways``, a row each, and record where the slot looked."""
+    """Read the segment of a position once more in several ``ways``, a row each, and record where the position
+    looked."""
     with watch(cast(nn.Module, model), "layers.*.attention.weights",
                *(f"layers.*.attention.{term}" for term in TERMS)) as seen:
         hidden = read_again(model, ids, at, inputs, cut, by_row(ways, unshifted()))

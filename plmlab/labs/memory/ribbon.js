@@ -12,14 +12,14 @@ export function bandTitle(zones) {
   return kinds.length > 1 ? "partly in the memory" : ZONES[kinds[0]];
 }
 
-/** The ribbon. `onPoint(slot)` hears the chip under the pointer, `onLeave()` when there is none, `onAct(slot)` a click;
-    `point(slot)` marks a chip; `reveal()` scrolls to the asked one where not all bands fit. */
+/** The ribbon. `onPoint(position)` hears the chip under the pointer, `onLeave()` when there is none, `onAct(position)` a click;
+    `point(position)` marks a chip; `reveal()` scrolls to the asked one where not all bands fit. */
 export function ribbon({ state, narrow, onPoint, onLeave, onAct }) {
-  const chips = state.tokens.map((token, slot) => el("bdi", {
-    class: ["chip", state.zones[slot], slot === state.slot ? "asked" : "", slot === state.fact ? "fact" : "",
-      isCut(state, slot) ? "cut" : ""].filter(Boolean).join(" "),
-    title: `slot ${slot}`,
-    on: { pointerenter: () => onPoint(slot), click: () => onAct(slot) },
+  const chips = state.tokens.map((token, position) => el("bdi", {
+    class: ["chip", state.zones[position], position === state.position ? "asked" : "", position === state.fact ? "fact" : "",
+      isCut(state, position) ? "cut" : ""].filter(Boolean).join(" "),
+    title: `position ${position}`,
+    on: { pointerenter: () => onPoint(position), click: () => onAct(position) },
   }, token));
   const bands = [];
   for (let first = 0; first < chips.length; first += state.segment) {
@@ -31,7 +31,7 @@ export function ribbon({ state, narrow, onPoint, onLeave, onAct }) {
     }
     bands.push(el("div", { class: "band" },
       el("span", { class: "band-name" }, el("b", {}, bandTitle(state.zones.slice(first, end))),
-        end - first > 1 ? `slots ${first} to ${end - 1}` : `slot ${first}`),
+        end - first > 1 ? `positions ${first} to ${end - 1}` : `position ${first}`),
       el("div", { class: "chips" }, ...chips.slice(first, end)),
       el("span", { class: "band-effect" }, effect ? "without it " : "",
         effect ? el("b", {}, chance(effect[2])) : "")));
@@ -41,7 +41,7 @@ export function ribbon({ state, narrow, onPoint, onLeave, onAct }) {
   node.addEventListener("pointerleave", onLeave);
   return {
     node,
-    point: (slot) => chips.forEach((chip, i) => chip.classList.toggle("pointed", i === slot)),
-    reveal: () => { node.scrollTop = chips[state.slot].offsetTop - node.clientHeight / 2; },
+    point: (position) => chips.forEach((chip, i) => chip.classList.toggle("pointed", i === position)),
+    reveal: () => { node.scrollTop = chips[state.position].offsetTop - node.clientHeight / 2; },
   };
 }

@@ -4,7 +4,7 @@ from typing import Any, TypedDict
 
 
 class Reach(TypedDict):
-    """From which layer on a slot can be heard of, and by which one; ``cut``: with what the reader cut."""
+    """From which layer on a position can be heard of, and by which one; ``cut``: with what the reader cut."""
 
     level: list[int]
     via: Any
@@ -26,9 +26,9 @@ class Way(Said):
 
 
 class Effects(TypedDict):
-    """The word's probability with some slots cut out, [first, end, probability] each."""
+    """The word's probability with some positions cut out, [first, end, probability] each."""
 
-    slots: list[list[Any]]
+    positions: list[list[Any]]
     segments: list[list[Any]]
 
 
@@ -41,18 +41,19 @@ class Guess(TypedDict):
 
 
 class Sent(TypedDict):
-    """Where the slot looked, as 32-bit floats."""
+    """Where the position looked, as 32-bit floats."""
 
     weights: bytes
     terms: bytes
 
 
 class State(Sent):
-    """What is drawn of the ``slot`` that is asked, whose segment ``begin``s there and remembers from ``oldest`` on."""
+    """What is drawn of the ``position`` that is asked, whose segment ``begin``s there and remembers from ``oldest``
+    on."""
 
     tokens: list[str]
     names: list[str]
-    slot: int
+    position: int
     begin: int
     oldest: int
     segment: int
@@ -61,7 +62,7 @@ class State(Sent):
     given: bool
     fact: int | None
     zones: list[str]
-    causes: list[int]
+    rule_ids: list[int]
     sentences: dict[str, str]
     cut: list[bool]
     without: str

@@ -1,4 +1,4 @@
-// What the Memory Lab says in words: of a slot and what became of it, of the way that information took, of an answer.
+// What the Memory Lab says in words: of a position and what became of it, of the way that information took, of an answer.
 
 import { fill } from "../shared/lab.js";
 import { chance } from "../shared/softmax.js";
@@ -12,7 +12,7 @@ export const WAYS = {
   unshifted: "distances not shifted by the memory",
 };
 export const CLICKS = {
-  ask: "asks there", before: "cuts all before it", slot: "cuts it out", segment: "cuts its segment out",
+  ask: "asks there", before: "cuts all before it", position: "cuts it out", segment: "cuts its segment out",
 };
 const MOVED = 0.05;
 const KNOWS = 0.5;
@@ -23,24 +23,24 @@ const quoted = (text, role) => [plain("“"), { text, role }, plain("”")];
 /** Whether anything is cut or away. */
 export const isChanged = (state) => state.without !== "" || state.cut.some(Boolean);
 
-/** Whether a slot of the text is cut out of what the asked slot's segment reads. */
-export const isCut = (state, slot) => Boolean(state.cut[slot - state.oldest]) && slot !== state.slot;
+/** Whether a position of the text is cut out of what the asked position's segment reads. */
+export const isCut = (state, position) => Boolean(state.cut[position - state.oldest]) && position !== state.position;
 
-/** The slots of the shortest way from a slot to the asked one, both included; [] where there is none. */
-export function way({ reach, slot }, from) {
+/** The positions of the shortest way from a position to the asked one, both included; [] where there is none. */
+export function way({ reach, position }, from) {
   if (reach.level[from] < 0) return [];
   const found = [from];
-  while (found.at(-1) !== slot) found.push(reach.via[found.at(-1)]);
+  while (found.at(-1) !== position) found.push(reach.via[found.at(-1)]);
   return found;
 }
 
-/** What a layer of the asked slot can have heard of another slot, and by which way, as pieces. */
+/** What a layer of the asked position can have heard of another position, and by which way, as pieces. */
 export function reachSaid(state, layer, key) {
   const level = state.reach.level[key];
-  const query = quoted(state.names[state.slot], "query");
+  const query = quoted(state.names[state.position], "query");
   const other = quoted(state.names[key], "key");
   if (level === 0) return [plain(`Layer ${layer} of `), ...query, plain(" knows its own word, from below.")];
-  if (key > state.slot) return [...other, plain(" comes later: no layer has heard of it.")];
+  if (key > state.position) return [...other, plain(" comes later: no layer has heard of it.")];
   if (level < 0 || level > layer + 1) {
     const from = level < 0 ? "" : `; layer ${level - 1} is the first that can`;
     return [plain(`Layer ${layer} of `), ...query, plain(" cannot have heard of "), ...other, plain(
@@ -61,32 +61,32 @@ export function reachSaid(state, layer, key) {
     plain("."), ...lost];
 }
 
-/** Why the asked slot may look at another one, or may not; whether that is cut; as pieces. */
+/** Why the asked position may look at another one, or may not; whether that is cut; as pieces. */
 export function reasonSaid(state, key) {
-  if (key === state.slot) {
+  if (key === state.position) {
     const next = state.given ? "the next word of the text is"
       : "nothing follows it in the text, and the model’s likeliest word is";
     return [...quoted(state.names[key], "query"), plain(` is asked: ${next} “${state.word}”.`)];
   }
-  const names = { query: `“${state.names[state.slot]}”`, key: `“${state.names[key]}”`,
-    steps: Math.abs(state.slot - key) };
-  const pieces = fill(state.sentences[state.causes[key]], names);
-  const distance = key < state.slot ? [plain(` It stands ${plural(state.slot - key, "slot")} before.`)] : [];
+  const names = { query: `“${state.names[state.position]}”`, key: `“${state.names[key]}”`,
+    steps: Math.abs(state.position - key) };
+  const pieces = fill(state.sentences[state.rule_ids[key]], names);
+  const distance = key < state.position ? [plain(` It stands ${plural(state.position - key, "position")} before.`)] : [];
   const cut = isCut(state, key)
     ? [plain(" You cut it out: when this segment is read, nobody looks at it.")] : [];
   return [...pieces, ...distance, ...cut];
 }
 
-/** The slots that were cut out together with a slot to see what they matter, [first, end, p]; undefined for none. */
-export const effectOf = ({ effects }, key) => effects.slots.find(([first, end]) => key >= first && key < end);
+/** The positions that were cut out together with a position to see what they matter, [first, end, p]; undefined for none. */
+export const effectOf = ({ effects }, key) => effects.positions.find(([first, end]) => key >= first && key < end);
 
-/** How strongly a slot is looked at, and what its loss does, as pieces; `looks` are [layer, weight], and `whose` they
+/** How strongly a position is looked at, and what its loss does, as pieces; `looks` are [layer, weight], and `whose` they
     are is told in words. */
 export function weightSaid(state, key, looks, whose) {
   const effect = effectOf(state, key);
   if (!looks.length || !effect) return [];
   const [first, end, p] = effect;
-  const which = end - first > 1 ? `slots ${first} to ${end - 1} (cut together)` : "it";
+  const which = end - first > 1 ? `positions ${first} to ${end - 1} (cut together)` : "it";
   const weights = looks.map(([layer, weight]) => `${weight.toFixed(2)} in layer ${layer}`).join(", ");
   return [plain(` It is looked at with a weight of ${weights} (${whose}). With ${which} cut out, “${state.word}” has ${
     chance(p)} instead of ${chance(state.answers[0].p)}.`)];
@@ -114,18 +114,18 @@ export function answerSaid(state) {
 /** What is changed now, in a few words. */
 export function changeSaid(state, cuts) {
   const parts = cuts.map(([first, end]) => {
-    if (end - first === 1) return `“${state.names[first] ?? `slot ${first}`}” cut out`;
-    return first === 0 ? `all before slot ${end} dropped` : `slots ${first} to ${end - 1} cut out`;
+    if (end - first === 1) return `“${state.names[first] ??}`position ${first}`}” cut out`;
+    return first === 0 ? `all before position ${end} dropped` : `positions ${first} to ${end - 1} cut out`;
   });
   if (state.without) parts.push(WAYS[state.without]);
   return parts.join("; ");
 }
 
-/** The cuts after a click on a slot: all before it (in the place of another such cut), the slot, or its segment; what
+/** The cuts after a click on a position: all before it (in the place of another such cut), the position, or its segment; what
     is cut already is mended. */
 export function cutsWith(cuts, click, key, segment) {
   const begin = Math.floor(key / segment) * segment;
-  const fresh = { before: [0, key], slot: [key, key + 1], segment: [begin, begin + segment] }[click];
+  const fresh = { before: [0, key], position: [key, key + 1], segment: [begin, begin + segment] }[click];
   const same = (one) => one[0] === fresh[0] && one[1] === fresh[1];
   if (cuts.some(same)) return cuts.filter((one) => !same(one));
   if (fresh[1] <= fresh[0]) return cuts;
@@ -141,9 +141,9 @@ export function tallySaid(tally) {
   const places = [["in the own segment", segment], ["in the memory", memory], ["beyond it", beyond]]
     .filter(([, [, of]]) => of).map(([place, one]) => `${share(one)} with the fact ${place}`);
   const [before, then, of] = tally.cut;
-  const kept = then >= before / 5 && then > 0 ? " What other slots had read of it is remembered too." : "";
+  const kept = then >= before / 5 && then > 0 ? " What other positions had read of it is remembered too." : "";
   const cut = of ? ` Of ${of} with the fact in the memory, asked within one segment, ${before} are right, and ${then
-  } once each slot of that word is cut out.${kept}` : "";
+  } once each position of that word is cut out.${kept}` : "";
   return `One text proves nothing. Over all questions of the texts at hand, the right word comes first in ${
     places.join(", ")}.${cut}`;
 }

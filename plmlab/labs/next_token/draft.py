@@ -10,19 +10,19 @@ from plmlab.text.tokenizers import Tokenizer
 class Script:
     """How a text becomes a model's tokens, and tokens become text again.
 
-    ``spell`` puts what a person types into the spelling that the model was trained on.
+    ``set_spelling`` puts what a person types into the spelling that the model was trained on.
     """
 
     def __init__(self, tokenizer: Tokenizer, spell: Callable[[str], str] = str) -> None:
-        self.tokenizer, self.spell = tokenizer, spell
+        self.tokenizer, self.set_spelling = tokenizer, spell
 
     def read(self, text: str) -> list[int]:
         """The ids of a text, once it is spelled as the model knows it, without a start token."""
-        return self.tokenizer.encode(self.spell(text))
+        return self.tokenizer.encode(self.set_spelling(text))
 
     def unknown(self, text: str) -> list[str]:
         """The words of a text that can only be read as [UNK]."""
-        spelled, unk = self.spell(text), self.tokenizer.vocab.unk
+        spelled, unk = self.set_spelling(text), self.tokenizer.vocab.unk
         ids, offsets = self.tokenizer.encode(spelled), self.tokenizer.offsets(spelled)
         words = [spelled[start:end] for id, (start, end) in zip(ids, offsets, strict=True) if id == unk]
         return [word for word in words if self.tokenizer.backend.token_to_id(word) != unk]

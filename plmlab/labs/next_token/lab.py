@@ -9,7 +9,7 @@ import traitlets
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from plmlab.decode import Rereading, distribution, greedy, sample
+from plmlab.decode import UncachedLM, distribution, greedy, sample
 from plmlab.interpret.distances import kl_divergence
 from plmlab.interpret.logit_lens import Column, Lens, ResidualStream, language_model, residual_stream
 from plmlab.labs.base import Change, Computed, Lab
@@ -22,7 +22,7 @@ from plmlab.labs.shared.tokens import labels, names_of
 from plmlab.text.printable import SPACE
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.world import World
-from plmlab.world.datasets.best_reader import BestReader
+from plmlab.world.datasets.bayes_optimal import BayesOptimalPredictor
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -37,7 +37,7 @@ class NextTokenLab(Lab):
     """The reader types, and the distribution of the next token moves.
 
     Temperature and cuts weigh the model's logits anew without the model; a click on a bar writes its token; and the
-    logit lens shows what each layer would say after each slot.
+    logit lens shows what each layer would say after each position.
 
     Args:
         model: a GPT or GPT-2, of plmlab or of ``transformers``, or a recurrent language model.
@@ -48,7 +48,7 @@ class NextTokenLab(Lab):
         split: which of the world's distributions.
         presets: texts to try, by title; beginnings of the world's sentences if None and there is a world.
         seed: of what is sampled.
-        traits: what the reader can set: ``temperature``, ``top_k`` (None: all), ``top_p``, ``max_tokens`` (slots of
+        traits: what the reader can set: ``temperature``, ``top_k`` (None: all), ``top_p``, ``max_tokens`` (positions of
             the lens).
     """
 
@@ -67,7 +67,8 @@ class NextTokenLab(Lab):
                  text: str | None = None, *, world: World | None = None, split: str = "train",
                  presets: Mapping[str, str] | None = None, seed: int = 0, **traits: Any) -> None:
         self.model, self.tokenizer = language_model(model, tokenizer)
-        self.best = None if world is None else BestReader(world, split, self.tokenizer, self.model.config.vocab)
+        self.best = None if world is None else BayesOptimalPredictor(world, split, self.tokenizer,
+                                                                     self.model.config.vocab)
         self.script = Script(self.tokenizer, partial(spelled, world=world) if world else str)
         self.generator = torch.Generator().manual_seed(seed)
         self.stream: ResidualStream | None = None
@@ -116,7 +117,7 @@ class NextTokenLab(Lab):
         it fails; one that was made on another text is not heard, since messages of the browser's may come as one."""
         request = self.request if "request" in change.tried else {}
         if self.max_tokens < 1:
-            raise ValueError(f"max_tokens is {self.max_tokens}: the lens needs 1 slot or more")
+            raise ValueError(f"max_tokens is {self.max_tokens}: the lens needs 1 position or more")
         draft = self._draft
         if draft is None or draft.text != self.text:
             draft = Draft.typed(self.text, self.script)
@@ -150,7 +151,7 @@ class NextTokenLab(Lab):
         def logits(texts: Int[Tensor, "1 time"]) -> Float[Tensor, "1 vocab"]:
             return residual_stream(self.model, texts[0].tolist()).logits.double()[None]
 
-        writer, prompt, vocab = Rereading(logits), torch.tensor([list(ids)]), self.tokenizer.vocab
+        writer, prompt, vocab = UncachedLM(logits), torch.tensor([list(ids)]), self.tokenizer.vocab
         if greedily:
             said = greedy(writer, prompt, vocab, length=1, banned=())[0]
         else:
@@ -202,7 +203,7 @@ class NextTokenLab(Lab):
                 "entropy": entropy(expected.values()), "said": said}
 
     def _lens_state(self, stream: ResidualStream) -> LensState:
-        """The lens of the last slots, and what stands behind each of them in the text."""
+        """The lens of the last positions, and what stands behind each of them in the text."""
         columns = self._lens.columns(stream, self.max_tokens)
         tokens = labels(self.tokenizer, stream.ids)
         first = len(tokens) - len(columns)
@@ -220,15 +221,16 @@ class NextTokenLab(Lab):
 
     def _note(self, draft: Draft) -> str:
         """What the reader should know of this text."""
-        notes, slots = [], len(draft.ids)
-        room = getattr(self.model.config, "time", slots)
+        notes, positions = [], len(draft.ids)
+        room = getattr(self.model.config, "time", positions)
         if draft.unknown:
             notes.append(unread(draft.unknown, len(self.tokenizer)))
-        if slots > room:
-            notes.append(f"The text has {slots:,} tokens and the model {room:,} positions: it reads the last {room:,} "
+        if positions > room:
+            notes.append(f"The text has {positions:,} tokens and the model {room:,} positions: it reads the last "
+                         f"{room:,} "
                          "only; the text keeps them all.")
-        if min(slots, room) > self.max_tokens:
-            notes.append(f"The lens shows the last {self.max_tokens} slots.")
+        if min(positions, room) > self.max_tokens:
+            notes.append(f"The lens shows the last {self.max_tokens} positions.")
         if self._ended(draft.ids):
             notes.append("The model has said that the text ends here. Undo, or type, to go on.")
         elif draft.text.endswith(" ") and self.tokenizer.tokens(draft.ids[-1:])[0].strip(SPACE) == "":

@@ -1,4 +1,4 @@
-// The logit lens: after each slot, what every layer would say, were it the last.
+// The logit lens: after each position, what every layer would say, were it the last.
 
 import { clamp, el } from "../shared/dom.js";
 import { ramp, scaleBar, sequential, walk } from "../shared/heat.js";
@@ -17,32 +17,32 @@ export function settledAt(column) {
   return at;
 }
 
-/** The title over the lens: what it shows of one slot. */
-export function lensFinding({ columns, names, layers }, slot) {
-  const column = columns[slot];
+/** The title over the lens: what it shows of one position. */
+export function lensFinding({ columns, names, layers }, position) {
+  const column = columns[position];
   const [token] = column.at(-1).likeliest[0];
   const at = settledAt(column);
   const from = at === 0 ? "already in the embedding"
     : at === column.length - 1 ? `only in the last layer, ${layers[at]}` : `from ${layers[at]} on`;
-  return `After “${names[slot]}” comes “${token}”: ${from}`;
+  return `After “${names[position]}” comes “${token}”: ${from}`;
 }
 
 /** What one cell says, and what its layer has changed, as pieces: [{ text, role }]. */
-export function lensSaid({ columns, names, layers, tokens }, { row, column: slot }) {
-  const column = columns[slot];
+export function lensSaid({ columns, names, layers, tokens }, { row, column: position }) {
+  const column = columns[position];
   const [here, before, last] = [column[row], column[row - 1], column.at(-1)];
   const [token, p] = here.likeliest[0];
   const [final, sure] = last.likeliest[0];
   const plain = (text) => ({ text, role: "" });
   const said = (text) => ({ text, role: "said" });
-  const pieces = [plain("After "), { text: names[slot], role: "query" }, plain(`, ${row ? "" : "the "}${layers[row]} ` +
+  const pieces = [plain("After "), { text: names[position], role: "query" }, plain(`, ${row ? "" : "the "}${layers[row]} ` +
     `${row === column.length - 1 ? "says" : "would say"} `), said(token), plain(` with ${chance(p)}`)];
   if (before) {
     const [was, share] = before.likeliest[0];
     pieces.push(...(was === token ? [plain(`; so did ${named(layers, row - 1)}, with ${chance(share)}.`)]
       : [plain(`; ${named(layers, row - 1)} still said `), said(was), plain(` with ${chance(share)}.`)]));
   } else {
-    pieces.push(plain(token === tokens[slot] ? ": input and output share one matrix, and a token is most like itself."
+    pieces.push(plain(token === tokens[position] ? ": input and output share one matrix, and a token is most like itself."
       : "; it knows the token and its place, and nothing of the others."));
   }
   if (row === column.length - 1) pieces.push(plain(" This is the model's answer."));
@@ -51,7 +51,7 @@ export function lensSaid({ columns, names, layers, tokens }, { row, column: slot
       : " Layers above change their mind, and come back to it."));
   } else {
     pieces.push(plain(" What the model says in the end, "), said(final), plain(` with ${chance(sure)}, has rank ` +
-      `${number(here.rank)} here${before ? `, after ${number(before.rank)} below` : ""}, ` +
+      `${number(here.rank)} here${before ?}`, after ${number(before.rank)} below` : ""}, ` +
       `with ${chance(here.p)}.`));
   }
   return pieces;
@@ -68,7 +68,7 @@ export function shadeOf(p, colours) {
   return { paper: `rgb(${parts.join(",")})`, ink: light > 0.179 ? "#000" : "#fff" };
 }
 
-/** The lens as a grid, layers down and slots across, that mouse and keyboard walk alike. */
+/** The lens as a grid, layers down and positions across, that mouse and keyboard walk alike. */
 export function lensOf({ lens, room, start }) {
   const { layers, tokens, columns, next } = lens;
   const colours = ramp(sequential());
@@ -86,7 +86,7 @@ export function lensOf({ lens, room, start }) {
   const marks = layers.map((name) => el("span", { class: "layer", role: "rowheader" }, name));
   const cells = layers.map((_, row) => tokens.map((_, column) => cellAt(row, column)));
   const answers = next.map((token) => el("bdi", { class: token === null ? "came none" : "came" }, token ?? "?"));
-  const grid = el("div", { class: "lens-grid", role: "grid", "aria-label": "what each layer would say after each slot",
+  const grid = el("div", { class: "lens-grid", role: "grid", "aria-label": "what each layer would say after each position",
     "aria-rowcount": layers.length, "aria-colcount": tokens.length,
     style: `grid-template-columns:${LABEL}px repeat(${tokens.length}, ${wide}px)` },
   el("div", { class: "line", role: "presentation" }, el("span", { class: "layer" }, "after"), ...heads),

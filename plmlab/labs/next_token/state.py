@@ -23,7 +23,7 @@ class Beside(TypedDict):
 
 
 class Cell(TypedDict):
-    """What a layer would say at a slot, and how it ranks what the model says in the end."""
+    """What a layer would say at a position, and how it ranks what the model says in the end."""
 
     likeliest: list[list[Any]]
     rank: int
@@ -31,7 +31,7 @@ class Cell(TypedDict):
 
 
 class LensState(TypedDict):
-    """The lens of the last slots, and what stands ``next`` to each of them in the text."""
+    """The lens of the last positions, and what stands ``next`` to each of them in the text."""
 
     layers: list[str]
     tokens: list[str]

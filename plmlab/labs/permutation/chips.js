@@ -14,16 +14,16 @@ const PITCH = { low: 46, high: 92 };
 /** The place of the order that a point, `x` px from the first, lies in. */
 export const placeAt = (x, pitch, count) => clamp(Math.floor(x / pitch), 0, count - 1);
 
-/** Where everything stands, in px: `room` is the width at hand, `slots` how many chips stand in a row. */
-export function columnsOf(room, slots) {
+/** Where everything stands, in px: `room` is the width at hand, `positions` how many chips stand in a row. */
+export function columnsOf(room, positions) {
   const label = room < 620 ? LABEL.narrow : LABEL.wide;
-  const pitch = clamp(Math.floor((room - label - SUM - 4) / slots), PITCH.low, PITCH.high);
-  return { label, pitch, template: `${label}px repeat(${slots}, ${pitch}px) ${SUM}px` };
+  const pitch = clamp(Math.floor((room - label - SUM - 4) / positions), PITCH.low, PITCH.high);
+  return { label, pitch, template: `${label}px repeat(${positions}, ${pitch}px) ${SUM}px` };
 }
 
-/** What a slot is at a step: "asked", or "seen" once it was said, or "unseen". */
-export function markOf(order, step, slot) {
-  const place = order.indexOf(slot);
+/** What a position is at a step: "asked", or "seen" once it was said, or "unseen". */
+export function markOf(order, step, position) {
+  const place = order.indexOf(position);
   return place === step - 1 ? "asked" : place < step - 1 ? "seen" : "unseen";
 }
 
@@ -36,8 +36,8 @@ function lines(order, count, pitch, asked) {
   const way = (from, to) =>
     `M${middle(from)} 0C${middle(from)} ${LINES * 0.55} ${middle(to)} ${LINES * 0.45} ${middle(to)} ${LINES}`;
   const special = [0, 1].map((i) => svg("path", { class: "link special", d: way(count + i, i) }));
-  return [...special, ...order.map((slot, place) =>
-    svg("path", { class: `link${slot === asked ? " asked" : ""}`, d: way(slot, place + 2) }))];
+  return [...special, ...order.map((position, place) =>
+    svg("path", { class: `link${position === asked ? " asked" : ""}`, d: way(position, place + 2) }))];
 }
 
 /**
@@ -47,20 +47,20 @@ export function orderPanel({ state, step, room, disabled, onOrder, onStep }) {
   const { tokens, names, steps } = state;
   const count = steps.length;
   const { label, pitch, template } = columnsOf(room, count + 2);
-  const asked = steps[step - 1].slot;
+  const asked = steps[step - 1].position;
   const bdi = (text) => el("bdi", {}, text);
   const special = (i) => el("div", { class: "chip special", title: "given from the start" }, bdi(tokens[count + i]));
 
-  const sentence = tokens.slice(0, count).map((token, slot) =>
-    el("div", { class: `chip ${markOf(state.order, step, slot)}`, "data-slot": slot, title: names[slot] }, bdi(token)));
+  const sentence = tokens.slice(0, count).map((token, position) =>
+    el("div", { class: `chip ${markOf(state.order, step, position)}`, "data-position": position, title: names[position] }, bdi(token)));
   const numbers = Array.from({ length: count }, () => el("div", { class: "number" }));
   const given = () => el("div", { class: "number" }, "given");
   const links = svg("svg", { width: (count + 2) * pitch, height: LINES, "aria-hidden": "true" });
 
-  const chips = new Map(state.order.map((slot, place) => [slot, el("button", {
-    type: "button", class: `chip ${markOf(state.order, step, slot)}`, "data-slot": slot, "data-at": `order-${slot}`,
-    title: names[slot], "aria-current": place === step - 1 ? "step" : null, style: `width:${pitch - 6}px`,
-  }, bdi(tokens[slot]))]));
+  const chips = new Map(state.order.map((position, place) => [position, el("button", {
+    type: "button", class: `chip ${markOf(state.order, step, position)}`, "data-position": position, "data-at": `order-${position}`,
+    title: names[position], "aria-current": place === step - 1 ? "step" : null, style: `width:${pitch - 6}px`,
+  }, bdi(tokens[position]))]));
   const track = el("div", { class: `order${disabled ? "" : " movable"}`, role: "group",
     style: `grid-column:span ${count}`, "aria-label": "the order: drag a word, or move it with the arrow keys" },
   ...chips.values());
@@ -72,11 +72,11 @@ export function orderPanel({ state, step, room, disabled, onOrder, onStep }) {
     show(order);
   };
   const show = (order) => {
-    order.forEach((slot, at) => {
-      const chip = chips.get(slot);
-      numbers[slot].textContent = String(at + 1);
+    order.forEach((position, at) => {
+      const chip = chips.get(position);
+      numbers[position].textContent = String(at + 1);
       chip.style.left = `${at * pitch + 3}px`;
-      chip.setAttribute("aria-label", `${names[slot]}, said as number ${at + 1} of ${count}` +
+      chip.setAttribute("aria-label", `${names[position]}, said as number ${at + 1} of ${count}` +
         `${disabled ? "" : "; the arrow keys move it, Enter goes to its step"}`);
     });
     links.replaceChildren(...lines(order, count, pitch, asked));
@@ -94,8 +94,8 @@ export function orderPanel({ state, step, room, disabled, onOrder, onStep }) {
   track.addEventListener("pointerdown", (event) => {
     const chip = event.target.closest("button");
     if (!chip || disabled || event.button !== 0) return;
-    const slot = Number(chip.dataset.slot);
-    held = { chip, slot, from: current.indexOf(slot), x: event.clientX, moving: false };
+    const position = Number(chip.dataset.position);
+    held = { chip, position, from: current.indexOf(position), x: event.clientX, moving: false };
     chip.setPointerCapture(event.pointerId);
   });
   track.addEventListener("pointermove", (event) => {
@@ -109,11 +109,11 @@ export function orderPanel({ state, step, room, disabled, onOrder, onStep }) {
   });
   track.addEventListener("pointerup", (event) => {
     if (!held) return;
-    const { slot, moving } = held;
+    const { position, moving } = held;
     const order = moving ? preview(event) : current;
     release();
     if (String(order) !== String(current)) onOrder(order);
-    else if (!moving) onStep(order.indexOf(slot) + 1);
+    else if (!moving) onStep(order.indexOf(position) + 1);
     show(order);
   });
   track.addEventListener("pointercancel", () => {
@@ -123,8 +123,8 @@ export function orderPanel({ state, step, room, disabled, onOrder, onStep }) {
   track.addEventListener("keydown", (event) => {
     const chip = event.target.closest("button");
     if (!chip) return;
-    const slot = Number(chip.dataset.slot);
-    const from = current.indexOf(slot);
+    const position = Number(chip.dataset.position);
+    const from = current.indexOf(position);
     const to = placeAfter(event.key, from, count);
     if (event.key === "Enter" || event.key === " ") onStep(from + 1);
     else if (to === null) return;
@@ -134,7 +134,7 @@ export function orderPanel({ state, step, room, disabled, onOrder, onStep }) {
   });
   if (disabled) track.addEventListener("click", (event) => {
     const chip = event.target.closest("button");
-    if (chip) onStep(state.order.indexOf(Number(chip.dataset.slot)) + 1);
+    if (chip) onStep(state.order.indexOf(Number(chip.dataset.position)) + 1);
   });
 
   const blank = () => el("div", {});
@@ -149,7 +149,7 @@ export function orderPanel({ state, step, room, disabled, onOrder, onStep }) {
   place(state.order);
   const node = el("div", { class: "panel" },
     el("div", { class: "scroll" }, el("div", { class: "table orders", style: `grid-template-columns:${template}` },
-      tableRow("slot", [...tokens.map((_, slot) => el("div", { class: "number" }, String(slot))), blank()]),
+      tableRow("position", [...tokens.map((_, position) => el("div", { class: "number" }, String(position))), blank()]),
       tableRow("the sentence", [...sentence, special(0), special(1), blank()]),
       tableRow("said as number", [...numbers, given(), given(), blank()]),
       el("div", { class: "row" }, el("div", { class: "name" }),

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from math import log
 
 from plmlab.world import World
-from plmlab.world.datasets.best_reader import BestReader, Distribution
+from plmlab.world.datasets.bayes_optimal import BayesOptimalPredictor, Distribution
 from plmlab.world.probability.automaton import FINAL, Automaton
 from plmlab.world.probability.posterior import NotInGrammar
 
 
-def beliefs(reader: BestReader, words: Sequence[str], order: Sequence[int]) -> list[Distribution | None]:
+def beliefs(reader: BayesOptimalPredictor, words: Sequence[str], order: Sequence[int]) -> list[Distribution | None]:
     """Step by step, the exact distribution of the word that is said, given those said before it, each at its place, and
     how many there are; None where no sentence of that length has them."""
     found: list[Distribution | None] = []

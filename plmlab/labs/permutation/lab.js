@@ -12,7 +12,7 @@ import { listedInQuotes } from "../shared/words.js";
 
 const BESIDE = 780;
 const GAP = 40;
-const GIVEN = "The sentence is not shuffled: each word keeps its slot, and only the order in which words are said changes. " +
+const GIVEN = "The sentence is not shuffled: each word keeps its position, and only the order in which words are said changes. " +
   "[SEP] and [CLS] come first, so that the length is known: then the probabilities of a perfect model multiply to the " +
   "same number, whatever the order.";
 
@@ -56,15 +56,15 @@ function stepper(choose) {
 
 /** What is believed of the word that is said at a step. */
 function beliefOf(state, step) {
-  const { slot, left, right, belief } = state.steps[step - 1];
+  const { position, left, right, belief } = state.steps[step - 1];
   const seen = [...left, ...right].sort((a, b) => a - b).map((one) => state.names[one]);
-  const given = `${seen.length ? `${listedInQuotes(seen)}, each at its place, and ` : ""}the length`;
+  const given = `${seen.length ?}`${listedInQuotes(seen)}, each at its place, and ` : ""}the length`;
   return el("div", {},
     el("h4", {}, `What is to be said, given ${given}${state.leak ? ", and itself" : ""}?`),
     el("p", { class: "legend-line" }, el("span", {}, el("i", { class: "model" }), state.leak ? "the leaking model" : "the model"),
       ...(belief.kl === null ? [] : [el("span", {}, el("i", { class: "best" }),
         "the best possible reader (exact)")])),
-    reader("", belief, state.names[slot]),
+    reader("", belief, state.names[position]),
     ...(belief.kl === null && state.why_not ? [el("p", { class: "note" },
       `There is no exact reader here. ${state.why_not}`)] : []));
 }
@@ -104,11 +104,11 @@ export default lab({
   });
   const drawMasks = (state, step) => keepingFocus(masks, () => {
     view.squares = squares({ state, byOrder: model.get("by_order"), room: view.room, font: parts.node,
-      onRow: (slot) => slot < state.steps.length && goTo(state.order.indexOf(slot) + 1) });
+      onRow: (position) => position < state.steps.length && goTo(state.order.indexOf(position) + 1) });
     masks.replaceChildren(view.squares.node);
     pointMasks(state, step);
   });
-  const pointMasks = ({ steps: all }, step) => view.squares.point({ q: all[step - 1].slot, k: all[step - 1].slot });
+  const pointMasks = ({ steps: all }, step) => view.squares.point({ q: all[step - 1].position, k: all[step - 1].position });
   const drawOrders = (state) => keepingFocus(orders, () => {
     const width = view.room >= BESIDE ? Math.floor((view.room - GAP) / 2) : view.room;
     orders.replaceChildren(

@@ -22,7 +22,7 @@ from plmlab.labs.shared.beliefs import belief_state
 from plmlab.labs.shared.masks import mask_state
 from plmlab.labs.shared.sentence import SentenceLab, beginning
 from plmlab.labs.shared.tokens import names_of
-from plmlab.world.datasets.best_reader import BestReader
+from plmlab.world.datasets.bayes_optimal import BayesOptimalPredictor
 
 if TYPE_CHECKING:
     from plmlab.world import World
@@ -83,7 +83,7 @@ class PermutationLab(SentenceLab):
             check_two_streams(leaking, self.tokenizer, "leaking")
             if readable(leaking).vocab != size:
                 raise ValueError("leaking has a vocabulary of another size; give a model of the same tokenizer")
-        self.best = None if world is None else BestReader(world, split, self.tokenizer, size)
+        self.best = None if world is None else BayesOptimalPredictor(world, split, self.tokenizer, size)
         self._paid = lru_cache(8)(self._in_all_orders)
         offered = list(presets or ()) if world is None or presets is not None else things_to_try(world, split)
         tries = [{"title": one.title} | one.traits() for one in offered]
@@ -96,7 +96,7 @@ class PermutationLab(SentenceLab):
         """The words in their order, and what they cost the model and the best possible reader."""
         if not self.state:
             return self.message
-        said = " → ".join(self.state["tokens"][step["slot"]] for step in self.state["steps"])
+        said = " → ".join(self.state["tokens"][step["position"]] for step in self.state["steps"])
         model, best = self.state["steps"][-1]["sums"]
         return f"{said}: {model:.2f} nats" + ("" if best is None else f", the best possible reader {best:.2f}")
 
@@ -128,14 +128,14 @@ class PermutationLab(SentenceLab):
         tokens = self._labels([*ids, vocab.need("sep"), vocab.need("cls")])
         words = tokens[:len(ids)]
         made = example(ids, order, vocab, leak=self.leak)
-        assert made.query_visible is not None
+        assert made.query_stream_mask is not None
         logits = logits_of(model, in_orders(ids, [order], vocab, leak=self.leak))[0]
         nats = None if self.world is None else exact.surprisal(self.world, self.split, words)
         steps = self._steps(ids, words, order, logits)
         return {
             "tokens": tokens, "names": names_of(tokens), "order": order, "leak": self.leak, "steps": steps,
             "masks": [mask_state(title, visible) for title, visible in
-                      zip(STREAMS, (made.visible, made.query_visible), strict=True)],
+                      zip(STREAMS, (made.visible, made.query_stream_mask), strict=True)],
             "exact": nats, "why_not": self._why_not(words, nats),
             "orders": self._many(ids, order, steps[-1]["sums"][0]),
             "question": QUESTION, "answer": answer(orders.steps(order)[-1], words, self.leak),
@@ -144,9 +144,9 @@ class PermutationLab(SentenceLab):
 
     def _steps(self, ids: Words, words: Sequence[str], order: Sequence[int], logits: Float[Tensor, "time vocab"],
                ) -> list[Step]:
-        """Step by step the slot that is said, those said before on its left and right, what is believed there, and what
-        the word and all up to it cost: by the model, and by the best possible reader (None for an impossible word, or
-        where there is no such reader)."""
+        """Step by step the position that is said, those said before on its left and right, what is believed there, and
+        what the word and all up to it cost: by the model, and by the best possible reader (None for an impossible word,
+        or where there is no such reader)."""
         best = [None] * len(ids) if self.best is None else exact.beliefs(self.best, words, order)
         found = list[Step]()
         paid, least = 0.0, None if self.best is None else 0.0
@@ -157,7 +157,8 @@ class PermutationLab(SentenceLab):
             assert own is not None
             costs = own["nats"], _nats(own["best"])
             paid, least = paid + costs[0], None if least is None or costs[1] is None else least + costs[1]
-            found.append({"slot": step.place, "left": step.left, "right": step.right, "belief": belief, "costs": costs,
+            found.append({"position": step.place, "left": step.left, "right": step.right, "belief": belief,
+                          "costs": costs,
                           "sums": (paid, least)})
         return found
 

@@ -10,8 +10,8 @@ from torch.nn import functional as F
 from plmlab.example import IGNORE, Batch, Example
 from plmlab.interpret.readable import OurModel, inference, readable
 from plmlab.models.registry import architecture_of
-from plmlab.objectives.layouts import query_streams
-from plmlab.objectives.permuted import leaking, said_in
+from plmlab.objectives.layouts import plm_input
+from plmlab.objectives.permuted import predict_all_in_order, with_leak
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.visibility import AttentionMask
@@ -20,8 +20,8 @@ from plmlab.weights import device_of
 
 def example(ids: Sequence[int], order: Sequence[int], vocab: Vocabulary, *, leak: bool = False) -> Example:
     """The words ``ids``, each to be said, in an order of their places; with a ``leak`` each sees itself."""
-    made = said_in(order, ids, vocab=vocab)
-    return leaking(made) if leak else made
+    made = predict_all_in_order(order, ids, vocab=vocab)
+    return with_leak(made) if leak else made
 
 
 def in_orders(ids: Sequence[int], orders: Sequence[Sequence[int]], vocab: Vocabulary, *, leak: bool = False,
@@ -32,21 +32,22 @@ def in_orders(ids: Sequence[int], orders: Sequence[Sequence[int]], vocab: Vocabu
     known = rank[:, None, :] <= rank[:, :, None]
     before = rank[:, None, :] < rank[:, :, None]
 
-    def rows(slots: Int[Tensor, "time"]) -> Int[Tensor, "batch time"]:
-        return slots.expand(len(orders), -1)
+    def rows(positions: Int[Tensor, "time"]) -> Int[Tensor, "batch time"]:
+        return positions.expand(len(orders), -1)
 
-    return Batch(rows(one.tokens), one.positions[None], rows(one.segments), AttentionMask(pairs=known),
-                 rows(one.targets), query_visible=AttentionMask(pairs=known if leak else before))
+    return Batch(rows(one.tokens), one.position_ids[None], rows(one.segments), AttentionMask(pairs=known),
+                 rows(one.targets), query_stream_mask=AttentionMask(pairs=known if leak else before))
 
 
 def ranks(orders: Sequence[Sequence[int]], time: int) -> Int[Tensor, "batch time"]:
-    """The place of each slot in each order; the slots that an order does not name, behind the others, come first."""
+    """The place of each position in each order; the positions that an order does not name, behind the others, come
+    first."""
     first = list(range(len(orders[0]), time))
     return torch.tensor([[*first, *order] for order in orders]).argsort(1)
 
 
 def logits_of(model: nn.Module, batch: Batch) -> Float[Tensor, "batch time vocab"]:
-    """What a model says at each slot, on the CPU."""
+    """What a model says at each position, on the CPU."""
     with inference(model):
         return readable(model).logits(batch.to(device_of(model))).cpu()
 
@@ -65,6 +66,6 @@ def check_two_streams(model: nn.Module, tokenizer: Tokenizer, name: str = "model
         raise ValueError(f"{name} knows {known} tokens, and the tokenizer has {len(tokenizer):,}: is it that of "
                          "another model?")
     ours = isinstance(reads, OurModel) and reads.names_tokens
-    if not (ours and architecture_of(model).gaps is query_streams):
+    if not (ours and architecture_of(model).gaps is plm_input):
         raise ValueError(f"{name} is a {type(model).__name__}, which is not asked by a query stream: it does not say "
                          "a word by what it may see and nothing else. Give an XLNetPretraining")

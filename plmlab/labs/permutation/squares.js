@@ -14,24 +14,24 @@ const TITLES = [
 ];
 const OPENED = "how a word is said; with the switch on it sees z₁ … zₜ, itself too: the leak";
 
-/** The slots of a mask's rows and columns, as they stand in the sentence or in the order; only words have a query. */
-export function slotsOf(state, stream, byOrder) {
+/** The positions of a mask's rows and columns, as they stand in the sentence or in the order; only words have a query. */
+export function positionsOf(state, stream, byOrder) {
   const count = state.steps.length;
   const special = [count, count + 1];
-  const words = byOrder ? state.order : state.order.map((_, slot) => slot);
+  const words = byOrder ? state.order : state.order.map((_, position) => position);
   const all = byOrder ? [...special, ...words] : [...words, ...special];
   return { rows: stream ? words : all, columns: all };
 }
 
 /** What decides each pair of some rows and columns, row by row. */
-export const causesOf = (mask, rows, columns, count) => rows.flatMap((q) => columns.map((k) => mask.causes[q * count + k]));
+export const causesOf = (mask, rows, columns, count) => rows.flatMap((q) => columns.map((k) => mask.rule_ids[q * count + k]));
 
-/** Why a slot may look at another, or may not, in one stream, as pieces; null where the slot has no query. */
+/** Why a position may look at another, or may not, in one stream, as pieces; null where the position has no query. */
 export function reason(state, stream, { q, k }) {
   const count = state.names.length;
   if (stream && q >= state.steps.length) return null;
   const mask = state.masks[stream];
-  return sentence(mask, mask.causes[q * count + k], state.names, { q, k }, VERBS);
+  return sentence(mask, mask.rule_ids[q * count + k], state.names, { q, k }, VERBS);
 }
 
 /** Both reasons, each under the name of its stream. */
@@ -44,8 +44,8 @@ function reasons(state, stream, pair) {
 }
 
 /**
- * The squares. `font` is a node whose font they have. `onRow(slot)` hears which row was clicked. `point(pair, stream)` moves the crosshairs of both to a pair of
- * slots { q, k }, in a stream's own words first.
+ * The squares. `font` is a node whose font they have. `onRow(position)` hears which row was clicked. `point(pair, stream)` moves the crosshairs of both to a pair of
+ * positions { q, k }, in a stream's own words first.
  */
 export function squares({ state, byOrder, room, font, onRow }) {
   const count = state.names.length;
@@ -65,17 +65,17 @@ export function squares({ state, byOrder, room, font, onRow }) {
     why.replaceChildren(...reasons(state, stream, pair));
   };
   const square = (stream) => {
-    const { rows, columns } = slotsOf(state, stream, byOrder);
+    const { rows, columns } = positionsOf(state, stream, byOrder);
     const label = clamp(Math.ceil(Math.max(...state.tokens.map(measure))) + 14, 62, 120);
-    const at = layout(columns.map((slot) => measure(state.tokens[slot])), label, wide - 10, 0, rows.length);
+    const at = layout(columns.map((position) => measure(state.tokens[position])), label, wide - 10, 0, rows.length);
     const tall = at.turned ? "tall" : "";
-    const number = (slot) => String(state.order.indexOf(slot) + 1 || "–");
-    const cell = (slot) => el("div", { class: "number" }, number(slot));
-    const chip = (slot) => el("div", { class: `chip${slot >= state.steps.length ? " special" : ""}`, title: state.names[slot] },
-      el("bdi", {}, state.tokens[slot]));
+    const number = (position) => String(state.order.indexOf(position) + 1 || "–");
+    const cell = (position) => el("div", { class: "number" }, number(position));
+    const chip = (position) => el("div", { class: `chip${position >= state.steps.length ? " special" : ""}`, title: state.names[position] },
+      el("bdi", {}, state.tokens[position]));
     const grid = labelled({
       at, head: [tableRow("said as", columns.map(cell)), tableRow("", columns.map(chip), `reads ${tall}`)],
-      queries: rows.map((slot) => state.tokens[slot]), label: `${TITLES[stream][0]}: who may look at whom`,
+      queries: rows.map((position) => state.tokens[position]), label: `${TITLES[stream][0]}: who may look at whom`,
       onCell: ({ q, k }) => point({ q: rows[q], k: columns[k] }, stream), onAct: ({ q }) => onRow(rows[q]),
     });
     grid.table.querySelector(".cross").dataset.at = `cross-${stream}`;

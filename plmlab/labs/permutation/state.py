@@ -8,10 +8,11 @@ from plmlab.labs.shared.masks import MaskState
 
 
 class Step(TypedDict):
-    """A step: the slot that is said, and what it ``costs`` the model and the best reader, alone and so far (``sums``).
+    """A step: the position that is said, and what it ``costs`` the model and the best reader, alone and so far
+    (``sums``).
     """
 
-    slot: int
+    position: int
     left: Sequence[int]
     right: Sequence[int]
     belief: BeliefState

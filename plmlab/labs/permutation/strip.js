@@ -95,7 +95,7 @@ export function strip({ state, width, disabled, onTake }) {
   const point = (i) => {
     now = i;
     const mine = i === orders.here;
-    const said = `${mine ? "This order" : `No. ${ranked.indexOf(i) + 1} of ${costs.length}`}: ` +
+    const said = `${mine ? "This order" :}`No. ${ranked.indexOf(i) + 1} of ${costs.length}`}: ` +
       `${orderSaid(tokens, orders.listed[i])}, ${nats(costs[i])}.`;
     read.textContent = `${said}${mine || disabled ? "" : " Click, or press Enter, to take it."}`;
     node.setAttribute("aria-valuenow", ranked.indexOf(i) + 1);

@@ -13,17 +13,17 @@ export function tellingStep(steps) {
 
 /** What a step says, and what it may use. */
 export function stepSaid({ steps, names, leak }, t) {
-  const { slot, left, right } = steps[t - 1];
-  const sides = [[left, "left"], [right, "right"]].filter(([slots]) => slots.length)
-    .map(([slots, side]) => `${listedInQuotes(slots.map((one) => names[one]))} on its ${side}`);
+  const { position, left, right } = steps[t - 1];
+  const sides = [[left, "left"], [right, "right"]].filter(([positions]) => positions.length)
+    .map(([positions, side]) => `${listedInQuotes(positions.map((one) => names[one]))} on its ${side}`);
   const uses = sides.length ? `It may use ${sides.join(", and ")}.`
     : "It may use no word yet: only [SEP] and [CLS], which tell where the sentence ends.";
-  return `Step ${t} of ${steps.length}: ${quoted(names[slot])} is to be said. ${uses}` +
+  return `Step ${t} of ${steps.length}: ${quoted(names[position])} is to be said. ${uses}` +
     `${leak ? " And, with the switch on, it sees itself." : ""}`;
 }
 
 /** Who stands at each place of an order, in a line. */
-export const orderSaid = (tokens, order) => order.map((slot) => tokens[slot]).join(" → ");
+export const orderSaid = (tokens, order) => order.map((position) => tokens[position]).join(" → ");
 
 /** The mean, and the numbers of the orders that cost least and most. */
 export function spreadOf(costs) {
@@ -43,17 +43,17 @@ export function ordersSaid({ orders, tokens, exact, why_not: whyNot, leak }) {
   const range = spread < FLAT ? same
     : `in the mean: from ${nats(costs[least])} (${orderSaid(tokens, orders.listed[least])}) ` +
       `to ${nats(costs[most])} (${orderSaid(tokens, orders.listed[most])})` +
-      `${leak ? "" : `. The spread of ${nats(spread)} is where it contradicts itself`}`;
+      `${leak ? "" :}`. The spread of ${nats(spread)} is where it contradicts itself`}`;
   const best = exact === null ? whyNot
     : `The best possible reader pays ${nats(exact)} in each: whatever the order, what it believes step by step ` +
       "multiplies to p(sentence | its length), by the chain rule.";
-  return [`${many} ${who} pays ${nats(mean)}${costs.length === 1 ? "" : spread < FLAT ? `, ${range}` : ` ${range}`}.`, best];
+  return [`${many} ${who} pays ${nats(mean)}${costs.length === 1 ? "" : spread < FLAT ?}`, ${range}` : ` ${range}`}.`, best];
 }
 
 /** Why what the leaking model pays is no knowledge. */
 export function leakSaid({ steps, names, exact, proof }) {
   const [paid] = steps.at(-1).sums;
-  const name = quoted(names[steps[0].slot]);
+  const name = quoted(names[steps[0].position]);
   const below = exact !== null && paid < exact - FLAT;
   const first = exact === null ? `The leaking model pays ${nats(paid)} for this sentence.`
     : `The leaking model pays ${nats(paid)} for this sentence, the best possible reader ${nats(exact)}` +
@@ -73,6 +73,6 @@ export function tallySaid(tally, leak) {
     `${error.toFixed(2)} ${paid < exact ? "less" : "more"}), and in ${below} of ${sentences} less than that reader`;
   return "One sentence proves nothing: in one, an honest model may be below the line, if it believes too little in " +
     `others. Over ${sentences} sentences, each in an order drawn anew, the best possible reader pays ${nats(exact)} a ` +
-    `sentence; the model ${beside(model)}${leak && leaking ? `; the leaking model ${beside(leaking)}` : ""}. In the mean, ` +
+    `sentence; the model ${beside(model)}${leak && leaking ?}`; the leaking model ${beside(leaking)}` : ""}. In the mean, ` +
     "nobody pays less who does not see the answer.";
 }

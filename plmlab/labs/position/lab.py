@@ -11,7 +11,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from plmlab.example import AnyExample, Example
-from plmlab.interpret.attention_maps import attention_maps, looking
+from plmlab.interpret.attention_maps import attention_maps, attention_model
 from plmlab.interpret.readable import as_ours, readable
 from plmlab.labs.base import Change, Computed, Lab
 from plmlab.labs.position.comparison import Comparison
@@ -19,7 +19,7 @@ from plmlab.labs.position.state import Finder, State, Variant
 from plmlab.labs.position.ways import RandomHead
 from plmlab.labs.shared.notes import empty, left_out
 from plmlab.labs.shared.tokens import names_of
-from plmlab.layers.positions import Learned
+from plmlab.layers.positions import LearnedPositions
 from plmlab.models.registry import architecture_of
 from plmlab.text.tokenizers import Tokenizer
 
@@ -38,19 +38,19 @@ Weights = Float[Tensor, "layer head query key"]
 
 @dataclass(frozen=True)
 class PositionVariant:
-    """One variant of a sentence: the positions that its slots were told, on the first axis where there are more, and
-    the model's attention under these."""
+    """One variant of a sentence: the positions that its positions were told, on the first axis where there are more,
+    and the model's attention under these."""
 
     title: str
-    positions: Int[Tensor, "time"]
+    position_ids: Int[Tensor, "time"]
     weights: Weights
 
 
-def previous_share(weights: Float[Tensor, "*maps query key"], positions: Int[Tensor, "time"],
+def previous_share(weights: Float[Tensor, "*maps query key"], position_ids: Int[Tensor, "time"],
                    ) -> Float[Tensor, "*maps"]:
-    """The weight that a slot gives to the one that stands one position before it, in the mean over all slots that
-    have one; NaN where none has."""
-    before = positions[None, :] == positions[:, None] - 1
+    """The weight that a position gives to the one that stands one position before it, in the mean over all positions
+    that have one; NaN where none has."""
+    before = position_ids[None, :] == position_ids[:, None] - 1
     return (weights * before).sum(-1)[..., before.any(-1)].mean(-1)
 
 
@@ -60,20 +60,20 @@ def total_variation(a: Float[Tensor, "*maps query key"], b: Float[Tensor, "*maps
     return (a - b).abs().sum(-1).mean(-1) / 2
 
 
-def shuffled(positions: Int[Tensor, "time"], slots: Sequence[int], rng: Random) -> Int[Tensor, "time"]:
-    """The positions with those of some slots dealt anew, in another order wherever there is one."""
-    dealt = list(slots)
-    while len(slots) > 1 and dealt == list(slots):
-        dealt = [slot for _, slot in sorted((rng.random(), slot) for slot in slots)]
-    moved = positions.clone()
-    moved[list(slots)] = positions[dealt]
+def shuffled(position_ids: Int[Tensor, "time"], positions: Sequence[int], rng: Random) -> Int[Tensor, "time"]:
+    """The positions with those of some positions dealt anew, in another order wherever there is one."""
+    dealt = list(positions)
+    while len(positions) > 1 and dealt == list(positions):
+        dealt = [position for _, position in sorted((rng.random(), position) for position in positions)]
+    moved = position_ids.clone()
+    moved[list(positions)] = position_ids[dealt]
     return moved
 
 
 def learned_tables(model: nn.Module) -> dict[str, Float[Tensor, "_ model"]]:
     """The position embeddings that a model has learned, a table an axis, by what it calls them; none if it has none."""
     return {name.rpartition(".")[2].replace("_", " "): module.weight.detach().float().cpu()
-            for name, module in model.named_modules() if isinstance(module, Learned)}
+            for name, module in model.named_modules() if isinstance(module, LearnedPositions)}
 
 
 def quantised(table: Float[Tensor, "time model"]) -> tuple[bytes, dict[str, list[float]]]:
@@ -143,7 +143,7 @@ class PositionLab(Lab):
         self._read: dict[tuple[object, ...], tuple[Weights, list[str]]] = {}
         packed = {title: quantised(table[:LONGEST]) for title, table in learned_tables(self.model).items()}
         if packed:
-            axes = [{"title": title, "positions": len(scales["size"]), **scales}
+            axes = [{"title": title, "position_ids": len(scales["size"]), **scales}
                     for title, (_, scales) in packed.items()]
             traits |= {"learned": {"name": _name(model), "axes": axes},
                        "table": b"".join(numbers for numbers, _ in packed.values())}
@@ -194,46 +194,47 @@ class PositionLab(Lab):
             state = self._describe(variants, tokens)
         example, words, _ = self._example()
         compared = Comparison.of(self.random_head, example.tokens[words].tolist(),
-                                 [state["tokens"][slot] for slot in words], self.moved, self.tokenizer.vocab.unk)
+                                 [state["tokens"][position] for position in words], self.moved,
+                                 self.tokenizer.vocab.unk)
         return Computed({"state": state, "message": note, "comparison": compared.state, "scores": compared.scores},
                         {"variants": variants, "_note": note})
 
     def _variants(self) -> tuple[tuple[PositionVariant, ...], list[str], str]:
         """The sentence read three ways, its tokens, and a note on what was left out."""
         example, words, note = self._example()
-        own, *others = example.positions
+        own, *others = example.position_ids
         mixed = shuffled(own, words, Random(self.seed + self.shuffles))
-        told = {"as the model reads": example.positions,
+        told = {"as the model reads": example.position_ids,
                 "positions shuffled": torch.stack([mixed, *others]),
-                "all at position 0": torch.zeros_like(example.positions)}
-        variants = tuple(PositionVariant(title, positions[0], self._weights(example, positions)[0])
-                         for title, positions in told.items())
+                "all at position 0": torch.zeros_like(example.position_ids)}
+        variants = tuple(PositionVariant(title, position_ids[0], self._weights(example, position_ids)[0])
+                         for title, position_ids in told.items())
         if len(words) < 2:
             note = "One token alone cannot be shuffled: type another beside it."
-        return variants, self._weights(example, example.positions)[1], note
+        return variants, self._weights(example, example.position_ids)[1], note
 
     def _example(self) -> tuple[Example, list[int], str]:
-        """As much of the sentence as the page and the model can hold, the slots of its tokens, not of those that a
+        """As much of the sentence as the page and the model can hold, the positions of its tokens, not of those that a
         model puts round every text, and a note on the rest. ValueError: an empty sentence, a model without
         attention."""
         ids = self.tokenizer.encode(self.text)
         if not ids:
             raise empty()
-        room = min(self.max_tokens, looking(self.model).positions or self.max_tokens)
+        room = min(self.max_tokens, attention_model(self.model).max_positions or self.max_tokens)
         read = architecture_of(self.model).example
         added = len(_single(read(ids[:1], None, self.tokenizer.vocab)).tokens) - 1
         used = min(len(ids), room - added)
         if used < 1:
             raise ValueError(f"max_tokens is {self.max_tokens}: too few to draw anything; give at least 8")
         example = _single(read(ids[:used], None, self.tokenizer.vocab))
-        words = [slot for slot, token in enumerate(example.tokens.tolist()) if token in ids[:used]]
+        words = [position for position, token in enumerate(example.tokens.tolist()) if token in ids[:used]]
         return example, words, left_out(len(ids) - used, room)
 
-    def _weights(self, example: Example, positions: Int[Tensor, "axis time"]) -> tuple[Weights, list[str]]:
+    def _weights(self, example: Example, position_ids: Int[Tensor, "axis time"]) -> tuple[Weights, list[str]]:
         """The model's attention under these positions, and the tokens; what was just read is not read again."""
-        key = (tuple(example.tokens.tolist()), tuple(positions.flatten().tolist()))
+        key = (tuple(example.tokens.tolist()), tuple(position_ids.flatten().tolist()))
         if key not in self._read:
-            told = replace(example, positions=positions)
+            told = replace(example, position_ids=position_ids)
             found = attention_maps(self.model, self.tokenizer, told, max_tokens=len(example.tokens))[0]
             if len(self._read) >= 8:
                 self._read.pop(next(iter(self._read)))
@@ -244,8 +245,8 @@ class PositionLab(Lab):
         """The state: three maps of the layer and head in sight, with their measures."""
         own = variants[0]
         layers, heads = own.weights.shape[:2]
-        back = previous_share(own.weights, own.positions)
-        ahead = previous_share(own.weights, -own.positions)
+        back = previous_share(own.weights, own.position_ids)
+        ahead = previous_share(own.weights, -own.position_ids)
         moved = total_variation(own.weights, variants[2].weights)
         finders = [_place("looks one token back", back.nan_to_num().argmax(), heads),
                    _place("looks one token ahead", ahead.nan_to_num().argmax(), heads),
@@ -261,11 +262,11 @@ class PositionLab(Lab):
         maps = [seen(reading.weights) for reading in variants]
         drawn: list[Variant] = [{
             "title": reading.title,
-            "positions": reading.positions.tolist(),
+            "position_ids": reading.position_ids.tolist(),
             "weights": [round(weight, 4) for weight in map.flatten().tolist()],
-            "previous": _number(previous_share(map, own.positions)),
-            "next": _number(previous_share(map, -own.positions)),
-            "placed": _number(previous_share(map, reading.positions)),
+            "previous": _number(previous_share(map, own.position_ids)),
+            "next": _number(previous_share(map, -own.position_ids)),
+            "placed": _number(previous_share(map, reading.position_ids)),
             "moved": _number(total_variation(maps[0], map)),
         } for reading, map in zip(variants, maps, strict=True)]
         return {"axes": max(len(self.learned.get("axes", ())), 1), "layers": layers, "heads": heads, "layer": layer,

@@ -25,7 +25,7 @@ export function mapsLayout(count, label, room) {
   return { cell, abreast, tokens: cell < 10 ? Math.ceil(12 / cell) : 1, positions: Math.ceil(14 / cell) };
 }
 
-const headName = ({ layer, head }) => `layer ${layer}, ${head === null ? "mean of heads" : `head ${head}`}`;
+const headName = ({ layer, head }) => `layer ${layer}, ${head === null ? "mean of heads" :}`head ${head}`}`;
 const share = (value) => (value === null ? "–" : value.toFixed(2));
 
 /** The button for another shuffle; and the layer, the head, and things to try. */

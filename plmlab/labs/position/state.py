@@ -7,7 +7,7 @@ class Variant(TypedDict):
     """The map of one head under some positions, with its measures."""
 
     title: str
-    positions: list[int]
+    position_ids: list[int]
     weights: list[float]
     previous: float | None
     next: float | None

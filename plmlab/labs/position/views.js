@@ -66,7 +66,7 @@ export function learned({ length }, { table, all, limit, name, axis, positions, 
     ? `: that of ${far} is ${short(norms[far] / middle, 2)} times as long as most` : "";
   const encoding = {
     width, length: size, table, limit, band: curve, curve: curve.mean,
-    title: `The positions that ${name} has learned${axis && ` (${axis})`}${apart}`,
+    title: `The positions that ${name} has learned${axis &&}` (${axis})`}${apart}`,
     dot: (p, q) => all[p * positions + q],
     waveTitle: (dimension) => `Dimension ${dimension} follows no formula: a number learned for each position`,
     why: (position, dimension) =>

@@ -10,8 +10,8 @@ from torch import Tensor, nn
 from plmlab.interpret.watching import watch
 from plmlab.labs.position.formulas import alibi, alibi_slopes, rotated
 from plmlab.layers.attention import scaled_dot_product
-from plmlab.layers.positions import Learned, sinusoid
-from plmlab.layers.relative import TERMS, ShawAttention, TransformerXLAttention, bucket
+from plmlab.layers.positions import LearnedPositions, sinusoid
+from plmlab.layers.relative import TERMS, ShawAttention, TransformerXLAttention, relative_position_bucket
 
 WIDTH = 32
 """Of the token vectors and of the one head."""
@@ -45,7 +45,7 @@ class RandomHead:
 
         self.w_q, self.w_k = (drawn(WIDTH, WIDTH, spread=WIDTH ** -0.5) for _ in range(2))
         with torch.random.fork_rng(devices=[]):
-            self.table = Learned(ROWS, WIDTH)
+            self.table = LearnedPositions(ROWS, WIDTH)
             self.in_scores = ShawAttention(WIDTH, 1, window=WINDOW)
             self.four_terms = TransformerXLAttention(WIDTH, 1)
         self.numbers = drawn(BUCKETS)
@@ -77,7 +77,7 @@ class RandomHead:
 
     def t5(self, x: Vectors) -> Scores:
         """A number of the distance's bucket is added to each score."""
-        return (self._plain(x) + self.numbers[bucket(_distances(len(x)), BUCKETS)]).tril()
+        return (self._plain(x) + self.numbers[relative_position_bucket(_distances(len(x)), BUCKETS)]).tril()
 
     def rotary(self, x: Vectors) -> Scores:
         """Query and key are turned by the angles of their places."""

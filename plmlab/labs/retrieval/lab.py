@@ -18,7 +18,7 @@ from plmlab.labs.retrieval.presets import RetrievalPreset
 from plmlab.labs.retrieval.sight import Sight, drawing
 from plmlab.labs.retrieval.state import Points, State
 from plmlab.labs.shared.notes import empty, joined, left_out, unknown
-from plmlab.objectives.retrievals import Ids, Query
+from plmlab.objectives.retrieval_batches import Ids, Query
 from plmlab.retrieval.blocks import Block
 from plmlab.retrieval.corpus import Corpus
 from plmlab.retrieval.reading import Reading
@@ -37,7 +37,7 @@ class RetrievalLab(Lab):
     left out: the lab works on a copy of the lookup, which stays as it is.
 
     Args:
-        lookup: a REALM among its documents, a `plmlab.models.lookup.Lookup`.
+        lookup: a REALM among its documents, a `plmlab.models.retrieve_and_read.RetrieveAndRead`.
         presets: statements to try; the lab begins with the first.
         text: the statement to begin with, with [MASK] for each hidden token, if it is none of these.
         max_tokens: the longest statement.

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Protocol, Self
 
-from plmlab.objectives.retrievals import Ids, Query
+from plmlab.objectives.retrieval_batches import Ids, Query
 from plmlab.retrieval.blocks import Block
 from plmlab.retrieval.corpus import Corpus
 from plmlab.retrieval.reading import Reading
@@ -11,7 +11,7 @@ from plmlab.text.tokenizers import Tokenizer
 
 
 class Looking(Protocol):
-    """A model and its corpus, such as `plmlab.models.lookup.Lookup`."""
+    """A model and its corpus, such as `plmlab.models.retrieve_and_read.RetrieveAndRead`."""
 
     @property
     def model(self) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 from plmlab.labs.retrieval.looking import Looking
 from plmlab.labs.retrieval.state import Column, Document, Sights
-from plmlab.objectives.retrievals import Ids
+from plmlab.objectives.retrieval_batches import Ids
 from plmlab.retrieval.reading import Reading
 from plmlab.retrieval.retrieved import NULL
 from plmlab.text.tokenizers import Tokenizer
@@ -29,7 +29,7 @@ class Sight:
         return {"number": number, "title": self.title(number), "score": float(self.reading.scores[place]),
                 "prior": float(self.reading.priors[place]),
                 "likelihoods": [float(self.reading.likelihoods[place, row]) for row in rows],
-                "pulls": [float(self.reading.pull(row)[place]) for row in rows]}
+                "pulls": [float(self.reading.score_gradient(row)[place]) for row in rows]}
 
     def title(self, number: int) -> str:
         """What a document is called."""

@@ -5,7 +5,7 @@ import { clamp, el, svg } from "../shared/dom.js";
 const HATCHED = new Set(["blocked", "astray"]);
 const BETWEEN = { heads: 8, tensors: 20 };
 const HEADING = 17;
-const NUMBERED = 11; // px a cell: from there on a slot's number fits into it
+const NUMBERED = 11; // px a cell: from there on a position's number fits into it
 const CODE = 434; // px that a line's code and number need beside its drawing
 const LETTER = 6.6; // px that a heading's letter takes at most, on average
 const AROUND = 46; // px around two drawings that stand side by side: the line's number and the gaps
@@ -67,15 +67,15 @@ export function blockOf(line, said, { cell, names, label, onCell, onFollow, onKe
   const headings = line.slabs.map(({ role }, i) =>
     svg("text", { class: `heading ${role}`, x: starts[i], y: 11 }, titles[i]));
   const columns = paired ? line.slabs.flatMap((_, i) => names.map((_, k) =>
-    svg("text", { class: "slot", x: starts[i] + (k + 0.5) * cell - 0.5, y: top - 4 }, String(k)))) : [];
+    svg("text", { class: "position", x: starts[i] + (k + 0.5) * cell - 0.5, y: top - 4 }, String(k)))) : [];
   const canvas = svg("svg", { width, height: top + time * cell, "aria-hidden": "true" },
     svg("defs", {}, hatching(`${hatch}-blocked`, "hatching"), hatching(`${hatch}-astray`, "hatching over")),
     ...headings, ...columns, layers, digits, ring);
   const cross = el("div", { class: "cross", role: "gridcell", tabindex: "-1", hidden: true, on: { keydown: onKey } });
   const grid = el("div", { class: "cells", role: "grid", "aria-label": said }, canvas,
     el("div", { role: "row" }, cross));
-  const labels = names.map((name, slot) => el("div", { title: name, on: { click: () => onFollow(slot) } },
-    el("bdi", {}, name), el("span", { class: "slot" }, String(slot))));
+  const labels = names.map((name, position) => el("div", { title: name, on: { click: () => onFollow(position) } },
+    el("bdi", {}, name), el("span", { class: "position" }, String(position))));
   const node = el("div", { class: "block" },
     el("div", { class: "rows", style: `width:${label}px;padding-top:${top}px;--cell:${cell}px` }, ...labels), grid);
 
@@ -87,10 +87,10 @@ export function blockOf(line, said, { cell, names, label, onCell, onFollow, onKe
   };
   const digit = numbered && line.slabs.map(({ numbers }, i) =>
     numbers.map((cells, row) => cells.map((_, column) => digitAt(i, row, column))));
-  const write = (place, slot, mine) => {
-    if (place.drawn === `${slot} ${mine}`) return;
-    place.drawn = `${slot} ${mine}`;
-    place.text.textContent = slot;
+  const write = (place, position, mine) => {
+    if (place.drawn === `${position} ${mine}`) return;
+    place.drawn = `${position} ${mine}`;
+    place.text.textContent = position;
     place.text.setAttribute("class", mine ? "mine" : "");
   };
 
@@ -98,12 +98,12 @@ export function blockOf(line, said, { cell, names, label, onCell, onFollow, onKe
   const paint = (marks) => {
     const paths = new Map();
     const add = (name, path) => paths.set(name, (paths.get(name) ?? "") + path);
-    marks.forEach((slab, i) => slab.forEach((cells, row) => cells.forEach(({ slot, fill, level, blocked }, column) => {
+    marks.forEach((slab, i) => slab.forEach((cells, row) => cells.forEach(({ position, fill, level, blocked }, column) => {
       add(blocked ? "blocked" : bar && fill ? `pale ${fill}` : "pale", box(i, row, column));
       if (!blocked && (fill || line.kind === "weight") && level > 0) {
         add(fill || "other", box(i, row, column, bar ? Math.max(1, level * (cell - 1)) : cell - 1));
       }
-      if (numbered) write(digit[i][row][column], slot, fill !== "");
+      if (numbered) write(digit[i][row][column], position, fill !== "");
     })));
     marks.forEach((slab, i) => slab.forEach((cells, row) => { // over what is painted
       cells.forEach(({ astray }, column) => { if (astray) add("astray", box(i, row, column)); });

@@ -72,7 +72,7 @@ export default lab({
     const passOf = (of) => (isWrong(of) ? state.wrong : state.right);
     const linesFor = (of) => both[Number(isWrong(of))];
     const followed = () => clamp(model.get("followed"), 0, last());
-    const follow = (slot) => tell(model, { followed: slot });
+    const follow = (position) => tell(model, { followed: position });
     const tokens = choice("follow", state.tokens.map((token, i) => [i, el("bdi", {}, token)]), followed(), follow);
     const splits = choice("lines 4–8 use", WAYS.map((way, i) => [i === 1, way]), model.get("wrong"),
       (wrong) => tell(model, { wrong }));
@@ -95,7 +95,7 @@ export default lab({
       });
       if (act) {
         const { line, row, column } = cursor;
-        follow(cellOf(state, passOf(cursor), linesFor(cursor)[line], slabs[slab], row, column, followed()).slot);
+        follow(cellOf(state, passOf(cursor), linesFor(cursor)[line], slabs[slab], row, column, followed()).position);
       }
     };
     const cross = () => panels.map(({ block }) => block.cross).find(({ hidden }) => !hidden);
@@ -141,7 +141,7 @@ export default lab({
         const marks = marksOf(state, passOf(panel), line, followed());
         panel.count.replaceChildren(...written(countSentence(line.kind, countOf(marks), state.names[followed()])));
         panel.block.paint(marks);
-        panel.block.labels.forEach((row, slot) => row.classList.toggle("followed", slot === followed()));
+        panel.block.labels.forEach((row, position) => row.classList.toggle("followed", position === followed()));
       });
       found.replaceChildren(...written(finding(state, model.get("wrong"), followed())));
       compared.replaceChildren(...written(splitFinding(state, followed())));

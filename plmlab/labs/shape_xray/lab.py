@@ -71,7 +71,7 @@ SPLITS: dict[str, Callable[[Tensor], Tensor] | None] = {"right": None, "wrong": 
 class Pass:
     """One forward pass of one sentence through an attention, whose every tensor can be looked at.
 
-    ``sources`` says of each number after the split which number of the projection it was: slot · model + column.
+    ``sources`` says of each number after the split which number of the projection it was: position · model + column.
     ``parts`` is what each token gives to each number of the output; with the bias they add up to it.
     """
 
@@ -91,7 +91,7 @@ class Pass:
 
     @property
     def holders(self) -> Int[Tensor, "head time width"]:
-        """The slot of the token whose number each one after the split is."""
+        """The position of the token whose number each one after the split is."""
         return self.sources // self.q.shape[1]
 
     def leaks(self) -> int:
@@ -102,7 +102,7 @@ class Pass:
         return int(((self.weights > 0) & later).any(-1).sum())
 
 
-def follow(module: MultiHeadAttention, x: Float[Tensor, "time model"], may_look: AttentionMask,
+def follow(module: MultiHeadAttention, x: Float[Tensor, "time model"], attn_mask: AttentionMask,
            after_split: Callable[[Tensor], Tensor] | None = None) -> Pass:
     """Send x through the module with its hook points watched, and, if asked, its projections split in another way."""
     training, x = module.training, x.to(module.q.weight)
@@ -113,7 +113,7 @@ def follow(module: MultiHeadAttention, x: Float[Tensor, "time model"], may_look:
         with torch.no_grad():
             projections = {name: getattr(module, name)(x).cpu() for name in "qkv"}
             with reach_in, watch(module) as seen:
-                out = module(x[None], may_look)[0].cpu()
+                out = module(x[None], attn_mask)[0].cpu()
     finally:
         module.train(training)
     tensors = {name: seen[name][0].cpu() for name in ("queries", "keys", "values", "scores", "weights", "mixed")}
@@ -162,7 +162,7 @@ class ShapeXray(Lab):
         causal: whether a word may look at itself and at what comes before only, or at all.
         seed: chooses the random weights and vectors.
         max_tokens: how many words are drawn at most.
-        traits: what the reader can set: ``followed`` (a slot) and ``wrong`` (whether lines 4 to 8 use the wrong
+        traits: what the reader can set: ``followed`` (a position) and ``wrong`` (whether lines 4 to 8 use the wrong
             reshape).
     """
 

@@ -45,17 +45,17 @@ export function linesOf(state, wrong) {
   ];
 }
 
-/** Which number of the projection stands in a cell after the split: its slot and its column. */
+/** Which number of the projection stands in a cell after the split: its position and its column. */
 export function sourceOf(state, pass, head, row, column) {
   const model = state.heads * state.width;
   const index = pass.sources[head][row][column];
-  return { slot: Math.floor(index / model), column: index % model };
+  return { position: Math.floor(index / model), column: index % model };
 }
 
 /** Whose numbers a row of a head holds. */
-export const holder = (state, pass, head, row) => sourceOf(state, pass, head, row, 0).slot;
+export const holder = (state, pass, head, row) => sourceOf(state, pass, head, row, 0).position;
 
-/** How much of a row of a head each token's values make up, by slot; together 1. */
+/** How much of a row of a head each token's values make up, by position; together 1. */
 export function sharesOf(state, pass, head, query) {
   const shares = state.tokens.map(() => 0);
   pass.weights[head][query].forEach((weight, row) => { shares[holder(state, pass, head, row)] += weight; });
@@ -63,35 +63,35 @@ export function sharesOf(state, pass, head, query) {
 }
 
 /** What one token gives to a cell of the output, as a share of what all tokens give, signs aside. */
-export function outShare(pass, slot, query, column) {
+export function outShare(pass, position, query, column) {
   const given = pass.parts.map((part) => Math.abs(part[query][column]));
   const all = given.reduce((sum, part) => sum + part, 0);
-  return all ? given[slot] / all : 0;
+  return all ? given[position] / all : 0;
 }
 
 /**
- * One cell, seen by who follows a token: `slot` whose number it is (a row's, where it is a pair's or a mixture),
+ * One cell, seen by who follows a token: `position` whose number it is (a row's, where it is a pair's or a mixture),
  * `fill` the role in which the followed token is in it ("" for not at all), `level` how much of it to fill. After a
  * split, `astray` is a number of the followed token in another one's row, `missing` another one's in its row.
  */
 export function cellOf(state, pass, line, slab, row, column, followed) {
   const { head, role } = slab;
   if (line.kind === "token") {
-    const slot = head === null ? row : sourceOf(state, pass, head, row, column).slot;
-    const [mine, inPlace] = [slot === followed, slot === row];
-    return { slot, fill: mine ? role || "token" : "", level: 1, astray: mine && !inPlace,
+    const position = head === null ? row : sourceOf(state, pass, head, row, column).position;
+    const [mine, inPlace] = [position === followed, position === row];
+    return { position, fill: mine ? role || "token" : "", level: 1, astray: mine && !inPlace,
       missing: row === followed && !inPlace };
   }
   if (line.kind === "share") {
     const at = head ?? Math.floor(column / state.width);
     const level = slab.of === "out" ? outShare(pass, followed, row, column) : sharesOf(state, pass, at, row)[followed];
-    return { slot: row, fill: level > 0 ? "value" : "", level };
+    return { position: row, fill: level > 0 ? "value" : "", level };
   }
-  const slot = holder(state, pass, head, row);
-  const fill = slot === followed ? "query" : holder(state, pass, head, column) === followed ? "key" : "";
-  if (line.kind === "score") return { slot, fill, level: 1 };
+  const position = holder(state, pass, head, row);
+  const fill = position === followed ? "query" : holder(state, pass, head, column) === followed ? "key" : "";
+  if (line.kind === "score") return { position, fill, level: 1 };
   const level = pass.weights[head][row][column];
-  return { slot, fill, level, blocked: state.causal && column > row };
+  return { position, fill, level, blocked: state.causal && column > row };
 }
 
 /** All cells of a line, seen so: [slab][row][column]. */
@@ -105,9 +105,9 @@ export function countOf(marks) {
     astray: all.filter(({ astray }) => astray).length };
 }
 
-/** The slots of the tokens whose values are in a row of the output. */
-export const madeOf = (state, pass, query) => state.tokens.flatMap((_, slot) =>
-  (pass.parts[slot][query].some((value) => value !== 0) ? [slot] : []));
+/** The positions of the tokens whose values are in a row of the output. */
+export const madeOf = (state, pass, query) => state.tokens.flatMap((_, position) =>
+  (pass.parts[position][query].some((value) => value !== 0) ? [position] : []));
 
 const range = (count) => [...Array(count).keys()];
 const rowOf = (row, columns) => range(columns).map((column) => [row, column]);
@@ -120,7 +120,7 @@ export function feedsOf(state, pass, { line, slab, row, column }) {
   if (line === 1) return [{ line: 0, slab: 0, cells: rowOf(row, model) }];
   if (line === 2) {
     const source = sourceOf(state, pass, slab % heads, row, column);
-    return [{ line: 1, slab: Math.floor(slab / heads), cells: [[source.slot, source.column]] }];
+    return [{ line: 1, slab: Math.floor(slab / heads), cells: [[source.position, source.column]] }];
   }
   if (line === 3) {
     return [{ line: 2, slab: at(0, slab), cells: rowOf(row, width) },

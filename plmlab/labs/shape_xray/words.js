@@ -16,14 +16,14 @@ const pieces = (...parts) => parts.flat().map((part) => (typeof part === "string
 /** A cell's index by the names of its axes. */
 export function address(line, slab, row, column) {
   const places = { batch: 0, head: slab.head, time: row, query: row, model: column, width: column, key: column };
-  return `${slab.of}[${line.axes.map(([name]) => `${name} ${places[name]}`).join(", ")}]`;
+  return `${slab.of}[${line.axes.map(([name]) =>}`${name} ${places[name]}`).join(", ")}]`;
 }
 
 /** The sentence on one cell, in pieces. */
 export function cellSentence(state, pass, lines, { line: at, slab: which, row, column }, followed) {
   const line = lines[at];
   const slab = line.slabs[which];
-  const who = (slot, role = "who") => ({ text: state.names[slot], role });
+  const who = (position, role = "who") => ({ text: state.names[position], role });
   const value = slab.numbers[row][column];
   const head = slab.head;
   const said = () => {
@@ -41,19 +41,19 @@ export function cellSentence(state, pass, lines, { line: at, slab: which, row, c
     return ofOutput();
   };
   const mixture = (of) => {
-    const shares = sharesOf(state, pass, of, row).map((part, slot) => [part, slot]);
-    return joinedUp(shares.filter(([part]) => part > 0.005).sort(([a], [b]) => b - a).map(([part, slot]) =>
-      [`${percents(part)} `, who(slot, slot === followed ? "value" : "who")]));
+    const shares = sharesOf(state, pass, of, row).map((part, position) => [part, position]);
+    return joinedUp(shares.filter(([part]) => part > 0.005).sort(([a], [b]) => b - a).map(([part, position]) =>
+      [`${percents(part)} `, who(position, position === followed ? "value" : "who")]));
   };
   const ofSplit = () => {
     const source = sourceOf(state, pass, head, row, column);
-    const from = `${slab.of}[batch 0, time ${source.slot}, model ${source.column}] of line 2`;
-    if (source.slot === row) return [`it is ${from}, a number of `, who(row), "."];
-    return [`view put ${from} here, a number of `, who(source.slot),
+    const from = `${slab.of}[batch 0, time ${source.position}, model ${source.column}] of line 2`;
+    if (source.position === row) return [`it is ${from}, a number of `, who(row), "."];
+    return [`view put ${from} here, a number of `, who(source.position),
       `; the next lines take row ${row} for `, who(row), "."];
   };
   const taken = (q, k) => {
-    const wrong = [[q, row], [k, column]].filter(([slot, place]) => slot !== place);
+    const wrong = [[q, row], [k, column]].filter(([position, place]) => position !== place);
     return wrong.length ? [" They are taken for ", who(row), " and ", who(column), "."] : [];
   };
   const ofScore = () => {
@@ -89,8 +89,8 @@ export function whereabouts(state, pass, followed) {
     (holder(state, pass, head, row) === followed ? [row] : []))]).filter(([, rows]) => rows.length);
 }
 
-const wordOf = (state, slot) => ({ text: state.names[slot], role: "who" });
-const named = (state, slots) => (slots.length ? joinedUp(slots.map((slot) => [wordOf(state, slot)])) : ["no word"]);
+const wordOf = (state, position) => ({ text: state.names[position], role: "who" });
+const named = (state, positions) => (positions.length ? joinedUp(positions.map((position) => [wordOf(state, position)])) : ["no word"]);
 
 /** What is said where both ways to split come to the same. */
 const same = (state) => `With one ${state.tokens.length === 1 ? "word" : "head"}, both ways to split give the same ` +
@@ -113,7 +113,7 @@ export function splitFinding(state, followed) {
 /** Which tokens' numbers the followed token's row of the output is made of after the wrong split, in pieces. */
 function wronglyMade(state, followed) {
   const made = madeOf(state, state.wrong, followed);
-  const later = state.causal ? made.filter((slot) => slot > followed) : [];
+  const later = state.causal ? made.filter((position) => position > followed) : [];
   return [...named(state, made), made.includes(followed) ? [] : [", and not of ", wordOf(state, followed), " itself"],
     later.length ? ["; ", ...named(state, later), ` ${later.length > 1 ? "come" : "comes"} later in the text`] : [],
   ].flat();

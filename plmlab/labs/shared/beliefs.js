@@ -1,4 +1,4 @@
-// What two readers believe of one slot: the model's bars beside those of the best possible reader.
+// What two readers believe of one position: the model's bars beside those of the best possible reader.
 
 import { el } from "./dom.js";
 import { decimal, number, percent, quoted } from "./words.js";

@@ -1,4 +1,4 @@
-"""What two readers believe of one slot, a model and the best possible one, beside each other."""
+"""What two readers believe of one position, a model and the best possible one, beside each other."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeAlias, TypedDict
@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from plmlab.interpret.distances import kl_divergence
-from plmlab.world.datasets.best_reader import Distribution
+from plmlab.world.datasets.bayes_optimal import Distribution
 
 TOP = 8
 """So many of the likeliest words are shown."""
@@ -37,7 +37,7 @@ class Own(TypedDict):
 
 
 class BeliefState(TypedDict):
-    """One slot, as `belief_state` describes it."""
+    """One position, as `belief_state` describes it."""
 
     rows: list[Row]
     own: Own | None

@@ -74,7 +74,7 @@ let patterns = 0;
 
 /**
  * The matrix. `paint(layers)` draws cells, a list a layer; `point(cell, said)` moves the crosshair;
- * `onCell(cell)` hears where the reader goes, `onAct(cell)` what the reader clicks. At `seam`, a slot, both axes go over
+ * `onCell(cell)` hears where the reader goes, `onAct(cell)` what the reader clicks. At `seam`, a position, both axes go over
  * from one text to another. `label` is its name for a screen reader.
  */
 export function matrix({ at, onCell, onAct, rows, seam = 0, label = "who may look at whom" }) {
@@ -147,7 +147,7 @@ export const tableRow = (name, cells, extra = "") => el("div", { class: `row ${e
 /** A matrix with the names of its `queries` beside it and the rows `head` above it; where the crosshair stands, they
     are marked. `table` holds all; the rest is as `matrix` has it. */
 export function labelled({ at, head, queries, ...rest }) {
-  const names = queries.map((text, i) => el("div", { class: "query-name", "data-slot": i, style: `height:${at.height}px` },
+  const names = queries.map((text, i) => el("div", { class: "query-name", "data-position": i, style: `height:${at.height}px` },
     el("bdi", {}, text)));
   const mark = ({ q, k }) => {
     for (const node of table.querySelectorAll(".is-query, .is-key")) node.classList.remove("is-query", "is-key");

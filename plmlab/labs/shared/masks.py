@@ -2,7 +2,7 @@
 
 from typing import TypedDict
 
-from plmlab.visibility import BY_HAND, Visibility
+from plmlab.visibility import EDITED, Visibility
 
 
 class MaskState(TypedDict):
@@ -10,20 +10,20 @@ class MaskState(TypedDict):
 
     title: str
     rules: list[str]
-    causes: list[int]
+    rule_ids: list[int]
     sentences: dict[str, str]
 
 
 def mask_state(title: str, visible: Visibility) -> MaskState:
     """One mask for JavaScript: what decides each pair, row by row, and the sentence behind each cause.
 
-    ``rules`` are their names; ``causes`` are those of `Visibility.causes`, one after the other; ``sentences`` has a
+    ``rules`` are their names; ``rule_ids`` are those of `Visibility.rule_ids`, one after the other; ``sentences`` has a
     sentence for each cause, with {query} and {key} still to be filled in.
     """
-    causes = visible.causes().flatten().tolist()
+    rule_ids = visible.rule_ids().flatten().tolist()
     return {
         "title": title,
         "rules": [rule.name for rule in visible.rules],
-        "causes": causes,
-        "sentences": {str(c): visible.sentence(c) for c in sorted({*causes, BY_HAND, -BY_HAND})},
+        "rule_ids": rule_ids,
+        "sentences": {str(c): visible.sentence(c) for c in sorted({*rule_ids, EDITED, -EDITED})},
     }

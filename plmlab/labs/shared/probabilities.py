@@ -17,7 +17,7 @@ MARKS = ".?!,"
 
 
 class Believed(TypedDict):
-    """One reader's distribution at one slot, as `belief` describes it."""
+    """One reader's distribution at one position, as `belief` describes it."""
 
     likeliest: list[list[Any]]
     own: float
@@ -25,7 +25,7 @@ class Believed(TypedDict):
 
 
 class Column(TypedDict):
-    """A word, its surprisal, and what two readers believe of its slot."""
+    """A word, its surprisal, and what two readers believe of its position."""
 
     word: str
     nats: float | None
@@ -36,7 +36,7 @@ class Column(TypedDict):
 class Gain(TypedDict):
     """A word, and how much the right side helps with it."""
 
-    slot: int
+    position: int
     word: str
     nats: float
     left: float
@@ -94,7 +94,7 @@ def likeliest(beliefs: Mapping[str, float], count: int = SHOWN) -> list[list[Any
 
 
 def belief(beliefs: Mapping[str, float], word: str) -> Believed:
-    """One reader's distribution at one slot: the ``likeliest`` words, ``own``, the probability of ``word``, and
+    """One reader's distribution at one position: the ``likeliest`` words, ``own``, the probability of ``word``, and
     ``choices``, how many words are possible."""
     return {"likeliest": likeliest(beliefs), "own": beliefs.get(word, 0.0), "choices": len(beliefs)}
 
@@ -137,7 +137,7 @@ def _gain(columns: Sequence[Column]) -> Gain:
     shares = [(column["left"]["own"], column["both"]["own"]) for column in columns if column["left"] and column["both"]]
     gains = [log(both / left) for left, both in shares]
     place = max(range(len(gains)), key=gains.__getitem__)
-    return {"slot": place, "word": columns[place]["word"], "nats": gains[place],
+    return {"position": place, "word": columns[place]["word"], "nats": gains[place],
             "left": shares[place][0], "both": shares[place][1]}
 
 

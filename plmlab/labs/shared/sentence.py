@@ -48,7 +48,8 @@ class SentenceLab(Lab):
                          max_tokens=max_tokens)
 
     def room(self, ids: Sequence[int], max_tokens: int) -> int:
-        """How many of the typed ids are read: where all slots hold words, as many as the model has positions for."""
+        """How many of the typed ids are read: where all positions hold words, as many as the model has positions
+        for."""
         return fitting(max_tokens, self.model)
 
     def read(self, text: str, max_tokens: int) -> tuple[list[int], str]:
@@ -95,6 +96,6 @@ def beginning(text: str | None, presets: Sequence[Mapping[str, Any]], **unmarked
 
 
 def fitting(room: int, *models: nn.Module | None) -> int:
-    """So many slots as all models have positions for; ``room`` at most."""
-    known = [readable(model).positions for model in models if model is not None]
+    """So many positions as all models have positions for; ``room`` at most."""
+    known = [readable(model).max_positions for model in models if model is not None]
     return min([room, *(positions for positions in known if positions is not None)])

@@ -9,8 +9,8 @@ from plmlab.text.tokenizers import Tokenizer
 
 
 def names_of(tokens: Sequence[str]) -> list[str]:
-    """What the slots are called in a sentence: a token that stands in several slots is told by its slot."""
-    return [t if tokens.count(t) == 1 else f"{t} (slot {i})" for i, t in enumerate(tokens)]
+    """What the positions are called in a sentence: a token that stands in several positions is told by its position."""
+    return [t if tokens.count(t) == 1 else f"{t} (position {i})" for i, t in enumerate(tokens)]
 
 
 def labels(words: Words, ids: Sequence[int]) -> list[str]:

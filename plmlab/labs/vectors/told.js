@@ -15,7 +15,7 @@ export function pictureFinding(word, shared, count) {
 export function chosenSaid({ word, near, measure, count, width, size, read }) {
   const of = read === null ? "" : `, read ${number(read)} times`;
   return `${quoted(word)}${of}: of ${number(count - 1)} other words, compared in all ${width} numbers, the nearest by ` +
-    `${MEASURES[measure]} are ${near.map((one) => `${quoted(one.word)} (${decimal(one.score)})`).join(", ")}. ` +
+    `${MEASURES[measure]} are ${near.map((one) =>}`${quoted(one.word)} (${decimal(one.score)})`).join(", ")}. ` +
     `Its vector has length ${decimal(size)}.`;
 }
 
@@ -23,7 +23,7 @@ export function chosenSaid({ word, near, measure, count, width, size, read }) {
 export function pointedSaid({ word, chosen, score, rank, seems, measure, group, read }) {
   const facts = [group, read === null ? null : `read ${number(read)} times`].filter(Boolean).join(", ");
   const looks = seems === rank ? "so it is in the picture" : `in the picture it looks like the ${ordinal(seems)}`;
-  return `${quoted(word)}${facts ? ` (${facts})` : ""}: its ${MEASURES[measure]} with ${quoted(chosen)} is ` +
+  return `${quoted(word)}${facts ?}` (${facts})` : ""}: its ${MEASURES[measure]} with ${quoted(chosen)} is ` +
     `${decimal(score)}, the ${ordinal(rank)} highest of all words; ${looks}.`;
 }
 
@@ -77,7 +77,7 @@ export function winnerSaid(words, answers, left, steps) {
   const why = ["", `The sum is b and a step c − a, whose length is ${decimal(steps.c)} where each word's is 1.`,
     `The sum is c and a step b − a, whose length is ${decimal(steps.b)} where each word's is 1.`][role];
   return `${quoted(first.word)} itself (${decimal(first.score)}), the question's own word ${"abc"[role]}.` +
-    `${why && ` ${why}`}${best}`;
+    `${why &&}` ${why}`}${best}`;
 }
 
 /** Words that have no vector, by name, with some that are spelled like them. */

@@ -17,7 +17,7 @@ export function verdict({ word, left, both }) {
   const before = `Who has read only what stands before it gives '${word}' ${percent(left.own)}`;
   if (!both) return `${before}. The words around it fit no sentence, whatever stands here: the mistake is elsewhere too.`;
   if (both.own === 0) return `'${word}' cannot stand here: given all other words, it must be ${
-    both.choices === 1 ? `'${both.likeliest[0][0]}'` : `one of ${both.choices} others`}.`;
+    both.choices === 1 ?}`'${both.likeliest[0][0]}'` : `one of ${both.choices} others`}.`;
   const times = both.own / left.own;
   const gain = times > 1.05 ? `the right side makes it ${short(times, 2)} times as likely`
     : times < 0.95 ? "the right side speaks against it" : "the right side adds nothing";
@@ -32,12 +32,12 @@ export function sumText({ words, end, nats }) {
     `${terms.length} predictions, the end included, is a language model's loss, and e to its power the perplexity.`;
 }
 
-function column({ word, nats, tall, role, pressed, act, slot }) {
+function column({ word, nats, tall, role, pressed, act, position }) {
   return el("div", { class: `column ${role}` },
     el("span", { class: "nats" }, nats === null ? "" : nats.toFixed(2)),
     el("i", { style: `height:${Math.max(tall, nats === null ? 0 : 1)}px` }),
-    act ? el("button", { type: "button", class: "chip", "data-slot": slot, "aria-pressed": String(pressed),
-      "aria-label": `${word}${nats === null ? "" : `, ${nats.toFixed(2)} nats`}, hide it`, on: { click: act } },
+    act ? el("button", { type: "button", class: "chip", "data-position": position, "aria-pressed": String(pressed),
+      "aria-label": `${word}${nats === null ? "" :}`, ${nats.toFixed(2)} nats`}, hide it`, on: { click: act } },
       el("bdi", {}, pressed ? "[MASK]" : word)) : el("span", { class: "chip special" }, word));
 }
 
@@ -73,13 +73,13 @@ export function probabilityView(model, { signal }) {
     const part = model.get("state").probability;
     const { words, prefix, valid } = part;
     const tall = heights([...words.map((c) => c.nats), valid ? part.end.nats : null]);
-    const focus = row.contains(document.activeElement) ? document.activeElement.dataset.slot : null;
-    row.replaceChildren(...words.map((c, slot) => column({
-      word: c.word, nats: c.nats, tall: tall[slot], slot, pressed: view.hidden === slot,
-      role: slot < prefix ? "" : slot === prefix ? "wrong" : "after",
-      act: () => { view.hidden = view.hidden === slot ? null : slot; paint(); },
+    const focus = row.contains(document.activeElement) ? document.activeElement.dataset.position : null;
+    row.replaceChildren(...words.map((c, position) => column({
+      word: c.word, nats: c.nats, tall: tall[position], position, pressed: view.hidden === position,
+      role: position < prefix ? "" : position === prefix ? "wrong" : "after",
+      act: () => { view.hidden = view.hidden === position ? null : position; paint(); },
     })), ...(valid ? [column({ word: "the end", nats: part.end.nats, tall: tall.at(-1), role: "end" })] : []));
-    row.querySelector(`[data-slot="${focus}"]`)?.focus({ preventScroll: true });
+    row.querySelector(`[data-position="${focus}"]`)?.focus({ preventScroll: true });
     const c = words[view.hidden];
     said.textContent = c ? verdict(c) : part.said;
     said.classList.toggle("error", !c && !valid);
@@ -99,7 +99,7 @@ export function probabilityView(model, { signal }) {
       el("div", { class: "scroll" }, row), told, said, readers, ask),
     draw(part) {
       const text = part.words.map((c) => c.word).join(" ");
-      if (text !== view.text) Object.assign(view, { text, hidden: part.valid ? part.gain.slot : null });
+      if (text !== view.text) Object.assign(view, { text, hidden: part.valid ? part.gain.position : null });
       ask.replaceChildren(...(part.valid
         ? [guess(view, "Add the bars up. What is the sum?", sumText(part), text)] : []));
       paint();

@@ -10,7 +10,7 @@ from typing import Any, cast
 import torch
 
 from plmlab.batches import ExampleBatches
-from plmlab.example import IGNORE, AnyExample, Batch, Example, TwoWayExample
+from plmlab.example import IGNORE, AnyExample, Batch, BidirectionalExample, Example
 from plmlab.objectives import causal
 from plmlab.objectives.next_sentence import next_sentence
 from plmlab.text import Tokenizer
@@ -19,12 +19,13 @@ from plmlab.world.documents.pairs import NextSentence
 from plmlab.world.world import World
 
 
-def sentence_batches(world: World, split: str, tokenizer: Tokenizer, objective: Callable[..., Example | TwoWayExample],
+def sentence_batches(world: World, split: str, tokenizer: Tokenizer,
+                     objective: Callable[..., Example | BidirectionalExample],
                      batch: int, seed: int) -> ExampleBatches:
     """Batches of ``batch`` new sentences of a split, each made an Example by ``objective``.
 
-    The tokenizer has one token a word (``world_tokenizer``), so that the world's floors are the floors of this text. A
-    text that is given the objective knows its words, and what it mentions.
+    The tokenizer has one token a word (``build_world_tokenizer``), so that the world's floors are the floors of this
+    text. A text that is given the objective knows its words, and what it mentions.
     """
     def draw(rng: Random) -> list[Any]:
         sentences = list(islice(world.text(split, seed=int(rng.random() * 2**53)), batch))
@@ -53,12 +54,12 @@ def bilingual_batches(world: World, split: str, tokenizer: Tokenizer, objective:
 
 
 def next_word_examples(sentences: Sequence[Sequence[str]], tokenizer: Tokenizer) -> list[Example]:
-    """Given sentences as Examples, each slot to say the next word; the tokenizer has one token a word."""
+    """Given sentences as Examples, each position to say the next word; the tokenizer has one token a word."""
     return [causal(row, vocab=tokenizer.vocab, rng=Random(0)) for row in rows(tokenizer, sentences)]
 
 
 def next_word_batch(sentences: Sequence[Sequence[str]], tokenizer: Tokenizer) -> Batch:
-    """The batch of given sentences, each slot to say the next word."""
+    """The batch of given sentences, each position to say the next word."""
     return Batch.of(next_word_examples(sentences, tokenizer), pad=tokenizer.vocab.need("pad"))
 
 
@@ -69,7 +70,7 @@ def pair_batches(world: World, split: str, tokenizer: Tokenizer, batch: int, see
     """Batches of pairs from articles, half torn from two texts (Devlin et al. 2019, §3.1).
 
     Each is made an Example by ``objective``, with its ``choices``: by ``next_sentence``, words are hidden, and the
-    label is whether B follows A. The tokenizer has one token a word (``world_tokenizer``).
+    label is whether B follows A. The tokenizer has one token a word (``build_world_tokenizer``).
     ``draw_pairs(world, split, seed)`` yields the pairs: single sentences, unless they are `segment_pairs`.
     """
     def draw(rng: Random) -> list[Any]:

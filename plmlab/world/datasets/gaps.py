@@ -11,20 +11,20 @@ from torch import nn
 
 from plmlab.world import World
 from plmlab.world.datasets.batches import next_word_batch
-from plmlab.world.datasets.best_reader import BestReader
+from plmlab.world.datasets.bayes_optimal import BayesOptimalPredictor
 from plmlab.world.grammar.sentence import Sentence
 
 SENTENCES = 1000
-KINDS = ("agreement", "facts", "senses", "names", "the rest")
+CATEGORIES = ("agreement", "facts", "senses", "names", "the rest")
 
 
 @cache
-def exam(world: World) -> list[Sentence]:
+def test_set(world: World) -> list[Sentence]:
     """Sentences of a world's plain test."""
     return list(islice(world.sentences("test", seed=3), SENTENCES))
 
 
-def unread(world: World, sentences: Sequence[Sentence], drawn: int = 60_000) -> list[Sentence]:
+def unseen(world: World, sentences: Sequence[Sentence], drawn: int = 60_000) -> list[Sentence]:
     """Each of the different sentences that does not stand in a sample of so many of the training text."""
     read = {tuple(words) for words in islice(world.text("train", seed=17), drawn)}
     return list({one.words: one for one in sentences if one.words not in read}.values())
@@ -49,14 +49,14 @@ def kinds(sentence: Sentence) -> list[str]:
 
 
 @cache
-def _next(best: BestReader, words: tuple[str, ...]) -> tuple[torch.Tensor, torch.Tensor]:
+def _next(best: BayesOptimalPredictor, words: tuple[str, ...]) -> tuple[torch.Tensor, torch.Tensor]:
     """Which tokens may come after these words, and how likely each is, exactly."""
     found = best.after(words)
     tokens = found.nonzero().flatten()
     return tokens, found[tokens]
 
 
-def gaps(model: nn.Module, best: BestReader, sentences: Sequence[Sentence]) -> dict[str, list[float]]:
+def gaps(model: nn.Module, best: BayesOptimalPredictor, sentences: Sequence[Sentence]) -> dict[str, list[float]]:
     """Kind → of each of its words in sentences of the best reader's world the divergence of the model's belief from the
     exact one, in nats. Over all words, its mean is what the model's loss lies above the floor."""
     found = defaultdict(list)
@@ -69,6 +69,7 @@ def gaps(model: nn.Module, best: BestReader, sentences: Sequence[Sentence]) -> d
     return dict(found)
 
 
-def means(found: dict[str, list[float]]) -> dict[str, float]:
+def category_means(found: dict[str, list[float]]) -> dict[str, float]:
     """Kind → its mean; and "all"."""
-    return {kind: mean(found[kind]) for kind in KINDS} | {"all": mean(gap for gaps in found.values() for gap in gaps)}
+    return {kind: mean(found[kind])
+            for kind in CATEGORIES} | {"all": mean(gap for gaps in found.values() for gap in gaps)}

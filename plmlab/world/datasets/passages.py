@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import accumulate, chain
 from random import Random
 
-from plmlab.draws import below
+from plmlab.draws import randint
 from plmlab.world.documents.pairs import partners
 from plmlab.world.grammar.sentence import Sentence
 from plmlab.world.lexicon import Lexicon
@@ -17,7 +17,7 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Passage:
-    """Some ``sentences`` in a row, all their ``english`` and all their ``chinese``. ``partners`` are pairs of slots
+    """Some ``sentences`` in a row, all their ``english`` and all their ``chinese``. ``partners`` are pairs of positions
     (Chinese, English) whose words translate each other, for those words of which that is sure."""
 
     sentences: tuple[Words, ...]
@@ -34,8 +34,8 @@ class Passage:
     def last_sentence_first(self) -> "Passage":
         """The same with its English sentences from the last to the first, the words of each as they stand."""
         ends = list(accumulate(map(len, self.sentences)))
-        moved = [ends[-1] - end + slot for end, words in zip(ends, self.sentences, strict=True)
-                 for slot in range(len(words))]
+        moved = [ends[-1] - end + position for end, words in zip(ends, self.sentences, strict=True)
+                 for position in range(len(words))]
         sentences = self.sentences[::-1]
         return Passage(sentences, tuple(chain.from_iterable(sentences)), self.chinese,
                        tuple((one, moved[other]) for one, other in self.partners))
@@ -58,9 +58,9 @@ def passages(world: World, split: str, rng: Random, lengths: range = range(1, 61
     length."""
     if not lengths:
         raise ValueError(f"no length to aim at: {lengths} is empty")
-    told = world.sentences(split, seed=below(rng, 2**31))
+    told = world.sentences(split, seed=randint(rng, 2**31))
     while True:
-        aim, sentences = lengths[below(rng, len(lengths))], [next(told)]
+        aim, sentences = lengths[randint(rng, len(lengths))], [next(told)]
         while (following := next(told)) and sum(len(one.words) for one in (*sentences, following)) <= aim:
             sentences.append(following)
         yield joined(sentences, world.lexicon)

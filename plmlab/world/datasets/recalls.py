@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from random import Random
 
-from plmlab.draws import below, shuffled
+from plmlab.draws import randint, shuffled
 from plmlab.world.documents.plots import THREADS, draw_threads, read_plots
 from plmlab.world.documents.scenes import Scenery
 from plmlab.world.grammar.sentence import Sentence
@@ -24,9 +24,9 @@ class Recall:
 
     Attributes:
         plot: a row of recall_plots.tsv or story_plots.tsv.
-        told: the slot where it was said last: of the full stop of the first sentence that the answer needs, or, where
-            it was asked before, of the answer's last word then.
-        start: the slot of the answer's first word.
+        told: the position where it was said last: of the full stop of the first sentence that the answer needs, or,
+            where it was asked before, of the answer's last word then.
+        start: the position of the answer's first word.
         answer: its words.
         options: what a reader may choose from who remembers nothing: with one thread of a plot all answers of that
             kind, with several the answers of these threads. The right one is among them.
@@ -40,7 +40,7 @@ class Recall:
 
     @property
     def distance(self) -> int:
-        """From ``told`` to ``start``, in slots."""
+        """From ``told`` to ``start``, in positions."""
         return self.start - self.told
 
 
@@ -97,8 +97,8 @@ class RecallTexts:
 
 
 class _Writing:
-    """One text in the making. ``waiting`` holds the threads that were told: (slot from which on it is asked, slot where
-    it was told, its number)."""
+    """One text in the making. ``waiting`` holds the threads that were told: (position from which on it is asked,
+    position where it was told, its number)."""
 
     def __init__(self, how: RecallTexts, rng: Random) -> None:
         self.how, self.rng = how, rng
@@ -135,7 +135,7 @@ class _Writing:
     def wait(self, told: int, number: int) -> None:
         """Ask for a thread some words after it was told."""
         least, most = self.how.distances
-        heappush(self.waiting, (told + least + below(self.rng, most - least + 1), told, number))
+        heappush(self.waiting, (told + least + randint(self.rng, most - least + 1), told, number))
 
     def ask(self, told: int, number: int) -> None:
         """Ask and answer."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
 from random import Random
 
-from plmlab.draws import below
+from plmlab.draws import randint
 from plmlab.world.documents.pairs import NextSentence, PairError, Words
 from plmlab.world.grammar.sentence import Sentence
 from plmlab.world.world import World
@@ -36,18 +36,18 @@ def segment_pairs(world: World, split: str = "train", seed: int = 0, *, longest:
     rng = Random(seed)
     while True:
         written = attrgetter("chinese" if bilingual and rng.random() < 0.5 else "words")
-        home = articles[below(rng, len(articles))]
-        cut = 1 + below(rng, len(home.sentences) - 1)
-        first = _words(home.sentences[below(rng, cut):cut], written)
+        home = articles[randint(rng, len(articles))]
+        cut = 1 + randint(rng, len(home.sentences) - 1)
+        first = _words(home.sentences[randint(rng, cut):cut], written)
         is_next = rng.random() < 0.5
         other = home
         while not is_next and other.entity == home.entity:
-            other = articles[below(rng, len(articles))]
-        rest = other.sentences[cut if is_next else below(rng, len(other.sentences)):]
-        second = _words(rest[:1 + below(rng, len(rest))], written)
-        if below(rng, FILLED) == 0:
+            other = articles[randint(rng, len(articles))]
+        rest = other.sentences[cut if is_next else randint(rng, len(other.sentences)):]
+        second = _words(rest[:1 + randint(rng, len(rest))], written)
+        if randint(rng, FILLED) == 0:
             while len(first) + len(second) < longest:
-                second += _words(articles[below(rng, len(articles))].sentences, written)
+                second += _words(articles[randint(rng, len(articles))].sentences, written)
         first = first[-max(longest - len(second), longest // 2):]
         yield NextSentence(first, second[:longest - len(first)], is_next)
 

@@ -12,7 +12,7 @@ from math import isinf
 from random import Random
 from typing import NamedTuple
 
-from plmlab.draws import below, pick, sample
+from plmlab.draws import choice, randint, sample
 from plmlab.world.documents.articles import Article
 from plmlab.world.facts.relations import Triple
 from plmlab.world.grammar.sentence import Sentence
@@ -70,7 +70,7 @@ def acceptability(world: World, split: str = "train", seed: int = 0) -> Iterator
 
 
 def spoilt(world: World, sentence: Sentence, verb: int) -> Words:
-    """The sentence with the verb in this slot in the other number."""
+    """The sentence with the verb in this position in the other number."""
     word = sentence.words[verb]
     pairs = [pair for pair in AUXILIARIES if word in pair] or [
         (reading.forms["base"], reading.forms["third"]) for reading, form in world.lexicon.readings[word]
@@ -90,11 +90,11 @@ def paraphrase(world: World, split: str = "train", seed: int = 0) -> Iterator[Pa
     strangers = [_strangers(side, tellings) for side in ("subject", "relation")]
     while True:
         if rng.random() < 0.5:
-            first, second = sample(rng, pick(rng, ways), 2)
+            first, second = sample(rng, choice(rng, ways), 2)
             yield Paraphrase(first, second, True)
         else:
-            fact, others = pick(rng, pick(rng, strangers))
-            first, second = (pick(rng, list(tellings[one].values())) for one in (fact, pick(rng, others)))
+            fact, others = choice(rng, choice(rng, strangers))
+            first, second = (choice(rng, list(tellings[one].values())) for one in (fact, choice(rng, others)))
             yield Paraphrase(first, second, False)
 
 
@@ -141,5 +141,5 @@ def extractive_qa(world: World, split: str = "train", seed: int = 0) -> Iterator
 def _passage(article: Article, question: Question, rng: Random) -> Words:
     """Three sentences of an article (it has no fewer), the needed one among them."""
     needed = question.evidence[0].sentence
-    first = min(max(0, needed - below(rng, PASSAGE)), len(article.sentences) - PASSAGE)
+    first = min(max(0, needed - randint(rng, PASSAGE)), len(article.sentences) - PASSAGE)
     return tuple(word for sentence in article.sentences[first:first + PASSAGE] for word in sentence.words)

@@ -20,7 +20,7 @@ SPOKEN = "他 她 丈夫 妻子 兄弟 姐妹 和 、 这么"
 Words = tuple[set[str], set[str]]
 
 
-def world_tokenizer(world: World, languages: Collection[str] = LANGUAGES,
+def build_world_tokenizer(world: World, languages: Collection[str] = LANGUAGES,
                     texts: Collection[str] = ("sentences", "articles", "questions")) -> Tokenizer:
     """One token for each word of some texts of a world, in some languages ("stories" has many more words).
 
@@ -38,35 +38,35 @@ def world_tokenizer(world: World, languages: Collection[str] = LANGUAGES,
     return word_tokenizer(words)
 
 
-def bilingual_tokenizer(world: World) -> Tokenizer:
+def build_bilingual_tokenizer(world: World) -> Tokenizer:
     """One token for each English word of a world, with the id that it has where there is no Chinese; and for each
     Chinese word of its sentences and articles."""
-    told = world_tokenizer(world, ["chinese"], ["sentences", "articles"])
-    return word_tokenizer(name for tokens in (world_tokenizer(world, ["english"]), told)
+    told = build_world_tokenizer(world, ["chinese"], ["sentences", "articles"])
+    return word_tokenizer(name for tokens in (build_world_tokenizer(world, ["english"]), told)
                           for name in tokens.tokens(range(len(tokens))))
 
 
 @cache
-def spelling() -> Tokenizer:
+def world_tokenizer() -> Tokenizer:
     """The tokenizer of the course's own checkpoints: one token for each English word of the full world."""
-    return world_tokenizer(full(), ["english"])
+    return build_world_tokenizer(full(), ["english"])
 
 
 @cache
-def bilingual_spelling() -> Tokenizer:
+def bilingual_tokenizer() -> Tokenizer:
     """The tokenizer of the course's checkpoints that know Chinese too; `ids` are those of this tokenizer as well."""
-    return bilingual_tokenizer(full())
+    return build_bilingual_tokenizer(full())
 
 
 @cache
-def small_spelling() -> Tokenizer:
+def small_world_tokenizer() -> Tokenizer:
     """The tokenizer of what is trained on the small world's sentences: one token for each of their English words."""
-    return world_tokenizer(small(), ["english"], ["sentences"])
+    return build_world_tokenizer(small(), ["english"], ["sentences"])
 
 
 def ids(words: Sequence[str]) -> list[int]:
     """The ids of some words of the full world, one token a word."""
-    return spelling().encode(" ".join(words), plain=True)
+    return world_tokenizer().encode(" ".join(words), plain=True)
 
 
 def sentence_words(world: World) -> Words:
@@ -92,7 +92,7 @@ def question_words(world: World) -> Words:
     english |= {word for wording in wordings for word in wording.english} | {*YES[0], *NO[0]}
     english |= {form for forms in GENDER_WORDS.values() for form in forms}
     said |= {word for wording in wordings for word in wording.chinese} | {*YES[1], *NO[1], *SPOKEN.split()}
-    return _without_slots(english), _without_slots(said)
+    return _without_positions(english), _without_positions(said)
 
 
 def story_words(world: World) -> Words:
@@ -107,7 +107,7 @@ def story_words(world: World) -> Words:
                  for part in row.words("chinese")}
     said |= {word for pair in DETERMINERS.values() for word in pair} | set(SPOKEN.split())
     said |= {part for _, noun in KIND_NOUNS.values() for part in noun.split()}
-    return english, _without_slots(said)
+    return english, _without_positions(said)
 
 
 TEXTS = {"sentences": sentence_words, "articles": article_words, "questions": question_words, "stories": story_words}
@@ -121,5 +121,5 @@ def _names(world: World) -> Words:
             {word for entity in entities for word in entity.chinese})
 
 
-def _without_slots(words: set[str]) -> set[str]:
+def _without_positions(words: set[str]) -> set[str]:
     return {word for word in words if not word.startswith("{") and word != "|"}

@@ -1,4 +1,5 @@
-"""What a reader's state must know, slot by slot: the number of the subject, being inside a name, how far the end is."""
+"""What a reader's state must know, position by position: the number of the subject, being inside a name, how far the
+end is."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -9,12 +10,13 @@ from plmlab.world.world import World
 
 
 class Tracks(NamedTuple):
-    """A sentence with gold labels, one a slot. Slot t has read the first t words: slot 0 none, the last slot all.
+    """A sentence with gold labels, one a position. Position t has read the first t words: position 0 none, the last
+    position all.
 
     Attributes:
         words: the sentence's own.
         number: of the first subject that was read and whose verb was not, "sg" or "pl"; None where there is none. The
-            last slot of a subject is the one that must say the verb.
+            last position of a subject is the one that must say the verb.
         noun: of the common noun that was read last, "sg" or "pl"; None before the first. A reader who takes the
             nearest noun for the subject goes by it.
         inside: whether the word that was read last belongs to a name.
@@ -46,5 +48,5 @@ def tracks_of(world: World, sentence: Sentence) -> Tracks:
         nouns.append((number_of_noun(world, word) if tag == "NOUN" else None) or nouns[-1])
     named = {place for start, end, _ in sentence.mentions for place in range(start, end)}
     return Tracks(sentence.words, tuple(number), tuple(nouns),
-                  tuple(slot - 1 in named for slot in range(count + 1)),
-                  tuple(count - slot for slot in range(count + 1)))
+                  tuple(position - 1 in named for position in range(count + 1)),
+                  tuple(count - position for position in range(count + 1)))

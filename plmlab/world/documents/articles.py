@@ -11,7 +11,7 @@ from math import log
 from pathlib import Path
 from random import Random
 
-from plmlab.draws import pick, shuffled
+from plmlab.draws import choice, shuffled
 from plmlab.world.documents.article_rows import ArticleRow, read_article_rows
 from plmlab.world.documents.templates import Bindings, combines_held, say, wide_lexicon
 from plmlab.world.facts.facts import FactError, Facts
@@ -153,7 +153,7 @@ class Writer:
         said = 0
         while fitting := self._fitting(rows, said):
             weighted = [option for option in fitting for _ in range(option[0].weight)]
-            row, bound, facts = pick(self.rng, weighted)
+            row, bound, facts = choice(self.rng, weighted)
             self.plan.append(Planned(row, bound, facts, log(row.weight / len(weighted))))
             for triple in facts:
                 self.untold.pop(triple, None)

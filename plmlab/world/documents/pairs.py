@@ -5,7 +5,7 @@ from functools import lru_cache
 from random import Random
 from typing import NamedTuple
 
-from plmlab.draws import pick
+from plmlab.draws import choice
 from plmlab.world.documents.articles import Article
 from plmlab.world.grammar.sentence import Sentence
 from plmlab.world.lexicon import Lexicon
@@ -79,13 +79,13 @@ def next_sentences(articles: Sequence[Article], rng: Random) -> Iterator[NextSen
         raise PairError(f"a sentence of another article needs articles about two entities; there are {len(entities)}")
     for home, first, following in _neighbours(articles, rng):
         is_next = rng.random() < 0.5
-        second = following if is_next else pick(rng, _another(home, articles, rng).sentences)
+        second = following if is_next else choice(rng, _another(home, articles, rng).sentences)
         yield NextSentence(first.words, second.words, is_next)
 
 
 def _another(home: Article, articles: Sequence[Article], rng: Random) -> Article:
     """An article about something else."""
-    while (found := pick(rng, articles)).entity == home.entity:
+    while (found := choice(rng, articles)).entity == home.entity:
         pass
     return found
 
@@ -108,5 +108,5 @@ def _neighbours(articles: Sequence[Article], rng: Random) -> Iterator[tuple[Arti
     if not pairs:
         raise PairError("there are no two sentences side by side: every article has fewer than 2")
     while True:
-        article, place = pick(rng, pairs)
+        article, place = choice(rng, pairs)
         yield article, article.sentences[place], article.sentences[place + 1]

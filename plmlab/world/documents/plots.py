@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from plmlab.draws import below, pick
+from plmlab.draws import choice, randint
 from plmlab.world.documents.roles import Cast, Role, check_roles, parse_roles, roles_of
 from plmlab.world.documents.templates import Bindings, Template, Thing, combines_held, parse_template, say
 from plmlab.world.grammar.sentence import Sentence
@@ -116,7 +116,7 @@ def draw_plot(plot: Plot, cast: Cast, rng: Random) -> Drawn:
         TableError: the cast has not enough players.
     """
     threads = _threads(plot, cast, rng)
-    asked = below(rng, THREADS)
+    asked = randint(rng, THREADS)
     beats = [beat for step in TOLD for beat in _told(plot, step, threads, asked, cast, rng)]
     question, *_ = plot.beats["question"]
     answer, *_ = plot.beats["answer"]
@@ -182,7 +182,7 @@ def _told(plot: Plot, step: str, threads: list[Bindings], asked: int, cast: Cast
 
 
 def _said(plot: Plot, step: str, bound: Bindings, cast: Cast, rng: Random) -> Sentence:
-    template = pick(rng, _open(plot.beats[step], bound, cast))
+    template = choice(rng, _open(plot.beats[step], bound, cast))
     filled = cast.fill(roles_of(template, bound), rng, bound)
     if filled is None:
         raise TableError(f"nobody is left to play in '{template.id}' ({template.row.place})")

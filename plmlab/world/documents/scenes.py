@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from random import Random
 
-from plmlab.draws import pick, shuffled
+from plmlab.draws import choice, shuffled
 from plmlab.world.documents.roles import Cast, Role, check_roles, roles_of
 from plmlab.world.documents.templates import SLOT, Template, Thing, combines_held, parse_template, say
 from plmlab.world.facts.facts import Facts
@@ -150,7 +150,7 @@ class Asides:
     def draw(self, taken: set[str]) -> list[Sentence]:
         """One sentence without the plot's words; none where three draws bring only such ones."""
         for _ in range(3):
-            start = pick(self.rng, self.automaton.starts)
+            start = choice(self.rng, self.automaton.starts)
             arcs = self.automaton.walk(start, self.rng)
             words = {arc.word for arc in arcs}
             if not words & taken and not is_test(arc.word for arc in arcs):

@@ -6,7 +6,7 @@ from itertools import accumulate
 from pathlib import Path
 from random import Random
 
-from plmlab.draws import below, pick, shuffled
+from plmlab.draws import choice, randint, shuffled
 from plmlab.world.documents.plots import Beat, Drawn, draw_plot, read_plots
 from plmlab.world.documents.roles import Cast
 from plmlab.world.documents.scenes import Asides, Scenery, read_scenes
@@ -93,7 +93,7 @@ class Storyteller:
                 cast = self.cast(people, rng)
                 drawn = draw_plot(plot, cast, rng)
                 scenery = Scenery(self.scenes, cast, Asides(self.patterns, cast, self.facts, rng), rng)
-                yield self._arranged(drawn, people, scenery, least + below(rng, most - least + 1), rng)
+                yield self._arranged(drawn, people, scenery, least + randint(rng, most - least + 1), rng)
 
     def people(self, rng: Random) -> list[Entity]:
         """Four people with four given names, none of them held out. StoryError where the world has too few."""
@@ -110,7 +110,7 @@ class Storyteller:
         open_ones: dict[str, list[Entity]] = {
             kind: [entity for entity in self.facts.kind(kind) if entity.key not in self.held.entities]
             for kind in ("town", "cafe", "film", "book")}
-        home = pick(rng, open_ones["town"])
+        home = choice(rng, open_ones["town"])
         by_name = [Entity(person.key, "person", person.words[:1], person.chinese[:1], person.traits)
                    for person in people]
         groups = {"cast": by_name, "home": [home], "town": [town for town in open_ones["town"] if town != home],
@@ -160,7 +160,7 @@ def _with_beats(scenes: list[list[Sentence]], beats: tuple[Beat, ...], rng: Rand
                   if first * total <= end + before and end + before + own <= last * total]
         for beat in shuffled(rng, step_beats):
             apart = [place for place in inside if place not in after]
-            after.setdefault(pick(rng, apart or inside or [0]), []).append(beat)
+            after.setdefault(choice(rng, apart or inside or [0]), []).append(beat)
         before += own
     told: list[tuple[Sentence, bool]] = []
     for place, scene in enumerate(scenes):

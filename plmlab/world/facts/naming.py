@@ -4,7 +4,7 @@ from itertools import product
 from pathlib import Path
 from random import Random
 
-from plmlab.draws import below, sample, shuffled
+from plmlab.draws import randint, sample, shuffled
 from plmlab.world.facts.relations import NAMED, VALUES, Entity
 from plmlab.world.lexicon import Lexicon
 from plmlab.world.tables import TABLES, Row, TableError, read_table, unique
@@ -82,7 +82,7 @@ def draw_people(count: int, rng: Random, folder: Path = TABLES) -> list[Entity]:
     house = 0
     while len(people) < count:
         surname = surnames[house % len(surnames)]
-        for first in sample(rng, given, min(1 + below(rng, 3), count - len(people))):
+        for first in sample(rng, given, min(1 + randint(rng, 3), count - len(people))):
             person = _person(first, surname, house)
             people.setdefault(person.key, person)
         house += 1

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from random import Random
 
-from plmlab.draws import below, pick, shuffled
+from plmlab.draws import choice, randint, shuffled
 from plmlab.world.facts.relations import Entity, Triple
 
 LAST_BIRTH = 0.6      # people are born in this first part of the span of years
@@ -42,7 +42,7 @@ class FactSampler:
     def say_some(self, subject: Entity, relation: str, pool: list[Entity], probability: float = 1.0) -> None:
         """Adds, with this probability, a fact whose object is drawn from the pool (none from an empty pool)."""
         if pool and self.chance(probability):
-            self.say(subject, relation, pick(self.rng, pool))
+            self.say(subject, relation, choice(self.rng, pool))
 
     def draw(self) -> list[Triple]:
         """All triples of the world, part after part in a fixed order; to be called once."""
@@ -73,8 +73,8 @@ class FactSampler:
             houses.setdefault(person.traits["family"], []).append(person)
         span = len(self.years)
         for house in houses.values():
-            town = pick(self.rng, self.all("town"))
-            eldest = below(self.rng, max(1, int(span * LAST_BIRTH) - 2 * len(house)))
+            town = choice(self.rng, self.all("town"))
+            eldest = randint(self.rng, max(1, int(span * LAST_BIRTH) - 2 * len(house)))
             for place, person in enumerate(house):
                 self.birth[person] = eldest + place * min(3, max(1, span // 40))
                 self.say(person, "born_in", town)
@@ -96,7 +96,7 @@ class FactSampler:
         roles = [role for role, count in shares.items() if role in crafts for _ in range(count)]
         ordinary = [craft for role, craft in crafts.items() if role not in shares]
         for place, person in enumerate(people):
-            self.craft[person] = crafts[roles[place]] if place < len(roles) else pick(self.rng, ordinary)
+            self.craft[person] = crafts[roles[place]] if place < len(roles) else choice(self.rng, ordinary)
             self.say(person, "occupation", self.craft[person])
 
     def homes(self) -> None:
@@ -104,7 +104,7 @@ class FactSampler:
         women = [person for person in self.all("person") if person.traits["gender"] == "woman"]
         men = shuffled(self.rng, [person for person in self.all("person") if person.traits["gender"] == "man"])
         for woman in women:
-            self.home[woman] = pick(self.rng, self.all("town"))
+            self.home[woman] = choice(self.rng, self.all("town"))
             groom = next((man for man in men if man not in self.home and self.match(woman, man)), None)
             if groom and self.chance(0.6):
                 self.home[groom] = self.home[woman]
@@ -112,7 +112,7 @@ class FactSampler:
                 self.say(groom, "married_to", woman)
         for person in self.all("person"):
             if person not in self.home:
-                self.home[person] = pick(self.rng, self.all("town"))
+                self.home[person] = choice(self.rng, self.all("town"))
             self.say(person, "lives_in", self.home[person])
 
     def match(self, woman: Entity, man: Entity) -> bool:
@@ -144,7 +144,7 @@ class FactSampler:
 
     def later(self, earliest: int, latest: int) -> Entity:
         """A year from ``earliest`` to ``latest``; the last of the world's years where it has none of these."""
-        return pick(self.rng, [year for year in self.years if earliest <= year.number <= latest] or self.years[-1:])
+        return choice(self.rng, [year for year in self.years if earliest <= year.number <= latest] or self.years[-1:])
 
     def of(self, *crafts: str) -> list[Entity]:
         """The people of these crafts; everybody if there is none."""
@@ -157,7 +157,7 @@ class FactSampler:
         for place, company in enumerate(self.all("company")):
             founder = founders[place % len(founders)]
             made = company.traits["makes"].split(",")
-            self.say(company, "located_in", pick(self.rng, self.all("town")))
+            self.say(company, "located_in", choice(self.rng, self.all("town")))
             self.say(company, "founded_by", founder)
             self.say(company, "founded_in", self.later(self.year(founder) + 22, self.year(founder) + 50))
             self.say_some(company, "makes", [product for product in self.all("product") if product.name in made])
@@ -179,7 +179,7 @@ class FactSampler:
         """Every book has a writer and a year, in which the writer is 22 to 40 (the world's last if there is none)."""
         writers = self.of("writer")
         for book in self.all("book"):
-            writer = pick(self.rng, writers)
+            writer = choice(self.rng, writers)
             self.say(book, "written_by", writer)
             self.say(book, "published_in", self.later(self.year(writer) + 22, self.year(writer) + 40))
 
@@ -193,7 +193,7 @@ class FactSampler:
         published = {triple.subject: int(triple.object.split(":")[1])
                      for triple in self.triples if triple.relation == "published_in"}
         for place, film in enumerate(self.all("film")):
-            director = pick(self.rng, self.of("director"))
+            director = choice(self.rng, self.of("director"))
             year = self.later(self.year(director) + 24, self.year(director) + 50)
             self.say(film, "directed_by", director)
             self.say(film, "film_year", year)

@@ -50,8 +50,8 @@ def mean_of(sums: Sequence[tuple[float, int]]) -> Floor:
     return Floor(mean, math.sqrt(spread * len(sums) / max(1, len(sums) - 1)) / count, False)
 
 
-def surprises(automaton: Automaton, words: Sequence[str], visible: frozenset[int], slots: Iterable[int]) -> float:
-    """−Σ log p(word | visible words, length) over the slots, in nats; each slot on its own."""
-    hidden = [slot for slot in range(len(words)) if slot not in visible]
+def surprises(automaton: Automaton, words: Sequence[str], visible: frozenset[int], positions: Iterable[int]) -> float:
+    """−Σ log p(word | visible words, length) over the positions, in nats; each position on its own."""
+    hidden = [position for position in range(len(words)) if position not in visible]
     beliefs = dict(zip(hidden, posterior(automaton, words, hidden), strict=True))
-    return -math.fsum(math.log(beliefs[slot][words[slot]]) for slot in slots)
+    return -math.fsum(math.log(beliefs[position][words[position]]) for position in positions)

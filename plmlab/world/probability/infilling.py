@@ -11,7 +11,7 @@ from math import fsum, log
 from plmlab.world.probability.automaton import END, Automaton
 from plmlab.world.probability.blanks import BLANK, Blanks, Drawing, DrawnBlanks, Span
 from plmlab.world.probability.floors import FloorError
-from plmlab.world.probability.readers import Question, SlotVocabulary
+from plmlab.world.probability.readers import PositionVocabulary, Question
 
 Belief = dict[str, float]
 """Word or END → its probability of coming next in a blank."""
@@ -64,11 +64,11 @@ def infilling(automaton: Automaton, words: Sequence[str], spans: Sequence[Span],
 
 
 def visible_blanks(automaton: Automaton, words: Sequence[str], asked: Sequence[Question],
-                   vocab: SlotVocabulary) -> float:
+                   vocab: PositionVocabulary) -> float:
     """−Σ log p(target | Part A, the blanks filled before, the words before it in its blank), in nats, ends included:
     who takes nothing from how the blanks were drawn.
 
-    As ``visible_positions``, it does not count: no model comes below ``drawn_blanks``, but one may below this.
+    As ``positions_known``, it does not count: no model comes below ``drawn_blanks``, but one may below this.
 
     Raises:
         FloorError: the Examples do not fill blanks one after the other.
@@ -77,7 +77,7 @@ def visible_blanks(automaton: Automaton, words: Sequence[str], asked: Sequence[Q
     return _paid(words, spans, order, infilling(automaton, words, spans, order))
 
 
-def drawn_blanks(automaton: Automaton, words: Sequence[str], asked: Sequence[Question], vocab: SlotVocabulary, *,
+def drawn_blanks(automaton: Automaton, words: Sequence[str], asked: Sequence[Question], vocab: PositionVocabulary, *,
                  drawing: Drawing) -> float:
     """As ``visible_blanks``, of the reader who also knows how likely it is that just these spans are hidden: the floor
     for everybody, reached by who counts. ``partial(drawn_blanks, drawing=…)`` is a reader; the drawings are in
@@ -92,7 +92,7 @@ def drawn_blanks(automaton: Automaton, words: Sequence[str], asked: Sequence[Que
 
 
 def filled_in_order(words: Sequence[str], asked: Sequence[Question],
-                    vocab: SlotVocabulary) -> tuple[list[Span], list[int]]:
+                    vocab: PositionVocabulary) -> tuple[list[Span], list[int]]:
     """The spans that an Example fills, in the order of the text, and in which order it fills them, by their numbers.
 
     A blank is what is asked up to an end. Each of its words must know of all words outside of blanks, of those in
@@ -101,21 +101,22 @@ def filled_in_order(words: Sequence[str], asked: Sequence[Question],
     FloorError: what is asked, or known, is not that.
     """
     filled: list[Span] = []
-    known = set(range(len(words))) - {slot for question in asked if (slot := vocab.slot(question.target)) is not None}
+    known = set(range(len(words))) - {position for question in asked
+                                      if (position := vocab.position(question.target)) is not None}
     said: list[int] = []
     for question in asked:
-        seen = {slot for token in question.tokens if (slot := vocab.slot(token)) is not None}
-        slot = vocab.slot(question.target)
-        if seen != known or (slot is None and (not said or question.target not in vocab.ends)):
+        seen = {position for token in question.tokens if (position := vocab.position(token)) is not None}
+        position = vocab.position(question.target)
+        if seen != known or (position is None and (not said or question.target not in vocab.ends)):
             raise _no_blanks()
-        if slot is None:
+        if position is None:
             filled.append((said[0], said[-1] + 1))
             said = []
             continue
-        if said and slot != said[-1] + 1:
+        if said and position != said[-1] + 1:
             raise _no_blanks()
-        said.append(slot)
-        known.add(slot)
+        said.append(position)
+        known.add(position)
     if said:
         raise _no_blanks()
     spans = sorted(filled)

@@ -16,14 +16,14 @@ FIRST = len(SPECIALS) + len(SENTINELS)
 DECOYS = 64
 
 
-class SlotVocabulary(Vocabulary):
-    """Every word of the sentence has an id of its own, so that an Example tells which slot it shows or asks for.
+class PositionVocabulary(Vocabulary):
+    """Every word of the sentence has an id of its own, so that an Example tells which position it shows or asks for.
 
-    The words that an objective may put in a slot's place are decoys, which stand nowhere in the sentence.
+    The words that an objective may put in a position's place are decoys, which stand nowhere in the sentence.
     """
 
     @classmethod
-    def of(cls, length: int) -> "SlotVocabulary":
+    def of(cls, length: int) -> "PositionVocabulary":
         """The vocabulary for a sentence of ``length`` words."""
         return cls(FIRST + length + DECOYS)
 
@@ -34,7 +34,7 @@ class SlotVocabulary(Vocabulary):
 
     @cached_property
     def words(self) -> tuple[int, ...]:
-        """The ids that an objective may put in a slot's place: the decoys."""
+        """The ids that an objective may put in a position's place: the decoys."""
         return tuple(range(self.size - DECOYS, self.size))
 
     @property
@@ -42,13 +42,13 @@ class SlotVocabulary(Vocabulary):
         """The ids that stand for the end of the sentence: [END] and [SEP]."""
         return frozenset({self.need("end"), self.need("sep")})
 
-    def slot(self, token: int) -> int | None:
-        """The slot of the sentence that this id stands for; None for a special token or a decoy."""
+    def position(self, token: int) -> int | None:
+        """The position of the sentence that this id stands for; None for a special token or a decoy."""
         return token - FIRST if FIRST <= token < self.size - DECOYS else None
 
 
 class Seen(NamedTuple):
-    """A token that a slot can know of, and its place: its position counted from the first word's, which is 0.
+    """A token that a position can know of, and its place: its position counted from the first word's, which is 0.
 
     None: the Example's positions do not count the words of the sentence.
     """
@@ -59,27 +59,28 @@ class Seen(NamedTuple):
 
 @dataclass(frozen=True)
 class Question:
-    """What one slot of an Example must say, and all tokens that it can know of."""
+    """What one position of an Example must say, and all tokens that it can know of."""
 
     known: frozenset[Seen]
     target: int
 
     @property
     def tokens(self) -> frozenset[int]:
-        """The tokens that the slot can know of, without their places."""
+        """The tokens that the position can know of, without their places."""
         return frozenset(seen.token for seen in self.known)
 
 
-def told_length(automaton: Automaton, words: Sequence[str], asked: Sequence[Question], vocab: SlotVocabulary) -> float:
-    """−Σ log p(target | what its slot knows, and the sentence's length), in nats: the best that anybody could do.
+def length_known(automaton: Automaton, words: Sequence[str], asked: Sequence[Question],
+                 vocab: PositionVocabulary) -> float:
+    """−Σ log p(target | what its position knows, and the sentence's length), in nats: the best that anybody could do.
 
-    Where the end is asked, and a slot has seen nothing but the words before it, the length stays unknown: then the
+    Where the end is asked, and a position has seen nothing but the words before it, the length stays unknown: then the
     terms of a sentence add up to −log p(sentence). Everywhere else the end, and any other special token, costs
     nothing.
 
     It is what GPT pays, and BERT and MPNet, which see [SEP]. XLNet may not see it, and can yet guess the length: where
     one word in six is predicted, the number of words in sight goes with it; where all are, the places that come first
-    in the order do. So this is the floor for everybody. What a reader pays who does not guess, ``visible_positions``
+    in the order do. So this is the floor for everybody. What a reader pays who does not guess, ``positions_known``
     tells.
     """
     begins, length = {vocab.need("start"), vocab.need("cls")}, len(words)
@@ -88,32 +89,34 @@ def told_length(automaton: Automaton, words: Sequence[str], asked: Sequence[Ques
     told: dict[frozenset[int], list[int]] = defaultdict(list)
     for question in asked:
         seen = _words_seen(question, vocab)
-        target = _slot_asked(question, vocab)
+        target = _position_asked(question, vocab)
         if target is None or target in seen:
             continue
-        only_before = seen == frozenset(range(target)) and question.tokens <= begins | {FIRST + slot for slot in seen}
+        only_before = seen == frozenset(range(target)) and question.tokens <= begins | {FIRST + position
+                                                                                        for position in seen}
         if asks_end and only_before:
             terms.append(-log(automaton.next_words(words[:target])[(*words, END)[target]]))
         elif target < length:
             told[seen].append(target)
-    return fsum(terms + [surprises(automaton, words, seen, slots) for seen, slots in told.items()])
+    return fsum(terms + [surprises(automaton, words, seen, positions) for seen, positions in told.items()])
 
 
-def visible_positions(automaton: Automaton, words: Sequence[str], asked: Sequence[Question],
-                      vocab: SlotVocabulary) -> float:
-    """−Σ log p(target | the words and the places that its slot knows of), in nats: who is told nothing of the length.
+def positions_known(automaton: Automaton, words: Sequence[str], asked: Sequence[Question],
+                      vocab: PositionVocabulary) -> float:
+    """−Σ log p(target | the words and the places that its position knows of), in nats: who is told nothing of the
+    length.
 
-    A word in sight, or a [MASK], tells that the sentence has that slot, and nothing of what follows; [SEP], [CLS] or
-    [END] behind the last word tells where the sentence ends. The slot that is asked is a word; but where the Example
-    asks for the end too, it is a word or the end. Any other special token costs nothing.
+    A word in sight, or a [MASK], tells that the sentence has that position, and nothing of what follows; [SEP], [CLS]
+    or [END] behind the last word tells where the sentence ends. The position that is asked is a word; but where the
+    Example asks for the end too, it is a word or the end. Any other special token costs nothing.
 
     GPT pays −log p(sentence), its end included. BERT, which sees [SEP], pays what it would if it were told the length,
-    and so does MPNet where it sees [SEP]: with a [MASK] in every slot that is predicted, nothing but the end can be
+    and so does MPNet where it sees [SEP]: with a [MASK] in every position that is predicted, nothing but the end can be
     unknown to it. XLNet's query pays more, as long as neither [SEP] nor [CLS] comes before it in the order.
 
     This reader does not count. From its places it takes that the sentence has them, and no more. Who weighs how likely
     a sentence of each length is to show so many words, at just these places, pays less: no model comes below
-    ``told_length``, but one may come below this figure. A model that reads distances in place of positions, as XLNet
+    ``length_known``, but one may come below this figure. A model that reads distances in place of positions, as XLNet
     does, knows less of where it is than this reader.
 
     Raises:
@@ -127,7 +130,7 @@ def visible_positions(automaton: Automaton, words: Sequence[str], asked: Sequenc
         if len(places) < len(question.known):
             raise FloorError("the positions of these Examples do not count the words of the sentence one by one, and "
                              "tell no places; take the reader told_length")
-        seen, target = _words_seen(question, vocab), _slot_asked(question, vocab)
+        seen, target = _words_seen(question, vocab), _position_asked(question, vocab)
         if target is None or target in seen:
             continue
         if max(places, default=-1) < len(words):
@@ -135,19 +138,20 @@ def visible_positions(automaton: Automaton, words: Sequence[str], asked: Sequenc
             open_ended[seen, at_least].append(target)
         elif target < len(words):
             told[seen].append(target)
-    nats = [surprises(automaton, words, seen, slots) for seen, slots in told.items()]
-    for (seen, at_least), slots in open_ended.items():
-        beliefs = posterior_open(automaton, {slot: words[slot] for slot in seen}, slots, at_least)
-        found = dict(zip(sorted(set(slots)), beliefs, strict=True))
-        nats += [-log(found[slot][(*words, END)[slot]]) for slot in slots]
+    nats = [surprises(automaton, words, seen, positions) for seen, positions in told.items()]
+    for (seen, at_least), positions in open_ended.items():
+        beliefs = posterior_open(automaton, {position: words[position] for position in seen}, positions, at_least)
+        found = dict(zip(sorted(set(positions)), beliefs, strict=True))
+        nats += [-log(found[position][(*words, END)[position]]) for position in positions]
     return fsum(nats)
 
 
-def _words_seen(question: Question, vocab: SlotVocabulary) -> frozenset[int]:
-    """The slots of the sentence whose words are known."""
-    return frozenset(slot for token in question.tokens if (slot := vocab.slot(token)) is not None)
+def _words_seen(question: Question, vocab: PositionVocabulary) -> frozenset[int]:
+    """The positions of the sentence whose words are known."""
+    return frozenset(position for token in question.tokens if (position := vocab.position(token)) is not None)
 
 
-def _slot_asked(question: Question, vocab: SlotVocabulary) -> int | None:
-    """The slot of the sentence whose word is asked, the one behind the last for its end; None for what is neither."""
-    return vocab.length if question.target in vocab.ends else vocab.slot(question.target)
+def _position_asked(question: Question, vocab: PositionVocabulary) -> int | None:
+    """The position of the sentence whose word is asked, the one behind the last for its end; None for what is
+    neither."""
+    return vocab.length if question.target in vocab.ends else vocab.position(question.target)

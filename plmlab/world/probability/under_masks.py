@@ -1,7 +1,7 @@
 """What the best possible reader can know of one hidden word under each of UniLM's four masks.
 
-Who sees no end of the sentence takes from what it sees that the sentence has these slots, and no more. A network could
-guess a little better: a sentence that is cut at a random place is longer the further on the cut stands.
+Who sees no end of the sentence takes from what it sees that the sentence has these positions, and no more. A network
+could guess a little better: a sentence that is cut at a random place is longer the further on the cut stands.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,8 @@ def sequence_to_sequence(automaton: Automaton, words: Sequence[str], gap: int, c
     from the other words of the source, and that a word at least follows them. NotInGrammar as above."""
     if gap >= cut:
         return left_to_right(automaton, words, gap)
-    return posterior_open(automaton, {slot: words[slot] for slot in range(cut) if slot != gap}, [gap], cut + 1)[0]
+    return posterior_open(automaton, {position: words[position] for position in range(cut) if position != gap}, [gap],
+                          cut + 1)[0]
 
 
 def under_masks(automaton: Automaton, words: Sequence[str], gap: int, cut: int) -> dict[str, Belief | None]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from plmlab.draws import below, pick, shuffled
+from plmlab.draws import choice, randint, shuffled
 from plmlab.world.facts.facts import Facts
 from plmlab.world.facts.relations import Entity, Triple
 from plmlab.world.grammar.patterns import GENDER_WORDS
@@ -100,7 +100,7 @@ class QuestionBank:
 
     def _drawn(self, piles: dict[Shape, list[Sequence[Case]]], split: str, rng: Random) -> Iterator[Question]:
         while piles:
-            shape = pick(rng, list(piles))
+            shape = choice(rng, list(piles))
             for case in piles[shape].pop():
                 yield self._question(shape, _outcome(shape, case), split, rng)
             if not piles[shape]:
@@ -122,8 +122,8 @@ class QuestionBank:
 
     def _question(self, shape: Shape, outcome: Outcome, split: str, rng: Random) -> Question:
         chains = outcome.chains
-        wording = pick(rng, shape.wordings)
-        shelf = Random(below(rng, 2**31))      # how many draws the articles take does not change the questions
+        wording = choice(rng, shape.wordings)
+        shelf = Random(randint(rng, 2**31))      # how many draws the articles take does not change the questions
         clues = [[clue for clue in self.cases.clues(chain, split) if clue] for chain in chains]
         facts = facts_of(chains)
         needed = _by_hop([[entity.key for entity in chain.entities[:-1]] for chain in chains])
@@ -159,7 +159,7 @@ def _outcome(shape: Shape, case: Case) -> Outcome:
 
 
 def _either_way(case: Case, rng: Random) -> Case:
-    return case[::-1] if below(rng, 2) else case
+    return case[::-1] if randint(rng, 2) else case
 
 
 def _by_hop(rows: list[list]) -> list:

@@ -11,7 +11,7 @@ from plmlab.chapters.ch01.pushes import reach, steps_until
 from plmlab.layers.cells import Cell, GRUCell, LSTMCell, RNNCell
 from plmlab.layers.recurrent import Recurrent
 from plmlab.models.recurrent import LSTMLanguageModel, RecurrentConfig
-from plmlab.world.datasets.tokenizer import spelling
+from plmlab.world.datasets.tokenizer import world_tokenizer
 
 
 @pytest.mark.parametrize("cell", [RNNCell, GRUCell, LSTMCell])
@@ -92,8 +92,9 @@ def test_a_language_model_is_pushed_while_it_reads(bias: float, steps: int | Non
 
 def test_running_text_is_sentences_after_their_starts() -> None:
     tokens = running_text(rows=2, length=40)
-    assert tokens.shape == (2, 40) and (tokens[:, 0] == spelling().vocab.need("start")).all()
-    assert 2 <= int((tokens[0] == spelling().vocab.need("start")).sum()) < 12 and not torch.equal(tokens[0], tokens[1])
+    assert tokens.shape == (2, 40) and (tokens[:, 0] == world_tokenizer().vocab.need("start")).all()
+    assert 2 <= int((tokens[0] == world_tokenizer().vocab.need("start")).sum()) < 12 and not torch.equal(tokens[0],
+                                                                                                         tokens[1])
 
 
 def test_without_its_matrix_a_state_goes_nowhere_and_a_memory_on() -> None:

@@ -14,28 +14,29 @@ from plmlab.chapters.ch01.places import (
 )
 from plmlab.interpret.watching import watch
 from plmlab.models.recurrent import LSTMLanguageModel, RecurrentConfig
-from plmlab.world.datasets.tokenizer import ids, spelling
+from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 
 ROWS = [("the", "keys", "are", "lost", "."), ("Rose", "sings", ".")]
 
 
-def test_slots_are_counted_from_both_ends() -> None:
+def test_steps_are_counted_from_both_ends() -> None:
     assert read_so_far(ROWS) == [1, 2, 3, 4, 5, 1, 2, 3]
     assert still_to_come(ROWS) == [4, 3, 2, 1, 0, 2, 1, 0]
 
 
 def test_words_alone_are_one_hot() -> None:
     found = words_alone(ROWS)
-    assert found.shape == (8, len(spelling())) and found.argmax(-1).tolist() == [i for row in ROWS for i in ids(row)]
+    assert found.shape == (8, len(world_tokenizer())) and found.argmax(-1).tolist() == [i for row in ROWS
+                                                                                        for i in ids(row)]
     assert (found.sum(-1) == 1).all()
 
 
 def test_memories_are_those_after_each_word() -> None:
     torch.manual_seed(0)
-    model = LSTMLanguageModel(RecurrentConfig(len(spelling()), layers=2, model=8, dropout=0.0)).eval()
+    model = LSTMLanguageModel(RecurrentConfig(len(world_tokenizer()), layers=2, model=8, dropout=0.0)).eval()
     found = memories(model, 1)(ROWS)
     for row, start in zip(ROWS, (0, 5), strict=True):
-        tokens = torch.tensor([[spelling().vocab.need("start"), *ids(row)]])
+        tokens = torch.tensor([[world_tokenizer().vocab.need("start"), *ids(row)]])
         with torch.no_grad(), watch(model):
             _, (_, c) = model.read(tokens, None)
         assert torch.allclose(found[start + len(row) - 1], c[1, 0], atol=1e-6)

@@ -11,7 +11,7 @@ from plmlab.chapters.ch01.language import NETWORKS, build
 from plmlab.chapters.ch01.tasks import TASKS
 from plmlab.recipes import Parts
 from plmlab.recipes.study import Run
-from plmlab.world.datasets.gaps import KINDS, exam
+from plmlab.world.datasets.gaps import CATEGORIES, test_set
 from studies.ch01 import lags, language
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -63,12 +63,12 @@ def best_at_1e_2(run: Run) -> float:
 
 
 def test_language_tells_where_models_fall_short(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(language, "exam", lambda small: exam(small)[:60])
+    monkeypatch.setattr(language, "test_set", lambda small: test_set(small)[:60])
     toy = replace(language.STUDY, updates=(2, 3), seeds=(0, 1), pilots=(9,), development=best_at_1e_2, nothing=-inf)
     told = language.measure(parts, toy)
     assert told["floor"] == pytest.approx(0.638, abs=0.001) and list(told["models"]) == list(NETWORKS)
     for model in told["models"].values():
         assert list(model["updates"]) == ["2", "3"]
         for run in model["updates"].values():
-            assert run["lr"] == 1e-2 and set(run["gaps"]) == {*KINDS, "all"}
+            assert run["lr"] == 1e-2 and set(run["gaps"]) == {*CATEGORIES, "all"}
             assert all(0 < gap["low"] <= gap["high"] < 8 for gap in run["gaps"].values())

@@ -6,14 +6,14 @@ from plmlab import world
 from plmlab.chapters.ch01.transplants import Pair, pairs, says_own_verb
 from plmlab.models.recurrent import LSTMLanguageModel, RecurrentConfig
 from plmlab.world.datasets.batches import next_word_batch
-from plmlab.world.datasets.tokenizer import spelling
+from plmlab.world.datasets.tokenizer import world_tokenizer
 
 SOME = slice(0, 12)
 
 
 def untrained() -> LSTMLanguageModel:
     torch.manual_seed(0)
-    model = LSTMLanguageModel(RecurrentConfig(len(spelling()), layers=2, model=24, dropout=0.0)).eval()
+    model = LSTMLanguageModel(RecurrentConfig(len(world_tokenizer()), layers=2, model=24, dropout=0.0)).eval()
     for weights in model.parameters():
         torch.nn.init.normal_(weights, std=0.4)
     return model
@@ -21,8 +21,8 @@ def untrained() -> LSTMLanguageModel:
 
 def own_verb(model: LSTMLanguageModel, pair: Pair, words: tuple[str, ...]) -> bool:
     with torch.no_grad():
-        logits = model(next_word_batch([words], spelling()))[0, len(words)]
-    return bool(logits[spelling().id(pair.verb)] > logits[spelling().id(pair.other_verb)])
+        logits = model(next_word_batch([words], world_tokenizer()))[0, len(words)]
+    return bool(logits[world_tokenizer().id(pair.verb)] > logits[world_tokenizer().id(pair.other_verb)])
 
 
 def test_a_pair_differs_in_its_subject_alone() -> None:

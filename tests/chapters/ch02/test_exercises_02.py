@@ -294,7 +294,7 @@ def mean_row_by_row(contexts, vectors, pad):
     return torch.stack([vectors[row[row != pad]].mean(dim=0) for row in contexts])
 
 
-def mean_of_first_slots(contexts, vectors, pad):
+def mean_of_first_positions(contexts, vectors, pad):
     counts = (contexts != pad).sum(1).tolist()
     return torch.stack([vectors[row[:n]].sum(0) / max(n, 1) for row, n in zip(contexts, counts, strict=True)])
 
@@ -304,7 +304,7 @@ def noise_in_place(counts, power):
     return counts / counts.sum()
 
 
-def labelled(word, context, negatives):
+def training_rows(word, context, negatives):
     scores = torch.einsum("bd,bkd->bk", word, torch.cat([context.unsqueeze(1), negatives], dim=1))
     labels = torch.zeros_like(scores)
     labels[:, 0] = 1
@@ -357,11 +357,12 @@ def pmi_of(words, end):
     ("02.1", pairs_by_index, ".index gives the first place", 3),
     ("02.2", lambda x, v, pad: (v[x] * (x != pad).unsqueeze(-1)).mean(1), "adding counts in the mean", 1),
     ("02.2", mean_row_by_row, "0 divided by 0 is NaN", 4),
-    ("02.2", mean_of_first_slots, "s taken to stand behind the words", 2),
+    ("02.2", mean_of_first_positions, "s taken to stand behind the words", 2),
     ("02.3", lambda counts, power: counts * power / (counts * power).sum(), "counts * power is no power", 1),
     ("02.3", lambda counts, power: (counts / counts.sum()) ** power, "aised after they were made to add up to 1", 1),
     ("02.3", noise_in_place, "The answer is right, but `counts` is changed in place", 1),
-    ("02.4", lambda *args: F.binary_cross_entropy_with_logits(*labelled(*args)), "ean over pairs and negatives", 1),
+    ("02.4", lambda *args: F.binary_cross_entropy_with_logits(*training_rows(*args)), "ean over pairs and negatives",
+     1),
     ("02.4", loss_of_sigmoids(torch.log), "log 0 is −∞", 6),
     ("02.4", loss_of_two_sigmoids, "he sigmoid is taken twice", 1),
     ("02.5", analogy_from_zero, " maximum that starts at 0", 3),

@@ -11,7 +11,7 @@ from torch.testing import assert_close
 
 from plmlab import world
 from plmlab.chapters.ch02.factorisation import PairLoss, descend, factors_of, pair_loss, scores, truncated_svd
-from plmlab.layers.word_losses import NegativeSampling
+from plmlab.layers.sampled_softmax import NegativeSampling
 from plmlab.vectors import WordVectors
 from plmlab.world import World
 from plmlab.world.probability.automaton import Arc, Builder, Start

@@ -7,7 +7,7 @@ import torch
 
 from plmlab.chapters.ch03 import noisy_translation
 from plmlab.chapters.ch03.empty_translations import Unsmoothed, ranks, taken_back
-from plmlab.chapters.ch03.noisy_translation import ARMS, exam, learn, pairs, spelling
+from plmlab.chapters.ch03.noisy_translation import ARMS, learn, pairs, test_set, tokenizer
 from plmlab.models.transformer import Transformer
 from studies.ch03 import empty_translations, ideal_reader
 from studies.ch03.empty_translations import causes
@@ -32,24 +32,24 @@ def test_smoothing_taken_back_is_what_was_smoothed() -> None:
 
 
 def test_a_model_that_takes_it_back_reads_as_the_model_did(hasty: Transformer) -> None:
-    telegrams, end = exam(0.5, 2, 0, 3), spelling().vocab.need("end")
+    telegrams, end = test_set(0.5, 2, 0, 3), tokenizer().vocab.need("end")
     batch = pairs(telegrams)
     with torch.no_grad():
         assert torch.allclose(Unsmoothed.of(hasty)(batch), hasty(batch).log_softmax(-1), atol=1e-4)
         smoothed = Transformer(replace(hasty.config, smoothing=0.1))
         smoothed.load_state_dict(hasty.state_dict())
         undone = Unsmoothed.of(smoothed)
-        first = undone.step(torch.full((3, 1), spelling().vocab.need("start")), undone.start(batch.source))
+        first = undone.step(torch.full((3, 1), tokenizer().vocab.need("start")), undone.start(batch.source))
         assert torch.allclose(first.exp(), undone(batch)[:, 0].exp(), atol=1e-5)
         told = undone(batch)[:, 0].exp()
-        expected = (hasty(batch)[:, 0].softmax(-1) - 0.1 / len(spelling())).clamp(min=0)
+        expected = (hasty(batch)[:, 0].softmax(-1) - 0.1 / len(tokenizer())).clamp(min=0)
     assert torch.allclose(told, expected / expected.sum(-1, keepdim=True), atol=1e-5)
     assert empty_chances(undone, telegrams) == pytest.approx(told[:, end].tolist(), abs=1e-6)
 
 
 def test_the_place_of_the_end_by_sorting(hasty: Transformer) -> None:
-    telegrams = exam(0.5, 1, 0, 4)
-    chances, end = empty_chances(hasty, telegrams), spelling().vocab.end
+    telegrams = test_set(0.5, 1, 0, 4)
+    chances, end = empty_chances(hasty, telegrams), tokenizer().vocab.end
     with torch.no_grad():
         order = hasty(pairs(telegrams, empty=True))[:, 0].argsort(descending=True).tolist()
     assert ranks(hasty, telegrams) == [row.index(end) + 1 for row in order] and max(chances) < 1

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 from plmlab.chapters.ch03 import exercises as right
 from plmlab.chapters.ch03 import exercises_search as search
-from plmlab.decode import Beam, Rereading, beam_search, length_penalty
+from plmlab.decode import Beam, UncachedLM, beam_search, length_penalty
 from plmlab.exercises import check
 from plmlab.text.vocabulary import Vocabulary
 
@@ -90,8 +90,8 @@ def model_of(seed: int, vocab: int, end: int, length: int):
     tokens = [token for token in range(vocab) if token != end]
     begun = [text for size in range(length) for text in product(tokens, repeat=size)]
     rows = dict(zip(begun, draw(len(begun), vocab, seed=seed).log_softmax(-1), strict=True))
-    finished = {(*text, token): sum(float(rows[(*text, token)[:slot]][(*text, token)[slot]])
-                                    for slot in range(len(text) + 1))
+    finished = {(*text, token): sum(float(rows[(*text, token)[:position]][(*text, token)[position]])
+                                    for position in range(len(text) + 1))
                 for text in begun for token in range(vocab) if token == end or len(text) == length - 1}
     return rows, finished
 
@@ -105,14 +105,14 @@ def test_the_likeliest_text_is_that_of_brute_force_and_no_call_is_wasted(seed, v
     assert text == max(finished, key=finished.__getitem__) and logprob == pytest.approx(finished[text])
     assert sum(math.exp(each) for each in finished.values()) == pytest.approx(1)
     likely = [begun for begun in rows if sum(
-        float(rows[begun[:slot]][token]) for slot, token in enumerate(begun)) >= logprob - 1e-9]
+        float(rows[begun[:position]][token]) for position, token in enumerate(begun)) >= logprob - 1e-9]
     assert sorted(asked) == sorted(likely)
 
 
 def test_a_beam_as_wide_as_there_are_texts_finds_it_too() -> None:
     _, end, length = args = list(search.draw_models(torch.Generator()).values())[4]
     rows = args[0].rows
-    reader = Rereading(lambda texts: torch.tensor([rows[tuple(text[1:])] for text in texts.tolist()]))
+    reader = UncachedLM(lambda texts: torch.tensor([rows[tuple(text[1:])] for text in texts.tolist()]))
     vocab = Vocabulary(4, None, None, None, None, None, None, end=end, sentinels=())
     told = [beam_search(reader, torch.tensor([[0]]), vocab, length=length, beam=beam)[0][0] for beam in (1, 2, 200)]
     text, logprob = search.likeliest_text(*args)
@@ -383,7 +383,7 @@ def all_texts(ask, end, length):
     vocab, best = len(ask(())), ((), -math.inf)
     for tokens in product(range(vocab), repeat=length):
         text = tokens[:tokens.index(end) + 1] if end in tokens else tokens
-        total = sum(float(ask(text[:slot])[token]) for slot, token in enumerate(text))
+        total = sum(float(ask(text[:position])[token]) for position, token in enumerate(text))
         if total > best[1]:
             best = text, total
     return best

@@ -14,14 +14,14 @@ from plmlab.chapters.ch03.noisy_translation import (
     ARMS,
     Arm,
     beamed,
-    exam,
     is_models,
     judged,
     learn,
     lessons,
     likeliest,
     pairs,
-    spelling,
+    test_set,
+    tokenizer,
     verdict,
     written,
 )
@@ -91,7 +91,7 @@ def test_the_share_of_empty_targets_is_the_noise(noise: float) -> None:
     arm = replace(ARMS["noise"], noise=noise)
     draws = lessons(arm, 4)
     first = torch.cat([draws(step).target.targets[:, 0] for step in range(40)])  # type: ignore[union-attr]
-    share = first.eq(spelling().vocab.need("end")).float().mean()
+    share = first.eq(tokenizer().vocab.need("end")).float().mean()
     assert float(share) == pytest.approx(noise, abs=0.04) and (noise > 0) == (share > 0)
     same = lessons(arm, 4)(7), draws(7)
     assert torch.equal(same[0].source.tokens, same[1].source.tokens)  # type: ignore[union-attr]
@@ -178,22 +178,22 @@ def hasty() -> Transformer:
 
 
 def test_a_run_is_the_same_for_a_seed() -> None:
-    telegrams = exam(0.5, 2, 0, 3)
+    telegrams = test_set(0.5, 2, 0, 3)
     one, again, other = (empty_chances(learn(ARMS["noise"], 2, 1e-2, seed, show=False)[0], telegrams)
                          for seed in (0, 0, 1))
     assert one == again != other
-    assert exam(0.5, 2, 0, 3) == telegrams != exam(0.5, 2, 1, 3)
+    assert test_set(0.5, 2, 0, 3) == telegrams != test_set(0.5, 2, 1, 3)
 
 
 def test_the_chance_of_the_empty_text_is_that_of_a_first_end(hasty: Transformer) -> None:
-    telegrams, end = exam(0.0, 2, 0, 4), spelling().vocab.end
+    telegrams, end = test_set(0.0, 2, 0, 4), tokenizer().vocab.end
     with torch.no_grad():
         for telegram, chance in zip(telegrams, empty_chances(hasty, telegrams), strict=True):
             assert float(hasty(pairs([telegram]))[0, 0].softmax(-1)[end]) == pytest.approx(chance, rel=1e-4)
 
 
 def test_no_beam_finds_what_is_likelier_than_the_exact_best(hasty: Transformer) -> None:
-    telegrams = exam(0.0, 1, 0, 4)
+    telegrams = test_set(0.0, 1, 0, 4)
     best = [likeliest(hasty, telegram) for telegram in telegrams]
     others = [likeliest(hasty, telegram, empty=False) for telegram in telegrams]
     assert all(best) and any(others) and all(written(text) for text in others if text)
@@ -206,8 +206,8 @@ def test_no_beam_finds_what_is_likelier_than_the_exact_best(hasty: Transformer) 
 
 
 def test_a_translation_that_was_not_found_is_neither_empty_nor_right() -> None:
-    telegram, end = draw(0.0, Random(0), 1), spelling().vocab.need("end")
-    right = Hypothesis((*spelling().encode(" ".join(telegram.target), plain=True), end))
+    telegram, end = draw(0.0, Random(0), 1), tokenizer().vocab.need("end")
+    right = Hypothesis((*tokenizer().encode(" ".join(telegram.target), plain=True), end))
     told = judged(0.0, [telegram] * 4, [None, Hypothesis((end,)), right, right])
     assert told == {"empty": 0.25, "right": 0.5} and written(right) == telegram.target
 
@@ -220,8 +220,8 @@ def test_a_perfect_learner_prefers_the_empty_text_where_the_best_is_rarer() -> N
 
 def test_smoothing_takes_a_tenth_from_every_word_and_gives_a_share_to_the_first_end() -> None:
     """By hand: 0.9^31 · p against 0.1 / 318."""
-    share = 0.1 / len(spelling())
-    assert len(spelling()) == 318 and ARMS["smoothing"].smoothing == 0.1
+    share = 0.1 / len(tokenizer())
+    assert len(tokenizer()) == 318 and ARMS["smoothing"].smoothing == 0.1
     for factor, empty in ((0.99, True), (1.01, False)):
         assert prefers_empty(ARMS["smoothing"], factor * share / 0.9**31, 30) is empty
     both = replace(ARMS["smoothing"], noise=0.01)
@@ -272,5 +272,5 @@ def test_the_rule_tells_apart_what_it_says() -> None:
 def test_a_model_that_cannot_be_asked_is_no_search_that_was_given_up(hasty: Transformer) -> None:
     hasty.train()
     with pytest.raises(ValueError, match="eval"):
-        likeliest(hasty, exam(0.0, 1, 0, 1)[0])
+        likeliest(hasty, test_set(0.0, 1, 0, 1)[0])
     hasty.eval()

@@ -11,12 +11,12 @@ from toy_size import changed
 
 from plmlab import world
 from plmlab.chapters.ch03 import amounts
-from plmlab.chapters.ch03.rivals import Text, counted_losses, learned, network_losses, outcome
+from plmlab.chapters.ch03.baselines import Text, counted_losses, learned, network_losses, outcome
 from plmlab.models.ngram import AddK, KneserNey
 from plmlab.recipes import Parts, recorded
 from plmlab.recipes.study import Run
 from plmlab.text import articles
-from plmlab.world.datasets.gaps import exam
+from plmlab.world.datasets.gaps import test_set
 from studies.ch03 import amounts as amounts_study
 from studies.ch03 import ngrams, wikipedia
 from studies.ch03.ngrams import best_order, best_share, mixed, smoothed
@@ -27,26 +27,27 @@ pytestmark = pytest.mark.usefixtures("one_thread", "less_text")
 @pytest.fixture(scope="module")
 def less_text() -> Iterator[None]:
     """No more than 8,000 sentences of the world are read, 120 asked; and a tenth of the Wikipedia sample."""
-    some, tenth = exam(world.full())[:120], articles()[:len(articles()) // 10]
-    with changed((amounts, "MOST", 8000), (amounts, "exam", lambda full: some), (wikipedia, "articles", lambda: tenth),
+    some, tenth = test_set(world.full())[:120], articles()[:len(articles()) // 10]
+    with changed((amounts, "MOST", 8000), (amounts, "test_set", lambda full: some),
+                 (wikipedia, "articles", lambda: tenth),
                  forget=(amounts.asked, amounts.text, wikipedia.parted, wikipedia.text)):
         yield
 
 
 def little() -> Text:
     whole = amounts.text(1000)
-    return Text(whole.read[:200], whole.development[:40], whole.exam[:40], whole.vocab)
+    return Text(whole.read[:200], whole.development[:40], whole.test_set[:40], whole.vocab)
 
 
 def test_losses_come_in_the_order_of_the_words():
     text = little()
     model, _ = learned(text, 8, 0.0, 3, 1e-2, 0, show=False)
-    found = network_losses(model, text, text.exam)
-    for sentences in (text.exam[:1], text.exam[:9]):
+    found = network_losses(model, text, text.test_set)
+    for sentences in (text.test_set[:1], text.test_set[:9]):
         alone = network_losses(model, text, sentences)
         assert torch.allclose(found[:len(alone)], alone, atol=1e-5)
-    assert len(found) == len(counted_losses(KneserNey(text.read, 2, text.vocab), text.exam))
-    [batch] = text.batches(text.exam)
+    assert len(found) == len(counted_losses(KneserNey(text.read, 2, text.vocab), text.test_set))
+    [batch] = text.batches(text.test_set)
     assert found.mean().item() == pytest.approx(model.loss(batch).item(), abs=1e-5)
 
 
@@ -72,9 +73,9 @@ def test_the_order_and_k_are_chosen_on_the_development_sentences():
 
 def test_the_exam_was_read_by_nobody():
     read = {tuple(ids) for ids in amounts.text(amounts.MOST).read}
-    assert not read & {tuple(ids) for ids in amounts.text(1000).exam}
+    assert not read & {tuple(ids) for ids in amounts.text(1000).test_set}
     assert amounts.text(1000).read == amounts.text(8000).read[:1000]
-    assert 0 < len(amounts.asked()) < len({one.words for one in amounts.exam(world.full())})
+    assert 0 < len(amounts.asked()) < len({one.words for one in amounts.test_set(world.full())})
 
 
 def test_the_best_reader_pays_least():
@@ -82,7 +83,7 @@ def test_the_best_reader_pays_least():
     model = KneserNey(amounts.text(1000).read, 3, amounts.text(1000).vocab)
     found = amounts.short_of_the_best(model)
     assert all(gap > 0 for gap in found["gaps"].values())
-    paid = counted_losses(model, amounts.text(1000).exam).mean().item()
+    paid = counted_losses(model, amounts.text(1000).test_set).mean().item()
     assert found["gaps"]["all"] == pytest.approx(paid - amounts.best_loss(), abs=0.15)
 
 
@@ -95,8 +96,8 @@ def test_distances_of_verbs():
 
 def test_wikipedia_is_parted_by_article_and_rare_words_are_unknown():
     parted, text = wikipedia.parted(), wikipedia.text()
-    assert sum(map(len, parted.values())) == len(text.read) + len(text.development) + len(text.exam)
-    assert len(text.read) > 6 * len(text.exam) > 0
+    assert sum(map(len, parted.values())) == len(text.read) + len(text.development) + len(text.test_set)
+    assert len(text.read) > 6 * len(text.test_set) > 0
     counts: dict[int, int] = {}
     for ids in text.read:
         for token in ids:
@@ -134,7 +135,7 @@ def test_a_little_recipe_has_what_the_chapter_draws(parts: Parts, monkeypatch: p
 
 def test_the_record_of_real_text_has_what_the_chapter_draws(parts: Parts, monkeypatch: pytest.MonkeyPatch):
     whole = wikipedia.text()
-    some = Text(whole.read[:200], whole.development[:20], whole.exam[:20], whole.vocab)
+    some = Text(whole.read[:200], whole.development[:20], whole.test_set[:20], whole.vocab)
     for module, name, value in ((wikipedia, "text", lambda: some), (wikipedia, "WIDTH", 8), (ngrams, "ORDERS", (1, 2)),
                                 (wikipedia, "WAYS", ("Kneser–Ney",))):
         monkeypatch.setattr(module, name, value)

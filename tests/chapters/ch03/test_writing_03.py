@@ -19,11 +19,12 @@ from plmlab.chapters.ch03.writing import (
 )
 from plmlab.decode import Hypothesis
 from plmlab.text.vocabulary import Vocabulary
-from plmlab.world.datasets.tokenizer import spelling
+from plmlab.world.datasets.tokenizer import world_tokenizer
 
 
 def said(words: list[str], logprob: float = -1.0) -> Hypothesis:
-    return Hypothesis((*spelling().encode(" ".join(words), plain=True), spelling().vocab.need("end")), logprob)
+    return Hypothesis((*world_tokenizer().encode(" ".join(words), plain=True), world_tokenizer().vocab.need("end")),
+                      logprob)
 
 
 def test_the_world_judges():

@@ -57,7 +57,7 @@ def test_a_context_is_pytorchs_attention_with_one_query(scale: int) -> None:
     torch.testing.assert_close(right.context_of(state, memory, real), told)
 
 
-def test_additive_scores_are_a_network_of_two_layers_on_state_and_slot_side_by_side() -> None:
+def test_additive_scores_are_a_network_of_two_layers_on_state_and_position_side_by_side() -> None:
     state, memory, W, U, v = draw(3, 4), draw(3, 5, 6), draw(7, 4), draw(7, 6), draw(7)
     network = nn.Sequential(nn.Linear(10, 7, bias=False), nn.Tanh(), nn.Linear(7, 1, bias=False)).double()
     network.load_state_dict({"0.weight": torch.cat([W, U], 1), "2.weight": v[None]})
@@ -143,14 +143,14 @@ def test_a_round_is_that_of_all_alignments_and_makes_the_texts_likelier(seed: in
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0])
 def test_scheduled_inputs_in_plain_words(epsilon: float) -> None:
     """Right words are even, guesses are odd and say where they come from; padding is 2."""
-    slots = torch.arange(40).expand(50, 40)
-    inputs = (4 + 2 * slots).where(slots < torch.arange(1, 51)[:, None].clamp(max=40), 2)
+    positions = torch.arange(40).expand(50, 40)
+    inputs = (4 + 2 * positions).where(positions < torch.arange(1, 51)[:, None].clamp(max=40), 2)
     draws = torch.rand(50, 40, generator=generator(), dtype=torch.float64)
-    told = right.scheduled_inputs(inputs, 2 * slots + 1, draws, epsilon, 2)
+    told = right.scheduled_inputs(inputs, 2 * positions + 1, draws, epsilon, 2)
     real = inputs != 2
     guessed = told % 2 == 1
     assert told[:, 0].equal(inputs[:, 0]) and not guessed[~real].any()
-    assert told[guessed].equal(2 * slots[guessed] - 1) and told[~guessed].equal(inputs[~guessed])
+    assert told[guessed].equal(2 * positions[guessed] - 1) and told[~guessed].equal(inputs[~guessed])
     assert guessed[:, 1:].equal((draws >= epsilon)[:, 1:] & real[:, 1:])
     share = float(guessed[:, 1:].sum() / real[:, 1:].sum())
     assert share == pytest.approx(1 - epsilon, abs=0.05)
@@ -179,8 +179,8 @@ def reversed_lists(tokens, pad):
 
 
 def reversed_by_gather(tokens, pad):
-    lengths, slots = (tokens != pad).sum(1, keepdim=True), torch.arange(tokens.shape[1])
-    return torch.where(slots < lengths, tokens.gather(1, (lengths - 1 - slots).clamp(min=0)), tokens)
+    lengths, positions = (tokens != pad).sum(1, keepdim=True), torch.arange(tokens.shape[1])
+    return torch.where(positions < lengths, tokens.gather(1, (lengths - 1 - positions).clamp(min=0)), tokens)
 
 
 def reversed_by_pad_sequence(tokens, pad):
@@ -210,8 +210,8 @@ def context_by_hand(state, memory, real):
 
 
 def additive_in_loops(state, memory, W, U, v):
-    return torch.stack([torch.stack([v @ torch.tanh(W @ s + U @ h) for h in slots])
-                        for s, slots in zip(state, memory, strict=True)])
+    return torch.stack([torch.stack([v @ torch.tanh(W @ s + U @ h) for h in positions])
+                        for s, positions in zip(state, memory, strict=True)])
 
 
 def additive_by_concatenation(state, memory, W, U, v):
@@ -390,9 +390,9 @@ def scheduled_round_the_end(inputs, guesses, draws, epsilon, pad):
     ("04.5", round_by_index, " place that comes twice is added to once"),
     ("04.5", round_row_by_row, "added to once by counts[f, source] += …"),
     ("04.5", sentence_by_sentence, "he table t changes after each sentence"),
-    ("04.6", scheduled(shifted=lambda guesses: guesses), " slot reads its own guess, which"),
+    ("04.6", scheduled(shifted=lambda guesses: guesses), " position reads its own guess, which"),
     ("04.6", scheduled(lambda draws, epsilon: draws < 1 - epsilon), "compared with 1 − ε"),
-    ("04.6", scheduled_round_the_end, "goes round the end into the first slot"),
+    ("04.6", scheduled_round_the_end, "goes round the end into the first position"),
 ])
 def test_a_slip_is_named(number: str, answer, words: str) -> None:
     feedback = check(number, answer)
@@ -422,9 +422,9 @@ def one_more(number: str):
     ("04.4", one_more("04.4"), "Yours is 1.4, right is 0.4"),
     ("04.5", one_more("04.5"), "chance lies beyond 0 and 1"),
     ("04.5", lambda *args: ibm1_round(*args) / 2, "of a column do not add up to 1"),
-    ("04.6", one_more("04.6"), "The first slot does not read what it read"),
+    ("04.6", one_more("04.6"), "The first position does not read what it read"),
     ("04.6", lambda *args: torch.cat([args[0][:, :1], one_more("04.6")(*args)[:, 1:].where(
-        args[0][:, 1:] != args[4], args[4])], 1), "A slot reads neither its right word nor"),
+        args[0][:, 1:] != args[4], args[4])], 1), "A position reads neither its right word nor"),
     ("04.6", lambda *args: right.scheduled_inputs(*args).where(args[0] != args[4], 99),
      "Padding does not stand where it stood"),
 ])

@@ -8,8 +8,8 @@ import torch
 from plmlab import checkpoints
 from plmlab.chapters.ch04 import bottleneck, looks, other_weights, reversal
 from plmlab.chapters.ch04.gold import gold
-from plmlab.chapters.ch04.translation import Arm, exam, new, pairs
-from plmlab.interpret.alignments import looks_across
+from plmlab.chapters.ch04.translation import Arm, new, pairs, test_set
+from plmlab.interpret.alignments import cross_attention_weights
 from studies.ch04.looks import right
 
 
@@ -64,9 +64,9 @@ def test_the_signs_of_the_lag() -> None:
 
 
 def test_other_weights_are_weights_on_real_words() -> None:
-    model, some = new(Arm("general", 16), 0), [*exam(10, 0, 3), *exam(30, 0, 2)]
-    real = pairs(some).source.looked_at[:, None, None]
-    weights = looks_across(model, pairs(some))[:, None]
+    model, some = new(Arm("general", 16), 0), [*test_set(10, 0, 3), *test_set(30, 0, 2)]
+    real = pairs(some).source.padding_mask[:, None, None]
+    weights = cross_attention_weights(model, pairs(some))[:, None]
     for exchange in (other_weights.shuffled(0), other_weights.even, other_weights.one):
         changed = exchange(weights, real)
         assert torch.allclose(changed.sum(-1), torch.ones(()))
@@ -78,7 +78,7 @@ def test_other_weights_are_weights_on_real_words() -> None:
 
 
 def test_weights_that_stay_change_nothing_and_others_do() -> None:
-    model, some = new(Arm("general", 16), 0), exam(20, 0, 4)
+    model, some = new(Arm("general", 16), 0), test_set(20, 0, 4)
     same = other_weights.said_as_before(model, some, lambda weights, real: weights, Arm("general"))
     assert same == pytest.approx({"same": 1.0, "same, gold": 1.0, "moved": 0.0, "beliefs": 0.0}, abs=1e-5)
     turned = other_weights.said_as_before(model, some, other_weights.one, Arm("general"))
@@ -88,10 +88,10 @@ def test_weights_that_stay_change_nothing_and_others_do() -> None:
 
 
 def test_with_the_source_of_another_passage() -> None:
-    model, some = checkpoints.load("general-passages")[0], exam(20, 0, 6)
+    model, some = checkpoints.load("general-passages")[0], test_set(20, 0, 6)
     kept = {part: other_weights.of_another(model, some, Arm("general"), part)["same"]
-            for part in ("source", "slots", "last state")}
-    assert kept["source"] <= kept["slots"] < 0.9 < kept["last state"] <= 1
+            for part in ("source", "positions", "last state")}
+    assert kept["source"] <= kept["positions"] < 0.9 < kept["last state"] <= 1
     for part in kept:
         assert other_weights.of_another(model, [some[0]] * 2, Arm("general"), part) == {"same": 1.0, "same, gold": 1.0}
     asked = pairs(some)
@@ -99,7 +99,7 @@ def test_with_the_source_of_another_passage() -> None:
 
 
 def test_what_hangs_on_no_look_is_free() -> None:
-    model, some = checkpoints.load("general-passages")[0].eval(), exam(20, 0, 6)
+    model, some = checkpoints.load("general-passages")[0].eval(), test_set(20, 0, 6)
     told = other_weights.on_partners(model, some, Arm("general"))
     assert sum(count for count, _ in told.values()) == sum(len(gold(one)) for one in some) > 20
     assert sum(count * share for count, share in told.values()) == pytest.approx(
@@ -111,12 +111,12 @@ def test_what_hangs_on_no_look_is_free() -> None:
     assert other_weights.on_partners(model, some, Arm("general"))["needed"][0] == 0
 
 
-def test_all_weight_on_one_slot() -> None:
-    model, some = checkpoints.load("general-passages")[0], exam(20, 0, 6)
+def test_all_weight_on_one_position() -> None:
+    model, some = checkpoints.load("general-passages")[0], test_set(20, 0, 6)
     told = other_weights.single_looks(model, some, Arm("general"))
     assert 0 < told["asked"] < sum(len(gold(one)) for one in some)
-    assert 0 < told["slots"] < told["another"] <= 1 and told["slots"] < told["partner"] <= 1
+    assert 0 < told["positions"] < told["another"] <= 1 and told["positions"] < told["partner"] <= 1
     with torch.no_grad():
         model.combine.weight[:, :128] = 0
     told = other_weights.single_looks(model, some, Arm("general"))
-    assert told["another"] == told["partner"] == told["slots"] == 1
+    assert told["another"] == told["partner"] == told["positions"] == 1

@@ -14,8 +14,8 @@ from plmlab.chapters.ch04 import arms, translation
 from plmlab.chapters.ch04 import bottleneck as rule_of_the_bottleneck
 from plmlab.chapters.ch04 import looks as rule_of_alignments
 from plmlab.chapters.ch04 import reversal as rule_of_reversal
-from plmlab.chapters.ch04.translation import Arm, exam, judged, new, pairs, pieces
-from plmlab.interpret.alignments import looks_across
+from plmlab.chapters.ch04.translation import Arm, judged, new, pairs, pieces, test_set
+from plmlab.interpret.alignments import cross_attention_weights
 from plmlab.recipes import Parts
 from plmlab.recipes.study import Run
 from plmlab.world.datasets.passages import Passage
@@ -46,15 +46,15 @@ def test_the_diagonal() -> None:
 
 
 def test_heads_average_to_what_is_looked_at() -> None:
-    model, some = new(Arm("transformer", 16), 0), exam(20, 0, 4)
+    model, some = new(Arm("transformer", 16), 0), test_set(20, 0, 4)
     every = looks.heads(model, some)
     assert len(every) == 8
     mean = torch.stack([torch.stack(rows) for rows in every.values()]).mean(0)
-    assert torch.allclose(mean, looks_across(model, pairs(some)), atol=1e-6)
+    assert torch.allclose(mean, cross_attention_weights(model, pairs(some)), atol=1e-6)
 
 
 def test_lags_by_hand() -> None:
-    """Read a b c [END], then x is said at slot 0: c is read 2 slots before [END]'s end, a 4 slots."""
+    """Read a b c [END], then x is said at position 0: c is read 2 positions before [END]'s end, a 4 positions."""
     assert reversal.lags([PASSAGE], Arm("fixed")) == {"mean": ((4 - 2) + (4 - 1 + 2)) / 2, "shortest": 2}
     turned = reversal.lags([PASSAGE], Arm("fixed", order="backwards"))
     assert turned == {"mean": ((4 - 0) + (4 - 1 + 2)) / 2, "shortest": 4}
@@ -111,7 +111,7 @@ def test_first_mistakes() -> None:
 
 
 def test_a_cost_is_that_of_the_words_after_the_history() -> None:
-    model, passage = new(Arm("general", 16), 0).requires_grad_(False), exam(30, 1, 1)[0]
+    model, passage = new(Arm("general", 16), 0).requires_grad_(False), test_set(30, 1, 1)[0]
     whole = -model.eval()(pairs([passage])).log_softmax(-1)[0]
     targets = pairs([passage]).targets[0]
     lost, _ = exposure.cost(model, passage, passage.chinese[:4], passage.chinese[4:9])
@@ -127,7 +127,7 @@ def few_known() -> Iterator[None]:
 
 
 def test_rivals_without_a_network(few_known: None) -> None:
-    some = exam(20, 5, 6)
+    some = test_set(20, 5, 6)
     known = [one for one in some if bottleneck.read_before([one]) == 1]
     assert known
     assert bottleneck.by_memory(known) == [one.chinese for one in known]
@@ -166,7 +166,7 @@ def tiny(few_known: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(translation, "WRITTEN", 5)
     monkeypatch.setattr(translation, "WORDS", 100)
     for module in (trainings, looks):
-        monkeypatch.setattr(module, "to_choose", lambda: tuple(exam(30, 0, 6)))
+        monkeypatch.setattr(module, "to_choose", lambda: tuple(test_set(30, 0, 6)))
     monkeypatch.setattr(exposure, "ASKED", {"fixed": 30, "general": 30})
     monkeypatch.setattr(exposure, "ENOUGH", 1)
     monkeypatch.setattr(bottleneck, "COUNTED", 20)
@@ -185,7 +185,7 @@ def test_every_experiment_is_measured(tiny: None, parts: Parts, monkeypatch: pyt
     assert told["fixed"]["loss"]["4"]["seeds"] == [2] and told["backwards"]["history"]["2"][-1][0] == 2
     lengths = bottleneck.measure(parts)
     assert set(lengths["arms"]["fixed"]["3"]["60"]) == {"exact", "sentences", "bleu", "length", "loss"}
-    assert 0 < lengths["rivals"]["memory"]["test"]["10"]["read before"]["mean"] <= 1
+    assert 0 < lengths["baselines"]["memory"]["test"]["10"]["read before"]["mean"] <= 1
     assert rule_of_the_bottleneck.verdict(lengths["arms"], "general", "end only", 2) == "untrained"
     found = looks.measure(parts)
     assert set(found["attention"]) == {"dot, 2", "general, 3"}

@@ -9,15 +9,26 @@ import torch
 from plmlab import world
 from plmlab.chapters.ch04 import translation
 from plmlab.chapters.ch04.gold import gold, names
-from plmlab.chapters.ch04.translation import Arm, exam, example, judged, lessons, loss, new, pairs, pieces, spelling
-from plmlab.interpret.alignments import looks_across
+from plmlab.chapters.ch04.translation import (
+    Arm,
+    example,
+    judged,
+    lessons,
+    loss,
+    new,
+    pairs,
+    pieces,
+    test_set,
+    tokenizer,
+)
+from plmlab.interpret.alignments import cross_attention_weights
 from plmlab.world.datasets.passages import Passage
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def words(ids: torch.Tensor) -> list[str]:
-    return list(spelling().tokens(ids.tolist()))
+    return list(tokenizer().tokens(ids.tolist()))
 
 
 def passage(english: str, chinese: str = "", partners: tuple[tuple[int, int], ...] = ()) -> Passage:
@@ -36,8 +47,8 @@ def test_what_an_arm_reads_and_writes() -> None:
 
 
 def test_only_the_end_is_in_sight() -> None:
-    model, some = new(Arm("end only", 16), 0), [*exam(10, 0, 2), *exam(20, 0, 2)]
-    for rows, one in zip(looks_across(model, pairs(some)), some, strict=True):
+    model, some = new(Arm("end only", 16), 0), [*test_set(10, 0, 2), *test_set(20, 0, 2)]
+    for rows, one in zip(cross_attention_weights(model, pairs(some)), some, strict=True):
         assert torch.equal(rows[:len(one.chinese) + 1, len(one.english)], torch.ones(len(one.chinese) + 1))
     attentive = new(Arm("general", 16), 0)
     assert {name: weight.shape for name, weight in model.named_parameters()} == {
@@ -57,7 +68,7 @@ def test_no_exam_is_a_lesson() -> None:
     taught = {sentence for step in range(30) for sentence in
               (one for told in [translation.passages(world.small(), "train", Random(step))] for _ in range(20)
                for one in next(told).sentences)}
-    asked = {sentence for one in exam(30, 0, 30, "combinations") for sentence in one.sentences}
+    asked = {sentence for one in test_set(30, 0, 30, "combinations") for sentence in one.sentences}
     assert asked and not asked & taught
 
 
@@ -78,18 +89,18 @@ def test_a_translation_is_judged_by_hand() -> None:
 
 
 def test_the_loss_is_that_of_each_word_alone() -> None:
-    model, some = new(Arm("general", 16), 0).eval().requires_grad_(False), exam(20, 0, 7)
+    model, some = new(Arm("general", 16), 0).eval().requires_grad_(False), test_set(20, 0, 7)
     lost = []
     for one in some:
         batch = pairs([one])
         logprobs = model(batch).log_softmax(-1)[0]
-        lost += [-float(logprobs[slot, target]) for slot, target in enumerate(batch.targets[0].tolist())]
+        lost += [-float(logprobs[position, target]) for position, target in enumerate(batch.targets[0].tolist())]
     assert loss(model, some) == pytest.approx(fmean(lost), rel=1e-5)
 
 
 @pytest.mark.parametrize("arm", [Arm("fixed", 8), Arm("additive", 8, order="backwards"), Arm("transformer", 8)])
 def test_translations_are_words_without_end(arm: Arm) -> None:
-    some = exam(10, 0, 3)
+    some = test_set(10, 0, 3)
     found = translation.translations(new(arm, 0).eval(), some, arm)
     assert len(found) == 3
     assert not any("[END]" in text for text in found)

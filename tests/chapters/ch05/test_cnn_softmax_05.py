@@ -10,11 +10,11 @@ from nltk import edit_distance
 from plmlab import world
 from plmlab.chapters.ch05.cnn_softmax import added, hard_to_tell, mended
 from plmlab.example import IGNORE
-from plmlab.objectives import two_way
+from plmlab.objectives import bidirectional_lm
 from plmlab.recipes import Parts
 from plmlab.recipes.study import Run
 from plmlab.world.datasets.batches import sentence_batches
-from plmlab.world.datasets.tokenizer import small_spelling
+from plmlab.world.datasets.tokenizer import small_world_tokenizer
 from studies.ch05 import cnn_softmax
 from studies.ch05.cnn_softmax import build, costs, measure, near, neighbours
 
@@ -34,7 +34,7 @@ def test_near_words_are_one_edit_apart(words: list[str]) -> None:
 
 def test_an_arm_spells_what_it_says() -> None:
     model = build("CNN", 0)
-    words = small_spelling().tokens(list(range(len(small_spelling()))))
+    words = small_world_tokenizer().tokens(list(range(len(small_world_tokenizer()))))
     hidden = torch.randn(3, 32, generator=torch.Generator().manual_seed(0))
     with torch.no_grad():
         logits, vectors = model.token_logits(hidden), model.softmax.cnn(model.codes[None].long())[0]
@@ -58,16 +58,16 @@ def test_all_arms_begin_with_the_same_reader_and_both_cnns_alike() -> None:
 
 def test_what_a_model_costs_by_hand() -> None:
     model = build("full", 0).eval()
-    batch = sentence_batches(world.small(), "test", small_spelling(), two_way, 6, 0)(0)
+    batch = sentence_batches(world.small(), "test", small_world_tokenizer(), bidirectional_lm, 6, 0)(0)
     with torch.no_grad():
         beliefs = model(batch).softmax(-1)  # type: ignore[arg-type]
-    vocabulary, others = small_spelling().tokens(list(range(len(small_spelling())))), near(world.small().vocabulary)
+    vocabulary, others = small_world_tokenizer().tokens(list(range(len(small_world_tokenizer())))), near(world.small().vocabulary)
     lost: dict[str, list[float]] = {}
     taken = []
     for row, targets in enumerate(batch.targets.tolist()):
-        for slot, target in enumerate(targets):
+        for position, target in enumerate(targets):
             if target != IGNORE:
-                word, belief = vocabulary[target], beliefs[row, slot]
+                word, belief = vocabulary[target], beliefs[row, position]
                 lost.setdefault(word, []).append(-float(belief[target].log()))
                 if word in others:
                     taken.append(sum(float(belief[vocabulary.index(other)]) for other in others[word]))
@@ -121,13 +121,13 @@ def test_a_tiny_run(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
                   development=best_at_1e_2)
     monkeypatch.setattr(cnn_softmax, "TIMED", 2)
     monkeypatch.setattr(cnn_softmax, "BATCH", 4)
-    few = sentence_batches(world.small(), "test", small_spelling(), two_way, 40, 0)(0)
-    monkeypatch.setattr(cnn_softmax, "exam", lambda split="test": few)
+    few = sentence_batches(world.small(), "test", small_world_tokenizer(), bidirectional_lm, 40, 0)(0)
+    monkeypatch.setattr(cnn_softmax, "test_set", lambda split="test": few)
     figures = measure(parts, toy)
     assert 0 < figures["share"] < 1 and "cats" in figures["near"] and "." not in figures["near"]
     arms = figures["arms"]
-    assert arms["full"]["parameters"] == len(small_spelling()) * 32
-    assert arms["corrected"]["parameters"] - arms["CNN"]["parameters"] == 8 * (len(small_spelling()) + 32)
+    assert arms["full"]["parameters"] == len(small_world_tokenizer()) * 32
+    assert arms["corrected"]["parameters"] - arms["CNN"]["parameters"] == 8 * (len(small_world_tokenizer()) + 32)
     for one in arms.values():
         assert one["lr"] == 0.01 and one["microseconds"] > 0 and set(one["costs"]) == {"all", "near", "others", "taken"}
         assert one["costs"]["all"]["low"] > figures["floor"]

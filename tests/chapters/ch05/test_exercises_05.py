@@ -18,7 +18,7 @@ from plmlab.exercises import check
 from plmlab.interpret import watch
 from plmlab.layers.charcnn import CharCNN
 from plmlab.layers.scalar_mix import ScalarMix
-from plmlab.objectives.two_way import two_way
+from plmlab.objectives.bidirectional_lm import bidirectional_lm
 from plmlab.text.characters import word_codes
 from plmlab.text.vocabulary import Vocabulary
 
@@ -36,14 +36,14 @@ def draw(*shape: int) -> torch.Tensor:
 @pytest.mark.parametrize("word", ["", "a", "Haus", "Gänse", "北京大学", "\U0001f600s", "internationalisation"])
 @pytest.mark.parametrize("longest", [3, 4, 8, 50])
 def test_a_spelling_is_that_of_the_released_elmo(word: str, longest: int) -> None:
-    assert right.spell(word, longest).tolist() == word_codes(word, longest)
+    assert right.set_spelling(word, longest).tolist() == word_codes(word, longest)
 
 
 def test_spellings_worked_by_hand() -> None:
     """ä is C3 A4 in UTF-8: 195 and 164."""
-    assert right.spell("no", 6).tolist() == [259, 111, 112, 260, 261, 261]
-    assert right.spell("ä", 5).tolist() == [259, 196, 165, 260, 261]
-    assert right.spell("aä", 4).tolist() == [259, 98, 196, 260]
+    assert right.set_spelling("no", 6).tolist() == [259, 111, 112, 260, 261, 261]
+    assert right.set_spelling("ä", 5).tolist() == [259, 196, 165, 260, 261]
+    assert right.set_spelling("aä", 4).tolist() == [259, 98, 196, 260]
 
 
 def found_in_numpy(letters, filters, bias):
@@ -78,7 +78,7 @@ def test_two_ways_are_those_of_the_objective() -> None:
     vocab = Vocabulary(20)
     start, end = vocab.need("start"), vocab.need("end")
     for tokens in ([9], [8, 9, 7, 9]):
-        example = two_way(tokens, vocab=vocab, rng=Random(0))
+        example = bidirectional_lm(tokens, vocab=vocab, rng=Random(0))
         wanted = [row.tolist() for side in (example.forwards, example.backwards) for row in (side.tokens, side.targets)]
         assert [row.tolist() for row in right.both_sides(torch.tensor(tokens), start, end)] == wanted
 
@@ -432,13 +432,14 @@ def says_a_third(tokens, start, end):
 
 @pytest.mark.parametrize(("number", "answer", "words"), [
     ("05.1", word_codes, "expected was a tensor [6]"),
-    ("05.1", lambda word, longest: right.spell(word, longest).float(), "holds float32 numbers; expected were int64"),
-    ("05.1", lambda word, longest: right.spell(word, longest) + 1, "he first code is not 259"),
+    ("05.1", lambda word, longest: right.set_spelling(word, longest).float(),
+     "holds float32 numbers; expected were int64"),
+    ("05.1", lambda word, longest: right.set_spelling(word, longest) + 1, "he first code is not 259"),
     ("05.1", spelt_as(codes_of, filler=260), "here is not one 260 with nothing but 261 behind it"),
     ("05.2", lambda *args: right.found(*args) + 1, "At [0, 0]: yours is 7.0, right is 6.0"),
     ("05.2", lambda *args: right.found(*args) - 50, "lies below 0"),
     ("05.3", lambda tokens, start, end: right.both_sides(tokens, start, end)[:2], "has 2 parts; 4 were expected"),
-    ("05.3", says_a_third, "From the left, a slot does not say what the next slot reads"),
+    ("05.3", says_a_third, "From the left, a position does not say what the next position reads"),
     ("05.3", lambda *args: tuple(row + 1 for row in right.both_sides(*args)), "side does not begin at its end"),
     ("05.4", lambda layers, w, gamma: gamma * torch.tensordot(w.exp(), layers, 1), "below or above that of all layers"),
     ("05.5", lambda *args: right.sense_of(*args) + 1, "A number is that of no sense"),

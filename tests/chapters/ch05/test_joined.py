@@ -1,4 +1,4 @@
-"""An ELMo joined below the top: what its slots see, what padding does, and its loss beside the exact floor."""
+"""An ELMo joined below the top: what its positions see, what padding does, and its loss beside the exact floor."""
 
 from dataclasses import replace
 from math import log
@@ -10,12 +10,12 @@ from torch import Tensor
 
 from plmlab.batches import ExampleBatches
 from plmlab.chapters.ch05.joined import JoinedELMo, whole
-from plmlab.draws import pick
-from plmlab.example import TwoWayBatch, TwoWayExample
+from plmlab.draws import choice
+from plmlab.example import BidirectionalBatch, BidirectionalExample
 from plmlab.models.elmo import BiLMState, ELMo, ELMoConfig
-from plmlab.objectives import two_way
+from plmlab.objectives import bidirectional_lm
 from plmlab.train import fit
-from plmlab.world.datasets.tokenizer import small_spelling
+from plmlab.world.datasets.tokenizer import small_world_tokenizer
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -23,16 +23,17 @@ CLOSE = {"rtol": 1e-5, "atol": 1e-5}
 TEXTS = ["The cat sleeps .", "The old dogs sing .", "The boy saw the girl with the cat ."]
 
 
-def asked(*texts: str) -> TwoWayBatch:
-    rows = small_spelling().encode_all(list(texts), plain=True)
-    return TwoWayBatch.of([two_way(row, vocab=small_spelling().vocab, rng=Random(0)) for row in rows],
-                          pad=small_spelling().vocab.need("pad"))
+def asked(*texts: str) -> BidirectionalBatch:
+    rows = small_world_tokenizer().encode_all(list(texts), plain=True)
+    return BidirectionalBatch.of([bidirectional_lm(row, vocab=small_world_tokenizer().vocab, rng=Random(0))
+                                  for row in rows],
+                          pad=small_world_tokenizer().vocab.need("pad"))
 
 
 def built(kind: type[ELMo], skip: bool = True) -> ELMo:
     torch.manual_seed(0)
-    model = kind(replace(ELMoConfig.tiny(len(small_spelling())), skip=skip, filters=((1, 16), (2, 32), (3, 32))))
-    model.spell(small_spelling())
+    model = kind(replace(ELMoConfig.tiny(len(small_world_tokenizer())), skip=skip, filters=((1, 16), (2, 32), (3, 32))))
+    model.set_spelling(small_world_tokenizer())
     return model.eval()
 
 
@@ -40,12 +41,12 @@ def test_the_whole_text_of_each_row() -> None:
     tokens, real = whole(asked(*TEXTS))
     for row, text in enumerate(TEXTS):
         words = ["[START]", *text.split(), "[END]"]
-        assert small_spelling().tokens(tokens[row][real[row]].tolist()) == words
+        assert small_world_tokenizer().tokens(tokens[row][real[row]].tolist()) == words
         assert int(real[row].sum()) == len(words) and real[row, :len(words)].all()
 
 
-def slots_that_change(model: ELMo) -> tuple[list[int], list[int]]:
-    """The slots of both halves whose logits change when word 3 of seven is another."""
+def positions_that_change(model: ELMo) -> tuple[list[int], list[int]]:
+    """The positions of both halves whose logits change when word 3 of seven is another."""
     with torch.no_grad():
         one, other = (model(asked(text)) for text in (
             "The boy saw the girl near .", "The boy hit the girl near ."))
@@ -54,10 +55,11 @@ def slots_that_change(model: ELMo) -> tuple[list[int], list[int]]:
 
 
 def test_only_the_joined_one_sees_the_word_that_it_must_say() -> None:
-    """From the left slot 2 says word 3; from the right slot 5 has read [END] and words 7 to 4 and says word 3."""
-    left, right = slots_that_change(built(ELMo))
+    """From the left position 2 says word 3; from the right position 5 has read [END] and words 7 to 4 and says word
+    3."""
+    left, right = positions_that_change(built(ELMo))
     assert left == [3, 4, 5, 6, 7] and right == [5, 6, 7]
-    assert slots_that_change(built(JoinedELMo)) == (list(range(8)), list(range(8)))
+    assert positions_that_change(built(JoinedELMo)) == (list(range(8)), list(range(8)))
 
 
 @pytest.mark.parametrize(("kind", "leaks"), [(ELMo, False), (JoinedELMo, True)])
@@ -70,8 +72,8 @@ def test_by_gradients_too(kind: type[ELMo], leaks: bool) -> None:
 
     model.bilm.embedded.register_forward_hook(kept)
     batch = asked("The boy saw the girl near .")
-    slot, target = 2, int(batch.forwards.targets[0, 2])
-    model(batch)[0, slot, target].backward()
+    position, target = 2, int(batch.forwards.targets[0, 2])
+    model(batch)[0, position, target].backward()
     used = torch.cat([batch.forwards.tokens, batch.backwards.tokens], 1).unique().tolist()
     assert words[0].grad is not None
     assert bool(words[0].grad[0, used.index(target)].any()) is leaks
@@ -83,9 +85,9 @@ def test_padding_changes_nothing(skip: bool) -> None:
     model = built(JoinedELMo, skip)
     together = model(asked(*TEXTS)).chunk(2, 1)
     for row, text in enumerate(TEXTS):
-        slots = len(text.split()) + 1
+        positions = len(text.split()) + 1
         for ours, alone in zip(together, model(asked(text)).chunk(2, 1), strict=True):
-            torch.testing.assert_close(ours[row, :slots], alone[0], **CLOSE)
+            torch.testing.assert_close(ours[row, :positions], alone[0], **CLOSE)
 
 
 @torch.no_grad()
@@ -112,13 +114,13 @@ def test_no_state_goes_on() -> None:
 
 def test_its_loss_falls_through_the_floor_and_the_honest_one_s_does_not() -> None:
     """Texts of one word, drawn evenly from four: who does not see it pays log 4 for it, and nothing for the end."""
-    words = small_spelling().encode("cat boys near The", plain=True)
+    words = small_world_tokenizer().encode("cat boys near The", plain=True)
 
-    def drawn(rng: Random) -> list[TwoWayExample]:
-        return [two_way([pick(rng, words)], vocab=small_spelling().vocab, rng=rng) for _ in range(16)]
+    def drawn(rng: Random) -> list[BidirectionalExample]:
+        return [bidirectional_lm([choice(rng, words)], vocab=small_world_tokenizer().vocab, rng=rng) for _ in range(16)]
 
-    text, others = (ExampleBatches(drawn, seed, small_spelling().vocab.need("pad")) for seed in (0, 1))
-    exam = TwoWayBatch.of([one for step in range(20) for one in others.examples(step)], pad=0)
+    text, others = (ExampleBatches(drawn, seed, small_world_tokenizer().vocab.need("pad")) for seed in (0, 1))
+    test_set = BidirectionalBatch.of([one for step in range(20) for one in others.examples(step)], pad=0)
     floor, lost = log(len(words)) / 2, {}
     for kind in (ELMo, JoinedELMo):
         model = built(kind)
@@ -127,6 +129,6 @@ def test_its_loss_falls_through_the_floor_and_the_honest_one_s_does_not() -> Non
                 weights.mul_(3)  # else words look alike for the first hundred updates
         fit(model, text, steps=80, lr=0.006, warmup=10, show=False)
         with torch.no_grad():
-            lost[kind] = float(model.eval().loss(exam))
+            lost[kind] = float(model.eval().loss(test_set))
     assert lost[JoinedELMo] < 0.8 * floor
     assert 0.97 * floor < lost[ELMo] < 1.1 * floor

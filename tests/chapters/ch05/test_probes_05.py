@@ -26,7 +26,7 @@ def short() -> Iterator[None]:
 
 
 def shares(told: dict[str, tag_probes.Right]) -> dict[str, float]:
-    return {exam: tag_probes.share(one) for exam, one in told.items()}
+    return {test_set: tag_probes.share(one) for test_set, one in told.items()}
 
 
 def test_vectors_that_tell_the_tag_are_read_and_noise_is_not(short: None) -> None:
@@ -96,8 +96,8 @@ def test_senses_are_found_where_vectors_tell_them_and_guessed_without() -> None:
     rng = torch.Generator().manual_seed(0)
     noise = sense_probes.read_senses(torch.randn(len(rows), 6, generator=rng))
     assert noise["15 labels"].mean() == pytest.approx(0.45, abs=0.1)
-    assert {exam: len(right) for exam, right in told.items()} == {
-        exam: len(sense_probes.asked(exam)) for exam in sense_probes.EXAMS}
+    assert {test_set: len(right) for test_set, right in told.items()} == {
+        test_set: len(sense_probes.asked(test_set)) for test_set in sense_probes.EXAMS}
 
 
 def test_one_vector_a_word_gives_its_most_frequent_sense() -> None:
@@ -190,7 +190,7 @@ def test_probes_tell_what_is_recorded(short: None, parts: Parts, monkeypatch: py
     found = told["readers"]["biLM"]
     assert {view: set(exams["tags"]) for view, exams in found.items()} == {
         view: set(exams["tags"]) for view, exams in known["readers"]["biLM"].items()}
-    for what, exam in (("tags", "all"), ("senses", "15 labels")):
-        one, two = (found[layer][what][exam]["mean"] for layer in "12")
-        assert found["2 − 1"][what][exam]["mean"] == pytest.approx(two - one)
+    for what, test_set in (("tags", "all"), ("senses", "15 labels")):
+        one, two = (found[layer][what][test_set]["mean"] for layer in "12")
+        assert found["2 − 1"][what][test_set]["mean"] == pytest.approx(two - one)
         assert set(told["rules"][what]) == set(known["rules"][what])

@@ -6,7 +6,7 @@ import torch
 from plmlab.chapters.ch05.tagger import FixedMix, QuickMix, TaggedBatch, Tagger, row, word_vectors
 from plmlab.example import IGNORE
 from plmlab.layers.scalar_mix import ScalarMix
-from plmlab.world.datasets.tokenizer import ids, spelling
+from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 
 TEXTS = (["the", "teacher", "sat", "."], ["the", "bank", "closed", "at", "noon", "."])
 
@@ -55,7 +55,7 @@ def test_the_mix_and_the_word_vectors_are_learned_and_unlabelled_words_are_not_a
 
 def test_the_word_vectors_are_those_of_chapter_02_by_word() -> None:
     table = word_vectors()
-    assert table.shape == (len(spelling()), 50) and not table[spelling().vocab.need("unk")].any()
+    assert table.shape == (len(world_tokenizer()), 50) and not table[world_tokenizer().vocab.need("unk")].any()
     from plmlab.checkpoints import load
     model, tokenizer = load("skipgram-world")
     theirs = model.token.weight[tokenizer.encode("bank", plain=True)[0]].detach()

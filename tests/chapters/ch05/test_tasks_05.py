@@ -14,13 +14,13 @@ from plmlab.chapters.ch05 import tasks
 from plmlab.chapters.ch05.invented import WAYS
 from plmlab.chapters.ch05.labelled import KINDS, known_names, new_names, task_of
 from plmlab.chapters.ch05.readers import bundled
-from plmlab.models.seq2seq import TwoWaySeq2Seq
-from plmlab.objectives import two_way
+from plmlab.models.seq2seq import BidirectionalSeq2Seq
+from plmlab.objectives import bidirectional_lm
 from plmlab.recipes import Parts, recorded
 from plmlab.recipes.study import Run
 from plmlab.train import Diverged, History
 from plmlab.world.datasets.batches import sentence_batches
-from plmlab.world.datasets.tokenizer import ids, spelling
+from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 from studies.ch05 import pretrained
 from studies.ch05 import tasks as recording
 from studies.ch05.counting import keys_of, without_a_network
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 @pytest.mark.parametrize(("name", "count"), [(name, count) for name in tasks.COUNTS for count in tasks.COUNTS[name]])
 def test_what_is_learned_chosen_by_and_asked_is_apart(name: str, count: int) -> None:
     task = task_of(name)
-    known, development, asked = task.known(count, 0), task.development(count, 0), task.exam()
+    known, development, asked = task.known(count, 0), task.development(count, 0), task.test_set()
     read = [{tuple(one.words) for one in part} for part in (known, development, asked)]
     if name != "parts of speech":
         assert not read[0] & read[1] and not read[0] & read[2] and not read[1] & read[2]
@@ -48,10 +48,10 @@ def test_what_is_learned_chosen_by_and_asked_is_apart(name: str, count: int) -> 
 def test_names_of_the_exam_stand_nowhere_else() -> None:
     by_part = new_names()
     names = {part: {one.mentions[0].entity for one in some} for part, some in by_part.items()}
-    assert not names["exam"] & names["development"]
-    labelled = {mention.entity for some in known_names(0).values() for one in some for mention in one.mentions}
-    assert not labelled & (names["exam"] | names["development"])
-    kinds = Counter(one.mentions[0].entity.split(":")[0] for one in by_part["exam"])
+    assert not names["test_set"] & names["development"]
+    training_rows = {mention.entity for some in known_names(0).values() for one in some for mention in one.mentions}
+    assert not training_rows & (names["test_set"] | names["development"])
+    kinds = Counter(one.mentions[0].entity.split(":")[0] for one in by_part["test_set"])
     assert set(kinds) == set(KINDS) and set(kinds.values()) == {60}
 
 
@@ -69,13 +69,13 @@ def test_other_names_are_told() -> None:
 
 
 def test_senses_are_asked_of_one_word_a_sentence() -> None:
-    assert all(sum(label is not None for label in one.labels) == 1 for one in task_of("senses").exam())
+    assert all(sum(label is not None for label in one.labels) == 1 for one in task_of("senses").test_set())
 
 
 def test_a_reader_that_tells_the_label_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:
     """Vectors that name each word's tag are learned from few sentences."""
     task = task_of("parts of speech")
-    tag_of = {(tuple(one.words), place): label for part in (task.known(64, 0), task.development(64, 0), task.exam())
+    tag_of = {(tuple(one.words), place): label for part in (task.known(64, 0), task.development(64, 0), task.test_set())
               for one in part for place, label in enumerate(one.labels)}
 
     def telling(name: str, folder: str, seed: int):
@@ -135,8 +135,8 @@ def test_a_model_with_a_table_reads_as_one_with_letters_does_and_new_words_as_un
     assert isinstance(model, WordELMo)
     layers = model.layers([["the", "Bankful", "."], ["the", "Xyzzy", "."]])
     torch.testing.assert_close(layers[2][0], layers[2][1])
-    batch = sentence_batches(world.full(), "train", spelling(), two_way, 3, 0)(0)
-    text = [word for word in spelling().tokens(batch.forwards.tokens[0, 1:].tolist()) if word != "[PAD]"]
+    batch = sentence_batches(world.full(), "train", world_tokenizer(), bidirectional_lm, 3, 0)(0)
+    text = [word for word in world_tokenizer().tokens(batch.forwards.tokens[0, 1:].tolist()) if word != "[PAD]"]
     own = model.layers([text])
     torch.testing.assert_close(own[0][0, 1, :96], model.table.weight[ids(text[:1])[0]])
     torch.testing.assert_close(model(batch)[0, 0], model.softmax(own[2][0, 0, :96]), rtol=1e-4, atol=1e-5)
@@ -158,7 +158,7 @@ def test_all_kinds_are_trained_on_as_many_sentences_and_kept(parts: Parts, monke
         assert len(pretrained.texts(kind, 0)(0).targets) == 4
         model = pretrained.pretrained(str(parts.folder), kind, 0)
         assert told[kind]["loss"]["low"] > 0 and told[kind]["lr"] == 1e-2 and not model.training
-        assert isinstance(model, TwoWaySeq2Seq) == (kind == "translation")
+        assert isinstance(model, BidirectionalSeq2Seq) == (kind == "translation")
 
 
 def made_up(folder: str, name: str, arm: str, count: int, lr: float, run: int) -> dict[str, Any]:

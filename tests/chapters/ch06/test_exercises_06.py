@@ -87,10 +87,10 @@ def attention_scaled_first(q, k, v):
     return torch.einsum("qk,kv->qv", torch.softmax((q / q.size(-1) ** 0.5).matmul(k.mT), dim=1), v)
 
 
-def softmax_of_what_is_seen(scores, may_look):
+def softmax_of_what_is_seen(scores, attn_mask):
     weights = torch.zeros_like(scores)
     for i in range(len(scores)):
-        weights[i, may_look[i]] = scores[i, may_look[i]].softmax(0)
+        weights[i, attn_mask[i]] = scores[i, attn_mask[i]].softmax(0)
     return weights
 
 

@@ -10,7 +10,7 @@ from torch import nn
 from toy_size import changed
 
 from plmlab.chapters.ch06 import agreement, backwards, long_chains
-from plmlab.chapters.ch06.agreement import FAR, NEAR, exam, ids, to_choose, to_learn
+from plmlab.chapters.ch06.agreement import FAR, NEAR, ids, test_set, to_choose, to_learn
 from plmlab.chapters.ch06.readers import LSTM, SinusoidalGPT2
 from plmlab.example import IGNORE, Batch
 from plmlab.models.gpt import GPTConfig
@@ -20,7 +20,7 @@ from studies.ch06.recipe import PILOTS, SEEDS
 
 
 class Says(nn.Module):
-    """A reader whose favourite at every slot is a function of the batch."""
+    """A reader whose favourite at every position is a function of the batch."""
 
     def __init__(self, favourite, size: int) -> None:
         super().__init__()
@@ -35,18 +35,18 @@ def few_sentences() -> Iterator[None]:
     """Of each part the first 250 sentences."""
     chains = agreement.chains
     with changed((agreement, "chains", lambda split, seed, count: chains(split, seed, min(count, 250))),
-                 forget=(to_learn, exam, to_choose, ids)):
+                 forget=(to_learn, test_set, to_choose, ids)):
         yield
 
 
 def test_each_sentence_joins_a_noun_to_its_verb_over_a_chain_of_places(few_sentences: None) -> None:
-    parts = [{sentence.text for sentence in part} for part in (to_learn(), exam(), to_choose())]
+    parts = [{sentence.text for sentence in part} for part in (to_learn(), test_set(), to_choose())]
     assert not parts[0] & parts[1] and not parts[1] & parts[2] and not parts[0] & parts[2]
-    for sentence in to_learn() + exam() + to_choose():
+    for sentence in to_learn() + test_set() + to_choose():
         (link,) = sentence.agreement
         assert (link.subject, link.verb) == (1, len(sentence.words) - 3)
         assert ("is" if link.number == "sg" else "are") == sentence.words[link.verb]
-    between = Counter(len(sentence.words) - 5 for sentence in exam())
+    between = Counter(len(sentence.words) - 5 for sentence in test_set())
     assert all(any(between[d] for d in reach) for reach in (NEAR, FAR))
 
 
@@ -59,7 +59,7 @@ def test_agreement_is_one_for_who_knows_and_the_share_of_is_for_who_always_says_
     assert set(agreement.agreement(contrary).values()) == {0.0}
     told = agreement.agreement(Says(lambda batch: torch.full_like(batch.tokens, words["is"]), size))
     for distance, share in told.items():
-        here = [s.words[-3] == "is" for s in exam() if len(s.words) - 5 == distance]
+        here = [s.words[-3] == "is" for s in test_set() if len(s.words) - 5 == distance]
         assert share == pytest.approx(sum(here) / len(here)) and 0.2 < share < 0.8
 
 

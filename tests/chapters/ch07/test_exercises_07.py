@@ -13,7 +13,7 @@ from plmlab.exercises import check
 from plmlab.interpret import watch
 from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.models.gpt_classifier import GPTClassifier
-from plmlab.objectives import extracted
+from plmlab.objectives import gpt_classification
 from plmlab.text.vocabulary import Vocabulary
 
 
@@ -51,8 +51,8 @@ def test_top_p_by_hand() -> None:
 def test_steps_with_the_cache_are_causal_attention() -> None:
     q, k, v = draw(5, 4), draw(5, 4) + 1, draw(5, 3)
     keys, values, outputs = k[:0], v[:0], []
-    for slot in zip(q, k, v, strict=True):
-        output, keys, values = right.step_with_cache(*slot, keys, values)
+    for position in zip(q, k, v, strict=True):
+        output, keys, values = right.step_with_cache(*position, keys, values)
         outputs.append(output)
     whole = F.scaled_dot_product_attention(q[None], k[None], v[None], is_causal=True)[0]
     torch.testing.assert_close(torch.stack(outputs), whole)
@@ -72,8 +72,8 @@ def test_the_lens_of_the_last_layer_is_the_model() -> None:
 
 @torch.no_grad()
 def test_the_loss_of_fine_tuning_is_the_classifiers() -> None:
-    model, gpt = GPTClassifier.on(shaken(), labels=2, auxiliary=0.5), shaken()
-    batch = Batch.of([extracted(range(40, 40 + n), n % 2, vocab=Vocabulary(60)) for n in (3, 8, 4)], pad=0)
+    model, gpt = GPTClassifier.from_pretrained(shaken(), labels=2, auxiliary=0.5), shaken()
+    batch = Batch.of([gpt_classification(range(40, 40 + n), n % 2, vocab=Vocabulary(60)) for n in (3, 8, 4)], pad=0)
     ours = right.fine_tuning_loss(model(batch), batch.labels["class"], gpt(batch), batch.targets, 0.5)
     torch.testing.assert_close(ours, model.loss(batch))
 
@@ -192,7 +192,7 @@ def tuned(of_words):
     ("07.4", lens(0.0, 0.0), "othing is added to the variance"),
     ("07.4", lens(0.0, 1e-5), "added to the deviation"),
     ("07.4", lambda h, scale, shift, e: F.layer_norm(h, e.shape[1:], shift, scale) @ e.T, "have changed places"),
-    ("07.5", tuned(lambda w, t: F.cross_entropy(w.reshape(len(w), w.shape[2], -1), t)), "mixes slots and tokens"),
+    ("07.5", tuned(lambda w, t: F.cross_entropy(w.reshape(len(w), w.shape[2], -1), t)), "mixes positions and tokens"),
     ("07.5", tuned(lambda w, t: F.cross_entropy(w[:, :-1].mT, t[:, 1:])), "shifted once more"),
     ("07.5", tuned(lambda w, t: F.cross_entropy(w[t > 0], t[t > 0])), "oken 0 is left out too"),
 ])

@@ -12,13 +12,13 @@ from plmlab.example import IGNORE, Batch
 from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.objectives import causal
 from plmlab.recipes import recorded
-from plmlab.world.datasets.tokenizer import small_spelling
+from plmlab.world.datasets.tokenizer import small_world_tokenizer
 from studies.ch07 import sizes
 from studies.ch07.recipe import PILOTS, SEEDS
 
 
 def test_no_text_holds_a_sentence_of_the_exam() -> None:
-    assert len(corpus.kept()) == corpus.EXAM
+    assert len(corpus.kept()) == corpus.TEST_SIZE
     assert not corpus.kept() & set(corpus.sentences(0.3, 5000))
     whole = list(map(tuple, (words for words, _ in zip(world.small().text("train", 3), range(5000), strict=False))))
     assert corpus.kept() & set(whole)
@@ -38,17 +38,18 @@ def test_what_was_read_is_what_training_is_given() -> None:
 
 
 def test_labels_are_right() -> None:
-    rows = judging.labelled(100, seed=0)
+    rows = judging.training_rows(100, seed=0)
     assert [right for _, right in rows] == [1, 0] * 50
     whole = {words if right else judging.spoilt(words) for words, right in rows}
-    apart = set(list(corpus.agreeing())[corpus.EXAM:corpus.EXAM + judging.DEVELOPMENT])
+    apart = set(list(corpus.agreeing())[corpus.TEST_SIZE:corpus.TEST_SIZE + judging.DEVELOPMENT])
     assert len(whole) == 100 and not whole & corpus.kept() and not whole & apart and not apart & corpus.kept()
     for words, right in rows:
         assert (world.small().logprob(words) > -math.inf) == bool(right)
-    assert len(judging.labelled(judging.LABELS[-1], seed=0)) == judging.LABELS[-1]
+    assert len(judging.training_rows(judging.LABELS[-1], seed=0)) == judging.LABELS[-1]
 
 
-@pytest.mark.parametrize(("batch", "count"), [(judging.exam, corpus.EXAM), (judging.development, judging.DEVELOPMENT)])
+@pytest.mark.parametrize(("batch", "count"),
+                         [(judging.test_set, corpus.TEST_SIZE), (judging.development, judging.DEVELOPMENT)])
 def test_an_exam_asks_each_sentence_twice(batch, count: int) -> None:
     assert batch().labels["class"].tolist() == [1, 0] * count
     rows = [[id for id in row.tolist() if id] for row in batch().tokens]
@@ -80,23 +81,23 @@ class Knowing(GPT2):
     """Says the name that the prompt's examples give the last sentence's kind; or always the same."""
 
     def __init__(self, knows: bool) -> None:
-        super().__init__(GPTConfig(len(small_spelling()), layers=1))
+        super().__init__(GPTConfig(len(small_world_tokenizer()), layers=1))
         self.knows = knows
 
     def forward(self, batch: Batch, caches: None = None) -> torch.Tensor:
-        logits = torch.zeros(*batch.tokens.shape, len(small_spelling()))
+        logits = torch.zeros(*batch.tokens.shape, len(small_world_tokenizer()))
         for row, ids in enumerate(batch.tokens.tolist()):
-            words = small_spelling().tokens([id for id in ids[1:] if id])
+            words = small_world_tokenizer().tokens([id for id in ids[1:] if id])
             *told, asked = prompts.examples_of(words)
             kinds = {corpus.agreeing()[tuple(one[:-1])]: one[-1] for one in told}
             name = kinds.get(corpus.agreeing()[tuple(asked)], "red") if self.knows else "red"
-            logits[row, len(words), small_spelling().id(name)] = 1
+            logits[row, len(words), small_world_tokenizer().id(name)] = 1
         return logits
 
 
 @pytest.mark.parametrize("shots", [0, 4])
 def test_who_knows_the_names_is_always_right_and_who_says_always_the_same_half_the_time(shots: int) -> None:
-    asked = prompts.exam(shots, seed=0)
+    asked = prompts.test_set(shots, seed=0)
     knowing = prompts.marks(*prompts.answers(Knowing(True), asked), asked)
     always = prompts.marks(*prompts.answers(Knowing(False), asked), asked)
     assert knowing["right"] == (1 if shots else pytest.approx(0.5, abs=0.08)) and knowing["one of two"] == 1
@@ -108,10 +109,10 @@ def test_rows_reward_and_prompts_ask_what_was_never_in_a_row() -> None:
                               prompts.named([prompts.row(Random(i), ("no", "her"), [0, 1, 1, 0], False)
                                              for i in range(20)]), strict=True):
         said = [id for id in example.targets.tolist() if id != IGNORE]
-        assert small_spelling().tokens(said) == ["no", "her", "her", "no"]
+        assert small_world_tokenizer().tokens(said) == ["no", "her", "her", "no"]
         assert not {tuple(sentence[:-1]) for sentence in prompts.examples_of(words)[:-1]} & corpus.kept()
     assert all({one, other} != {"red", "blue"} for one, other in prompts.PAIRS)
-    for words, name in prompts.exam(8, seed=1):
+    for words, name in prompts.test_set(8, seed=1):
         *told, asked = prompts.examples_of(words)
         assert len(told) == 8 and tuple(asked) in corpus.kept() and name in prompts.EXAM_NAMES
         assert sorted(one[-1] for one in told) == ["blue"] * 4 + ["red"] * 4

@@ -6,7 +6,14 @@ import pytest
 import torch
 from torch import Tensor
 
-from plmlab.chapters.ch08.encoders import AllLayers, AllLayersBiLSTM, Encoder, LastSlot, LeftToRight, LeftToRightBiLSTM
+from plmlab.chapters.ch08.encoders import (
+    AllLayers,
+    AllLayersBiLSTM,
+    Encoder,
+    LastPosition,
+    LeftToRight,
+    LeftToRightBiLSTM,
+)
 from plmlab.example import Batch
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.objectives import masked
@@ -14,7 +21,7 @@ from plmlab.text.vocabulary import Vocabulary
 from studies.ch08.both_sides import Lifted
 
 VOCAB = Vocabulary(60)
-ALL: list[type[Encoder]] = [AllLayers, AllLayersBiLSTM, LeftToRight, LastSlot, LeftToRightBiLSTM, Lifted]
+ALL: list[type[Encoder]] = [AllLayers, AllLayersBiLSTM, LeftToRight, LastPosition, LeftToRightBiLSTM, Lifted]
 
 
 def bert() -> BERT:
@@ -44,16 +51,16 @@ def test_padding_changes_nothing(kind: type[Encoder]) -> None:
 
 
 def moved(kind: type[Encoder], change: int) -> list[bool]:
-    """Which of 12 slots notice that the word in slot ``change`` is another one."""
+    """Which of 12 positions notice that the word in position ``change`` is another one."""
     encoder = kind.over(bert()).eval()
     apart = (read(encoder, texts(10)) - read(encoder, texts(10, change=change - 1))).abs().amax(-1)[0]
     return (apart > 1e-6).tolist()
 
 
 def test_who_notices_a_word() -> None:
-    right, everyone = [slot >= 5 for slot in range(12)], [True] * 12
+    right, everyone = [position >= 5 for position in range(12)], [True] * 12
     assert moved(LeftToRight, 5) == right
-    assert moved(LastSlot, 5) == [True, *right[1:]]
+    assert moved(LastPosition, 5) == [True, *right[1:]]
     assert moved(LeftToRightBiLSTM, 5) == moved(Lifted, 5) == moved(AllLayers, 5) == everyone
 
 
@@ -69,9 +76,9 @@ def test_lifted_is_the_very_bert_and_left_to_right_its_weights() -> None:
         assert torch.allclose(shorter[0, :1 + length], left[0, :1 + length], atol=1e-5)
 
 
-def test_slot_0_has_what_the_text_is_judged_by() -> None:
+def test_position_0_has_what_the_text_is_judged_by() -> None:
     plain = bert()
-    left, last = read(LeftToRight.over(plain).eval(), texts(9, 4)), read(LastSlot.over(plain).eval(), texts(9, 4))
+    left, last = read(LeftToRight.over(plain).eval(), texts(9, 4)), read(LastPosition.over(plain).eval(), texts(9, 4))
     assert torch.equal(last[:, 0], torch.stack([left[0, 10], left[1, 5]])) and torch.equal(last[:, 1:], left[:, 1:])
     encoder = AllLayers.over(plain).eval()
     seen = torch.cat([plain.embeddings(texts(4)), *(read_layers(plain, texts(4)))], -1)

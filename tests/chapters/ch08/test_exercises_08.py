@@ -20,7 +20,7 @@ from plmlab.models.bert import BERT, BERTConfig, BERTPretraining
 from plmlab.models.registry import ModelSpec
 from plmlab.models.task_heads import SpanClassifier, TaskHeadConfig
 from plmlab.objectives import masked
-from plmlab.objectives.fine_tuning import answered
+from plmlab.objectives.fine_tuning import span_qa
 from plmlab.text.vocabulary import Vocabulary
 
 VOCAB, MASK = Vocabulary(60), 4
@@ -55,7 +55,8 @@ class Loaded(Random):
 
 
 def test_the_corruption_is_that_of_the_objective() -> None:
-    """Of the slots 1, 3, 4 and 6 the first shows [MASK], the second and the last a random word, the third itself."""
+    """Of the positions 1, 3, 4 and 6 the first shows [MASK], the second and the last a random word, the third
+    itself."""
     loaded = Loaded([0.3, 0.82, 0.5, 0.97, 0.88, 0.1])
     example = masked(range(40, 46), vocab=VOCAB, rng=loaded, select=[1, 3, 4, 6])
     whole, selected, dice, words = torch.tensor([2, *range(40, 46), 3]), torch.zeros(8), torch.zeros(8), torch.zeros(8)
@@ -80,8 +81,8 @@ def test_the_loss_is_the_models() -> None:
     model = shaken(BERTPretraining(BERTConfig(**size())))
     texts = [(range(40, 44), [2]), (range(45, 55), [1, 2, 6, 9]), (range(41, 47), [3, 5])]
     batch = Batch.of([masked(t, vocab=VOCAB, rng=Random(0), select=s) for t, s in texts], pad=0)
-    hidden = model.norm(ACTIVATIONS["gelu"](model.transform(model.bert(batch))))
-    loss = right.masked_loss(hidden, model.bert.embeddings.token.weight, model.bias, batch.targets)
+    hidden = model.norm(ACTIVATIONS["gelu"](model.transform(model.encoder(batch))))
+    loss = right.masked_loss(hidden, model.encoder.embeddings.token.weight, model.bias, batch.targets)
     torch.testing.assert_close(loss, model.loss(batch))
     assert int((batch.targets != IGNORE).sum()) == 7
 
@@ -89,7 +90,7 @@ def test_the_loss_is_the_models() -> None:
 @torch.no_grad()
 @pytest.mark.parametrize(("first", "second"), [([40, 41, 42], [50, 51]), ([44], [45, 46, 47, 48])])
 def test_what_bert_reads_is_what_ours_and_theirs_reads(first: list[int], second: list[int]) -> None:
-    ours = BERTPretraining(BERTConfig(**size())).bert.embeddings.eval()
+    ours = BERTPretraining(BERTConfig(**size())).encoder.embeddings.eval()
     tables = [torch.nn.init.normal_(table.weight, std=0.02) for table in (ours.token, ours.position, ours.segment)]
     read = right.embed(first, second, VOCAB.cls, VOCAB.sep, *tables)
     example = masked(first, pair=second, vocab=VOCAB, rng=Random(0), select=[])
@@ -106,7 +107,7 @@ def test_what_bert_reads_is_what_ours_and_theirs_reads(first: list[int], second:
 def test_the_span_is_the_span_finders(longest: int) -> None:
     model = shaken(SpanClassifier(TaskHeadConfig(ModelSpec(BERT, BERTConfig(**size())))))
     for words in (3, 6, 11):
-        batch = Batch.of([answered(range(40, 44), range(45, 45 + words), 0, 1, vocab=VOCAB)], pad=0)
+        batch = Batch.of([span_qa(range(40, 44), range(45, 45 + words), 0, 1, vocab=VOCAB)], pad=0)
         start, end = model(batch)[0].unbind(-1)
         assert list(right.span(start, end, 6, longest)) == model.best(batch, longest)[0].tolist()
 
@@ -119,7 +120,7 @@ def test_spans_that_padding_cannot_have() -> None:
 
 @pytest.mark.parametrize("shape", [(2, 2), (3, 5), (6, 4)])
 def test_what_is_lost_is_the_mutual_information(shape: tuple[int, int]) -> None:
-    """Counted by a library from the whole table; and no other guesses of the two slots lose less."""
+    """Counted by a library from the whole table; and no other guesses of the two positions lose less."""
     counts = (20 * draw(*shape).abs()).long() * (draw(*shape) < 1)
     joint = counts / counts.sum()
     guess, lost = right.guess_at_once(joint)
@@ -142,8 +143,8 @@ def heads_by_hand(weights: torch.Tensor, special: torch.Tensor, links: torch.Ten
     for head in range(weights.shape[1]):
         wins = 0
         for text, query, key in links.tolist():
-            rivals = [k for k in range(special.shape[1]) if k != query and not special[text, k]]
-            wins += max(rivals, key=lambda k: float(weights[text, head, query, k])) == key
+            baselines = [k for k in range(special.shape[1]) if k != query and not special[text, k]]
+            wins += max(baselines, key=lambda k: float(weights[text, head, query, k])) == key
         scores.append(wins / len(links))
     return torch.tensor(scores)
 
@@ -328,10 +329,10 @@ def heads_with_itself(weights, special, links):
     ("08.1", corrupt_too_early, "The targets are what is shown", 1),
     ("08.1", corrupt_below, "andom words overwrite [MASK]", 1),
     ("08.2", lambda h, e, b, t: F.cross_entropy((h @ e.T + b).softmax(-1).mT, t), "he softmax is taken twice", 1),
-    ("08.2", loss_by_a_view, "mixes slots and tokens", 1),
+    ("08.2", loss_by_a_view, "mixes positions and tokens", 1),
     ("08.2", loss_above_zero, "oken 0 is left out too", 1),
     ("08.3", embed(lambda x: F.layer_norm(x, x.shape[-1:])), "1e-5 is added to the variance", 3),
-    ("08.3", embed(lambda x: (x - x.mean(0)) / x.std(0, correction=0)), "over the slots, not over each", 1),
+    ("08.3", embed(lambda x: (x - x.mean(0)) / x.std(0, correction=0)), "over the positions, not over each", 1),
     ("08.3", embed(lambda x: (x - x.mean(-1, True)) / x.std(-1, keepdim=True)), "one less than the width", 1),
     ("08.4", span_from_zero, "let a maximum start at −∞", 6),
     ("08.4", span_by_cut_table, "what is not allowed in the table must be −∞", 6),

@@ -11,7 +11,7 @@ from plmlab.chapters.ch08 import heads
 from plmlab.interpret import intervene
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.world import World
-from plmlab.world.datasets.tokenizer import spelling
+from plmlab.world.datasets.tokenizer import world_tokenizer
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -23,11 +23,11 @@ def few_texts() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def bert() -> BERT:
     torch.manual_seed(0)
-    return BERT(BERTConfig(len(spelling()), time=64, layers=2, model=24, heads=3, inner=48)).eval()
+    return BERT(BERTConfig(len(world_tokenizer()), time=64, layers=2, model=24, heads=3, inner=48)).eval()
 
 
 def words(texts, row: int, start: int, end: int) -> list[str]:
-    return spelling().tokens(texts.tokens[row, start:end].tolist())
+    return world_tokenizer().tokens(texts.tokens[row, start:end].tolist())
 
 
 def test_the_links_lead_where_their_names_say(full: World) -> None:
@@ -55,7 +55,8 @@ def test_the_links_lead_where_their_names_say(full: World) -> None:
         _, texts, links = relations[name]
         assert {link.start - link.source for link in links} == {step}
         for link in links:
-            assert not {link.source, link.start} & {slot for slot, token in enumerate(texts.tokens[link.row].tolist())
+            assert not {link.source, link.start} & {position for position,
+                                                    token in enumerate(texts.tokens[link.row].tolist())
                                                     if token in heads.special()}
 
 
@@ -72,19 +73,19 @@ def test_an_untrained_head_follows_no_grammar(bert: BERT) -> None:
     assert best.heads.shape == (2, 3) and best.score == pytest.approx(best.heads[best.layer, best.head].item())
 
 
-def test_of_a_head_that_works_from_one_slot_whoever_stands_there_finds_the_goal(bert: BERT) -> None:
+def test_of_a_head_that_works_from_one_position_whoever_stands_there_finds_the_goal(bert: BERT) -> None:
     subject = heads.relations()[2]
     goal = {link.row: link.start for link in subject.links}
-    ends = [tokens.index(spelling().vocab.need("sep")) - 1 for tokens in subject.texts.tokens.tolist()]
+    ends = [tokens.index(world_tokenizer().vocab.need("sep")) - 1 for tokens in subject.texts.tokens.tolist()]
 
-    def from_slot_2(weights: torch.Tensor) -> torch.Tensor:
+    def from_position_2(weights: torch.Tensor) -> torch.Tensor:
         to = torch.zeros_like(weights)
         to[torch.arange(len(to)), :, :, ends] = 0.5
         for row, start in goal.items():
             to[row, :, 2, start] = 1
         return to
 
-    with intervene(bert, {"layers.1.attention.weights": from_slot_2}):
+    with intervene(bert, {"layers.1.attention.weights": from_position_2}):
         best = heads.follower(bert, subject)
     assert (best.layer, best.place) == (1, 2) and best.score > 0.8 and best.others < 0.2
     assert best.in_place > 0.8 and best.rival == best.in_place

@@ -17,7 +17,7 @@ from plmlab.chapters.ch08.hidden_nouns import (
 from plmlab.models.bert import BERTConfig, BERTPretraining
 from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.world import World
-from plmlab.world.datasets.tokenizer import spelling
+from plmlab.world.datasets.tokenizer import world_tokenizer
 from plmlab.world.grammar.splits import is_test
 
 
@@ -25,7 +25,7 @@ def test_the_sentences_hide_a_noun_of_a_known_number_that_is_in_no_training_text
     some = asked()
     assert len(some) == hidden_nouns.ASKED
     for noun in some:
-        token = spelling().id(noun.words[noun.place])
+        token = world_tokenizer().id(noun.words[noun.place])
         assert nouns(noun.number)[token] and not nouns("pl" if noun.number == "sg" else "sg")[token]
         assert is_test(noun.words) and full.parse(noun.words, "test").pattern in full.open_patterns
     assert {noun.number for noun in some} == set(NUMBERS)
@@ -48,8 +48,8 @@ def test_a_turned_verb_asks_for_a_noun_of_the_other_number_and_turned_twice_it_i
 
 def test_the_hidden_word_is_not_seen_and_the_left_reader_sees_nothing_to_its_right() -> None:
     torch.manual_seed(0)
-    bert = BERTPretraining(BERTConfig(len(spelling()), time=64, layers=1, model=16, heads=2, inner=32)).eval()
-    gpt = GPT2(GPTConfig(len(spelling()), time=64, layers=1, model=16, heads=2)).eval()
+    bert = BERTPretraining(BERTConfig(len(world_tokenizer()), time=64, layers=1, model=16, heads=2, inner=32)).eval()
+    gpt = GPT2(GPTConfig(len(world_tokenizer()), time=64, layers=1, model=16, heads=2)).eval()
     for model in (bert, gpt):
         for parameter in model.parameters():
             torch.nn.init.normal_(parameter, std=0.3)

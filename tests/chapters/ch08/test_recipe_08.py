@@ -7,8 +7,8 @@ from random import Random
 import pytest
 import torch
 
-from plmlab.chapters.ch08 import slots_asked as trained
-from plmlab.chapters.ch08.encoders import LastSlot
+from plmlab.chapters.ch08 import positions_asked as trained
+from plmlab.chapters.ch08.encoders import LastPosition
 from plmlab.example import IGNORE
 from plmlab.models.bert import BERT
 from plmlab.objectives import masked
@@ -16,8 +16,8 @@ from plmlab.recipes import Parts
 from plmlab.train import Diverged, History
 from plmlab.transfer import TASKS
 from plmlab.world import World
-from plmlab.world.datasets.tokenizer import small_spelling
-from studies.ch08 import both_sides, labels, slots_asked, smaller
+from plmlab.world.datasets.tokenizer import small_world_tokenizer
+from studies.ch08 import both_sides, labels, positions_asked, smaller
 from studies.ch08.both_sides import NOT_AT_ALL, Arm
 
 SEEDS = (0, 1)
@@ -31,8 +31,8 @@ def small_models(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_of_the_exam_all_that_is_asked_is_hidden(small: World) -> None:
-    words = small_spelling().encode(" ".join(next(small.text("train", 3))), plain=True)
-    vocab = small_spelling().vocab
+    words = small_world_tokenizer().encode(" ".join(next(small.text("train", 3))), plain=True)
+    vocab = small_world_tokenizer().vocab
     shown = trained.all_masked(words, vocab=vocab, rng=Random(1))
     plain = masked(words, vocab=vocab, rng=Random(1))
     assert torch.equal(shown.targets, plain.targets)
@@ -40,18 +40,18 @@ def test_of_the_exam_all_that_is_asked_is_hidden(small: World) -> None:
     assert torch.equal(shown.tokens[shown.targets == IGNORE], plain.tokens[plain.targets == IGNORE])
 
 
-def test_shares_of_slots_are_told_with_their_updates(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module, name, value in ((slots_asked, "SEEDS", SEEDS), (slots_asked, "STEPS", 2), (trained, "STEPS", 2),
-                                (trained, "BATCH", 8), (slots_asked, "SHARES", ((0.15, 1), (0.3, 2)))):
+def test_shares_of_positions_are_told_with_their_updates(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module, name, value in ((positions_asked, "SEEDS", SEEDS), (positions_asked, "STEPS", 2), (trained, "STEPS", 2),
+                                (trained, "BATCH", 8), (positions_asked, "SHARES", ((0.15, 1), (0.3, 2)))):
         monkeypatch.setattr(module, name, value)
-    told = slots_asked.measure(parts)
+    told = positions_asked.measure(parts)
     assert [(row["share"], row["updates"]) for row in told] == [(0.15, 2), (0.3, 4)]
     assert all(row["above"]["seeds"] == [0, 1] and row["above"]["low"] > 0.5 for row in told)
 
 
 def test_both_sides_tells_ways_and_arms(parts: Parts, monkeypatch: pytest.MonkeyPatch, best_at: Callable) -> None:
     arms = {"BERT": Arm("BERT", tasks=("names",)), "frozen": Arm("always [MASK]", features=True, tasks=("names",)),
-            "left to right": Arm("left to right", LastSlot, tasks=("names",))}
+            "left to right": Arm("left to right", LastPosition, tasks=("names",))}
     for place, name, value in (
             (smaller, "rate_score", best_at(3e-3)), (smaller, "in_sight", lambda model: 0.5),
             (both_sides, "SEEDS", SEEDS), (both_sides, "ARMS", arms), (both_sides, "LIKE", {"frozen": "BERT"}),
@@ -84,9 +84,9 @@ def test_an_arm_begins_with_its_own_weights(arm: str, way: str, tmp_path: Path,
         smaller.pretrain(str(tmp_path), way, 3e-3, 1)
     assert both_sides.rate_score(str(tmp_path), arm, "names", 1e-3, 10) is None
     seed = 1 if way != NOT_AT_ALL else 10
-    made = smaller.pretrained(str(tmp_path), way, seed) if way != NOT_AT_ALL else smaller.build("BERT", seed).bert
+    made = smaller.pretrained(str(tmp_path), way, seed) if way != NOT_AT_ALL else smaller.build("BERT", seed).encoder
     assert torch.equal(given[0].embeddings.token.weight, made.embeddings.token.weight)
-    assert isinstance(given[0], LastSlot) == (arm == "left to right")
+    assert isinstance(given[0], LastPosition) == (arm == "left to right")
 
 
 def test_labels_tells_every_number_of_labels_with_its_curves(

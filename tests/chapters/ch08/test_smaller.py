@@ -11,19 +11,19 @@ from plmlab.models.bert import BERTConfig, BERTPretraining
 from plmlab.objectives import masked
 from plmlab.world import World
 from plmlab.world.datasets.batches import mixed_batches, pair_batches, sentence_batches
-from plmlab.world.datasets.tokenizer import spelling
+from plmlab.world.datasets.tokenizer import world_tokenizer
 from studies.ch08 import smaller
 
 
 @pytest.fixture(scope="module")
 def batch(full: World) -> Batch:
-    return mixed_batches(pair_batches(full, "train", spelling(), 100, 0),
-                        sentence_batches(full, "train", spelling(), masked, 100, 0))(0)
+    return mixed_batches(pair_batches(full, "train", world_tokenizer(), 100, 0),
+                        sentence_batches(full, "train", world_tokenizer(), masked, 100, 0))(0)
 
 
 def test_always_masked_hides_just_what_is_asked() -> None:
     batch, altered = (smaller.texts(way, 0)(0) for way in ("BERT", "always [MASK]"))
-    mask = spelling().vocab.need("mask")
+    mask = world_tokenizer().vocab.need("mask")
     asked = batch.targets != IGNORE
     assert (altered.tokens[asked] == mask).all() and torch.equal(altered.tokens[~asked], batch.tokens[~asked])
     shown = batch.tokens[asked]
@@ -34,22 +34,22 @@ def test_always_masked_hides_just_what_is_asked() -> None:
 
 def test_unasked_drops_the_question_and_nothing_else(batch: Batch) -> None:
     torch.manual_seed(0)
-    model = BERTPretraining(BERTConfig(len(spelling()), time=64, layers=1, model=16, heads=2, inner=32)).eval()
+    model = BERTPretraining(BERTConfig(len(world_tokenizer()), time=64, layers=1, model=16, heads=2, inner=32)).eval()
     altered = smaller.unasked(batch)
     assert torch.equal(altered.tokens, batch.tokens) and altered.labels == {}
     both, words = model.loss(batch), model.loss(altered)
-    logits = model.next_sentence_logits(model.bert(batch))
+    logits = model.next_sentence_logits(model.encoder(batch))
     follows = torch.nn.functional.cross_entropy(logits, batch.labels["next_sentence"])
     assert torch.allclose(both, words + follows, atol=1e-5)
 
 
 class Repeating(BERTPretraining):
-    """Names what it sees, in two of three slots."""
+    """Names what it sees, in two of three positions."""
 
     def forward(self, batch: Batch) -> torch.Tensor:
         said = batch.tokens.clone()
         said[:, ::3] = 1
-        return torch.nn.functional.one_hot(said, len(spelling())).float()
+        return torch.nn.functional.one_hot(said, len(world_tokenizer())).float()
 
 
 def test_words_in_sight_are_counted() -> None:
@@ -57,12 +57,12 @@ def test_words_in_sight_are_counted() -> None:
     asked = whole.targets != IGNORE
     assert torch.equal(whole.tokens[asked], whole.targets[asked]) and (whole.tokens[asked] > 38).all()
     assert whole.size[0] == 500 and int(asked.sum()) == int((whole.tokens > 38).sum())
-    model = Repeating(BERTConfig(len(spelling()), layers=1, model=8, heads=1))
-    slots = torch.arange(whole.size[1]).expand(whole.size)[asked]
-    assert smaller.in_sight(model) == pytest.approx(float((slots % 3 != 0).float().mean()))
+    model = Repeating(BERTConfig(len(world_tokenizer()), layers=1, model=8, heads=1))
+    positions = torch.arange(whole.size[1]).expand(whole.size)[asked]
+    assert smaller.in_sight(model) == pytest.approx(float((positions % 3 != 0).float().mean()))
 
 
-def test_next_words_asks_each_slot_for_the_word_behind_it_and_shows_all(batch: Batch) -> None:
+def test_next_words_asks_each_position_for_the_word_behind_it_and_shows_all(batch: Batch) -> None:
     altered = smaller.next_words(batch)
     whole = torch.where(batch.targets == IGNORE, batch.tokens, batch.targets)
     assert torch.equal(altered.tokens, whole) and altered.labels == {}
@@ -99,4 +99,4 @@ def test_what_is_kept_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert told["loss"] > 0 and 0 <= told["words in sight"] <= 1
     model, _ = smaller.train("always [MASK]", 1e-3, 4, 2, show=False)
     again = smaller.pretrained(str(tmp_path), "always [MASK]", 4)
-    assert all(torch.equal(weight, model.bert.state_dict()[name]) for name, weight in again.state_dict().items())
+    assert all(torch.equal(weight, model.encoder.state_dict()[name]) for name, weight in again.state_dict().items())

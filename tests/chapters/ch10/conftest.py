@@ -19,5 +19,5 @@ def sizes() -> dict[str, object]:
 def few_texts(sizes: dict[str, object]) -> Iterator[None]:
     """So few texts; a test file may have other ``sizes``."""
     with changed(*((recalling, name, value) for name, value in sizes.items()),
-                 forget=(recalling.texts, recalling.spelling, recalling.read, stories.threads, stories.read)):
+                 forget=(recalling.texts, recalling.tokenizer, recalling.read, stories.threads, stories.read)):
         yield

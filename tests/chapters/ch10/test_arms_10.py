@@ -25,10 +25,11 @@ pytestmark = pytest.mark.usefixtures("few_texts")
 def test_every_arm_reads_a_text_and_names_its_loss(name: str) -> None:
     model = arms.new(name, 0).eval()
     rows = recalling.read()[:3]
-    batch, size = recalling.next_words(rows), len(recalling.spelling())
+    batch, size = recalling.next_words(rows), len(recalling.tokenizer())
     logits = model(batch)
     assert rows.shape == (3, 160) and logits.shape == (3, 159, size)
-    asked = [float(logits[row, slot].log_softmax(0)[rows[row, slot + 1]]) for row in range(3) for slot in range(159)]
+    asked = [float(logits[row, position].log_softmax(0)[rows[row, position + 1]]) for row in range(3)
+             for position in range(159)]
     assert float(model.loss(batch)) == pytest.approx(-sum(asked) / len(asked), abs=1e-4)
     assert 0.5 * log(size) < float(model.loss(batch)) < 3 * log(size)
     changed = rows.clone()
@@ -39,15 +40,15 @@ def test_every_arm_reads_a_text_and_names_its_loss(name: str) -> None:
 
 
 def heard(name: str, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The slots that one layer of an arm hears in the last slot of a text of 160."""
+    """The positions that one layer of an arm hears in the last position of a text of 160."""
     for size, value in (("LAYERS", 1), ("WIDTH", 16)):
         monkeypatch.setattr(arms, size, value)
     model = arms.new(name, 0).double().eval()
     texts: Tensor = recalling.read()[:1].repeat(161, 1)
-    texts[range(160), range(160)] = (texts[0] + 1) % len(recalling.spelling())
+    texts[range(160), range(160)] = (texts[0] + 1) % len(recalling.tokenizer())
     with torch.no_grad():
         logits = model(Batch.continuing(texts, 0))[:, -1]
-    return [slot for slot in range(160) if (logits[slot] - logits[160]).abs().max() > 1e-9]
+    return [position for position in range(160) if (logits[position] - logits[160]).abs().max() > 1e-9]
 
 
 @pytest.mark.parametrize("name", arms.ARMS)
@@ -80,7 +81,7 @@ def test_one_thing_is_changed() -> None:
 
 def test_parameters_by_hand() -> None:
     """Of width 64: a layer's feed-forward is 4 times as wide, and has two norms."""
-    rest = len(recalling.spelling()) * 64 + 2 * (2 * 64 * 256 + 256 + 64 + 4 * 64)
+    rest = len(recalling.tokenizer()) * 64 + 2 * (2 * 64 * 256 + 256 + 64 + 4 * 64)
     for names, attention in ((RELATIVE, 5 * 64 * 64 + 2 * 64), (ABSOLUTE, 4 * (64 * 64 + 64))):
         for name in names:
             assert sum(weight.numel() for weight in arms.new(name, 0).parameters()) == rest + 2 * attention
@@ -93,7 +94,7 @@ def test_a_run_is_followed_on_texts_to_choose_by(monkeypatch: pytest.MonkeyPatch
     model, history = arms.learn("counting", 2, 1e-3, 4, show=False)
     assert run.history.losses == pytest.approx(history.losses)
     told = study.test(run)
-    for key, value in arms.said(model, "exam")._asdict().items():
+    for key, value in arms.said(model, "test_set")._asdict().items():
         assert told[key] == pytest.approx(value)
     (_, one), (step, last) = told["history"]
     watched = arms.said(model, "development", 3).answers

@@ -26,39 +26,40 @@ def model() -> TransformerXL:
 
 
 @pytest.mark.parametrize(("name", "oldest"), [
-    ("memory", lambda slot: slot // 16 * 16 - 64), ("none", lambda slot: slot // 16 * 16),
-    ("window", lambda slot: slot // 80 * 80), ("sliding", lambda slot: slot - 79),
+    ("memory", lambda position: position // 16 * 16 - 64), ("none", lambda position: position // 16 * 16),
+    ("window", lambda position: position // 80 * 80), ("sliding", lambda position: position - 79),
 ])
-def test_whom_a_slot_can_look_at(name: str, oldest: object) -> None:
+def test_whom_a_position_can_look_at(name: str, oldest: object) -> None:
     seen = looks(name)
     assert seen.shape == (160, 160)
-    for slot in (0, 15, 16, 79, 80, 97, 159):
-        assert seen[slot].nonzero().flatten().tolist() == list(range(max(0, oldest(slot)), slot + 1))  # type: ignore[operator]
+    for position in (0, 15, 16, 79, 80, 97, 159):
+        assert seen[position].nonzero().flatten().tolist() == list(range(max(0, oldest(position)), position
+                                                                         + 1))  # type: ignore[operator]
 
 
 class Often(nn.Module):
-    """Says the next word in two of three slots, the more surely the later, and else the last one."""
+    """Says the next word in two of three positions, the more surely the later, and else the last one."""
 
     def forward(self, batch: Batch) -> Tensor:
-        slots = torch.arange(batch.tokens.shape[1])
-        said = torch.where(slots % 3 == 0, batch.tokens, batch.targets)
-        return (1 + slots / 100)[:, None] * F.one_hot(said, len(recalling.spelling()))
+        positions = torch.arange(batch.tokens.shape[1])
+        said = torch.where(positions % 3 == 0, batch.tokens, batch.targets)
+        return (1 + positions / 100)[:, None] * F.one_hot(said, len(recalling.tokenizer()))
 
 
 def test_halves_count_near_questions_and_all_words_of_each_half(monkeypatch: pytest.MonkeyPatch) -> None:
     """Some question's answer is just as far back as a memory reaches."""
-    model, some = Often(), recalling.texts("exam", 320)[:100]
+    model, some = Often(), recalling.texts("test_set", 320)[:100]
     reach = median_low(question.back for question in recalling.questions(some))
     monkeypatch.setattr(distances, "MEMORY", reach)
     told = distances.halves(model)
     logits = torch.cat([model(recalling.next_words(recalling.ids([text]))) for text in some])
-    for half, slots in (("first", range(160)), ("second", range(160, 320))):
+    for half, positions in (("first", range(160)), ("second", range(160, 320))):
         hits, prices = [], []
         for row, text in enumerate(some):
-            words, chances = recalling.spelling().encode(" ".join(text.words), plain=True), logits[row].log_softmax(-1)
-            prices += [-float(chances[slot, words[slot + 1]]) for slot in slots if slot < 319]
-            hits += [float(int(chances[q.slot].argmax()) == words[q.slot + 1])
-                     for q in recalling.questions([text]) if q.slot in slots and q.slot - q.seen <= reach]
+            words, chances = recalling.tokenizer().encode(" ".join(text.words), plain=True), logits[row].log_softmax(-1)
+            prices += [-float(chances[position, words[position + 1]]) for position in positions if position < 319]
+            hits += [float(int(chances[q.position].argmax()) == words[q.position + 1])
+                     for q in recalling.questions([text]) if q.position in positions and q.position - q.seen <= reach]
         assert told[half]["right"] == pytest.approx(sum(hits) / len(hits)) and 0.5 < told[half]["right"] < 0.9
         assert told[half]["all"] == pytest.approx(sum(prices) / len(prices), rel=1e-4)
 
@@ -69,9 +70,9 @@ def test_other_lengths_are_those_of_a_model_made_with_them(model: TransformerXL)
     for changes in ({}, {"memory": 0}, {"memory": 144}, {"memory": 144, "clamp": 80}):
         other = arms.new("memory", 3).remembering(**changes).double().eval()
         other.load_state_dict(model.state_dict())
-        exam = recalling.texts("exam")
+        test_set = recalling.texts("test_set")
         told = distances.said_with(model, **changes)
-        expected = recalling.said(other(recalling.next_words(recalling.ids(exam))), exam)
+        expected = recalling.said(other(recalling.next_words(recalling.ids(test_set))), test_set)
         assert told["right"] == expected.right and told["all"] == pytest.approx(expected.all)
         assert told["answers"] == pytest.approx(expected.answers)
         found.append(told["all"])

@@ -131,7 +131,7 @@ def test_without_a_memory_no_more_than_a_segment_is_read(segment: int, short: Te
 
 @pytest.mark.parametrize("cls", [TransformerXL, AbsoluteTransformerXL])
 def test_what_stands_before_the_context_is_no_matter(cls: type[TransformerXL], short: Tensor) -> None:
-    """The last word is asked with 6 before it: those from slot 10 on."""
+    """The last word is asked with 6 before it: those from position 10 on."""
     model = made(cls)
     changed = short.clone()
     changed[:, :10] = (changed[:, :10] + 1) % 30
@@ -177,7 +177,7 @@ def test_the_models_of_a_seed_are_asked_with_the_same_words(learned: bool, monke
     for module, name, value in ((effective_length, "TEXTS", 2),
                                 (effective_length, "STUDY", SimpleNamespace(trained=trained)),
                                 (effective_length, "new", new), (effective_length, "prices", priced),
-                                (recalling, "texts", lambda part: (text,) * (3 if part == "exam" else 0)),
+                                (recalling, "texts", lambda part: (text,) * (3 if part == "test_set" else 0)),
                                 (recalling, "ids", lambda some: torch.zeros(len(some), 160, dtype=torch.long))):
         monkeypatch.setattr(module, name, value)
     told = effective_length.lengths("there", learned, 7)

@@ -84,13 +84,13 @@ def test_the_shift_is_a_gather_and_the_layers(query: int, key: int) -> None:
 
 
 @pytest.mark.parametrize(("segment", "memory"), [(4, 3), (4, 4), (3, 7), (5, 0), (1, 2), (6, 1), (7, 12)])
-def test_the_farthest_slot_is_that_of_the_mask_taken_to_a_power(segment: int, memory: int) -> None:
+def test_the_farthest_position_is_that_of_the_mask_taken_to_a_power(segment: int, memory: int) -> None:
     time = 40
     looks = Visibility.segmented(time, segment, memory).dense().float()
     heard = torch.eye(time)
     for layers in range(5):
         first = heard.argmax(-1).tolist()
-        assert [right.farthest(slot, layers, segment, memory) for slot in range(time)] == first
+        assert [right.farthest(position, layers, segment, memory) for position in range(time)] == first
         heard = ((heard @ looks) > 0).float()
 
 
@@ -116,7 +116,7 @@ def test_an_effective_length_ends_where_the_gain_is_too_small(share: float) -> N
 
 
 @pytest.mark.parametrize(("query", "memory"), [(1, 1), (4, 1), (1, 5), (3, 3), (6, 2), (2, 9)])
-def test_the_mask_of_the_same_length_is_that_of_the_last_slots(query: int, memory: int) -> None:
+def test_the_mask_of_the_same_length_is_that_of_the_last_positions(query: int, memory: int) -> None:
     mask = right.same_length(query, memory)
     assert torch.equal(mask, Visibility.last(memory + query, memory).dense()[memory:])
     assert [row.nonzero().flatten().tolist() for row in mask] == [
@@ -172,14 +172,14 @@ def shift_as_the_authors(by_distance):
     return padded[1:].view_as(by_distance) * torch.tril(torch.ones(query, key), key - query)
 
 
-def farthest_by_recursion(slot, layers, segment, memory):
-    if layers == 0 or slot < 0:
-        return max(slot, 0)
-    return farthest_by_recursion(slot - slot % segment - memory, layers - 1, segment, memory)
+def farthest_by_recursion(position, layers, segment, memory):
+    if layers == 0 or position < 0:
+        return max(position, 0)
+    return farthest_by_recursion(position - position % segment - memory, layers - 1, segment, memory)
 
 
-def farthest_by_sets(slot, layers, segment, memory):
-    heard = {slot}
+def farthest_by_sets(position, layers, segment, memory):
+    heard = {position}
     for _ in range(layers):
         heard = {j for i in heard for j in range(max(0, i // segment * segment - memory), i + 1)}
     return torch.tensor(min(heard))
@@ -270,10 +270,10 @@ def by_view(pad=(1, 0), cover=earlier):
 
 
 def stepping(step, floor=0):
-    def answer(slot, layers, segment, memory):
+    def answer(position, layers, segment, memory):
         for _ in range(layers):
-            slot = max(floor, step(slot, segment, memory))
-        return slot
+            position = max(floor, step(position, segment, memory))
+        return position
     return answer
 
 
@@ -298,14 +298,16 @@ def compared(look):
     ("10.3", by_view(cover=lambda x: x), "umbers of the next row"),
     ("10.3", by_view((0, 1)), "do the zeros stand behind"),
     ("10.3", lambda x: earlier(torch.stack([row.roll(-i) for i, row in enumerate(x)])), "ow i moves by i columns"),
-    ("10.4", stepping(lambda slot, segment, memory: slot / segment * segment - memory), "nly the memory counts"),
-    ("10.4", stepping(lambda slot, segment, memory: slot - slot % segment - memory, floor=-999), "t is below 0"),
-    ("10.4", lambda slot, layers, segment, memory: max(0, slot // segment * segment - layers * memory),
+    ("10.4", stepping(lambda position, segment, memory: position / segment * segment - memory),
+     "nly the memory counts"),
+    ("10.4", stepping(lambda position, segment, memory: position - position % segment - memory, floor=-999),
+     "t is below 0"),
+    ("10.4", lambda position, layers, segment, memory: max(0, position // segment * segment - layers * memory),
      "nly the first layer goes"),
     ("10.5", gain(descending=False), "he easiest targets"),
     ("10.5", gain(cap=lambda base, long: long), "may cost more than the baseline"),
     ("10.5", gain(measure=lambda f, after: 1 - after.exp().mean() / f.exp().mean()), "erplexities are averaged"),
-    ("10.6", compared(lambda i, j, memory: (j <= i + memory) & (j >= i)), "sees memory + 1 slots"),
+    ("10.6", compared(lambda i, j, memory: (j <= i + memory) & (j >= i)), "sees memory + 1 positions"),
     ("10.6", compared(lambda i, j, memory: (j <= i) & (j > i - memory)), "uery i is taken for key i; the memory"),
     ("10.6", compared(lambda i, j, memory: j <= i + memory), "ll of the memory is seen"),
 ])
@@ -333,7 +335,7 @@ def test_a_gradient_that_goes_astray_is_told_though_all_numbers_are_right(answer
 
 @pytest.mark.parametrize(("number", "answer", "words"), [
     ("10.1", lambda *args: (1 + right.remember(*args)[0], right.remember(*args)[1]), "is not the memory and, "),
-    ("10.1", lambda *args: (right.remember(*args)[0], 1 + right.remember(*args)[1]), "is not the last slots"),
+    ("10.1", lambda *args: (right.remember(*args)[0], 1 + right.remember(*args)[1]), "is not the last positions"),
     ("10.2", lambda q, k, r, u, v: right.scores(q, k, r, u, 2 * v), "he last query is wrong already"),
     ("10.2", lambda *args: right.scores(*args) * torch.arange(1, args[0].shape[1] + 1)[:, None] / args[0].shape[1],
      "he last query is right, and another is wrong"),
@@ -344,7 +346,7 @@ def test_a_gradient_that_goes_astray_is_told_though_all_numbers_are_right(answer
     ("10.3", lambda x: torch.cat([right.relative_shift(x)[:-1] * 3, x[-1:]]), "a number that is not its own"),
     ("10.6", lambda query, memory: torch.ones(query, memory + query).bool().tril(memory + 2), "that comes after it"),
     ("10.6", lambda query, memory: torch.ones(query, memory + query).bool().triu(memory).tril(memory),
-     "ot every query sees `memory` slots"),
+     "ot every query sees `memory` positions"),
     ("10.6", lambda query, memory: torch.zeros(query, memory + query).bool(), "query does not see itself"),
 ])
 def test_what_must_hold_is_said_of_an_answer_that_no_list_foresees(number: str, answer, words: str) -> None:

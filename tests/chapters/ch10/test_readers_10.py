@@ -56,10 +56,10 @@ def looks(time: int, memory: int = 6) -> Tensor:
     return torch.tensor([[j <= i and j >= i // SEGMENT * SEGMENT - memory for j in range(time)] for i in range(time)])
 
 
-def in_one_pass(model: TransformerXL, tokens: Tensor, mask: Tensor, positions: list[int]) -> Tensor:
+def in_one_pass(model: TransformerXL, tokens: Tensor, mask: Tensor, position_ids: list[int]) -> Tensor:
     """The logits of the same layers over the whole text at once, with no memory at all."""
     x = model.embeddings.token.weight[tokens] * math.sqrt(12)
-    x = x + torch.tensor([place(position) for position in positions]).double()
+    x = x + torch.tensor([place(position) for position in position_ids]).double()
     for layer in model.layers:
         x = layer(x, AttentionMask(pairs=mask.expand(len(x), -1, -1)))
     return x @ model.embeddings.token.weight.T
@@ -73,8 +73,8 @@ def differ(a: Tensor, b: Tensor) -> bool:
 # Absolute positions
 
 @torch.no_grad()
-def test_a_remembered_slot_and_one_that_is_read_now_have_the_same_position() -> None:
-    """One word all over: what the lowest layer reads tells slots of a segment apart, and not segments."""
+def test_a_remembered_position_and_one_that_is_read_now_have_the_same_position() -> None:
+    """One word all over: what the lowest layer reads tells positions of a segment apart, and not segments."""
     tokens = torch.full((1, 11), 9)
     starts = {}
     for cls in (AbsoluteTransformerXL, CountingTransformerXL, TransformerXL, UnplacedTransformerXL):
@@ -82,8 +82,8 @@ def test_a_remembered_slot_and_one_that_is_read_now_have_the_same_position() -> 
         with watch(model, "embedded") as seen:
             reads(model, tokens)
         starts[cls] = torch.cat(seen.calls("embedded"), 1)[0] - model.embeddings.token.weight[9] * math.sqrt(12)
-    same(starts[AbsoluteTransformerXL], torch.tensor([place(slot % 4) for slot in range(11)]).double(), 1e-6)
-    same(starts[CountingTransformerXL], torch.tensor([place(slot) for slot in range(11)]).double(), 1e-6)
+    same(starts[AbsoluteTransformerXL], torch.tensor([place(position % 4) for position in range(11)]).double(), 1e-6)
+    same(starts[CountingTransformerXL], torch.tensor([place(position) for position in range(11)]).double(), 1e-6)
     assert not starts[TransformerXL].any() and not starts[UnplacedTransformerXL].any()
 
 
@@ -97,7 +97,7 @@ def test_absolute_positions_are_one_pass_under_a_mask(time: int, memory: int) ->
     assert anew.state_dict().keys() == on.state_dict().keys()
     on.load_state_dict(anew.state_dict())
     assert torch.equal(mask, on.visibility(time).dense())
-    again = in_one_pass(on, tokens, mask, [slot % SEGMENT for slot in range(time)])
+    again = in_one_pass(on, tokens, mask, [position % SEGMENT for position in range(time)])
     further = in_one_pass(on, tokens, mask, list(range(time)))
     same(reads(anew, tokens), again, 1e-6)
     same(reads(on, tokens), further, 1e-6)
@@ -143,7 +143,7 @@ def test_a_text_is_read_in_one_pass_under_the_mask_that_the_memory_comes_to(cls:
 def test_without_positions_one_layer_does_not_hear_the_order_of_what_it_remembers(
         cls: type[TransformerXL], layers: int, told_apart: bool) -> None:
     """Two words of the first segment change places; from the second on all see both of them. Two layers hear it: a
-    slot between the two saw the one and not the other."""
+    position between the two saw the one and not the other."""
     model, tokens = made(cls, layers=layers), text(8)
     turned = tokens[:, [0, 3, 2, 1, *range(4, 8)]]
     assert (tokens[:, 1] != tokens[:, 3]).all()
@@ -183,7 +183,7 @@ def test_what_a_later_segment_needs_flows_into_the_taught_memory_alone() -> None
 
 
 def test_one_layer_is_taught_no_further_back_than_it_looks() -> None:
-    """The segment begins at 8, and the memory holds six slots before it."""
+    """The segment begins at 8, and the memory holds six positions before it."""
     moved = flows(made(TaughtTransformerXL, layers=1), torch.arange(10, 22)[None]).abs().amax(-1)
     assert not moved[:2].any() and moved[2:].min() > 1e-6
 
@@ -196,16 +196,16 @@ def test_the_taught_gradient_is_the_whole_one() -> None:
     weight = model.embeddings.token.weight
 
     @torch.no_grad()
-    def loss_at(change: float, slot: int, column: int) -> float:
-        weight[tokens[0, slot], column] += change
+    def loss_at(change: float, position: int, column: int) -> float:
+        weight[tokens[0, position], column] += change
         read = float(model.hidden_states(Batch.continuing(tokens, 0))[:, -SEGMENT:].square().sum())
-        weight[tokens[0, slot], column] -= change
+        weight[tokens[0, position], column] -= change
         return read
 
-    for slot, column in ((3, 0), (6, 5), (9, 7)):
-        slope = (loss_at(step, slot, column) - loss_at(-step, slot, column)) / (2 * step)
-        assert float(found[slot, column]) == pytest.approx(slope, rel=1e-5, abs=1e-7)
-        assert (float(flows(plain, tokens)[slot, column]) == 0) == (slot < 8)
+    for position, column in ((3, 0), (6, 5), (9, 7)):
+        slope = (loss_at(step, position, column) - loss_at(-step, position, column)) / (2 * step)
+        assert float(found[position, column]) == pytest.approx(slope, rel=1e-5, abs=1e-7)
+        assert (float(flows(plain, tokens)[position, column]) == 0) == (position < 8)
 
 
 @pytest.mark.parametrize("cls", [CountingTransformerXL, TaughtTransformerXL])

@@ -23,7 +23,7 @@ TOLD = "Ann played chess . Bob found it . what has Ann played ? the chess . Ann 
 GAMES = (("the", "chess"), ("the", "golf"))
 TWICE = RecallText(tuple(TOLD.split()), (Recall("played", 2, 13, GAMES[0], GAMES),
                                          Recall("played", 14, 20, GAMES[0], GAMES)))
-"""The answers' things must be said by slots 13 and 20."""
+"""The answers' things must be said by positions 13 and 20."""
 ALONE = RecallText(("Ann", "drank", "tea", ".", "Ann", "drank", "?", "tea", "."),
                    (Recall("drank", 2, 7, ("tea",), (("tea",), ("milk",), ("wine",))),))
 
@@ -50,10 +50,10 @@ def rows_of(count: int, time: int) -> Tensor:
 
 def test_no_text_of_the_exam_was_read_or_chosen_by() -> None:
     """Nor does any begin as one of those."""
-    parts = {part: [text.words for text in recalling.texts(part)] for part in ("train", "development", "exam")}
-    assert [len(set(parts[part])) for part in ("development", "exam")] == [60, 60] and len(parts["train"]) == 100
+    parts = {part: [text.words for text in recalling.texts(part)] for part in ("train", "development", "test_set")}
+    assert [len(set(parts[part])) for part in ("development", "test_set")] == [60, 60] and len(parts["train"]) == 100
     assert {len(words) for texts in parts.values() for words in texts} == {160}
-    for one, other in (("exam", "train"), ("exam", "development"), ("development", "train")):
+    for one, other in (("test_set", "train"), ("test_set", "development"), ("development", "train")):
         assert not set(parts[one]) & set(parts[other])
         assert not {words[:20] for words in parts[one]} & {words[:20] for words in parts[other]}
 
@@ -61,33 +61,33 @@ def test_no_text_of_the_exam_was_read_or_chosen_by() -> None:
 def test_every_word_of_the_exam_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """The bundled model has a token for each word of all 4,100 texts that it was trained on."""
     _, kept = load("transformer-xl-world")
-    assert set(recalling.spelling().vocab.words) < set(kept.vocab.words)
+    assert set(recalling.tokenizer().vocab.words) < set(kept.vocab.words)
     monkeypatch.setattr(recalling, "spelling", lambda: kept)
     unknown = kept.vocab.need("unk")
-    for part in ("train", "development", "exam"):
+    for part in ("train", "development", "test_set"):
         rows = recalling.ids(recalling.texts(part))
         assert rows.shape == (len(recalling.texts(part)), 160) and not (rows == unknown).any()
-    assert recalling.spelling().tokens(rows[7].tolist()) == list(recalling.texts("exam")[7].words)
-    assert recalling.spelling().encode("xylophones", plain=True) == [unknown]
+    assert recalling.tokenizer().tokens(rows[7].tolist()) == list(recalling.texts("test_set")[7].words)
+    assert recalling.tokenizer().encode("xylophones", plain=True) == [unknown]
 
 
 def test_questions_by_hand() -> None:
     first, second, third = recalling.questions([TWICE, ALONE])
-    assert (first.row, first.slot, first.seen, first.back) == (0, 13, 2, 11)
-    assert (second.row, second.slot, second.seen, second.back) == (0, 20, 14, 6)
-    assert (third.row, third.slot, third.seen, third.back) == (1, 6, 2, 4)
+    assert (first.row, first.position, first.seen, first.back) == (0, 13, 2, 11)
+    assert (second.row, second.position, second.seen, second.back) == (0, 20, 14, 6)
+    assert (third.row, third.position, third.seen, third.back) == (1, 6, 2, 4)
     assert first.things == {"chess", "golf"} and third.things == {"tea", "milk", "wine"}
 
 
 def test_a_question_of_the_exam_points_at_its_answer_and_at_where_it_stood_last() -> None:
-    exam, asked = recalling.texts("exam"), list(recalling.questions(recalling.texts("exam")))
-    answers = [(row, recall.answer[-1]) for row, text in enumerate(exam) for recall in text.recalls]
+    test_set, asked = recalling.texts("test_set"), list(recalling.questions(recalling.texts("test_set")))
+    answers = [(row, recall.answer[-1]) for row, text in enumerate(test_set) for recall in text.recalls]
     assert len(asked) == len(answers) > 500
     for question, (row, thing) in zip(asked, answers, strict=True):
-        words = exam[row].words
+        words = test_set[row].words
         assert question.row == row and thing in question.things
-        assert words[question.slot + 1] == words[question.seen] == thing
-        assert thing not in words[question.seen + 1:question.slot + 1] and question.back > 0
+        assert words[question.position + 1] == words[question.seen] == thing
+        assert thing not in words[question.seen + 1:question.position + 1] and question.back > 0
 
 
 def test_distances_are_told_in_steps_by_hand() -> None:
@@ -121,7 +121,7 @@ def test_of_what_makes_no_whole_batch_none_comes_twice_in_a_turn() -> None:
         assert len({int(row[0]) for batch in batches for row in batch.tokens}) == 20
 
 
-def test_a_batch_asks_each_slot_for_the_next_word() -> None:
+def test_a_batch_asks_each_position_for_the_next_word() -> None:
     rows = rows_of(8, 6)
     batch = recalling.drawn(rows, 0, 1, 4)
     whole = torch.cat([batch.tokens, batch.targets[:, -1:]], 1)
@@ -149,15 +149,15 @@ def test_in_order_is_reading_each_text_for_itself(segment: int, memory: int, mon
 
 @pytest.mark.parametrize("window", [1, 4, 13])
 @torch.no_grad()
-def test_by_windows_each_slot_reads_exactly_the_last_words(window: int) -> None:
+def test_by_windows_each_position_reads_exactly_the_last_words(window: int) -> None:
     """Itself among them; a window less, or a window more, gives others."""
     model, rows = model_of(segment=20, memory=0), rows_of(3, 14)
     logits = by_windows(model, window, rows)
     assert logits.shape == (3, 13, 30)
 
     def read(width: int) -> Tensor:
-        return torch.stack([model(Batch.continuing(rows[:, max(0, slot + 1 - width):slot + 1], 0))[:, -1]
-                            for slot in range(13)], 1)
+        return torch.stack([model(Batch.continuing(rows[:, max(0, position + 1 - width):position + 1], 0))[:, -1]
+                            for position in range(13)], 1)
 
     torch.testing.assert_close(logits, read(window), rtol=0, atol=1e-10)
     assert not torch.allclose(logits, read(window + 1), atol=1e-3) or window == 13
@@ -186,9 +186,9 @@ def spelt(monkeypatch: pytest.MonkeyPatch) -> int:
 
 
 def test_what_is_said_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All words cost ln V, but for the answers: that of slot 13 is right at ½, that of 20 is wrong at ⅛."""
+    """All words cost ln V, but for the answers: that of position 13 is right at ½, that of 20 is wrong at ⅛."""
     size = spelt(monkeypatch)
-    chess, golf = (recalling.spelling().id(word) for word in ("chess", "golf"))
+    chess, golf = (recalling.tokenizer().id(word) for word in ("chess", "golf"))
     chances = torch.full((1, len(TWICE.words) - 1, size), 1 / size)
     chances[0, 13], chances[0, 20] = 0.5 / (size - 1), 0.125 / (size - 2)
     chances[0, 13, chess], chances[0, 20, chess], chances[0, 20, golf] = 0.5, 0.125, 0.75
@@ -207,15 +207,15 @@ class Knowing(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:
         said = torch.where(batch.tokens[:, :1] == self.ignored, batch.tokens, batch.targets)
-        return 50 * F.one_hot(said, len(recalling.spelling())).float()
+        return 50 * F.one_hot(said, len(recalling.tokenizer())).float()
 
 
 def test_who_knows_the_next_word_is_right_and_who_repeats_the_last_is_not() -> None:
-    some = recalling.texts("exam")
+    some = recalling.texts("test_set")
     known = recalling.said(recalling.in_order(Knowing(-1), recalling.ids(some)), some)
     assert set(known.right.values()) == {1.0} and (known.answers, known.all) == pytest.approx((0, 0), abs=1e-6)
     name, count = Counter(text.words[0] for text in some).most_common()[-1]
-    ignored = recalling.said(recalling.in_order(Knowing(recalling.spelling().id(name)), recalling.ids(some)), some)
+    ignored = recalling.said(recalling.in_order(Knowing(recalling.tokenizer().id(name)), recalling.ids(some)), some)
     wrong = {row for row, text in enumerate(some) if text.words[0] == name}
     assert len(wrong) == count and ignored.all == pytest.approx(50 * count / 60, rel=0.1)
     for most, share in ignored.right.items():
@@ -226,10 +226,10 @@ def test_who_knows_the_next_word_is_right_and_who_repeats_the_last_is_not() -> N
 
 # A reader without a network
 
-def guessed(words: tuple[str, ...], slot: int, looks: Tensor, things: frozenset[str]) -> str:
-    """From the slot backwards; where nothing was found, what stands most often in the texts to train on."""
-    for at in range(slot, -1, -1):
-        if words[at] in things and bool(looks[slot, at]):
+def guessed(words: tuple[str, ...], position: int, looks: Tensor, things: frozenset[str]) -> str:
+    """From the position backwards; where nothing was found, what stands most often in the texts to train on."""
+    for at in range(position, -1, -1):
+        if words[at] in things and bool(looks[position, at]):
             return words[at]
     often = dict.fromkeys(sorted(things), 0)
     for text in recalling.texts("train"):
@@ -242,20 +242,20 @@ def guessed(words: tuple[str, ...], slot: int, looks: Tensor, things: frozenset[
 @pytest.mark.parametrize("looks", [torch.zeros(160, 160, dtype=torch.bool), Visibility.causal(160).dense(),
                                    Visibility.segmented(160, 16, 64).dense(), Visibility.last(160, 24).dense()])
 def test_the_rule_is_that_of_brute_force(looks: Tensor) -> None:
-    some = recalling.texts("exam")[:4]
+    some = recalling.texts("test_set")[:4]
     found: dict[int, list[bool]] = {}
     for question in recalling.questions(some):
         words = some[question.row].words
-        said = guessed(words, question.slot, looks, question.things)
-        found.setdefault(math.ceil(question.back / 16) * 16, []).append(said == words[question.slot + 1])
+        said = guessed(words, question.position, looks, question.things)
+        found.setdefault(math.ceil(question.back / 16) * 16, []).append(said == words[question.position + 1])
     assert rule(looks, some) == {
         str(most): pytest.approx(sum(hits) / len(hits)) for most, hits in sorted(found.items()) if most <= 128}
 
 
 def test_who_sees_all_is_nearly_always_right_and_who_sees_nothing_is_at_chance() -> None:
     """Not always: between question and answer a scene may tell of another thing of that kind."""
-    exam = recalling.texts("exam")
-    everything = rule(Visibility.causal(160).dense(), exam)
-    nothing = rule(torch.zeros(160, 160, dtype=torch.bool), exam)
+    test_set = recalling.texts("test_set")
+    everything = rule(Visibility.causal(160).dense(), test_set)
+    nothing = rule(torch.zeros(160, 160, dtype=torch.bool), test_set)
     assert min(everything.values()) > 0.85 and everything["16"] == 1
     assert max(nothing.values()) < 0.35 and set(nothing) == set(everything)

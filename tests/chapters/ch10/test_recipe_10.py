@@ -12,14 +12,14 @@ from plmlab.chapters.ch10.arms import Arm
 from plmlab.models.transformer_xl import TransformerXL
 from plmlab.recipes import Parts
 from plmlab.recipes.study import Run, Study
-from plmlab.world.datasets.tokenizer import small_spelling
+from plmlab.world.datasets.tokenizer import small_world_tokenizer
 from studies.ch10 import arms as trained
 from studies.ch10 import distances, effective_length, longer, recipe, stories, wikipedia
 
 pytestmark = pytest.mark.usefixtures("few_texts")
 SEEDS = (0, 1)
 SEGMENT, WINDOW = 40, 152
-"""A text of 160 words is four segments; beyond the window are seven slots, each read in a window of its own."""
+"""A text of 160 words is four segments; beyond the window are seven positions, each read in a window of its own."""
 
 
 @pytest.fixture(scope="module")
@@ -87,17 +87,17 @@ def test_longer_runs(parts: Parts) -> None:
     told = longer.measure(parts, {name: (lr, {lr: 0.0}) for name, lr in rates.items()}, toy(*rates))
     assert told["updates"] == 3 and {name: arm["lr"] for name, arm in told["arms"].items()} == rates
     model, _ = arms.learn("memory", 3, 1e-3, 1, show=False)
-    assert told["arms"]["memory"]["in order"]["all"]["values"][1] == pytest.approx(arms.said(model, "exam").all)
+    assert told["arms"]["memory"]["in order"]["all"]["values"][1] == pytest.approx(arms.said(model, "test_set").all)
     assert {name: set(arm) - {"lr", "in order", "history"} for name, arm in told["arms"].items()} == {
         "memory": set(), "window": {"windows"}, "counting": {"halves"}}
     assert [step for step, _ in told["arms"]["window"]["history"]["0"]] == [1, 2, 3]
 
 
 def test_wikipedia(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    draw, size = torch.Generator().manual_seed(0), len(small_spelling())
-    rows = {part: torch.randint(39, size, (4, 41), generator=draw) for part in ("read", "development", "exam")}
+    draw, size = torch.Generator().manual_seed(0), len(small_world_tokenizer())
+    rows = {part: torch.randint(39, size, (4, 41), generator=draw) for part in ("read", "development", "test_set")}
     some = {"memory": Arm(TransformerXL, 8, 24), "none": Arm(TransformerXL, 8, 0), "window": Arm(TransformerXL, 32, 0)}
-    for name, value in (("rows", rows.__getitem__), ("tokenizer", small_spelling), ("ARMS", some), ("TIME", 40),
+    for name, value in (("rows", rows.__getitem__), ("tokenizer", small_world_tokenizer), ("ARMS", some), ("TIME", 40),
                         ("MEMORY", 24), ("WINDOW", 32)):
         monkeypatch.setattr(wikipedia, name, value)
     toy = replace(wikipedia.STUDY, updates=(1,), pilot_updates=1, seeds=SEEDS, nothing=-math.inf,
@@ -111,8 +111,8 @@ def test_wikipedia(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_stories(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stories, "STORIES", 3)
-    some, threads = stories.exam(), stories.threads
-    for name, value in (("UPDATES", 1), ("SEGMENT", 128), ("exam", lambda: some),
+    some, threads = stories.test_set(), stories.threads
+    for name, value in (("UPDATES", 1), ("SEGMENT", 128), ("test_set", lambda: some),
                         ("threads", lambda seed, count, farthest: threads(seed, min(count, 4), farthest))):
         monkeypatch.setattr(stories, name, value)
     told = stories.measure(parts, 5e-3)

@@ -12,7 +12,7 @@ from plmlab.chapters.ch11 import arms
 from plmlab.example import IGNORE, Batch
 from plmlab.objectives import always_mask
 from plmlab.train import Diverged, History
-from plmlab.world.datasets.tokenizer import small_spelling
+from plmlab.world.datasets.tokenizer import small_world_tokenizer
 
 WORDS = ["the", "cup", "near", "the", "chairs", "is", "lost", "."]
 ASKED = [name for name, arm in arms.ARMS.items() if arm.ask]
@@ -26,7 +26,7 @@ def one_batch() -> Iterator[None]:
 
 
 def ids() -> list[int]:
-    return small_spelling().encode(" ".join(WORDS), plain=True)
+    return small_world_tokenizer().encode(" ".join(WORDS), plain=True)
 
 
 @pytest.mark.parametrize("name", arms.ARMS)
@@ -35,7 +35,7 @@ def test_every_arm_says_what_it_is_trained_to_say(name: str) -> None:
     """Untrained, as much as a word of the vocabulary by chance; and no two arms of a network differ in size."""
     model = arms.new(name, 0)
     batch, count = arms.judged(name, "test")[0]
-    assert model.loss(batch) == pytest.approx(torch.tensor(len(small_spelling())).log().item(), abs=0.3)
+    assert model.loss(batch) == pytest.approx(torch.tensor(len(small_world_tokenizer())).log().item(), abs=0.3)
     assert count == int((batch.targets != IGNORE).sum())
     alike = next(other for other in arms.ARMS if arms.ARMS[other].network is arms.ARMS[name].network)
     assert sum(p.numel() for p in arms.new(alike, 0).parameters()) == sum(p.numel() for p in model.parameters())
@@ -57,7 +57,7 @@ def test_all_are_judged_on_the_same_sentences_and_asked_for_about_a_third() -> N
 def test_hidden_words_are_asked_and_not_shown(name: str) -> None:
     """Both are targets; changed, they change no guess of an arm of masks, and the second none of an arm with an
     order, in whose sight the first is."""
-    arm, vocab = arms.ARMS[name], small_spelling().vocab
+    arm, vocab = arms.ARMS[name], small_world_tokenizer().vocab
     model, asked = arms.new(name, 1).eval(), (1, 5)
     changed = [*ids()[:5], ids()[0], *ids()[6:]], [ids()[0], ids()[3], *ids()[2:]]
 
@@ -65,10 +65,10 @@ def test_hidden_words_are_asked_and_not_shown(name: str) -> None:
         one = arm.ask(tokens, asked, vocab)
         with torch.no_grad():
             logits = model(Batch.of([one], pad=0))[0]
-        slots = (one.targets != IGNORE).nonzero().flatten().tolist()
-        assert sorted(one.targets[slots].tolist()) == sorted(tokens[slot] for slot in asked)
-        places = [int(one.positions[0, slot]) for slot in slots]
-        return logits[[slot for _, slot in sorted(zip(places, slots, strict=True))]]
+        positions = (one.targets != IGNORE).nonzero().flatten().tolist()
+        assert sorted(one.targets[positions].tolist()) == sorted(tokens[position] for position in asked)
+        places = [int(one.position_ids[0, position]) for position in positions]
+        return logits[[position for _, position in sorted(zip(places, positions, strict=True))]]
 
     first, second = guesses(ids())
     for tokens, moved in zip(changed, ((False, False), (False, arm.in_order)), strict=True):
@@ -78,21 +78,21 @@ def test_hidden_words_are_asked_and_not_shown(name: str) -> None:
 
 def test_without_compensation_no_mask_is_seen() -> None:
     """The query stream still knows its own place; the content stream has no masks."""
-    vocab = small_spelling().vocab
+    vocab = small_world_tokenizer().vocab
     one = arms.uncompensated(ids(), vocab=vocab, rng=Random(0), predict=[2, 6])
     both = arms.masked_and_permuted(ids(), vocab=vocab, rng=Random(0), predict=[2, 6])
     time = len(ids()) + 2
-    assert not one.visible.dense()[:, time:].any() and not one.query_visible.dense()[:, time:].any()
-    assert torch.equal(one.query_visible.dense()[:, :time], both.query_visible.dense()[:, :time])
-    assert one.tokens[time:].tolist() == [vocab.mask] * 2 and one.positions[0, time:].tolist() == [2, 6]
+    assert not one.visible.dense()[:, time:].any() and not one.query_stream_mask.dense()[:, time:].any()
+    assert torch.equal(one.query_stream_mask.dense()[:, :time], both.query_stream_mask.dense()[:, :time])
+    assert one.tokens[time:].tolist() == [vocab.mask] * 2 and one.position_ids[0, time:].tolist() == [2, 6]
 
 
 def test_masks_in_xlnets_layout_are_berts() -> None:
-    vocab = small_spelling().vocab
+    vocab = small_world_tokenizer().vocab
     one = arms.denoised(ids(), vocab=vocab, rng=Random(0), select=[3], corrupt=always_mask)
     assert one.tokens.tolist() == [*ids()[:2], vocab.mask, *ids()[3:], vocab.sep, vocab.cls]
     assert (one.targets != IGNORE).nonzero().flatten().tolist() == [2] and one.targets[2] == ids()[2]
-    assert one.segments.tolist() == [0] * 9 + [2] and one.query_visible is None and one.visible.dense().all()
+    assert one.segments.tolist() == [0] * 9 + [2] and one.query_stream_mask is None and one.visible.dense().all()
 
 
 def test_what_is_kept_comes_back(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def test_the_masks_are_the_objectives(order: list[int]) -> None:
     words = range(100, 98 + len(order))
     example = permuted(words, vocab=VOCAB, rng=Random(0), order=order, predict=[0])
     content, query = right.order_masks(order)
-    assert torch.equal(content, example.visible.dense()) and torch.equal(query, example.query_visible.dense())
+    assert torch.equal(content, example.visible.dense()) and torch.equal(query, example.query_stream_mask.dense())
 
 
 def table(first: int, second: int) -> list[list[float]]:
@@ -73,7 +73,7 @@ def test_the_streams_are_those_of_the_fused_attention() -> None:
 
 
 def test_no_word_reaches_its_own_query_through_three_layers() -> None:
-    """Slot i's word is changed: the query streams of i and of all that is said before stay the same, the others do
+    """Position i's word is changed: the query streams of i and of all that is said before stay the same, the others do
     not."""
     order = [3, 0, 4, 2, 1]
     content, query = right.order_masks(order)
@@ -84,23 +84,23 @@ def test_no_word_reaches_its_own_query_through_three_layers() -> None:
             h, g = right.two_streams(h, g, content, query)
         return g
 
-    for t, slot in enumerate(order):
+    for t, position in enumerate(order):
         h = draw(5, 4)
         changed = h.clone()
-        changed[slot] += 1
+        changed[position] += 1
         same = torch.isclose(answers(h), answers(changed)).all(1)
         assert [bool(same[i]) for i in order] == [True] * (t + 1) + [False] * (4 - t)
 
 
-@pytest.mark.parametrize(("key", "slots"), [(1, [0]), (4, [0, 1, 2, 3]), (6, [5, 0, 2, 2]), (3, [1, 2, 0, 2, 1])])
-def test_a_key_has_the_number_of_its_distance(key: int, slots: list[int]) -> None:
+@pytest.mark.parametrize(("key", "positions"), [(1, [0]), (4, [0, 1, 2, 3]), (6, [5, 0, 2, 2]), (3, [1, 2, 0, 2, 1])])
+def test_a_key_has_the_number_of_its_distance(key: int, positions: list[int]) -> None:
     """A number says its row and its distance; and the layer takes the same."""
     distances = range(key - 1, -key, -1)
-    told = torch.tensor([[100.0 * n + d for d in distances] for n in range(len(slots))])
-    expected = [[100.0 * n + i - j for j in range(key)] for n, i in enumerate(slots)]
-    found = scores.by_key(told, torch.tensor(slots))
+    told = torch.tensor([[100.0 * n + d for d in distances] for n in range(len(positions))])
+    expected = [[100.0 * n + i - j for j in range(key)] for n, i in enumerate(positions)]
+    found = scores.by_key(told, torch.tensor(positions))
     assert found.tolist() == expected
-    relation = RelativePositions(torch.ones(1, len(slots), key).bool(), torch.tensor([slots]))
+    relation = RelativePositions(torch.ones(1, len(positions), key).bool(), torch.tensor([positions]))
     assert torch.equal(XLNetAttention(2, 1).shift(told[None, None], key, relation)[0, 0], found)
 
 
@@ -131,8 +131,8 @@ def test_what_mpnets_queries_see_is_the_objectives(predict: list[int]) -> None:
     example = masked_and_permuted(range(100, 106), vocab=VOCAB, rng=Random(0), predict=predict)
     time = len(example.tokens) - len(predict)
     mine = right.mpnet_mask(time, predict)
-    assert torch.equal(mine, example.query_visible.dense()[time:])
-    places = [sorted(example.positions[0][row].tolist()) for row in mine]
+    assert torch.equal(mine, example.query_stream_mask.dense()[time:])
+    places = [sorted(example.position_ids[0][row].tolist()) for row in mine]
     assert places == [list(range(time))] * len(predict), "each place once"
 
 
@@ -142,15 +142,15 @@ def filled(content=lambda order, t: order[:t + 1], query=lambda order, t: order[
     """A table of False, and in each turn's row the columns that become True."""
     def answer(order):
         masks = torch.zeros(2, len(order), len(order), dtype=torch.bool)
-        for t, slot in enumerate(order):
-            masks[0, slot, content(order, t)] = True
-            masks[1, slot, query(order, t)] = True
+        for t, position in enumerate(order):
+            masks[0, position, content(order, t)] = True
+            masks[1, position, query(order, t)] = True
         return masks[0], masks[1]
     return answer
 
 
 def picked(order):
-    rank = [order.index(slot) for slot in range(len(order))]
+    rank = [order.index(position) for position in range(len(order))]
     content = torch.ones(len(order), len(order), dtype=torch.bool).tril()[rank][:, rank]
     return [content, content & ~torch.eye(len(order)).bool()]
 
@@ -220,9 +220,9 @@ def streams_row_by_row(h, g, content, query):
 def streams_in_one(then=lambda weights, mask: weights * mask, low=-1e9):
     """As the layer has it: the query stream is some more queries."""
     def answer(h, g, content, query):
-        may_look = torch.cat([content, query])
-        scores = (torch.cat([h, g]) @ h.T / h.size(-1) ** 0.5).masked_fill(~may_look, low)
-        return (then(torch.softmax(scores, -1), may_look) @ h).split([len(h), len(g)])
+        attn_mask = torch.cat([content, query])
+        scores = (torch.cat([h, g]) @ h.T / h.size(-1) ** 0.5).masked_fill(~attn_mask, low)
+        return (then(torch.softmax(scores, -1), attn_mask) @ h).split([len(h), len(g)])
     return answer
 
 
@@ -233,30 +233,30 @@ def overwritten(h, g, content, query):
 
 
 def keys_in_loops(column=lambda i, j, key: key - 1 - (i - j)):
-    def answer(x, slots):
+    def answer(x, positions):
         key = (x.shape[1] + 1) // 2
-        return torch.tensor([[x[n, column(i, j, key)] for j in range(key)] for n, i in enumerate(slots.tolist())])
+        return torch.tensor([[x[n, column(i, j, key)] for j in range(key)] for n, i in enumerate(positions.tolist())])
     return answer
 
 
-def keys_by_slices(x, slots):
+def keys_by_slices(x, positions):
     key = x.shape[1] // 2 + 1
-    return torch.stack([row[key - 1 - i:2 * key - 1 - i] for row, i in zip(x, slots.tolist(), strict=True)])
+    return torch.stack([row[key - 1 - i:2 * key - 1 - i] for row, i in zip(x, positions.tolist(), strict=True)])
 
 
-def keys_by_roll(x, slots):
+def keys_by_roll(x, positions):
     key = (x.shape[1] + 1) // 2
-    return torch.stack([row.roll(int(i) - key + 1)[:key] for row, i in zip(x, slots, strict=True)])
+    return torch.stack([row.roll(int(i) - key + 1)[:key] for row, i in zip(x, positions, strict=True)])
 
 
-def the_shift(x, slots):
+def the_shift(x, positions):
     query, width = x.shape
     return F.pad(x, (1, 0)).view(width + 1, query)[1:].reshape(query, width)[:, :(width + 1) // 2]
 
 
-def looking_back(x, slots):
+def looking_back(x, positions):
     key = (x.shape[1] + 1) // 2
-    back = slots[:, None] - torch.arange(key)
+    back = positions[:, None] - torch.arange(key)
     return torch.where(back >= 0, x.gather(1, key - 1 - back), 0)
 
 
@@ -278,8 +278,8 @@ def only_the_same(q, s, b, of_queries, of_keys):
 def mpnet_in_loops(time, predict):
     mask = torch.zeros(len(predict), time + len(predict), dtype=torch.bool)
     for t in range(len(predict)):
-        for slot in range(time):
-            mask[t, slot] = slot not in predict or predict.index(slot) < t
+        for position in range(time):
+            mask[t, position] = position not in predict or predict.index(position) < t
         mask[t, time + t:] = True
     return mask
 
@@ -306,7 +306,7 @@ def test_another_right_way_is_right(number: str, answer) -> None:
 
 
 @pytest.mark.parametrize(("number", "answer", "words"), [
-    ("11.1", compared(lambda order: order), "s taken for the time at which slot t is said; it is"),
+    ("11.1", compared(lambda order: order), "s taken for the time at which position t is said; it is"),
     ("11.1", triangles, "rom left to right, whatever the order"),
     ("11.1", filled(lambda order, t: slice(t + 1), lambda order, t: slice(t)), "nly the rows are in their places"),
     ("11.1", order_in_place, "`order` is changed in place"),
@@ -349,8 +349,8 @@ def cell(mask, row, column, value):
     ("11.1", order_other_than(lambda content, query: (cell(content, -1, -1, False), query)), "does not see itself"),
     ("11.1", order_other_than(lambda content, query: (cell(content, 0, -1, True), query)), "differ elsewhere"),
     ("11.1", lambda order: (torch.ones(len(order), len(order)).bool(), ~torch.eye(len(order)).bool()),
-     "wo slots see each other"),
-    ("11.1", lambda order: right.order_masks(order[1:] + order[:1]), "does not see t slots"),
+     "wo positions see each other"),
+    ("11.1", lambda order: right.order_masks(order[1:] + order[:1]), "does not see t positions"),
     ("11.2", lambda *args: right.two_hidden_words(*args)[0], "4 things were expected"),
     ("11.2", lambda *args: (1.0, *right.two_hidden_words(*args)[1:]), "art 1 of the output, yours is 1.0"),
     ("11.2", lambda *args: (*right.two_hidden_words(*args)[:3], right.two_hidden_words(*args)[3][::-1]),
@@ -361,8 +361,9 @@ def cell(mask, row, column, value):
     ("11.3", lambda h, g, content, query: (right.two_streams(h, g, content, query)[0], g * query.any(1)[:, None]),
      "next g lies outside"),
     ("11.3", lambda h, g, content, query: (3 * h, right.two_streams(h, g, content, query)[1]), "next h lies outside"),
-    ("11.4", lambda x, slots: scores.by_key(2 * x, slots), "does not have the number of the distance 0"),
-    ("11.4", lambda x, slots: scores.by_key(x, slots) + (torch.arange((x.shape[1] + 1) // 2) != slots[:, None]) * 0.5,
+    ("11.4", lambda x, positions: scores.by_key(2 * x, positions), "does not have the number of the distance 0"),
+    ("11.4", lambda x, positions: scores.by_key(x, positions)
+     + (torch.arange((x.shape[1] + 1) // 2) != positions[:, None]) * 0.5,
      "a number that is not its own"),
     ("11.5", lambda q, s, b, *segments: scores.segment_scores(q, s, 2 * b, *segments), "does not have (q + b)·s₊"),
     ("11.5", lambda q, s, b, *segments: scores.segment_scores(q, torch.stack([s[0], 2 * s[1]]), b, *segments),

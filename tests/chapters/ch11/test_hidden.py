@@ -22,51 +22,51 @@ from plmlab.chapters.ch11.hidden import (
     orders,
 )
 from plmlab.example import IGNORE, Batch
-from plmlab.world.datasets.tokenizer import small_spelling
+from plmlab.world.datasets.tokenizer import small_world_tokenizer
 
 
 class Knowing(nn.Module):
-    """Says at each asked slot the exact chance of every word, given what its Example shows: the words in sight, and of
-    those that are asked the ones that its query stream sees."""
+    """Says at each asked position the exact chance of every word, given what its Example shows: the words in sight, and
+    of those that are asked the ones that its query stream sees."""
 
     def forward(self, batch: Batch) -> Tensor:
-        vocab, time = small_spelling().vocab, batch.size[1]
-        logits = torch.full((*batch.size, len(small_spelling())), -1e9)
-        looks = (batch.query_visible or batch.visible).dense(time, time)
+        vocab, time = small_world_tokenizer().vocab, batch.size[1]
+        logits = torch.full((*batch.size, len(small_world_tokenizer())), -1e9)
+        looks = (batch.query_stream_mask or batch.visible).dense(time, time)
         for row, tokens in enumerate(batch.tokens.tolist()):
-            places = batch.positions[row % len(batch.positions), 0].tolist()
-            asked = [slot for slot, target in enumerate(batch.targets[row].tolist()) if target != IGNORE]
+            places = batch.position_ids[row % len(batch.position_ids), 0].tolist()
+            asked = [position for position, target in enumerate(batch.targets[row].tolist()) if target != IGNORE]
             first = int(tokens[0] == vocab.cls)
             length = places[tokens.index(vocab.sep)] - first
-            for slot in asked:
-                seen = [key for key in range(time) if looks is None or looks[row, 0, slot, key]]
+            for position in asked:
+                seen = [key for key in range(time) if looks is None or looks[row, 0, position, key]]
                 known = {places[key] - first: tokens[key] for key in seen if tokens[key] not in vocab.special}
-                words = [small_spelling().tokens([known.get(place, 0)])[0] for place in range(length)]
+                words = [small_world_tokenizer().tokens([known.get(place, 0)])[0] for place in range(length)]
                 missing = [place for place in range(length) if place not in known]
                 beliefs = dict(zip(missing, world.small().posterior(words, missing, "test"), strict=True))
-                for word, p in beliefs[places[slot] - first].items():
-                    logits[row, slot, small_spelling().encode(word, plain=True)[0]] = log(p)
+                for word, p in beliefs[places[position] - first].items():
+                    logits[row, position, small_world_tokenizer().encode(word, plain=True)[0]] = log(p)
         return logits
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_exam_of_a_kind(kind: str) -> None:
-    exam = gaps(kind)
-    assert len({gap.words for gap in exam}) == len(exam) >= 90
+    test_set = gaps(kind)
+    assert len({gap.words for gap in test_set}) == len(test_set) >= 90
     assert hidden.read(kind) > 0.9, "and that is told"
-    for gap in exam:
+    for gap in test_set:
         assert len(gap.hidden) == (1 if kind == "a word" else 2) and gap.hidden == tuple(sorted(gap.hidden))
         if kind in ("a name", "neighbours"):
             assert gap.hidden[1] - gap.hidden[0] == 1
     if kind == "a name":
-        assert all(gap.words[slot][0].isupper() for gap in exam for slot in gap.hidden)
+        assert all(gap.words[position][0].isupper() for gap in test_set for position in gap.hidden)
 
 
 def test_the_best_product_and_the_exact_joint_by_hand() -> None:
     """Of a noun and its verb the number must agree: guessed apart, half of all is wrong."""
     gap = next(gap for gap in gaps("noun and verb") if len(gap.words) == 4)
     together = world.small().joint(list(gap.words), gap.hidden, "test")
-    true = tuple(gap.words[slot] for slot in gap.hidden)
+    true = tuple(gap.words[position] for position in gap.hidden)
     left = sum(p for said, p in together.items() if said[0] == true[0])
     right = sum(p for said, p in together.items() if said[1] == true[1])
     found = exact(gap)
@@ -83,33 +83,33 @@ def test_the_best_product_and_the_exact_joint_by_hand() -> None:
 def test_who_knows_pays_the_exact_price(name: str, kind: str) -> None:
     """One word after the other, the joint price, in either order; apart, that of the best product. And it draws no
     impossible name one after the other, and apart as many as the exact marginals do."""
-    arm, exam, knowing = arms.ARMS[name], gaps(kind)[:12], Knowing()
-    prices = [exact(gap).together if arm.in_order else exact(gap).apart for gap in exam]
-    for i in range(len(orders(exam[0]))):
-        got = nats(arm, knowing, [(gap, orders(gap)[i]) for gap in exam])
+    arm, test_set, knowing = arms.ARMS[name], gaps(kind)[:12], Knowing()
+    prices = [exact(gap).together if arm.in_order else exact(gap).apart for gap in test_set]
+    for i in range(len(orders(test_set[0]))):
+        got = nats(arm, knowing, [(gap, orders(gap)[i]) for gap in test_set])
         assert got.sum(1).tolist() == pytest.approx(prices, abs=1e-4)
     if kind == "noun and verb":
-        wrong = impossible(arm, knowing, exam * 4, IN_ORDER if arm.in_order else AT_ONCE)
+        wrong = impossible(arm, knowing, test_set * 4, IN_ORDER if arm.in_order else AT_ONCE)
         assert wrong == 0 if arm.in_order else 0.2 < wrong < 0.8
 
 
 @pytest.mark.parametrize("kind", ["a name", "noun and verb"])
 def test_who_knows_pays_the_joint_price_when_asked_in_turn(kind: str) -> None:
     """Though it guesses apart when it is asked at once; and the second word is priced with the first in sight."""
-    bert, exam, knowing = arms.ARMS["BERT"], gaps(kind)[:12], Knowing()
+    bert, test_set, knowing = arms.ARMS["BERT"], gaps(kind)[:12], Knowing()
     for i in (0, 1):
-        asked = [(gap, orders(gap)[i]) for gap in exam]
+        asked = [(gap, orders(gap)[i]) for gap in test_set]
         in_turn = nats(bert, knowing, asked, IN_TURN)
-        assert in_turn.sum(1).tolist() == pytest.approx([exact(gap).together for gap in exam], abs=1e-4)
+        assert in_turn.sum(1).tolist() == pytest.approx([exact(gap).together for gap in test_set], abs=1e-4)
         at_once, second = nats(bert, knowing, asked), nats(bert, knowing, [(gap, order[1:]) for gap, order in asked])
         assert torch.equal(in_turn, torch.cat([at_once[:, :1], second], 1))
-    assert impossible(bert, knowing, exam * 4, IN_TURN) == 0
+    assert impossible(bert, knowing, test_set * 4, IN_TURN) == 0
 
 
 def test_what_is_drawn_at_random_is_impossible() -> None:
     class Wild(nn.Module):
         def forward(self, batch: Batch) -> Tensor:
-            return torch.zeros(*batch.size, len(small_spelling()))
+            return torch.zeros(*batch.size, len(small_world_tokenizer()))
     assert impossible(arms.ARMS["XLNet"], Wild(), gaps("a name")[:30], IN_ORDER) > 0.9
 
 

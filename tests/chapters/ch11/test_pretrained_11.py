@@ -14,7 +14,7 @@ from plmlab.models.xlnet import XLNet, XLNetConfig, XLNetPretraining
 from plmlab.pretraining import Plan
 from plmlab.pretraining.material import world_batches
 from plmlab.recipes import Parts
-from plmlab.world.datasets.tokenizer import spelling
+from plmlab.world.datasets.tokenizer import world_tokenizer
 from studies.ch11 import pretrained
 
 
@@ -47,12 +47,12 @@ def test_all_read_as_many_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_bert_and_mpnet_read_the_same_texts() -> None:
     """Apart from what is hidden from BERT; MPNet's masks behind a text stand at places in it."""
-    vocab = spelling().vocab
-    made = {model: world_batches(Plan(**pretrained.PLANS[model], out="nowhere"), spelling())(3)
+    vocab = world_tokenizer().vocab
+    made = {model: world_batches(Plan(**pretrained.PLANS[model], out="nowhere"), world_tokenizer())(3)
             for model in ("BERT", "MPNet")}
     texts = {model: [[token for token in row if token != vocab.need("pad")] for row in batch.tokens.tolist()]
              for model, batch in made.items()}
-    places = made["MPNet"].positions[:, 0].expand(made["MPNet"].size)
+    places = made["MPNet"].position_ids[:, 0].expand(made["MPNet"].size)
     for row, (bert, mpnet) in enumerate(zip(texts["BERT"], texts["MPNet"], strict=True)):
         assert len(bert) == len(set(places[row, :len(mpnet)].tolist())) < len(mpnet)
         hidden = (made["BERT"].targets[row, :len(bert)] != IGNORE).tolist()
@@ -81,7 +81,7 @@ def test_what_is_measured(parts: Parts, tmp_path: Path, monkeypatch: pytest.Monk
     figures = {"held-out loss, nats a token": 1.25, "floor of the held-out text": "0.40 nats a token ± 0.02",
                "seconds": "1,500"}
     torch.manual_seed(0)
-    tokenizer = spelling()
+    tokenizer = world_tokenizer()
     xlnet = XLNetPretraining(XLNetConfig(len(tokenizer), 1, 16, 2, 32))
     bert = BERTPretraining(BERTConfig(len(tokenizer), 16, 1, 16, 2, 32))
     save(tmp_path / "xlnet-world", xlnet, tokenizer, command="made", figures=figures)
@@ -91,7 +91,7 @@ def test_what_is_measured(parts: Parts, tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(pretrained, "PLANS", {name: pretrained.PLANS[name] for name in ("BERT", "XLNet")})
     monkeypatch.setattr(pretrained, "tokens", lambda model: 6.5)
     told = pretrained.measure(parts)
-    sizes = {"BERT": bert.bert, "XLNet": xlnet.encoder}
+    sizes = {"BERT": bert.encoder, "XLNet": xlnet.encoder}
     assert told == {name: {"loss": 1.25, "floor": 0.4, "seconds": 1500.0, "million": 6.5, "lr": 4e-3,
                            "parameters": sum(weight.numel() for weight in part.parameters())}
                     for name, part in sizes.items()}

@@ -82,11 +82,12 @@ def test_floors_are_those_of_the_sentences_that_are_judged() -> None:
 
 def _judged_sentences(step: int) -> list[list[str]]:
     """As the batches say them: their tokens, read off."""
-    from plmlab.world.datasets.tokenizer import small_spelling
+    from plmlab.world.datasets.tokenizer import small_world_tokenizer
 
     batch, _ = arms.judged("GPT", "test")[step]
-    special = small_spelling().vocab.special
-    return [small_spelling().tokens([token for token in row if token not in special]) for row in batch.tokens.tolist()]
+    special = small_world_tokenizer().vocab.special
+    return [small_world_tokenizer().tokens([token for token in row if token not in special])
+            for row in batch.tokens.tolist()]
 
 
 def test_what_is_read_is_the_same_text() -> None:

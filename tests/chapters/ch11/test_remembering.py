@@ -17,7 +17,7 @@ from plmlab.models.xlnet import XLNet
 from plmlab.recipes import Parts
 from plmlab.train import Diverged, History
 from plmlab.visibility import AttentionMask
-from plmlab.world.datasets.tokenizer import small_spelling
+from plmlab.world.datasets.tokenizer import small_world_tokenizer
 from studies.ch11 import remembering
 from studies.ch11.remembering import (
     ARMS,
@@ -48,7 +48,7 @@ def test_all_arms_read_the_same_sentences_twice() -> None:
     words = first.tokens[:, :-2]
     [both] = pair.batches
     assert torch.equal(both.tokens, torch.cat([first.tokens[:, :-1], first.tokens], 1)), "A [SEP] A [SEP] [CLS]"
-    assert len(words) == remembering.BATCH and not bool((words == small_spelling().vocab.need("pad")).any())
+    assert len(words) == remembering.BATCH and not bool((words == small_world_tokenizer().vocab.need("pad")).any())
     again, other = (drawn("memory", 7, step).targets for step in (2, 3))
     assert torch.equal(again, memory.targets) and not torch.equal(other, again)
     assert world.small().automaton().longest + 2 == REMEMBERED
@@ -57,16 +57,16 @@ def test_all_arms_read_the_same_sentences_twice() -> None:
 class OnePass(XLNet):
     """Reads two segments side by side. To the second, [CLS] of the first is of segment 0, as all that is remembered."""
 
-    def relative(self, batch: Batch, slots: Tensor, remembered: int) -> RelativePositions:
-        told = super().relative(batch, slots, remembered)
+    def relative(self, batch: Batch, positions: Tensor, remembered: int) -> RelativePositions:
+        told = super().relative(batch, positions, remembered)
         half, same = batch.size[1] // 2, told.same_segment.clone()
-        own = batch.segments.gather(1, slots)
-        same[:, :, half - 1] = torch.where(slots >= half, own == 0, same[:, :, half - 1])
+        own = batch.segments.gather(1, positions)
+        same[:, :, half - 1] = torch.where(positions >= half, own == 0, same[:, :, half - 1])
         return replace(told, same_segment=same)
 
 
 def in_one_pass(model: SegmentReader, text: Segments, memory: int) -> Tensor:
-    """Both segments' vectors, with the mask that segments and a memory of so many slots come to."""
+    """Both segments' vectors, with the mask that segments and a memory of so many positions come to."""
     first, second = text.batches
     half = first.size[1]
 
@@ -79,7 +79,7 @@ def in_one_pass(model: SegmentReader, text: Segments, memory: int) -> Tensor:
 
     both = Batch(torch.cat([first.tokens, second.tokens], 1), torch.arange(2 * half)[None, None],
                  torch.cat([first.segments, second.segments], 1), mask("visible"), text.targets,
-                 query_visible=mask("query_visible"))
+                 query_stream_mask=mask("query_visible"))
     reader = OnePass(model.config).double().eval()
     reader.load_state_dict(model.encoder.state_dict())
     return reader(both)
@@ -112,9 +112,10 @@ def test_no_gradient_flows_into_what_is_remembered(name: str) -> None:
 @pytest.mark.parametrize("ask", [asked_in_turn, asked_as_pair])
 def test_one_word_of_the_second_is_asked_with_all_others_in_sight(ask: Any) -> None:
     *_, example = ask([20, 21, 22], [30, 31, 32], 1)
-    [slot] = (example.targets != IGNORE).nonzero().flatten().tolist()
-    assert example.targets[slot] == 31 and example.tokens[slot - 1] == 30
-    assert example.query_visible.dense()[slot].tolist() == [key != slot for key in range(len(example.tokens))]
+    [position] = (example.targets != IGNORE).nonzero().flatten().tolist()
+    assert example.targets[position] == 31 and example.tokens[position - 1] == 30
+    assert example.query_stream_mask.dense()[position].tolist() == [key != position
+                                                                    for key in range(len(example.tokens))]
 
 
 class Remembering(SegmentReader):
@@ -122,18 +123,18 @@ class Remembering(SegmentReader):
 
     def forward(self, text: Segments) -> Tensor:
         said = torch.cat([text.batches[0].tokens] * 2, 1)
-        return 20.0 * nn.functional.one_hot(said, len(small_spelling())).float()
+        return 20.0 * nn.functional.one_hot(said, len(small_world_tokenizer())).float()
 
 
 def test_who_remembers_knows_every_word_and_another_sentence_misleads(monkeypatch: pytest.MonkeyPatch) -> None:
     some = hidden.gaps("a word")[:30]
-    monkeypatch.setattr(remembering, "exam", lambda kind: some)
+    monkeypatch.setattr(remembering, "test_set", lambda kind: some)
     told = answered("memory", Remembering(remembering.new("memory", 0).config))
     assert told["right"] == 1 and told["nats"] < 1e-5 and told["another"] > 3
 
 
 def test_who_has_no_memory_is_not_misled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remembering, "exam", lambda kind: hidden.gaps("a word")[:12])
+    monkeypatch.setattr(remembering, "test_set", lambda kind: hidden.gaps("a word")[:12])
     told = answered("no memory", remembering.new("no memory", 0))
     assert told["nats"] == pytest.approx(told["another"], abs=1e-6) and abs(told["nats"] - log(200)) < 2
 
@@ -142,7 +143,7 @@ def test_the_recipe_on_the_smallest_of_scales(
     parts: Parts, monkeypatch: pytest.MonkeyPatch, best_at: Callable[[float], Any],
 ) -> None:
     some = [gap for gap in hidden.gaps("a word") if len(gap.words) == 8][:4]
-    for name, value in (("exam", lambda kind: some), ("BUDGETS", (1, 2)), ("JUDGED", 2), ("SEEDS", (0, 1)),
+    for name, value in (("test_set", lambda kind: some), ("BUDGETS", (1, 2)), ("JUDGED", 2), ("SEEDS", (0, 1)),
                         ("BATCH", 4), ("WIDTH", 16), ("rate_score", best_at(3e-3))):
         monkeypatch.setattr(remembering, name, value)
     monkeypatch.setattr(hidden, "gaps", lambda kind, source: some)

@@ -14,7 +14,7 @@ from plmlab.models.xlnet import XLNetConfig, XLNetPretraining
 from plmlab.recipes import Parts
 from plmlab.train import Diverged, History
 from plmlab.transfer import TASKS, batch_of, read_by
-from plmlab.world.datasets.tokenizer import spelling
+from plmlab.world.datasets.tokenizer import world_tokenizer
 from studies.ch11 import tuned
 
 
@@ -22,9 +22,9 @@ def new(_: str, model: str) -> Any:
     """A model so little that it is tuned in a second."""
     torch.manual_seed(0)
     if model == "XLNet":
-        return XLNetPretraining(XLNetConfig(len(spelling()), 1, 32, 2, 64, dropout=0.0))
+        return XLNetPretraining(XLNetConfig(len(world_tokenizer()), 1, 32, 2, 64, dropout=0.0))
     made, config = {"BERT": (BERTPretraining, BERTConfig), "MPNet": (MPNetPretraining, MPNetConfig)}[model]
-    return made(config(len(spelling()), 192, 1, 32, 2, 64, dropout=0.0, attention_dropout=0.0))
+    return made(config(len(world_tokenizer()), 192, 1, 32, 2, 64, dropout=0.0, attention_dropout=0.0))
 
 
 @pytest.mark.parametrize(("model", "task"), [("XLNet", "names"), ("MPNet", "an answer"), ("BERT", "a pair")])
@@ -50,10 +50,10 @@ def test_a_run_is_that_of_its_best_weights(model: str, task: str, monkeypatch: p
 
 
 def test_a_run_that_diverges_is_worth_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    def tune(*_: object, **__: object) -> None:
+    def fine_tune(*_: object, **__: object) -> None:
         raise Diverged("enough", 1, History(1, "cpu", "float32"))
     monkeypatch.setattr(tuned, "pretrained", new)
-    monkeypatch.setattr("plmlab.transfer.tune", tune)
+    monkeypatch.setattr("plmlab.transfer.tune", fine_tune)
     assert set(tuned.run("nowhere", "BERT", "names", 1e-3, 0).values()) == {0}
 
 

@@ -16,10 +16,10 @@ from studies.ch11.unread import FULL
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_nobody_read_what_is_asked_but_all_of_its_names(kind: str) -> None:
-    full, exam = world.full(), gaps(kind, FULL)
-    assert len({gap.words for gap in exam}) == len(exam) == hidden.COUNT
+    full, test_set = world.full(), gaps(kind, FULL)
+    assert len({gap.words for gap in test_set}) == len(test_set) == hidden.COUNT
     assert hidden.read(kind, FULL) == 0
-    for gap in exam:
+    for gap in test_set:
         sentence = full.parse(gap.words)
         assert is_test(gap.words) and sentence.pattern in full.open_patterns and not sentence.facts
         assert not {mention.entity for mention in sentence.mentions} & full.held.entities
@@ -52,17 +52,17 @@ def test_the_exact_reader_of_the_full_world_by_hand() -> None:
 def test_what_is_measured(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     """A model that knows nothing pays for a name twice what it pays for a word, and says none."""
     from plmlab.models.mpnet import MPNetConfig, MPNetPretraining
-    from plmlab.world.datasets.tokenizer import spelling
+    from plmlab.world.datasets.tokenizer import world_tokenizer
 
     few = {kind: gaps(kind, FULL)[:5] for kind in KINDS}
     monkeypatch.setattr(hidden, "gaps", lambda kind, source: few[kind])
     monkeypatch.setattr(unread, "PLANS", ("MPNet",))
     monkeypatch.setattr(unread, "pretrained", lambda folder, model: MPNetPretraining(
-        MPNetConfig(len(spelling()), 64, 1, 16, 2, 32)).eval())
+        MPNetConfig(len(world_tokenizer()), 64, 1, 16, 2, 32)).eval())
     told = unread.measure(parts)
     new = told["models"]["MPNet"]
-    assert new["a word"]["nats"] == pytest.approx(log(len(spelling())), rel=0.1)
-    assert new["a name"]["nats"] == pytest.approx(2 * log(len(spelling())), rel=0.1)
+    assert new["a word"]["nats"] == pytest.approx(log(len(world_tokenizer())), rel=0.1)
+    assert new["a name"]["nats"] == pytest.approx(2 * log(len(world_tokenizer())), rel=0.1)
     assert new["a name"]["impossible"] == 1
     assert set(told["exact"]) == set(KINDS) and told["exact"]["a name"]["gaps"] == 5
     assert told["exact"]["a name"]["together"] < told["exact"]["a name"]["apart"]

@@ -7,7 +7,7 @@ from math import inf
 import pytest
 from toy_size import changed
 
-from plmlab.chapters.ch12 import blank_arms, blank_exam
+from plmlab.chapters.ch12 import blank_arms, blank_test_set
 from plmlab.chapters.ch12.blank_arms import ARMS, PAPER
 from plmlab.recipes.study import Run
 from studies.ch12 import blank_fillers, blank_infilling, blanks_ablated, unknown_length
@@ -16,7 +16,7 @@ from studies.ch12 import blank_fillers, blank_infilling, blanks_ablated, unknown
 @pytest.fixture
 def forgotten() -> Iterator[None]:
     """The rows, counts and tables of the exam of blanks, and the arms' tokens, before and after."""
-    with changed(forget=(blank_exam.rows, blank_fillers.counted, blank_fillers.table, blank_infilling.tokens)):
+    with changed(forget=(blank_test_set.rows, blank_fillers.counted, blank_fillers.table, blank_infilling.tokens)):
         yield
 
 

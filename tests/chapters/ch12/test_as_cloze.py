@@ -10,13 +10,13 @@ from small_models import cloze_reader
 
 from plmlab import transfer
 from plmlab.chapters.ch12 import as_cloze as examining
-from plmlab.chapters.ch12.cloze_classifiers import at_slot
+from plmlab.chapters.ch12.cloze_classifiers import at_position
 from plmlab.chapters.ch12.cloze_tasks import TASKS, Agreeing
 from plmlab.example import Batch
-from plmlab.recipes import Parts, spread
+from plmlab.recipes import Parts, seed_summary
 from plmlab.train import Diverged, History
 from plmlab.world.datasets.tasks import Acceptability, Paraphrase
-from plmlab.world.datasets.tokenizer import spelling
+from plmlab.world.datasets.tokenizer import world_tokenizer
 from studies.ch12 import as_cloze, english_bert
 from studies.ch12.as_cloze import ARMS, EXCHANGED
 
@@ -33,7 +33,7 @@ ROWS: dict[str, list[Any]] = {
 
 def little(folder: str, name: str) -> Any:
     """A GLM or a BERT with random weights."""
-    return cloze_reader(name, len(spelling()), seed=2)
+    return cloze_reader(name, len(world_tokenizer()), seed=2)
 
 
 @pytest.fixture
@@ -43,8 +43,8 @@ def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         exams = {"score": rows[10:], **({"attracted": [row for row in rows[10:] if row.attractors]}
                                         if name == "number" else {})}
         monkeypatch.setitem(TASKS, name, TASKS[name]._replace(
-            labelled=lambda seed, rows=rows: rows[:6], development=lambda seed, rows=rows: rows[6:10],
-            exam=lambda exams=exams: exams))
+            training_rows=lambda seed, rows=rows: rows[:6], development=lambda seed, rows=rows: rows[6:10],
+            test_set=lambda exams=exams: exams))
     for name, value in (("pretrained", little), ("STEPS", 2), ("LABELS", (2, 6)), ("RATES", (1e-3, 3e-3, 1e-2)),
                         ("SEEDS", (0, 1))):
         monkeypatch.setattr(as_cloze, name, value)
@@ -58,7 +58,7 @@ def test_cloze_and_head_read_the_same(name: str) -> None:
     for row in ROWS[name]:
         read = [ARMS[arm].example(TASKS[name], row) for arm in ("GLM, cloze", EXCHANGED, "GLM, head")]
         for other in read[1:]:
-            assert torch.equal(read[0].tokens, other.tokens) and torch.equal(read[0].positions, other.positions)
+            assert torch.equal(read[0].tokens, other.tokens) and torch.equal(read[0].position_ids, other.position_ids)
             assert {key: int(value) for key, value in other.labels.items()} == {
                 key: int(value) for key, value in read[0].labels.items()}
 
@@ -70,8 +70,8 @@ def test_cloze_and_head_differ_in_the_output_alone(name: str) -> None:
     task = TASKS[name]
     batch = Batch.of([ARMS["GLM, cloze"].example(task, row) for row in ROWS[name]], pad=0)
     cloze, head = (ARMS[arm].classifier(glm, task) for arm in ("GLM, cloze", "GLM, head"))
-    words = [spelling().encode(word, plain=True)[0] for word in task.verbalizers]
-    head.output.weight.copy_(glm.bert.embeddings.token.weight[words])  # type: ignore[union-attr,operator]
+    words = [world_tokenizer().encode(word, plain=True)[0] for word in task.verbalizers]
+    head.output.weight.copy_(glm.encoder.embeddings.token.weight[words])  # type: ignore[union-attr,operator]
     head.output.bias.zero_()  # type: ignore[union-attr,operator]
     torch.testing.assert_close(head(batch), cloze(batch))
 
@@ -83,7 +83,7 @@ def test_exchanged_words_exchange_the_classes(name: str) -> None:
     assert set(one) == ({"score", "attracted"} if name == "number" else {"score"})
     for key in one:
         assert one[key] == pytest.approx(1 - other[key])
-    rows = TASKS[name].exam()["score"]
+    rows = TASKS[name].test_set()["score"]
     classifier = ARMS["GLM, cloze"].classifier(little("", "GLM"), TASKS[name])
     right = 0
     for row in rows:
@@ -110,7 +110,7 @@ def test_so_many_rows_are_learned_from_and_the_best_weights_are_judged(monkeypat
     monkeypatch.setitem(as_cloze.ARMS, "watched", ARMS["BERT, head"]._replace(example=watched))
     told = as_cloze.run("", "watched", "number", 4, 1e-3, 0)
     task = TASKS["number"]
-    exams = [*task.exam().values()]
+    exams = [*task.test_set().values()]
     assert [rows for rows, _ in asked] == [*exams, *[task.development(0)] * 3, *exams]
     assert not any(training for _, training in [*asked[:3], *asked[5:]])
     assert told == {"score": 0.6, "attracted": 0.7, "development": 0.5, "updates": 2}
@@ -123,7 +123,7 @@ def test_each_arm_learns(arm: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two rows by heart, in the exam too; also with the words exchanged."""
     rows = ROWS["number"][:2]
     monkeypatch.setitem(TASKS, "number", TASKS["number"]._replace(
-        labelled=lambda seed: rows, development=lambda seed: rows, exam=lambda: {"score": rows}))
+        training_rows=lambda seed: rows, development=lambda seed: rows, test_set=lambda: {"score": rows}))
     monkeypatch.setattr(as_cloze, "STEPS", 100)
     monkeypatch.setattr(transfer, "EVERY", 50)
     assert as_cloze.run("", arm, "number", 2, 1e-2, 0)["score"] == 1
@@ -159,13 +159,14 @@ def test_what_is_frozen_is_read_by_a_ridge_regression(name: str, arm: str) -> No
     def vectors(rows: list[Any]) -> torch.Tensor:
         batch = Batch.of([how.example(task, row) for row in rows], pad=0)
         with torch.no_grad():
-            hidden = model.bert(batch)
-            return at_slot(hidden, batch) if "slot" in batch.labels else model.bert.pool(hidden)
-    known, kinds = vectors(task.labelled(0)[:6]).double(), [2.0 * task.kind(row) - 1 for row in task.labelled(0)[:6]]
+            hidden = model.encoder(batch)
+            return at_position(hidden, batch) if "position" in batch.labels else model.encoder.pool(hidden)
+    known, kinds = vectors(task.training_rows(0)[:6]).double(), [2.0 * task.kind(row) - 1
+                                                                 for row in task.training_rows(0)[:6]]
     centre, mean = known.mean(0), sum(kinds) / 6
     gram = (known - centre).T @ (known - centre) + found["strength"] * torch.eye(known.shape[1], dtype=torch.float64)
     weights = torch.linalg.solve(gram, (known - centre).T @ (torch.tensor(kinds).double() - mean))
-    for key, rows in {**task.exam(), "development": task.development(0)}.items():
+    for key, rows in {**task.test_set(), "development": task.development(0)}.items():
         said = (vectors(list(rows)).double() - centre) @ weights + mean > 0
         right = sum(bool(one) == bool(task.kind(row)) for one, row in zip(said, rows, strict=True)) / len(rows)
         assert found[key] == pytest.approx(right)
@@ -176,7 +177,8 @@ def told(**lows: float) -> dict[str, Any]:
     """Arm → a score whose three seeds lie 0.01 apart, from the lowest on."""
     names = {"cloze": "GLM, cloze", "exchanged": EXCHANGED, "head": "GLM, head", "bert_cloze": "BERT, cloze",
              "bert_head": "BERT, head"}
-    return {names[arm]: {"score": spread({seed: low + seed / 100 for seed in range(3)})} for arm, low in lows.items()}
+    return {names[arm]: {"score": seed_summary({seed: low + seed / 100 for seed in range(3)})} for arm,
+            low in lows.items()}
 
 
 def test_verdicts_by_hand() -> None:

@@ -7,16 +7,16 @@ import pytest
 import torch
 from torch import nn
 
-from plmlab.chapters.ch12 import blank_arms, blank_exam
+from plmlab.chapters.ch12 import blank_arms, blank_test_set
 from plmlab.chapters.ch12.blank_arms import ARMS, PAPER
 from plmlab.decode import greedy
 from plmlab.example import Batch, Example
-from plmlab.models.filling import Filler
 from plmlab.models.glm import GLMPretraining
-from plmlab.objectives.blanks import blank_infilling, filled_in
-from plmlab.world.datasets.tokenizer import small_spelling
+from plmlab.models.infilling import BlankInfiller
+from plmlab.objectives.blanks import blank_infilling, infilled
+from plmlab.world.datasets.tokenizer import small_world_tokenizer
 
-VOCAB = small_spelling().vocab
+VOCAB = small_world_tokenizer().vocab
 MASK, START, END = 4, 5, 6
 X0, X1 = VOCAB.sentinels[:2]
 GLMS = [name for name, arm in ARMS.items() if arm.network is blank_arms.glm]
@@ -31,36 +31,36 @@ FIGURE = shown([(2, 3), (4, 6)], [1, 0])
 
 
 def made() -> GLMPretraining:
-    """Weights large enough that what is said differs from slot to slot, and [END] is likely."""
+    """Weights large enough that what is said differs from position to position, and [END] is likely."""
     torch.manual_seed(5)
     model = blank_arms.glm().eval()
     for place, weight in model.named_parameters():
         nn.init.normal_(weight, mean=float(place.endswith("norm.weight")), std=0.3)
     with torch.no_grad():
-        model.bert.final_norm.bias += 0.4 * model.bert.embeddings.token.weight[END]
+        model.encoder.final_norm.bias += 0.4 * model.encoder.embeddings.token.weight[END]
     return model
 
 
 def test_places_of_the_whole_text_by_hand() -> None:
-    assert FIGURE.positions.tolist() == [[1, 2, 3, 4, 5, 5, 5, 5, 3, 3], [0, 0, 0, 0, 0, 1, 2, 3, 1, 2]]
+    assert FIGURE.position_ids.tolist() == [[1, 2, 3, 4, 5, 5, 5, 5, 3, 3], [0, 0, 0, 0, 0, 1, 2, 3, 1, 2]]
     one = blank_arms.whole_text(FIGURE)
-    assert one.positions.tolist() == [[1, 2, 3, 4, 5, 5, 6, 7, 3, 4], [0] * 5 + [1] * 5]
+    assert one.position_ids.tolist() == [[1, 2, 3, 4, 5, 5, 6, 7, 3, 4], [0] * 5 + [1] * 5]
     long = blank_arms.whole_text(shown([(1, 4)], [0]))
     assert long.tokens.tolist() == [51, MASK, 55, 56, START, 52, 53, 54]
-    assert long.positions[0].tolist() == [1, 2, 5, 6, 2, 3, 4, 5], "where the end is said, a word in sight stands"
+    assert long.position_ids[0].tolist() == [1, 2, 5, 6, 2, 3, 4, 5], "where the end is said, a word in sight stands"
     assert torch.equal(long.targets, shown([(1, 4)], [0]).targets)
-    half = filled_in([51, MASK, 55, 56], [[52]], [0], VOCAB)
-    assert blank_arms.whole_text(half, [1, 2, 5, 6]).positions[0].tolist() == [1, 2, 5, 6, 2, 3]
+    half = infilled([51, MASK, 55, 56], [[52]], [0], VOCAB)
+    assert blank_arms.whole_text(half, [1, 2, 5, 6]).position_ids[0].tolist() == [1, 2, 5, 6, 2, 3]
 
 
 def test_counting_on_by_hand() -> None:
     one = blank_arms.counting_on(FIGURE)
-    assert one.positions.tolist() == [[*range(1, 11)], [0] * 5 + [1] * 5] and torch.equal(one.tokens, FIGURE.tokens)
+    assert one.position_ids.tolist() == [[*range(1, 11)], [0] * 5 + [1] * 5] and torch.equal(one.tokens, FIGURE.tokens)
 
 
 def test_one_axis_by_hand() -> None:
     one = blank_arms.one_axis(FIGURE)
-    assert one.positions.tolist() == [[1, 2, 3, 4, 5, 5, 5, 5, 3, 3], [0] * 5 + [1] * 5]
+    assert one.position_ids.tolist() == [[1, 2, 3, 4, 5, 5, 5, 5, 3, 3], [0] * 5 + [1] * 5]
 
 
 def test_sentinels_by_hand() -> None:
@@ -68,8 +68,8 @@ def test_sentinels_by_hand() -> None:
     for one in (placed, alone):
         assert one.tokens.tolist() == [51, 52, X1, 54, X0, X0, 55, 56, X1, 53]
         assert torch.equal(one.targets, FIGURE.targets) and FIGURE.tokens.tolist().count(MASK) == 2
-    assert torch.equal(placed.positions, FIGURE.positions)
-    assert alone.positions.tolist() == [[1, 2, 3, 4, 5, 0, 0, 0, 0, 0], FIGURE.positions[1].tolist()]
+    assert torch.equal(placed.position_ids, FIGURE.position_ids)
+    assert alone.position_ids.tolist() == [[1, 2, 3, 4, 5, 0, 0, 0, 0, 0], FIGURE.position_ids[1].tolist()]
 
 
 def test_only_the_places_of_the_whole_text_tell_a_length() -> None:
@@ -81,7 +81,7 @@ def test_only_the_places_of_the_whole_text_tell_a_length() -> None:
             example = ARMS[name].shown(blank_infilling(tokens, vocab=VOCAB, rng=Random(0), spans=[(1, stop)]), None)
             read = 5
             assert len(tokens) == count
-            parts.append((example.tokens[:read].tolist(), example.positions[:, :read].tolist()))
+            parts.append((example.tokens[:read].tolist(), example.position_ids[:, :read].tolist()))
         assert (parts[0] != parts[1]) == (name == "places of the whole text"), name
 
 
@@ -100,7 +100,7 @@ def test_the_papers_arm_fills_as_its_own_filler(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(blank_arms, "LONGEST", 6)
     model = made()
     said = blank_arms.filled(model, blank_arms.as_it_is, TEXTS, PLACES)
-    filler = Filler(model, TEXTS, VOCAB)
+    filler = BlankInfiller(model, TEXTS, VOCAB)
     theirs = greedy(filler, filler.prompt, VOCAB, length=40, banned=filler.banned)
     compared = 0
     for row, text in enumerate(theirs):
@@ -120,19 +120,19 @@ def test_each_arm_says_the_likeliest_as_it_would_be_shown_what_it_said(name: str
     model, show = made(), ARMS[name].shown
     ends = 0
     for text, places, said in zip(TEXTS, PLACES, blank_arms.filled(model, show, TEXTS, PLACES), strict=True):
-        example = show(filled_in(text, said, range(len(said)), VOCAB), places)
+        example = show(infilled(text, said, range(len(said)), VOCAB), places)
         logits = model(Batch.of([example], pad=0))[0]
         logits[:, sorted(VOCAB.special - {END})] = -torch.inf
-        slot = len(text)
+        position = len(text)
         for words in said:
-            best, likeliest = logits[slot:slot + len(words) + 1].topk(2)
+            best, likeliest = logits[position:position + len(words) + 1].topk(2)
             assert (best[:, 0] - best[:, 1]).min() > 1e-4, "no rounding makes another word the likeliest"
             wanted = likeliest[:, 0].tolist()
             assert wanted[:len(words)] == words and len(words) <= 4
             if len(words) < 4:
                 assert wanted[-1] == END
                 ends += 1
-            slot += len(words) + 1
+            position += len(words) + 1
     assert ends or name != PAPER, "some blank is ended"
 
 
@@ -147,5 +147,5 @@ def test_what_is_drawn_is_written() -> None:
 
 
 def test_texts_fit_the_network() -> None:
-    most = max(len(row.words) + 2 * len(row.spans) for row in blank_exam.rows("exam"))
+    most = max(len(row.words) + 2 * len(row.spans) for row in blank_test_set.rows("test_set"))
     assert most + 3 * blank_arms.LONGEST < blank_arms.TIME

@@ -8,10 +8,10 @@ from plmlab.chapters.ch12.blank_arms import ARMS, PAPER
 from plmlab.example import IGNORE, Example
 from plmlab.models.bert import BERTPretraining
 from plmlab.recipes import Parts
-from plmlab.world.datasets.tokenizer import small_spelling
+from plmlab.world.datasets.tokenizer import small_world_tokenizer
 from studies.ch12 import blank_infilling
 
-VOCAB, MASK = small_spelling().vocab, 4
+VOCAB, MASK = small_world_tokenizer().vocab, 4
 GLMS = [name for name, arm in ARMS.items() if arm.network is blank_arms.glm]
 
 
@@ -24,7 +24,7 @@ def test_what_the_arms_read() -> None:
             second = VOCAB.sentinels[-1] in tokens
             shares[name] += second
             assert not (second and MASK in tokens)
-            said = [place for place, inside in zip(*example.positions.tolist(), strict=True) if inside]
+            said = [place for place, inside in zip(*example.position_ids.tolist(), strict=True) if inside]
             if ARMS[name].ordered:
                 assert said == sorted(said)
     assert ARMS["counting on"].make is ARMS["left to right"].make, "its second positions tell no order"
@@ -34,7 +34,7 @@ def test_what_the_arms_read() -> None:
     for example in spans:
         hidden = example.targets != IGNORE
         assert bool((example.tokens[hidden] == MASK).all()) and int((example.tokens == MASK).sum()) == int(hidden.sum())
-        begins = [slot for slot in hidden.nonzero().flatten().tolist() if not hidden[slot - 1]]
+        begins = [position for position in hidden.nonzero().flatten().tolist() if not hidden[position - 1]]
         assert len(begins) <= 4
 
 

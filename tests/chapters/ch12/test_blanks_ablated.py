@@ -7,15 +7,15 @@ import pytest
 import torch
 
 from plmlab import world
-from plmlab.chapters.ch12 import blank_arms, blank_exam
+from plmlab.chapters.ch12 import blank_arms, blank_test_set
 from plmlab.chapters.ch12 import blanks_ablated as paying
 from plmlab.chapters.ch12.blank_arms import ARMS, PAPER
-from plmlab.chapters.ch12.blank_exam import Row, how_drawn
+from plmlab.chapters.ch12.blank_test_set import Row, how_drawn
 from plmlab.example import Batch
-from plmlab.models.filling import Filler
+from plmlab.models.infilling import BlankInfiller
 from plmlab.objectives.blanks import blank_infilling
-from plmlab.recipes import Parts, spread
-from plmlab.world.datasets.tokenizer import small_spelling
+from plmlab.recipes import Parts, seed_summary
+from plmlab.world.datasets.tokenizer import small_world_tokenizer
 from plmlab.world.probability.blanks import DrawnBlanks
 from studies.ch12 import blank_infilling as infilling
 from studies.ch12 import blanks_ablated
@@ -26,7 +26,8 @@ MIDDLE, LAST = Row(CUP, ((1, 2), (4, 6)), (1, 0)), Row(CUP, ((5, 8),), (0,))
 
 @pytest.fixture(autouse=True)
 def small_scale(toy_blanks: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module, name, value in ((blank_exam, "EXAM", 10), (blank_exam, "SEVERAL", 4), (blanks_ablated, "WRITTEN", 3)):
+    for module, name, value in ((blank_test_set, "EXAM", 10), (blank_test_set, "SEVERAL", 4),
+                                (blanks_ablated, "WRITTEN", 3)):
         monkeypatch.setattr(module, name, value)
 
 
@@ -40,11 +41,12 @@ def test_what_is_shared_by_hand() -> None:
 @torch.no_grad()
 def test_what_is_paid_is_the_models_loss() -> None:
     torch.manual_seed(0)
-    model, rows, vocab = blank_arms.glm().eval(), blank_exam.rows("exam"), small_spelling().vocab
+    model, rows, vocab = blank_arms.glm().eval(), blank_test_set.rows("test_set"), small_world_tokenizer().vocab
     for name in ("the paper's", "a sentinel a span", "sentinels without places", "places of the whole text"):
         for ordered in (False, True):
             examples = [ARMS[name].shown(blank_infilling(
-                small_spelling().encode(" ".join(row.words), plain=True), vocab=vocab, rng=Random(0), spans=row.spans,
+                small_world_tokenizer().encode(" ".join(row.words), plain=True), vocab=vocab, rng=Random(0),
+                spans=row.spans,
                 order=range(len(row.spans)) if ordered else row.order), None) for row in rows]
             told = paying.paid(model, ARMS[name], rows, ordered)
             assert told["nats"] == pytest.approx(float(model.loss(Batch.of(examples, pad=0))), abs=1e-5)
@@ -53,7 +55,7 @@ def test_what_is_paid_is_the_models_loss() -> None:
 
 def test_floors_are_those_of_the_rows_whatever_the_order() -> None:
     """Their sum is −log of the posterior of all that is hidden, by the exact reader of the grammar."""
-    automaton, rows = world.small().automaton("test"), [*blank_exam.rows("exam"), MIDDLE, LAST]
+    automaton, rows = world.small().automaton("test"), [*blank_test_set.rows("test_set"), MIDDLE, LAST]
     said = sum(stop - begin + 1 for row in rows for begin, stop in row.spans)
     for told in (False, True):
         nats = -sum(log(DrawnBlanks(automaton, row.text, drawing=how_drawn(row, told)).posterior(
@@ -64,7 +66,7 @@ def test_floors_are_those_of_the_rows_whatever_the_order() -> None:
 
 def test_only_who_sees_the_places_is_told_lengths() -> None:
     """By the exact reader's lengths; those of a blank at the end are not told either."""
-    rows = [row for row in blank_exam.rows("exam") if len(row.spans) == 1]
+    rows = [row for row in blank_test_set.rows("test_set") if len(row.spans) == 1]
     automaton, waits = world.small().automaton("test"), []
     for row in rows:
         untold, known = (paying.floor([row], False, told) for told in (False, True))
@@ -84,16 +86,16 @@ def test_only_who_sees_the_places_is_told_lengths() -> None:
 def test_lengths_are_paid_by_the_share_of_the_fillings_that_have_them() -> None:
     """Against the filler of the paper's arm, and by hand."""
     torch.manual_seed(1)
-    model, vocab = blank_arms.glm().eval(), small_spelling().vocab
+    model, vocab = blank_arms.glm().eval(), small_world_tokenizer().vocab
     nats = []
-    for row in blank_exam.rows("exam"):
-        ways = list(blank_exam.chances(row))
-        text = [small_spelling().id(word) for word in row.text]
-        logprobs = Filler(model, [text] * len(ways), vocab, [row.order] * len(ways)).logprobs(
-            [[[small_spelling().id(word) for word in words] for words in way] for way in ways])
+    for row in blank_test_set.rows("test_set"):
+        ways = list(blank_test_set.chances(row))
+        text = [small_world_tokenizer().id(word) for word in row.text]
+        logprobs = BlankInfiller(model, [text] * len(ways), vocab, [row.order] * len(ways)).logprobs(
+            [[[small_world_tokenizer().id(word) for word in words] for words in way] for way in ways])
         right = [[*map(len, way)] == [*map(len, row.fillings)] for way in ways]
         nats.append(float(logprobs.logsumexp(0) - logprobs[torch.tensor(right)].logsumexp(0)))
-    found = blanks_ablated.lengths_paid(model, ARMS[PAPER], blank_exam.rows("exam"))
+    found = blanks_ablated.lengths_paid(model, ARMS[PAPER], blank_test_set.rows("test_set"))
     assert found == pytest.approx(sum(nats) / len(nats), abs=1e-4)
     shares = {(("a",), ("b", "c")): 0.5, (("a", "b"), ("c",)): 0.25, (("d",), ("e", "f")): 0.25}
     two = Row(CUP, ((1, 2), (4, 6)), (0, 1))
@@ -101,11 +103,11 @@ def test_lengths_are_paid_by_the_share_of_the_fillings_that_have_them() -> None:
 
 
 def test_places_of_part_a_by_hand() -> None:
-    assert blank_exam.places_of(MIDDLE) == [1, 2, 3, 4, 5, 7, 8]
-    assert blank_exam.places_of(LAST) == [*range(1, 7)]
-    example = blank_infilling(range(50, 58), vocab=small_spelling().vocab, rng=Random(0),
+    assert blank_test_set.places_of(MIDDLE) == [1, 2, 3, 4, 5, 7, 8]
+    assert blank_test_set.places_of(LAST) == [*range(1, 7)]
+    example = blank_infilling(range(50, 58), vocab=small_world_tokenizer().vocab, rng=Random(0),
                               spans=MIDDLE.spans)
-    assert blank_arms.own_places(example) == blank_exam.places_of(MIDDLE)
+    assert blank_arms.own_places(example) == blank_test_set.places_of(MIDDLE)
 
 
 def test_sentences_are_counted_by_hand() -> None:
@@ -118,7 +120,8 @@ def test_what_is_written_goes_on_from_its_beginning() -> None:
     count = iter(range(100))
 
     def choose(logits: torch.Tensor) -> torch.Tensor:
-        return torch.full((len(logits),), small_spelling().id("cup") if next(count) < 2 else small_spelling().vocab.end)
+        return torch.full((len(logits),), small_world_tokenizer().id("cup") if next(count) < 2
+                          else small_world_tokenizer().vocab.end)
     for name in (PAPER, "with documents", "places of the whole text"):
         count = iter(range(100))
         assert blanks_ablated.continued(model, ARMS[name], [(), ("the",)], choose) == [
@@ -126,12 +129,12 @@ def test_what_is_written_goes_on_from_its_beginning() -> None:
 
 
 def test_verdicts_are_those_of_the_rules() -> None:
-    low, near, high = (spread(dict(enumerate(values))) for values in ((0.01, 0.02), (0.03, 0.05), (0.05, 0.06)))
+    low, near, high = (seed_summary(dict(enumerate(values))) for values in ((0.01, 0.02), (0.03, 0.05), (0.05, 0.06)))
     assert blanks_ablated.compared(high, low) == "worse" and blanks_ablated.compared(low, high) == "better"
     assert blanks_ablated.compared(near, low) == blanks_ablated.compared(low, near) == "does not show"
     assert blanks_ablated.above(high, 0.05)["values"] == pytest.approx([0.0, 0.01])
-    paid, papers = spread({0: 0.4, 1: 0.5}), spread({0: 0.7, 1: 0.9})
-    told = blanks_ablated.read_off(spread({0: 0.4, 1: 0.6}), papers, 0.8, 0.2)
+    paid, papers = seed_summary({0: 0.4, 1: 0.5}), seed_summary({0: 0.7, 1: 0.9})
+    told = blanks_ablated.read_off(seed_summary({0: 0.4, 1: 0.6}), papers, 0.8, 0.2)
     assert told["shares"] == pytest.approx([2 / 3, 1 / 3]) and not told["holds"]
     assert blanks_ablated.read_off(paid, papers, 0.8, 0.2)["holds"]
     assert not blanks_ablated.read_off(paid, paid, 0.8, 0.2)["holds"], "the paper's arm pays as little"
@@ -145,13 +148,13 @@ def test_arms_are_told_by_their_budgets(parts: Parts, monkeypatch: pytest.Monkey
     names = (PAPER, "left to right", "places of the whole text", "with documents", "counting on")
     monkeypatch.setattr(blanks_ablated, "NAMES", names)
     monkeypatch.setattr(blank_arms, "LONGEST", 3)
-    monkeypatch.setattr(blank_exam, "rows", {"exam": (MIDDLE, LAST), "several": (MIDDLE,)}.__getitem__)
+    monkeypatch.setattr(blank_test_set, "rows", {"test_set": (MIDDLE, LAST), "several": (MIDDLE,)}.__getitem__)
     told = blanks_ablated.measure(parts)
     assert set(told["told"]) == set(names) and set(told["told"][PAPER]) == {"1", "2"} > set(told["told"]["counting on"])
     one = told["told"]["left to right"]["2"]
     kept = infilling.trained(str(parts.folder), "left to right", 2, 1)
     for rows in blanks_ablated.ROWS:
-        again = paying.paid(kept, ARMS["left to right"], blank_exam.rows(rows), ordered=True)["nats"]
+        again = paying.paid(kept, ARMS["left to right"], blank_test_set.rows(rows), ordered=True)["nats"]
         assert one[rows]["nats"]["values"][1] == pytest.approx(again)
         least = told["floors"]["left to right"][rows]["nats"]
         assert one["above"][rows]["values"][1] == pytest.approx(again - least)

@@ -10,7 +10,7 @@ from plmlab.chapters.ch12 import cloze_tasks
 from plmlab.chapters.ch12.cloze_tasks import TASKS, Agreeing, read_by_bert, read_by_glm
 from plmlab.example import IGNORE
 from plmlab.world.datasets.tasks import Acceptability, Paraphrase
-from plmlab.world.datasets.tokenizer import spelling
+from plmlab.world.datasets.tokenizer import world_tokenizer
 
 AGREEING = Agreeing(("the", "cups", "near", "the", "wall"), ("wet", "."), True, 1)
 RIGHT = Acceptability(("the", "cups", "are", "wet", "."), True)
@@ -26,10 +26,10 @@ READ = {
 def test_what_glm_reads_by_hand(name: str) -> None:
     row, text, kind = READ[name]
     example, words = read_by_glm(TASKS[name], row), text.split()
-    assert spelling().tokens(example.tokens.tolist()) == [*words, "[START]"]
-    assert example.positions.tolist() == [[*range(1, len(words) + 1), words.index("[MASK]") + 1],
+    assert world_tokenizer().tokens(example.tokens.tolist()) == [*words, "[START]"]
+    assert example.position_ids.tolist() == [[*range(1, len(words) + 1), words.index("[MASK]") + 1],
                                           [0] * len(words) + [1]]
-    assert int(example.labels["slot"]) == len(words) and int(example.labels["class"]) == kind
+    assert int(example.labels["position"]) == len(words) and int(example.labels["class"]) == kind
     assert set(example.targets.tolist()) == {IGNORE}
     dense = example.visible.dense()
     assert bool(dense[-1].all()) and not bool(dense[:-1, -1].any()), "[START] sees all, and nobody sees it"
@@ -41,14 +41,14 @@ def test_what_bert_reads_by_hand(name: str) -> None:
     example, words = read_by_bert(TASKS[name], row), text.split()
     first = words.index("[MASK]") if name == "a pair" else len(words)
     parts = [*words[:first], "[SEP]", *([*words[first:], "[SEP]"] if name == "a pair" else [])]
-    assert spelling().tokens(example.tokens.tolist()) == ["[CLS]", *parts]
-    slot = int(example.labels["slot"])
-    assert spelling().tokens([int(example.tokens[slot])]) == ["[MASK]"] and int(example.labels["class"]) == kind
+    assert world_tokenizer().tokens(example.tokens.tolist()) == ["[CLS]", *parts]
+    position = int(example.labels["position"])
+    assert world_tokenizer().tokens([int(example.tokens[position])]) == ["[MASK]"] and int(example.labels["class"]) == kind
     assert example.segments.tolist() == [0] * (first + 2) + [1] * (len(parts) - first - 1)
 
 
 def test_what_berts_head_reads() -> None:
-    plain = {name: spelling().tokens(TASKS[name].text(READ[name][0]).tokens.tolist()) for name in TASKS}
+    plain = {name: world_tokenizer().tokens(TASKS[name].text(READ[name][0]).tokens.tolist()) for name in TASKS}
     assert plain["one sentence"] == ["[CLS]", *RIGHT.words, "[SEP]"]
     assert plain["a pair"] == ["[CLS]", *PAIR.first, "[SEP]", *PAIR.second, "[SEP]"]
     assert plain["number"] == ["[CLS]", *READ["number"][1].split(), "[SEP]"], "it, too, is asked in the verb's place"
@@ -56,13 +56,13 @@ def test_what_berts_head_reads() -> None:
 
 def test_a_question_is_a_question_already() -> None:
     first, _ = cloze_tasks.blank_behind_question(Acceptability(("is", "the", "cup", "wet", "?"), True))
-    assert spelling().tokens(first) == ["is", "the", "cup", "wet", "?", "[MASK]", "."]
+    assert world_tokenizer().tokens(first) == ["is", "the", "cup", "wet", "?", "[MASK]", "."]
 
 
 def test_the_words_are_words() -> None:
-    unknown = spelling().vocab.need("unk")
+    unknown = world_tokenizer().vocab.need("unk")
     for task in TASKS.values():
-        found = [spelling().encode(word, plain=True) for word in task.verbalizers]
+        found = [world_tokenizer().encode(word, plain=True) for word in task.verbalizers]
         assert all(len(one) == 1 for one in found) and [unknown] not in found and found[0] != found[1]
 
 
@@ -83,7 +83,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     def drawn(split: str, seed: int) -> Iterator[Agreeing]:
         for number in range(seed % 7, 60):
             yield row(number // 2, number % 3 == 0, number // 2 % 2)
-    caches = cloze_tasks.exam, cloze_tasks.labelled, cloze_tasks.development
+    caches = cloze_tasks.test_set, cloze_tasks.training_rows, cloze_tasks.development
     for cached in caches:
         cached.cache_clear()
     for name, value in (("agreeing", drawn), ("EXAM", 5), ("MOST", 6), ("DEVELOPMENT", 4)):
@@ -97,19 +97,19 @@ def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_no_text_is_learned_from_and_asked(seed: int) -> None:
     task = TASKS["number"]
-    parts = task.labelled(seed), task.development(seed), task.exam()["score"]
+    parts = task.training_rows(seed), task.development(seed), task.test_set()["score"]
     assert [len(part) for part in parts] == [6, 4, 5]
     texts = [(one.before, one.behind) for part in parts for one in part]
     assert len(set(texts)) == len(texts)
-    assert [one.before for one in task.exam()["score"]] == [(f"w{number}",) for number in range(5)]
+    assert [one.before for one in task.test_set()["score"]] == [(f"w{number}",) for number in range(5)]
 
 
 @pytest.mark.usefixtures("few")
 def test_attracted_rows_and_the_commoner_class() -> None:
-    told = TASKS["number"].exam()
+    told = TASKS["number"].test_set()
     assert told["attracted"] == [one for one in told["score"] if one.attractors > 0]
     assert [one.before for one in told["attracted"]] == [("w1",), ("w3",)]
-    learned = [one.plural for one in TASKS["number"].labelled(0)]
+    learned = [one.plural for one in TASKS["number"].training_rows(0)]
     commoner = sum(learned) > len(learned) / 2
     assert cloze_tasks.majority("number") == sum(one.plural == commoner for one in told["score"]) / 5
 
@@ -120,9 +120,9 @@ def test_rows_are_those_of_transfer(name: str, monkeypatch: pytest.MonkeyPatch) 
             "a pair": [PAIR._replace(same=same) for same in (False, True, False, False)]}[name]
     monkeypatch.setattr(transfer, "labelled", lambda task, seed: rows if task == name else [])
     monkeypatch.setattr(transfer, "development", lambda task, seed: rows[:seed] if task == name else [])
-    monkeypatch.setattr(transfer, "exam", lambda task: rows[1:] if task == name else [])
+    monkeypatch.setattr(transfer, "test_set", lambda task: rows[1:] if task == name else [])
     task = TASKS[name]
-    assert task.labelled(0) == rows and task.development(2) == rows[:2] and task.exam() == {"score": rows[1:]}
+    assert task.training_rows(0) == rows and task.development(2) == rows[:2] and task.test_set() == {"score": rows[1:]}
     assert cloze_tasks.majority(name) == transfer.majority(name) == pytest.approx(2 / 3)
     assert [task.verbalizers[task.kind(one)] for one in rows[:2]] == {
         "one sentence": ["yes", "no"], "a pair": ["no", "yes"]}[name]

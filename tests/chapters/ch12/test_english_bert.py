@@ -11,7 +11,7 @@ from plmlab.example import Batch, Example
 from plmlab.models.bert import BERTConfig, BERTPretraining
 from plmlab.recipes import Parts
 from plmlab.visibility import Visibility
-from plmlab.world.datasets.tokenizer import spelling
+from plmlab.world.datasets.tokenizer import world_tokenizer
 from studies.ch12 import english_bert
 
 
@@ -51,15 +51,16 @@ def test_what_is_read_is_english_with_three_words_in_ten_hidden(name: str, monke
     monkeypatch.setattr(english_bert, "world_texts", lambda *given, **choices: asked.append((given, choices)))
     english_bert.texts(name, 5)
     [((text, pair, tokenizer), choices)] = asked
-    assert tokenizer is spelling()
+    assert tokenizer is world_tokenizer()
     assert choices == {"batch": 32, "accumulate": 4, "time": 192, "seed": 5, "bilingual": False}
-    one = text(range(51, 151), vocab=spelling().vocab, rng=Random(0))
-    two = pair(range(51, 101), range(101, 151), True, vocab=spelling().vocab, rng=Random(0))
-    special = spelling().vocab.special
+    one = text(range(51, 151), vocab=world_tokenizer().vocab, rng=Random(0))
+    two = pair(range(51, 101), range(101, 151), True, vocab=world_tokenizer().vocab, rng=Random(0))
+    special = world_tokenizer().vocab.special
     for example in (one, two):
         said = [token for token in example.targets.tolist() if token >= 0 and token not in special]
         assert 30 <= len(said) <= 36
-    assert one.positions.shape[0] == (2 if name == "GLM" else 1) and ("next_sentence" in two.labels) == (name == "BERT")
+    assert one.position_ids.shape[0] == (2 if name == "GLM"
+                                         else 1) and ("next_sentence" in two.labels) == (name == "BERT")
 
 
 def test_bert_is_pretrained_on_as_many_tokens_and_found_again(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,7 +69,7 @@ def test_bert_is_pretrained_on_as_many_tokens_and_found_again(parts: Parts, monk
     def learn(lr: float, updates: int, seed: int) -> BERTPretraining:
         made.append((lr, updates, seed))
         torch.manual_seed(7)
-        return little(len(spelling()))
+        return little(len(world_tokenizer()))
     for name, value in (("glm_tokens", lambda: 900.0), ("tokens_an_update", lambda name: 200.0 * (name == "BERT")),
                         ("rate_score", lambda lr, seed: -abs(lr - 3e-3)), ("bert", little), ("learn", learn),
                         ("loss", lambda model: 1.5)):
@@ -88,7 +89,7 @@ def test_bert_learns_at_a_rate_and_is_judged_by_other_texts(monkeypatch: pytest.
     model = english_bert.learn(1e-3, 2, 8)
     assert english_bert.rate_score(1e-3, 8) == pytest.approx(-float(model.loss(batch).detach()))
     torch.manual_seed(8)
-    fresh = little(len(spelling()))
+    fresh = little(len(world_tokenizer()))
     assert not torch.equal(fresh.bias, model.bias)
 
 

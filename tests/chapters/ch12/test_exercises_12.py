@@ -12,12 +12,12 @@ from torch.nn.utils.rnn import pad_sequence
 from plmlab.chapters.ch12 import exercises as right
 from plmlab.example import IGNORE, Batch
 from plmlab.exercises import check
-from plmlab.models.unilm import UniLMConfig, UniLMPretraining, Writer, source_batch
+from plmlab.models.unilm import UniLMConfig, UniLMDecoder, UniLMPretraining, source_batch
 from plmlab.objectives import always_mask
 from plmlab.objectives.prefix import (
     both_directions,
     left_to_right,
-    masked_target,
+    masked_seq2seq_target,
     prefix,
     right_to_left,
     source_and_target,
@@ -76,7 +76,7 @@ TEXTS = [([10], [11]), ([10, 12, 14], [20, 21]), ([30, 31], [12, 12, 13, 9]), ([
 @torch.no_grad()
 @pytest.mark.parametrize(("source", "target"), TEXTS)
 def test_the_log_probability_is_that_of_a_real_unilm(model, source: list[int], target: list[int]) -> None:
-    """Three ways: the exercise's; the objective with the whole target in place and one slot hidden at a time, which
+    """Three ways: the exercise's; the objective with the whole target in place and one position hidden at a time, which
     nobody before it sees; and the writer, which keeps what it has read."""
     def logits(tokens: list[int], segments: list[int]) -> torch.Tensor:
         time = len(tokens)
@@ -86,11 +86,11 @@ def test_the_log_probability_is_that_of_a_real_unilm(model, source: list[int], t
                            torch.full((1, time), IGNORE)))[0]
 
     mine = right.log_probability(logits, source, target)
-    hidden = [prefix(source, pair=target or [7], vocab=VOCAB, rng=Random(0), select=[slot], corrupt=always_mask)
-              for slot in range(len(source) + 2, len(source) + 3 + len(target))]
+    hidden = [prefix(source, pair=target or [7], vocab=VOCAB, rng=Random(0), select=[position], corrupt=always_mask)
+              for position in range(len(source) + 2, len(source) + 3 + len(target))]
     if target:
         assert -sum(float(model.loss(Batch.of([e], pad=0))) for e in hidden) == pytest.approx(mine, abs=1e-3)
-    writer = Writer(model, source_batch([source], VOCAB), VOCAB)
+    writer = UniLMDecoder(model, source_batch([source], VOCAB), VOCAB)
     state, written = writer.start(), 0.0
     for token, said in zip([VOCAB.need("start"), *target], [*target, VOCAB.need("end")], strict=True):
         written += float(writer.step(torch.tensor([[token]]), state)[0].log_softmax(0)[said])
@@ -117,19 +117,20 @@ def test_what_the_model_cannot_read_as_one_text_is_told() -> None:
         right.LittleUniLM(8, 1)([2, 3, 4], [4, 4])
 
 
-@pytest.mark.parametrize(("slots", "rate", "readings"), [(4, 0.5, 2), (5, 0.25, 3), (3, 0.1, 4), (6, 0.7, 2)])
-def test_what_is_never_asked_is_counted_over_all_draws(slots: int, rate: float, readings: int) -> None:
-    draws = [set(draw) for draw in combinations(range(slots), max(1, round(rate * slots)))]
-    left = [slots - len(set().union(*reading)) for reading in product(draws, repeat=readings)]
-    share, never = right.asked_and_never_asked(slots, rate, readings)
-    assert share == pytest.approx(len(draws[0]) / slots) and never == pytest.approx(sum(left) / len(left))
+@pytest.mark.parametrize(("positions", "rate", "readings"), [(4, 0.5, 2), (5, 0.25, 3), (3, 0.1, 4), (6, 0.7, 2)])
+def test_what_is_never_asked_is_counted_over_all_draws(positions: int, rate: float, readings: int) -> None:
+    draws = [set(draw) for draw in combinations(range(positions), max(1, round(rate * positions)))]
+    left = [positions - len(set().union(*reading)) for reading in product(draws, repeat=readings)]
+    share, never = right.asked_and_never_asked(positions, rate, readings)
+    assert share == pytest.approx(len(draws[0]) / positions) and never == pytest.approx(sum(left) / len(left))
 
 
 @pytest.mark.parametrize(("words", "rate", "readings"), [(7, 0.7, 2), (4, 0.15, 3), (10, 0.33, 4)])
 def test_what_is_never_asked_is_what_the_objective_leaves(words: int, rate: float, readings: int) -> None:
     rng, left = Random(5), []
     for _ in range(200):
-        asked = torch.stack([masked_target([8, 9], range(10, 10 + words), vocab=VOCAB, rng=rng, rate=rate).targets
+        asked = torch.stack([masked_seq2seq_target([8, 9], range(10, 10 + words), vocab=VOCAB, rng=rng,
+                                                   rate=rate).targets
                              for _ in range(readings)])[:, 4:] != IGNORE
         left.append(float((~asked.any(0)).sum()))
     share, never = right.asked_and_never_asked(words + 1, rate, readings)
@@ -157,7 +158,7 @@ def blocks(source, target):
 
 
 def by_sums(source, target):
-    """Of each slot, how many target slots there are up to it: a key is seen where there are no more."""
+    """Of each position, how many target positions there are up to it: a key is seen where there are no more."""
     sums = torch.tensor([0] * source + [1] * target).cumsum(0)
     return sums[None, :] <= sums[:, None]
 
@@ -170,7 +171,7 @@ def from_column_0(source, target):
 
 
 def by_text(reverse=torch.triu, real=lambda text: (text != -1) & (text != -1)[:, None], pick=lambda text: text.max()):
-    """Text by text, by the kind of its slots."""
+    """Text by text, by the kind of its positions."""
     def answer(segments):
         masks = []
         for text in segments:
@@ -243,39 +244,39 @@ def as_gpt(logits, source, target):
     return table[len(source) + 1:-1].gather(1, torch.tensor([*target, 3])[:, None]).sum()
 
 
-def never_by_log(slots, rate, readings):
-    asked = round(rate * slots) or 1
-    if asked == slots:
-        return 1.0, 0.0 if readings else float(slots)
-    return asked / slots, exp(log(slots) + readings * log(1 - asked / slots))
+def never_by_log(positions, rate, readings):
+    asked = round(rate * positions) or 1
+    if asked == positions:
+        return 1.0, 0.0 if readings else float(positions)
+    return asked / positions, exp(log(positions) + readings * log(1 - asked / positions))
 
 
-def never_by_loop(slots, rate, readings):
-    asked = max(int(rate * slots + 0.5), 1)
-    left = slots
+def never_by_loop(positions, rate, readings):
+    asked = max(int(rate * positions + 0.5), 1)
+    left = positions
     for _ in range(readings):
-        left = left - left * asked / slots
-    return [asked / slots, left]
+        left = left - left * asked / positions
+    return [asked / positions, left]
 
 
-def never_by_tensors(slots, rate, readings):
-    asked = torch.tensor(rate * slots).round().clamp(min=1)
-    return asked / slots, ((slots - asked) / slots).expand(slots).pow(readings).sum()
+def never_by_tensors(positions, rate, readings):
+    asked = torch.tensor(rate * positions).round().clamp(min=1)
+    return asked / positions, ((positions - asked) / positions).expand(positions).pow(readings).sum()
 
 
-def amounts(count=lambda slots, rate: max(1, round(rate * slots)), left=lambda n, p, k: n * (1 - p) ** k):
-    def answer(slots, rate, readings):
-        asked = count(slots, rate)
-        return asked / slots, left(slots, asked / slots, readings)
+def amounts(count=lambda positions, rate: max(1, round(rate * positions)), left=lambda n, p, k: n * (1 - p) ** k):
+    def answer(positions, rate, readings):
+        asked = count(positions, rate)
+        return asked / positions, left(positions, asked / positions, readings)
     return answer
 
 
-def in_turn(slots, rate, readings):
-    asked = max(1, round(rate * slots))
-    left = slots
+def in_turn(positions, rate, readings):
+    asked = max(1, round(rate * positions))
+    left = positions
     for _ in range(readings):
         left = max(0, left - asked)
-    return asked / slots, left
+    return asked / positions, left
 
 
 @pytest.mark.parametrize(("number", "answer"), [
@@ -289,17 +290,17 @@ def test_another_right_way_is_right(number: str, answer) -> None:
 
 
 @pytest.mark.parametrize(("number", "answer", "words"), [
-    ("12.1", opened(cut=lambda mask: mask.tril(-1)), "arget slot does not see itself"),
+    ("12.1", opened(cut=lambda mask: mask.tril(-1)), "arget position does not see itself"),
     ("12.1", opened(rows=slice, columns=lambda source: slice(None)), "source sees the target; the target is not"),
     ("12.1", from_column_0, "begins at column 0, the source's first"),
-    ("12.2", by_text(pick=lambda text: text[0]), "first slot, which may be padding"),
+    ("12.2", by_text(pick=lambda text: text[0]), "first position, which may be padding"),
     ("12.2", by_text(reverse=torch.tril), "egment 3 is read from the left as well"),
     ("12.2", by_text(real=lambda text: text != -1), "adding sees the text"),
     ("12.3", at_once, "ll the [MASK]s stand in one text"), ("12.3", as_gpt, "as in GPT"),
     ("12.3", by_cross_entropy(lambda row: row.softmax(-1)), "softmax is taken twice"),
-    ("12.4", amounts(count=lambda slots, rate: max(1, rate * slots // 1)), "number is cut, not rounded"),
-    ("12.4", amounts(left=lambda n, p, k: (1 - p) ** k), "is the chance of one slot"),
-    ("12.4", in_turn, "ask other slots than those before; it"),
+    ("12.4", amounts(count=lambda positions, rate: max(1, rate * positions // 1)), "number is cut, not rounded"),
+    ("12.4", amounts(left=lambda n, p, k: (1 - p) ** k), "is the chance of one position"),
+    ("12.4", in_turn, "ask other positions than those before; it"),
 ])
 def test_a_slip_is_named(number: str, answer, words: str) -> None:
     feedback = check(number, answer)
@@ -334,10 +335,11 @@ def kinds_other_than(change):
 
 
 @pytest.mark.parametrize(("number", "answer", "words"), [
-    ("12.1", sides_other_than(lambda mask, *_: cell(mask, (0, 0), False)), "slot does not see itself"),
+    ("12.1", sides_other_than(lambda mask, *_: cell(mask, (0, 0), False)), "position does not see itself"),
     ("12.1", sides_other_than(lambda mask, *_: cell(mask, (0, 1), False)), "not see all of the source"),
     ("12.1", sides_other_than(lambda mask, *_: cell(mask, (0, -1))), "sees something of the target"),
-    ("12.1", sides_other_than(lambda mask, *_: cell(mask, (-1, 0), False)), "arget slot does not see all of the sou"),
+    ("12.1", sides_other_than(lambda mask, *_: cell(mask, (-1, 0), False)),
+     "arget position does not see all of the sou"),
     ("12.1", sides_other_than(lambda mask, source, target: cell(mask, (source, -1)) if target else mask),
      "sees one that comes later"),
     ("12.2", segments_in_place, "`segments` is changed in place"),

@@ -9,12 +9,12 @@ from torch import Tensor, nn
 
 from plmlab.chapters.ch12 import exercises_blanks as right
 from plmlab.decode import greedy
-from plmlab.draws import below, shuffled
+from plmlab.draws import randint, shuffled
 from plmlab.example import IGNORE, Batch, Example
 from plmlab.exercises import case, check
 from plmlab.exercises.exercise import Exercise
-from plmlab.models.filling import Filler
 from plmlab.models.glm import GLMConfig, GLMPretraining
+from plmlab.models.infilling import BlankInfiller
 from plmlab.objectives.blanks import blank_infilling, part_a_and_b
 from plmlab.text.vocabulary import Vocabulary
 
@@ -27,18 +27,18 @@ FILLING: Exercise = right.EXERCISES[1]
 
 def test_what_is_read_is_the_papers_figure() -> None:
     """Du et al. 2022, fig. 2: spans [x3] and [x5, x6] of x1 … x6, the second filled first."""
-    tokens, positions, targets = right.parts_a_and_b([51, 52, 53, 54, 55, 56], [[2, 3], [4, 6]], [1, 0])
+    tokens, position_ids, targets = right.parts_a_and_b([51, 52, 53, 54, 55, 56], [[2, 3], [4, 6]], [1, 0])
     assert tokens.tolist() == [51, 52, MASK, 54, MASK, START, 55, 56, START, 53]
-    assert positions.tolist() == [[1, 2, 3, 4, 5, 5, 5, 5, 3, 3], [0, 0, 0, 0, 0, 1, 2, 3, 1, 2]]
+    assert position_ids.tolist() == [[1, 2, 3, 4, 5, 5, 5, 5, 3, 3], [0, 0, 0, 0, 0, 1, 2, 3, 1, 2]]
     assert targets.tolist() == [*[IGNORE] * 5, 55, 56, END, 53, END]
 
 
 def drawn(rng: Random) -> tuple[list[int], list[list[int]], list[int]]:
     """A text, spans that may touch, one word or more each, and an order."""
-    count = 1 + below(rng, 12)
-    ends = sorted(below(rng, count + 1) for _ in range(2 * (1 + below(rng, 4))))
+    count = 1 + randint(rng, 12)
+    ends = sorted(randint(rng, count + 1) for _ in range(2 * (1 + randint(rng, 4))))
     spans = [[begin, end] for begin, end in zip(ends[::2], ends[1::2], strict=True) if begin < end]
-    return [40 + below(rng, 20) for _ in range(count)], spans, shuffled(rng, range(len(spans)))
+    return [40 + randint(rng, 20) for _ in range(count)], spans, shuffled(rng, range(len(spans)))
 
 
 def test_what_is_read_is_the_objectives() -> None:
@@ -46,7 +46,7 @@ def test_what_is_read_is_the_objectives() -> None:
         tokens, spans, order = drawn(Random(seed))
         example = blank_infilling(tokens, vocab=VOCAB, rng=Random(0), spans=[(b, e) for b, e in spans], order=order)
         for mine, theirs in zip(right.parts_a_and_b(tokens, spans, order),
-                                (example.tokens, example.positions, example.targets), strict=True):
+                                (example.tokens, example.position_ids, example.targets), strict=True):
             assert torch.equal(mine, theirs) and mine.dtype == torch.long
 
 
@@ -54,16 +54,17 @@ def test_the_text_can_be_had_back_from_what_is_read() -> None:
     """The first position says where a word belongs, and the second in which order."""
     for seed in range(50):
         tokens, spans, order = drawn(Random(seed))
-        read, positions, _ = right.parts_a_and_b(tokens, spans, order)
-        slots = sorted(zip(*positions.tolist(), read.tolist(), strict=True))
-        assert [token for _, _, token in slots if token not in (MASK, START)] == tokens
+        read, position_ids, _ = right.parts_a_and_b(tokens, spans, order)
+        positions = sorted(zip(*position_ids.tolist(), read.tolist(), strict=True))
+        assert [token for _, _, token in positions if token not in (MASK, START)] == tokens
 
 
 # How blanks are filled
 
 @pytest.fixture(scope="module")
 def model() -> GLMPretraining:
-    """In float64, every weight large enough to matter; what is said differs from slot to slot, and [END] is likely."""
+    """In float64, every weight large enough to matter; what is said differs from position to position, and [END] is
+    likely."""
     torch.manual_seed(5)
     made = GLMPretraining(GLMConfig(60, time=24, layers=2, model=12, heads=3, inner=20, dropout=0.0,
                                     attention_dropout=0.0)).double().eval()
@@ -71,9 +72,9 @@ def model() -> GLMPretraining:
         spread = 4.0 if "in_blank" in place else 1.0 if "embeddings" in place else 0.4
         nn.init.normal_(weight, mean=float(place.endswith("norm.weight")), std=spread)
     with torch.no_grad():
-        end = made.bert.embeddings.token.weight[END]
+        end = made.encoder.embeddings.token.weight[END]
         end *= 3
-        made.bert.final_norm.bias += 0.2 * end
+        made.encoder.final_norm.bias += 0.2 * end
     return made
 
 
@@ -85,40 +86,40 @@ TEXTS = [([40, MASK, 42, 43, MASK, 45], [1, 0]), ([MASK], [0]), ([50, 51, MASK, 
 @pytest.mark.parametrize(("text", "order"), TEXTS)
 def test_a_real_glm_fills_as_with_the_filler(model, text: list[int], order: list[int]) -> None:
     """The exercise's reads all anew for each word; the filler keeps keys and values."""
-    def logits(tokens: list[int], positions: list[list[int]]) -> Tensor:
-        begins = [slot for slot, place in enumerate(positions[1]) if place == 1]
+    def logits(tokens: list[int], position_ids: list[list[int]]) -> Tensor:
+        begins = [position for position, place in enumerate(position_ids[1]) if place == 1]
         visible = part_a_and_b(begins[0], [end - begin for begin, end in zip(
             begins, [*begins[1:], len(tokens)], strict=True)])
-        example = Example(torch.tensor(tokens), torch.tensor(positions), torch.zeros(len(tokens), dtype=torch.long),
+        example = Example(torch.tensor(tokens), torch.tensor(position_ids), torch.zeros(len(tokens), dtype=torch.long),
                           visible, torch.full((len(tokens),), IGNORE))
         said = model(Batch.of([example], pad=0))[0]
         said[:, [token for token in VOCAB.special if token != END]] = float("-inf")
         return said
 
-    filler = Filler(model, [text], VOCAB, [order])
+    filler = BlankInfiller(model, [text], VOCAB, [order])
     (written,) = greedy(filler, filler.prompt, VOCAB, length=60, banned=filler.banned)
     assert len(written.tokens) < 60
     assert right.fill_in_order(logits, text, order).tolist() == filler.filled(0, written.tokens)
 
 
 @pytest.mark.parametrize("name", [name for name in FILLING.probes() if "empty" not in name])
-def test_what_is_filled_in_is_what_each_slot_says_of_the_whole(name: str) -> None:
-    """Read in one pass, as in training: the likeliest of every slot is its target."""
+def test_what_is_filled_in_is_what_each_position_says_of_the_whole(name: str) -> None:
+    """Read in one pass, as in training: the likeliest of every position is its target."""
     logits, text, order = FILLING.probes()[name]
     filled, spans = right.fill_in_order(logits, text, order).tolist(), spans_of(logits, text, order)
-    tokens, positions, targets = right.parts_a_and_b(filled, spans, order)
+    tokens, position_ids, targets = right.parts_a_and_b(filled, spans, order)
     asked = targets != IGNORE
     assert tokens[~asked].tolist() == text
-    assert torch.equal(logits(tokens, positions).argmax(1)[asked], targets[asked])
+    assert torch.equal(logits(tokens, position_ids).argmax(1)[asked], targets[asked])
 
 
 def spans_of(logits, text: list[int], order: list[int]) -> list[list[int]]:
-    """Where the words of each blank stand in the filled text: told by how many slots are asked."""
+    """Where the words of each blank stand in the filled text: told by how many positions are asked."""
     asked: list[int] = []
 
-    def counted(tokens, positions):
-        asked.append(positions[0][-1])
-        return logits(tokens, positions)
+    def counted(tokens, position_ids):
+        asked.append(position_ids[0][-1])
+        return logits(tokens, position_ids)
 
     right.fill_in_order(counted, text, order)
     spans, behind = [], 0
@@ -136,8 +137,8 @@ def test_the_likeliest_is_so_by_far(name: str) -> None:
     logits, text, order = FILLING.probes()[name]
     margins = []
 
-    def kept(tokens, positions):
-        said = logits(tokens, positions)
+    def kept(tokens, position_ids):
+        said = logits(tokens, position_ids)
         best, second = said[-1].topk(2).values
         margins.append(float(best - second))
         return said
@@ -213,16 +214,16 @@ def made_from_the_back(tokens, spans, order):
 
 
 def masks_by_turn(tokens, spans, order):
-    read, positions, targets = collated()(tokens, spans, order)
+    read, position_ids, targets = collated()(tokens, spans, order)
     masks = (read == 4).nonzero().flatten() + 1
-    turn = (positions[1] == 1).cumsum(0) - 1
-    positions[0] = torch.where(positions[1] > 0, masks[turn], positions[0])
-    return read, positions, targets
+    turn = (position_ids[1] == 1).cumsum(0) - 1
+    position_ids[0] = torch.where(position_ids[1] > 0, masks[turn], position_ids[0])
+    return read, position_ids, targets
 
 
 def unshifted(tokens, spans, order):
-    read, positions, _ = collated()(tokens, spans, order)
-    return read, positions, torch.where(positions[1] > 0, read, -100)
+    read, position_ids, _ = collated()(tokens, spans, order)
+    return read, position_ids, torch.where(position_ids[1] > 0, read, -100)
 
 
 def generated(begin_anew=False, keep_end=False, one_by_one=False, table=lambda logits: logits):
@@ -293,7 +294,7 @@ def test_another_right_way_is_right(number: str, answer) -> None:
 @pytest.mark.parametrize(("number", "answer", "words"), [
     ("12.5", masks_by_turn, "given out in the order of the text"),
     ("12.5", collated(tail=False), "words behind the last span are forgotten"),
-    ("12.5", unshifted, "and [START] is said: a slot"),
+    ("12.5", unshifted, "and [START] is said: a position"),
     ("12.6", generated(begin_anew=True), "Part B is begun anew for each"),
     ("12.6", generated(keep_end=True), "[END] stays in the text"),
     ("12.6", generated(one_by_one=True), "places behind them move"),
@@ -307,8 +308,8 @@ def test_a_slip_is_named(number: str, answer, words: str) -> None:
 
 def test_positions_that_do_not_grow_with_the_tokens_are_told() -> None:
     def forgotten(logits, text, order):
-        ids, positions = [*text, 5], [list(range(1, len(text) + 1)), [0] * len(text)]
-        return logits(ids, positions)[-1].argmax()
+        ids, position_ids = [*text, 5], [list(range(1, len(text) + 1)), [0] * len(text)]
+        return logits(ids, position_ids)[-1].argmax()
     feedback = check("12.6", forgotten)
     assert feedback.verdict == "error" and "two lists of positions as long" in repr(feedback)
 
@@ -326,9 +327,9 @@ def never_ending(logits, text, order):
 
 def the_largest_of_the_table(logits, text, order):
     """argmax without a row."""
-    ids, positions = [*text, 5], [[*range(1, len(text) + 1), 1], [0] * len(text) + [1]]
-    said = int(logits(ids, positions).argmax())
-    return logits([*ids, said], [[*positions[0], 1], [*positions[1], 2]])
+    ids, position_ids = [*text, 5], [[*range(1, len(text) + 1), 1], [0] * len(text) + [1]]
+    said = int(logits(ids, position_ids).argmax())
+    return logits([*ids, said], [[*position_ids[0], 1], [*position_ids[1], 2]])
 
 
 def reading_nothing_new(logits, text, order):
@@ -340,7 +341,7 @@ def reading_nothing_new(logits, text, order):
 
 
 @pytest.mark.parametrize(("answer", "words"), [
-    (never_ending, "a position is 100: no text is so long here, and no blank. Is the last slot asked"),
+    (never_ending, "a position is 100: no text is so long here, and no blank. Is the last position asked"),
     (generated(table=lambda logits: logits.softmax(0)), "do softmax and argmax go over the vocabulary, the last axis"),
     (the_largest_of_the_table, r"is read, and the vocabulary ends with 29. Is the likeliest taken from one row"),
     (reading_nothing_new, "the model was asked 500 times, and no text takes so many. Does it read what it has said"),

@@ -39,12 +39,12 @@ def by_hand(text: list[int], way: str) -> tuple[list[int], float]:
     text, total = list(text), 0.0
     while MASK in text:
         table = alone(text)
-        slots = [slot for slot in range(len(text)) if text[slot] == MASK]
+        positions = [position for position in range(len(text)) if text[position] == MASK]
         if way != "all at once":
-            slots = [max(slots, key=lambda slot: float(table[slot].max()))]
-        for slot in slots:
-            text[slot] = int(table[slot].argmax())
-            total += float(table[slot].max())
+            positions = [max(positions, key=lambda position: float(table[position].max()))]
+        for position in positions:
+            text[position] = int(table[position].argmax())
+            total += float(table[position].max())
     return text, total
 
 
@@ -77,10 +77,10 @@ def test_a_guess_is_the_best_of_all_lengths_by_brute_force(way: str) -> None:
         for guess in tried:
             shown = guessing.with_masks(text, guess.lengths, MASK)
             words, total = by_hand(shown, way)
-            hidden = [slot for slot, token in enumerate(shown) if token == MASK]
-            pseudo = [float(alone([*words[:slot], MASK, *words[slot + 1:]])[slot, words[slot]])
-                      for slot in range(len(words))]
-            blanks = [pseudo[slot] for slot in hidden]
+            hidden = [position for position, token in enumerate(shown) if token == MASK]
+            pseudo = [float(alone([*words[:position], MASK, *words[position + 1:]])[position, words[position]])
+                      for position in range(len(words))]
+            blanks = [pseudo[position] for position in hidden]
             found[guess.lengths] = (guessing.cut(text, words, guess.lengths, MASK), {
                 "as filled, sum": total, "as filled, mean": total / len(hidden),
                 "blanks, sum": sum(blanks), "blanks, mean": sum(blanks) / len(blanks),
@@ -111,8 +111,8 @@ def test_a_bert_is_asked_as_it_was_trained() -> None:
     model = BERTPretraining(BERTConfig(60, 16, 1, 16, 2, 32, dropout=0.0, attention_dropout=0.0)).eval()
     found = guessing.bert_says(model, vocab)(torch.tensor([[40, MASK, 42], [MASK, MASK, 50]]))
     for text, table in zip(([40, 41, 42], [41, 41, 50]), found, strict=True):
-        slots = [slot + 1 for slot, token in enumerate(text) if token == 41]
-        example = masked(text, vocab=vocab, rng=Random(0), select=slots, corrupt=always_mask)
+        positions = [position + 1 for position, token in enumerate(text) if token == 41]
+        example = masked(text, vocab=vocab, rng=Random(0), select=positions, corrupt=always_mask)
         logits = model(Batch.of([example], pad=0))[0, 1:-1, sorted(vocab.words)]
         torch.testing.assert_close(table[:, sorted(vocab.words)], logits.log_softmax(-1), rtol=0, atol=1e-5)
         assert bool((table[:, sorted(vocab.special)] == float("-inf")).all())

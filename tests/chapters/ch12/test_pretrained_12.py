@@ -11,7 +11,7 @@ from plmlab.example import IGNORE, Batch, PairBatch
 from plmlab.recipes import Parts
 from plmlab.recipes.study import Run
 from plmlab.text.vocabulary import Vocabulary
-from plmlab.world.datasets.tokenizer import bilingual_spelling
+from plmlab.world.datasets.tokenizer import bilingual_tokenizer
 from studies.ch12 import pretrained
 
 VOCAB = Vocabulary(60)
@@ -45,7 +45,7 @@ def test_tokens_are_counted_without_padding(monkeypatch: pytest.MonkeyPatch) -> 
     """One update of the encoder-decoder: both sides."""
     monkeypatch.setattr(pretrained, "ARMS", {"it": pretrained.ARMS["encoder-decoder"]._replace(updates=1)})
     batches = [pretrained.texts("it", 0)(step) for step in range(4)]
-    pad = bilingual_spelling().vocab.need("pad")
+    pad = bilingual_tokenizer().vocab.need("pad")
     assert all(isinstance(batch, PairBatch) for batch in batches)
     count = sum(int((side.tokens != pad).sum()) for batch in batches
                 for side in (batch.source, batch.target))  # type: ignore[union-attr]

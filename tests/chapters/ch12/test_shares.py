@@ -52,17 +52,17 @@ def test_floors_are_those_of_the_examples_that_are_judged() -> None:
     floors = shares.floors()
     assert floors["both directions"] < floors["right to left"] and floors["both directions"] < floors["left to right"]
     assert floors["both directions"] < floors["sequence to sequence"] < floors["left to right"]
-    small, spelling, nats, count = world.small(), small_writing.spelling(), 0.0, 0
-    mask = spelling.vocab.mask
+    small, tokenizer, nats, count = world.small(), small_writing.tokenizer(), 0.0, 0
+    mask = tokenizer.vocab.mask
     for batch, asked in shares.judged("both directions", "test"):
         count += asked
         for row, targets_of in zip(batch.tokens.tolist(), batch.targets.tolist(), strict=True):
-            words = spelling.tokens([row[i] if t < 0 else t for i, t in enumerate(targets_of) if row[i] > 3 or t >= 0])
-            slots = [i - 1 for i, t in enumerate(targets_of) if t >= 0 and row[i] != t]
-            if slots:
-                found = small.posterior(words, slots, "test")
-                nats -= sum(float(torch.tensor(belief[words[slot]]).log())
-                            for slot, belief in zip(slots, found, strict=True))
+            words = tokenizer.tokens([row[i] if t < 0 else t for i, t in enumerate(targets_of) if row[i] > 3 or t >= 0])
+            positions = [i - 1 for i, t in enumerate(targets_of) if t >= 0 and row[i] != t]
+            if positions:
+                found = small.posterior(words, positions, "test")
+                nats -= sum(float(torch.tensor(belief[words[position]]).log())
+                            for position, belief in zip(positions, found, strict=True))
     assert mask == 4 and floors["both directions"] == pytest.approx(nats / count, abs=1e-5)
 
 
@@ -119,6 +119,6 @@ def test_ways_to_tune_are_told_by_their_budgets(parts: Parts, monkeypatch: pytes
 
 def test_each_way_is_written_with_as_it_was_tuned() -> None:
     for name, (make, write) in WAYS.items():
-        example = make([40, 41], [50, 51, 52, 53], vocab=small_writing.spelling().vocab, rng=Random(0))
-        hides = small_writing.spelling().vocab.mask in example.tokens.tolist()
+        example = make([40, 41], [50, 51, 52, 53], vocab=small_writing.tokenizer().vocab, rng=Random(0))
+        hides = small_writing.tokenizer().vocab.mask in example.tokens.tolist()
         assert (write is small_writing.in_place) == (not name.endswith("next words")) == hides

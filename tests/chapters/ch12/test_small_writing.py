@@ -12,17 +12,17 @@ from plmlab.example import IGNORE, Batch
 from plmlab.world.datasets.passages import passages
 from studies.ch12 import translating
 
-VOCAB = small_writing.spelling().vocab
+VOCAB = small_writing.tokenizer().vocab
 SOURCE, TARGET = [40, 41, 42], [50, 51, 52, 53]
 
 
-def test_next_words_are_asked_at_the_slot_before() -> None:
+def test_next_words_are_asked_at_the_position_before() -> None:
     example = small_writing.next_words(SOURCE, TARGET, vocab=VOCAB, rng=Random(0))
-    asked = {slot: token for slot, token in enumerate(example.targets.tolist()) if token != IGNORE}
+    asked = {position: token for position, token in enumerate(example.targets.tolist()) if token != IGNORE}
     assert asked == {4: 50, 5: 51, 6: 52, 7: 53, 8: VOCAB.sep}
     assert example.tokens.tolist() == [VOCAB.cls, *SOURCE, VOCAB.sep, *TARGET, VOCAB.sep]
     looks = example.visible.dense()
-    assert all(not looks[slot, slot + 1] for slot in asked), "no slot sees what it must say"
+    assert all(not looks[position, position + 1] for position in asked), "no position sees what it must say"
 
 
 @torch.no_grad()
@@ -32,7 +32,7 @@ def test_masks_behind_say_what_a_mask_at_the_end_says() -> None:
     example = small_writing.masks_behind(SOURCE, TARGET, vocab=VOCAB, rng=Random(0))
     text = len(SOURCE) + len(TARGET) + 3
     assert example.targets.tolist() == [IGNORE] * text + [*TARGET, VOCAB.sep]
-    assert example.positions[0].tolist() == [*range(text), *range(len(SOURCE) + 2, text)]
+    assert example.position_ids[0].tolist() == [*range(text), *range(len(SOURCE) + 2, text)]
     logits = model(Batch.of([example], pad=0))[0]
     for said in range(len(TARGET) + 1):
         cut = small_writing.next_words(SOURCE, [*TARGET[:said], VOCAB.mask], vocab=VOCAB, rng=Random(0))
@@ -58,21 +58,21 @@ def test_every_word_of_the_passages_has_an_id_and_fits() -> None:
     for one in islice(passages(world.small(), "train", Random(1), small_writing.WORDS), 300):
         assert len(one.english) + len(one.chinese) + 3 <= shares.TIME and len(one.chinese) < small_writing.LONGEST
         assert all(word in small_writing.ids() for word in (*one.english, *one.chinese))
-        encoded = small_writing.spelling().encode(" ".join(one.english), plain=True)
+        encoded = small_writing.tokenizer().encode(" ".join(one.english), plain=True)
         assert encoded == [small_writing.ids()[word] for word in one.english]
 
 
 @torch.no_grad()
 def test_both_ways_write_the_likeliest_word_each_time() -> None:
     model, some = shares.new(3).eval(), [row[0] for row in small_writing.rows("train", Random(2), 3)]
-    for write, slot_of in ((small_writing.in_place, 0), (small_writing.at_the_last, -1)):
+    for write, position_of in ((small_writing.in_place, 0), (small_writing.at_the_last, -1)):
         for source, text in zip(some, write(model, some), strict=True):
             said: list[int] = []
             for _ in range(3):
                 behind = [*said, VOCAB.mask] if write is small_writing.in_place else said
-                slot = len(source) + 2 + len(said) + slot_of
+                position = len(source) + 2 + len(said) + position_of
                 example = small_writing.next_words(source, behind, vocab=VOCAB, rng=Random(0))
-                logits = model(Batch.of([example], pad=0))[0, slot].clone()
+                logits = model(Batch.of([example], pad=0))[0, position].clone()
                 if write is small_writing.in_place:
                     special = [token for token in VOCAB.special if token != VOCAB.sep]
                     logits[special] = -torch.inf
@@ -85,7 +85,7 @@ def test_both_ways_write_the_likeliest_word_each_time() -> None:
 
 
 def test_what_is_right_is_right_to_the_last_word() -> None:
-    some = small_writing.rows("test", Random("exam"), small_writing.EXAM)
+    some = small_writing.rows("test", Random("exam"), small_writing.TEST_SIZE)
     known = {tuple(source): tuple(target) for source, target in some}
 
     def half(_: object, sources: object) -> list[tuple[int, ...]]:

@@ -11,27 +11,27 @@ from plmlab.models.bert import BERT
 from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.recipes import Parts
 from plmlab.train import Diverged, History
-from plmlab.transfer import TASKS, development, exam, labelled
-from plmlab.world.datasets.tokenizer import bilingual_spelling, spelling
+from plmlab.transfer import TASKS, development, test_set, training_rows
+from plmlab.world.datasets.tokenizer import bilingual_tokenizer, world_tokenizer
 from studies.ch12 import pretrained, tuned
 
-VOCAB = spelling().vocab
+VOCAB = world_tokenizer().vocab
 
 
 def little() -> GPT2:
     """A GPT that is tuned in a second."""
     torch.manual_seed(0)
-    return GPT2(GPTConfig(len(bilingual_spelling()), 192, 1, 32, 2, dropout=0.0)).eval()
+    return GPT2(GPTConfig(len(bilingual_tokenizer()), 192, 1, 32, 2, dropout=0.0)).eval()
 
 
 def test_gpt_reads_a_sentence_or_two_and_is_asked_at_the_end() -> None:
-    one = labelled("one sentence", 0)[0]
+    one = training_rows("one sentence", 0)[0]
     read = tuned.read_by_gpt("one sentence", one)
-    assert spelling().tokens(read.tokens.tolist()) == ["[START]", *one.words, "[END]"]
+    assert world_tokenizer().tokens(read.tokens.tolist()) == ["[START]", *one.words, "[END]"]
     assert int(read.labels["class"]) == int(one.right)
-    pair = labelled("a pair", 0)[0]
+    pair = training_rows("a pair", 0)[0]
     read = tuned.read_by_gpt("a pair", pair)
-    assert spelling().tokens(read.tokens.tolist()) == ["[START]", *pair.first, "[SEP]", *pair.second, "[END]"]
+    assert world_tokenizer().tokens(read.tokens.tolist()) == ["[START]", *pair.first, "[SEP]", *pair.second, "[END]"]
     assert int(read.labels["class"]) == int(pair.same)
 
 
@@ -42,7 +42,7 @@ def test_gpt_is_scored_at_its_best_weights(task: str, monkeypatch: pytest.Monkey
     asked: list[Any] = []
     monkeypatch.setattr(tuned, "gpt_score", lambda model, task, rows: asked.append(rows) or len(asked) / 10)
     told = tuned.gpt_reached(little(), task, 1e-3, 0)
-    assert asked == [development(task, 0), development(task, 0), exam(task)]
+    assert asked == [development(task, 0), development(task, 0), test_set(task)]
     assert told == {"score": 0.3, "development": 0.2, "updates": 4}
 
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from plmlab.chapters.ch12 import blank_arms, blank_exam
+from plmlab.chapters.ch12 import blank_arms, blank_test_set
 from plmlab.chapters.ch12.blank_arms import PAPER
-from plmlab.chapters.ch12.blank_exam import Row
-from plmlab.recipes import Parts, spread
+from plmlab.chapters.ch12.blank_test_set import Row
+from plmlab.recipes import Parts, seed_summary
 from studies.ch12 import blank_fillers, guessing, unknown_length
 
 SLEEP = ("the", "boys", "sleep", ".")
@@ -21,11 +21,11 @@ def small_scale(toy_blanks: None, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_verdict_is_that_of_the_rules() -> None:
-    high, low, both = (spread(dict(enumerate(values))) for values in ((0.6, 0.7), (0.4, 0.5), (0.3, 0.9)))
+    high, low, both = (seed_summary(dict(enumerate(values))) for values in ((0.6, 0.7), (0.4, 0.5), (0.3, 0.9)))
     assert unknown_length.verdict(high, [low]) == "holds" and unknown_length.verdict(low, [high, low]) == "fails"
     assert unknown_length.verdict(high, [both, low]) == unknown_length.verdict(high, [high]) == (
         "does not show at this size"), "a guesser whose seeds are far apart is not beaten by its mean"
-    near = spread({0: 0.595})
+    near = seed_summary({0: 0.595})
     assert unknown_length.verdict(high, [near]) == unknown_length.verdict(near, [high]) == "does not show at this size"
 
 
@@ -34,7 +34,7 @@ def test_ways_are_chosen_by_development_rows() -> None:
         rights = {"told: a": told, "told: b": 0.5, "guessed: a": guessed}
         return {"development": {way: {"right": right, "chance": right if way == "guessed: a" else 1 - right}
                                 for way, right in rights.items()},
-                "exam": {"told: a": {"right": 1 - told}}}
+                "test_set": {"told: a": {"right": 1 - told}}}
     runs = {("BERT", 0): run(0.9, 0.1), ("BERT", 1): run(0.3, 0.1), ("other", 0): run(0.4, 0.0),
             ("other", 1): run(0.4, 0.3)}
     assert unknown_length.best_ways(runs) == {"told": ("BERT", "told: a"), "guessed": ("other", "guessed: a")}
@@ -43,25 +43,25 @@ def test_ways_are_chosen_by_development_rows() -> None:
 def test_readings_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two words are in sight and four fit: one or two are tried, each read once to fill and once to rank a word."""
     monkeypatch.setattr(unknown_length, "LONGEST", 4)
-    monkeypatch.setattr(blank_exam, "rows", lambda name: (ROW,))
+    monkeypatch.setattr(blank_test_set, "rows", lambda name: (ROW,))
     assert unknown_length.readings() == {"told": 2, "guessed": 2 * (1 + 2)}
 
 
 def test_both_are_put_to_the_exam(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = {"development": (ROW,), "exam": (ROW, TWO), "unread": (TWO,)}
+    rows = {"development": (ROW,), "test_set": (ROW, TWO), "unread": (TWO,)}
     for module, name, value in (
-            (blank_exam, "rows", rows.__getitem__), (unknown_length, "LONGEST", 8), (blank_arms, "LONGEST", 4)):
+            (blank_test_set, "rows", rows.__getitem__), (unknown_length, "LONGEST", 8), (blank_arms, "LONGEST", 4)):
         monkeypatch.setattr(module, name, value)
     told = unknown_length.measure(parts)
     assert set(told["arms"]) == {PAPER, "BERT", "BERT, whole spans"}
     assert set(told["filled"]) == set(unknown_length.ASKED)
-    exam = told["filled"]["exam"]
-    assert set(exam) == {"GLM, 1", "GLM, 2", "BERT, told", "BERT, guessed", "BERT, with lengths of training"}
-    assert exam["BERT, told"]["length"]["values"] == [1, 1], "who is told has every length"
+    test_set = told["filled"]["test_set"]
+    assert set(test_set) == {"GLM, 1", "GLM, 2", "BERT, told", "BERT, guessed", "BERT, with lengths of training"}
+    assert test_set["BERT, told"]["length"]["values"] == [1, 1], "who is told has every length"
     assert len(told["ways"]["BERT"]) == 2 * (1 + len(guessing.MEASURES) * (1 + len(unknown_length.WEIGHTS)))
-    name, way = exam["BERT, guessed"]["by"]
+    name, way = test_set["BERT, guessed"]["by"]
     again = unknown_length.bert_told(str(parts.folder), name, 1)
-    assert exam["BERT, guessed"]["right"]["values"][1] == again["exam"][way]["right"]
+    assert test_set["BERT, guessed"]["right"]["values"][1] == again["test_set"][way]["right"]
     assert told["verdict"] in ("holds", "fails", "does not show at this size")
-    assert set(told["exact"]) == set(told["baselines"]) == {"exam", "unread"}
-    assert exam["GLM, 2"]["readings"]["low"] >= 1
+    assert set(told["exact"]) == set(told["baselines"]) == {"test_set", "unread"}
+    assert test_set["GLM, 2"]["readings"]["low"] >= 1

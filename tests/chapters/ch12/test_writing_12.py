@@ -16,19 +16,19 @@ from plmlab.chapters.ch12.pretrained import NOTHING
 from plmlab.example import Batch, PairBatch
 from plmlab.models.bert import BERTPretraining
 from plmlab.models.unilm import UniLMPretraining
-from plmlab.objectives import always_mask, both_directions, masked, masked_target, sequence_to_sequence
+from plmlab.objectives import always_mask, both_directions, masked, masked_seq2seq_target, sequence_to_sequence
 from plmlab.recipes import Parts
 from plmlab.train import Diverged, History
-from plmlab.world.datasets.tokenizer import bilingual_spelling
+from plmlab.world.datasets.tokenizer import bilingual_tokenizer
 from studies.ch12 import manners, pretrained, writing
 
-VOCAB = bilingual_spelling().vocab
+VOCAB = bilingual_tokenizer().vocab
 
 
 def new(name: str) -> Any:
     """A model of an arm with random weights."""
     torch.manual_seed(0)
-    return manners.MANNERS[name].begin(pretrained.ARMS[name].network(len(bilingual_spelling()))).eval()
+    return manners.MANNERS[name].begin(pretrained.ARMS[name].network(len(bilingual_tokenizer()))).eval()
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -53,28 +53,28 @@ def test_each_arm_has_its_manner() -> None:
 def test_no_row_of_an_exam_is_learned_from_or_chosen_by() -> None:
     for make in tasks.TASKS.values():
         task = make()
-        exam, chosen = set(task.exam), set(task.development)
-        assert not exam & chosen and not exam & set(task.train) and not chosen & set(task.train)
-        assert max(len(target) for _, target in (*task.train, *task.exam)) < manners.LONGEST
-        for source, target in (*task.train[:200], *task.exam):
+        test_set, chosen = set(task.test_set), set(task.development)
+        assert not test_set & chosen and not test_set & set(task.train) and not chosen & set(task.train)
+        assert max(len(target) for _, target in (*task.train, *task.test_set)) < manners.LONGEST
+        for source, target in (*task.train[:200], *task.test_set):
             assert VOCAB.unk not in (*source, *target)
             assert len(source) + len(target) + 3 <= pretrained.TIME
 
 
 def test_sentences_of_the_exam_stand_in_no_training_text_and_are_translated() -> None:
-    task, spelling, full = tasks.translation(), bilingual_spelling(), world.full()
-    assert (len(task.train), len(task.development), len(task.exam), task.read) == (8192, 100, 300, 0)
+    task, spelling, full = tasks.translation(), bilingual_tokenizer(), world.full()
+    assert (len(task.train), len(task.development), len(task.test_set), task.read) == (8192, 100, 300, 0)
     read = {tuple(words) for words in islice(full.text("train", 17), 20_000)}
     known = {pair.english: pair.chinese for pair in islice(full.translations("test", 77), 2000)}
-    for source, target in task.exam:
+    for source, target in task.test_set:
         words = tuple(spelling.tokens(source))
         assert words not in read and known[words] == tuple(spelling.tokens(target))
 
 
 def test_gists_are_of_read_articles_first_and_then_of_new_ones() -> None:
-    task, spelling = tasks.gist(), bilingual_spelling()
+    task, spelling = tasks.gist(), bilingual_tokenizer()
     told = {article.words: article for article in world.full().corpora.articles("train").values()}
-    for place, (source, target) in enumerate(task.exam):
+    for place, (source, target) in enumerate(task.test_set):
         words = tuple(spelling.tokens(source))
         assert (words in told) == (place < task.read)
         if place < task.read:
@@ -83,10 +83,10 @@ def test_gists_are_of_read_articles_first_and_then_of_new_ones() -> None:
 
 
 def test_articles_to_learn_from_are_told_in_several_wordings_and_are_of_other_entities() -> None:
-    task, spelling, full = tasks.gist(), bilingual_spelling(), world.full()
+    task, spelling, full = tasks.gist(), bilingual_tokenizer(), world.full()
     told = full.corpora.articles("train")
     of = {article.words: entity for entity, article in told.items()}
-    others = {of[tuple(spelling.tokens(source))] for source, _ in (*task.development, *task.exam[:task.read])}
+    others = {of[tuple(spelling.tokens(source))] for source, _ in (*task.development, *task.test_set[:task.read])}
     learned = len(told) - len(others)
     assert len(task.train) == tasks.WORDINGS * learned and len(set(task.train)) > 0.9 * len(task.train)
     assert {of[tuple(spelling.tokens(source))] for source, _ in task.train[:learned]} == set(told) - others
@@ -100,7 +100,7 @@ def test_gpt_is_asked_for_the_target_alone() -> None:
 
 def test_a_bert_with_six_segments_reads_as_before() -> None:
     torch.manual_seed(0)
-    size = pretrained.bert(len(bilingual_spelling())).config
+    size = pretrained.bert(len(bilingual_tokenizer())).config
     bert = BERTPretraining(replace(size, activation="relu", eps=1e-5)).eval()
     torch.nn.init.normal_(bert.bert.embeddings.segment.weight)
     made = manners.with_unilm_segments(bert)
@@ -127,10 +127,10 @@ def test_what_is_written_is_the_likeliest_word_each_time(name: str) -> None:
             elif name == "encoder-decoder":
                 logits = model(PairBatch.of([sequence_to_sequence(source, said, vocab=VOCAB)], pad=0))[0, -1]
             else:
-                slot = len(source) + 2 + len(said)
-                example = masked_target(source, [*said, 99], vocab=VOCAB, rng=Random(0), select=[slot],
+                position = len(source) + 2 + len(said)
+                example = masked_seq2seq_target(source, [*said, 99], vocab=VOCAB, rng=Random(0), select=[position],
                                         corrupt=always_mask)
-                logits = model(Batch.of([example], pad=0))[0, slot].clone()
+                logits = model(Batch.of([example], pad=0))[0, position].clone()
                 logits[VOCAB.end] = logits[VOCAB.sep]
             (best, second), (word, _) = (top.tolist() for top in logits.masked_fill(~allowed, -torch.inf).topk(2))
             assert best - second > 1e-4, "no rounding makes another word the likeliest"
@@ -148,13 +148,13 @@ def test_what_is_judged() -> None:
 
 
 def test_the_first_sentences_of_an_article_are_often_its_gist() -> None:
-    exam = tasks.gist().exam
-    spelling, found = bilingual_spelling(), 0
-    for source, target in exam:
+    test_set = tasks.gist().test_set
+    spelling, found = bilingual_tokenizer(), 0
+    for source, target in test_set:
         text, gist = " ".join(spelling.tokens(source)), " ".join(spelling.tokens(target))
         sentences = [part + " ." for part in text.replace(" ?", " .").split(" .")]
         found += "".join(sentences[:2]).replace(" ", "") == gist.replace(" ", "")
-    assert tasks.baselines()["two"]["exact"] == pytest.approx(found / len(exam))
+    assert tasks.baselines()["two"]["exact"] == pytest.approx(found / len(test_set))
 
 
 def test_the_nearest_pair_by_hand() -> None:
@@ -206,7 +206,7 @@ def test_rates_are_chosen_by_the_development_rows_of_short_runs(parts: Parts, mo
 
 
 def test_the_encoder_decoder_and_the_others_are_of_a_size() -> None:
-    sizes = {name: sum(weight.numel() for weight in arm.network(len(bilingual_spelling())).parameters())
+    sizes = {name: sum(weight.numel() for weight in arm.network(len(bilingual_tokenizer())).parameters())
              for name, arm in pretrained.ARMS.items()}
     assert max(sizes.values()) / min(sizes.values()) < 1.06
     assert isinstance(new("UniLM"), UniLMPretraining)

@@ -9,7 +9,7 @@ import torch
 from plmlab.chapters.ch14.compared import BOTH
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.cogqa import CogQA
-from plmlab.world.datasets.tokenizer import spelling
+from plmlab.world.datasets.tokenizer import world_tokenizer
 from studies.ch14 import arms, bundled, learning
 
 
@@ -17,7 +17,7 @@ from studies.ch14 import arms, bundled, learning
 def test_it_goes_on_after_a_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[tuple[CogQA, float]] = []
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(learning, "pretrained", lambda: BERT(BERTConfig(len(spelling()), 192, 2, 16, 2, 32)))
+    monkeypatch.setattr(learning, "pretrained", lambda: BERT(BERTConfig(len(world_tokenizer()), 192, 2, 16, 2, 32)))
     monkeypatch.setattr(learning, "BATCH", 2)
     monkeypatch.setattr(arms, "UPDATES", 3)
     monkeypatch.setattr(bundled, "bundle", lambda model, device, seconds: made.append((model, seconds)))

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 import torch
 
-from plmlab.chapters.ch14 import exam, training
+from plmlab.chapters.ch14 import test_set, training
 from plmlab.chapters.ch14.answering import answered, growth
 from plmlab.chapters.ch14.compared import BOTH, GOLD, compared_questions, measured_by
 from plmlab.checkpoints import load
 from plmlab.models.cogqa import CogQA, SelfLoopCogQA
-from plmlab.models.one_pass_reader import OnePassReader
+from plmlab.models.single_pass_reader import SinglePassReader
 from plmlab.recipes import Parts
 from studies.ch14 import arms, compared, learning, on_wikipedia, recipe, surer
 from studies.ch14.deaf import Deaf
@@ -94,14 +94,14 @@ def test_an_arm_is_trained_kept_and_asked(name: str, tmp_path: Path, monkeypatch
     assert type(one) is type(arms.begun(name)) and not one.training
     for key, value in one.state_dict().items():
         torch.testing.assert_close(value, other.state_dict()[key])
-    question = exam.questions("test")["2 hops"][0]
+    question = test_set.questions("test")["2 hops"][0]
     outcome = arms.answer(name, one)(question, "test")
     assert 0 <= outcome.joint.f1 <= 1
 
 
 def test_arms_differ_in_what_they_say_and_nothing_else() -> None:
     assert [type(arms.begun(name)) for name in arms.COGQA] == [SelfLoopCogQA, CogQA, SelfLoopCogQA]
-    assert {type(arms.begun(name)) for name in arms.READERS} == {OnePassReader}
+    assert {type(arms.begun(name)) for name in arms.READERS} == {SinglePassReader}
     first, *others = (arms.begun(name).encoder.state_dict() for name in (*arms.COGQA, *arms.READERS))
     assert all(torch.equal(other[key], value) for other in others for key, value in first.items())
 
@@ -109,7 +109,7 @@ def test_arms_differ_in_what_they_say_and_nothing_else() -> None:
 def test_sure_hops_are_a_part_of_those_that_the_threshold_lets_through() -> None:
     model, _ = load("cogqa-world")
     told, fewer = training.pages("test"), 0
-    for question in exam.questions("test")["3 hops"][:12]:
+    for question in test_set.questions("test")["3 hops"][:12]:
         plain, same = (answered(model, told, question, *kind) for kind in ((), (surer.Surer,)))
         sure = answered(model, told, question, surer.Surer, least=0.1)
         assert plain == same and sure.read <= plain.read
@@ -130,7 +130,7 @@ def test_comparisons_are_told_by_what_is_compared() -> None:
 def test_without_messages_each_node_is_judged_by_itself() -> None:
     model, _ = load("cogqa-world")
     told, moved = training.pages("test"), 0
-    for question in exam.questions("test")["3 hops"][:6]:
+    for question in test_set.questions("test")["3 hops"][:6]:
         asked, silent = growth(model, told, question), growth(model, told, question, Deaf)
         state = asked.finished()
         alone = {node: float(model.reasoner(state.visits[node].semantics[None], torch.zeros(1, 1, dtype=torch.bool)))
@@ -141,6 +141,6 @@ def test_without_messages_each_node_is_judged_by_itself() -> None:
 
 
 def test_new_compositions_are_asked_nowhere_else() -> None:
-    known = {one.shape for kind in set(training.KINDS) for one in training.labelled(kind)}
-    for name, some in exam.new_compositions().items():
-        assert len(some) == 100 and all(exam.group(one) == name and one.shape not in known for one in some)
+    known = {one.shape for kind in set(training.KINDS) for one in training.training_rows(kind)}
+    for name, some in test_set.new_compositions().items():
+        assert len(some) == 100 and all(test_set.group(one) == name and one.shape not in known for one in some)

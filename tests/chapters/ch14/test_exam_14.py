@@ -4,36 +4,36 @@ from statistics import fmean
 
 import pytest
 
-from plmlab.chapters.ch14 import exam, training
+from plmlab.chapters.ch14 import test_set, training
 from plmlab.chapters.ch14.answering import Outcome, outcome, supporting
 from plmlab.chapters.ch14.gold_graphs import gold_graph
-from plmlab.models.cognitive_growth import Clue
+from plmlab.models.cogqa_search import Clue
 from studies.ch14 import outcomes
 
 
-@pytest.mark.parametrize("split", exam.SPLITS)
+@pytest.mark.parametrize("split", test_set.SPLITS)
 def test_groups_are_what_they_say(split: str) -> None:
-    for name, asked in exam.questions(split).items():
-        assert 60 <= len(asked) <= exam.SIZES[name] and len({one.words for one in asked}) == len(asked)
-        assert all(one.split == split and exam.group(one) == name for one in asked)
+    for name, asked in test_set.questions(split).items():
+        assert 60 <= len(asked) <= test_set.SIZES[name] and len({one.words for one in asked}) == len(asked)
+        assert all(one.split == split and test_set.group(one) == name for one in asked)
 
 
 def test_no_question_of_the_exam_was_learned_from() -> None:
-    known = {frozenset(one.facts) for kind in set(training.KINDS) for one in training.labelled(kind)}
-    asked = [one for split in exam.SPLITS for some in exam.questions(split).values() for one in some]
+    known = {frozenset(one.facts) for kind in set(training.KINDS) for one in training.training_rows(kind)}
+    asked = [one for split in test_set.SPLITS for some in test_set.questions(split).values() for one in some]
     assert len(asked) == 1590 and not known & {frozenset(one.facts) for one in asked}
 
 
 def test_supporting_sentences_are_the_clues_of_the_gold_graph() -> None:
     told = training.pages("test")
-    for some in exam.questions("test").values():
+    for some in test_set.questions("test").values():
         for question in some[:10]:
             clues = {Clue(*clue) for node in gold_graph(question, told).nodes.values() for clue in node.clues}
             assert supporting(question, told) == clues
 
 
 def test_means_by_hand() -> None:
-    told, question = training.pages("test"), exam.questions("test")["2 hops"][0]
+    told, question = training.pages("test"), test_set.questions("test")["2 hops"][0]
     right = supporting(question, told)
     perfect = outcome(question, told, " ".join(question.answer), right, 2)
     half = outcome(question, told, " ".join(question.answer), {next(iter(right))}, 1)

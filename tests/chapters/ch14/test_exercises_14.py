@@ -42,9 +42,9 @@ def test_the_loss_is_the_cross_entropy_with_soft_targets(targets: list[int], gol
 def test_the_loss_is_what_cogqa_learns_by() -> None:
     logits, targets = drawn(5, 4, 7), [[1, 4], [6], [], [2, 3, 5]]
     pointers = torch.zeros(7, 4, dtype=torch.long)
-    for column, slots in enumerate(targets):
-        pointers[slots or [0], column] = 1
-    mine = [right.pointing_loss(row, slots) for row, slots in zip(logits, targets, strict=True)]
+    for column, positions in enumerate(targets):
+        pointers[positions or [0], column] = 1
+    mine = [right.pointing_loss(row, positions) for row, positions in zip(logits, targets, strict=True)]
     torch.testing.assert_close(torch.stack(mine), pointing(logits.T[None], pointers[None]))
 
 
@@ -56,8 +56,10 @@ def test_spans_by_brute_force(seed: int) -> None:
     for start, size in product(range(14), range(1, longest + 1)):
         if start + size <= 14:
             best[start] = max(best.get(start, (-9e9, 0)), (float(ends[start + size - 1]), start + size))
-    ranked = sorted((slot for slot in best if starts[slot] > starts[0]), key=lambda slot: float(starts[slot]))[::-1]
-    assert right.pointed_spans(starts, ends, most, longest) == [(slot, best[slot][1]) for slot in ranked[:most]]
+    ranked = sorted((position for position in best if starts[position] > starts[0]),
+                    key=lambda position: float(starts[position]))[::-1]
+    assert right.pointed_spans(starts, ends, most, longest) == [(position, best[position][1])
+                                                                for position in ranked[:most]]
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -172,7 +174,7 @@ def by_topk(most=lambda most, starts: min(most, len(starts)), above=torch.gt,
 
 
 def along_the_text(best=float("-inf")):
-    """Slot by slot, in plain Python; sorted in the end."""
+    """Position by position, in plain Python; sorted in the end."""
     def answer(starts, ends, most, longest):
         s, e, spans = starts.tolist(), ends.tolist(), []
         for i in range(1, len(s)):
@@ -188,8 +190,8 @@ def along_the_text(best=float("-inf")):
 
 def spans_with_numpy(starts, ends, most, longest):
     order = np.argsort(-starts.numpy())
-    order = [slot for slot in order if starts[slot] > starts[0]][:most]
-    return tuple((slot, slot + np.argmax(ends.numpy()[slot:slot + longest]) + 1) for slot in order)
+    order = [position for position in order if starts[position] > starts[0]][:most]
+    return tuple((position, position + np.argmax(ends.numpy()[position:position + longest]) + 1) for position in order)
 
 
 def starts_in_place(starts, ends, most, longest):

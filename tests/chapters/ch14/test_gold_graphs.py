@@ -13,9 +13,9 @@ from plmlab.chapters.ch14.gold_graphs import NEGATIVES, asked, example, gold_gra
 from plmlab.chapters.ch14.training import pages
 from plmlab.hf import minilm
 from plmlab.objectives.cognitive_graphs import CognitiveExample
-from plmlab.objectives.hops import Span
+from plmlab.objectives.cogqa_spans import Span
 from plmlab.text import Tokenizer
-from plmlab.world.datasets.tokenizer import ids, spelling
+from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 from plmlab.world.questions.bank import Question
 from plmlab.world.questions.cognitive_graph import ANSWER
 
@@ -29,12 +29,12 @@ def questions(split: str, count: int = 12) -> Iterator[Question]:
 
 
 def made(question: Question, seed: int = 0) -> CognitiveExample:
-    return example(question, pages(question.split), spelling().vocab, TIME, Random(seed))
+    return example(question, pages(question.split), world_tokenizer().vocab, TIME, Random(seed))
 
 
 @cache
 def tokenizer(name: str) -> Tokenizer:
-    return minilm()[1] if name == "pieces" else spelling()
+    return minilm()[1] if name == "pieces" else world_tokenizer()
 
 
 @pytest.mark.parametrize("tokens", ["words", "pieces"])
@@ -109,7 +109,7 @@ def test_negatives_stand_beside_the_gold_graph(split: str) -> None:
 
 
 def test_spans_stand_at_their_words_also_behind_clues() -> None:
-    vocab = spelling().vocab
+    vocab = world_tokenizer().vocab
     for question in questions("train"):
         graph, found = gold_graph(question, pages("train")), made(question)
         for node, read in zip(graph.nodes.values(), found.nodes, strict=False):
@@ -117,7 +117,7 @@ def test_spans_stand_at_their_words_also_behind_clues() -> None:
             for column in (0, 2):
                 starts, ends = ((read.labels["pointers"][:, column + i] == 1).nonzero().flatten().tolist()
                                 for i in (0, 1))
-                pointed |= {" ".join(spelling().tokens(read.tokens[a:b + 1].tolist()))
+                pointed |= {" ".join(world_tokenizer().tokens(read.tokens[a:b + 1].tolist()))
                             for a, b in zip(starts, ends, strict=True) if a}
             leads_to = {name for source, name in graph.edges if source == node.name}
             assert pointed == leads_to

@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 
 from plmlab.chapters.ch14.exercises_growth import PATIENCE, Finding, LittleSystem1, grown_edges
-from plmlab.draws import below
+from plmlab.draws import randint
 from plmlab.example import Batch
 from plmlab.exercises import case
 from plmlab.models.bert import BERT, BERTConfig
-from plmlab.models.cognitive_growth import Growth
 from plmlab.models.cogqa import CogQA, CogQAConfig
+from plmlab.models.cogqa_search import CogQASearch
 from plmlab.models.registry import ModelSpec
 from plmlab.text.words import word_tokenizer
 
@@ -41,14 +41,14 @@ def little_world(seed: int) -> LittleSystem1:
     for node in NODES:
         pages[node] = [Finding(VALUES[0], f"{node}0", answer=True)]
         for number in range(1, 5):
-            target = (NODES + VALUES[1:])[below(rng, 11)]
+            target = (NODES + VALUES[1:])[randint(rng, 11)]
             if target not in {node, *(one.target for one in pages[node])}:
-                needs = "" if rng.random() < 0.5 else CLUES[below(rng, len(CLUES))]
+                needs = "" if rng.random() < 0.5 else CLUES[randint(rng, len(CLUES))]
                 pages[node].append(Finding(target, f"{node}{number}", target in VALUES, needs))
     # of the clues that are needed, those that can come to the page at all
     for node in NODES:
         arriving = [one.clue for page in pages.values() for one in page if one.target == node]
-        pages[node] = [one._replace(needs=arriving[below(rng, len(arriving))] if one.needs and arriving else "")
+        pages[node] = [one._replace(needs=arriving[randint(rng, len(arriving))] if one.needs and arriving else "")
                        for one in pages[node]]
     return LittleSystem1(pages, fits=99)
 
@@ -127,8 +127,8 @@ class WorldReader(CogQA):
             pointed = {target for found in self.world(title, clues) for target, _ in found}
             for number, one in enumerate(self.world.pages[title]):
                 if one.target in pointed:
-                    slot = first + 2 + 2 * number
-                    logits[row, slot, 2 * one.answer:2 * one.answer + 2] = 9 - 0.1 * number
+                    position = first + 2 + 2 * number
+                    logits[row, position, 2 * one.answer:2 * one.answer + 2] = 9 - 0.1 * number
         return logits, torch.zeros(len(logits), 4)
 
 
@@ -136,8 +136,8 @@ class WorldReader(CogQA):
 def test_the_edges_are_those_that_plmlabs_growth_finds(seed: int) -> None:
     """It reads a whole frontier at once, and answers too; which edges there are in the end does not depend on that."""
     world = little_world(seed)
-    asked = Growth(WorldReader(world), WorldPages(world), WORDS.vocab, WORDS.encode("A B", plain=True), "special",
-                   most_hops=9, most_answers=9, most_nodes=99)
+    asked = CogQASearch(WorldReader(world), WorldPages(world), WORDS.vocab, WORDS.encode("A B", plain=True), "special",
+                   max_hops=9, max_answers=9, max_nodes=99)
     assert {*asked.finished().graph.edges} == {*grown_edges(world, ["A", "B"], 99)}
 
 

@@ -4,16 +4,16 @@ from random import Random
 
 import pytest
 
-from plmlab.chapters.ch14 import exam, one_pass
+from plmlab.chapters.ch14 import one_pass, test_set
 from plmlab.chapters.ch14.answering import supporting
 from plmlab.chapters.ch14.training import pages
 from plmlab.example import IGNORE
-from plmlab.models.cognitive_growth import Clue
+from plmlab.models.cogqa_search import Clue
 from plmlab.world.questions.bank import Question
 from studies.ch14 import readers
 
 TIME = 192
-ASKED = [question for group in exam.SIZES for question in exam.questions("test")[group][:40]]
+ASKED = [question for group in test_set.SIZES for question in test_set.questions("test")[group][:40]]
 
 
 def words(question: Question, text: one_pass.Text) -> list[str]:
@@ -59,7 +59,7 @@ def test_top_pages_begin_with_those_that_the_question_names() -> None:
 
 def test_the_answer_is_where_it_is_told_though_its_words_stand_elsewhere_too() -> None:
     told, found = pages("test"), 0
-    for question in exam.questions("test")["2 hops"]:
+    for question in test_set.questions("test")["2 hops"]:
         text = readers.gold_text(question, "test", TIME, Random(0))
         sentence, _, _ = one_pass.place(question, told, text)
         last = question.evidence[-1]

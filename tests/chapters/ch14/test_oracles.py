@@ -4,23 +4,24 @@
 import pytest
 import torch
 
-from plmlab.chapters.ch14 import exam
+from plmlab.chapters.ch14 import test_set
 from plmlab.chapters.ch14.answering import growth
 from plmlab.chapters.ch14.gold_graphs import gold_graph
 from plmlab.chapters.ch14.training import pages
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.cogqa import CogQA
-from plmlab.world.datasets.tokenizer import spelling
+from plmlab.world.datasets.tokenizer import world_tokenizer
 from studies.ch14.oracles import Led
 
-ASKED = exam.questions("test")["3 hops"][:4] + exam.questions("test")["2 hops"][:4]
+ASKED = test_set.questions("test")["3 hops"][:4] + test_set.questions("test")["2 hops"][:4]
 
 
 @pytest.fixture(scope="module")
 def model() -> CogQA:
     """One that points at [CLS] alone: it follows nothing."""
     torch.manual_seed(0)
-    made = CogQA.on(BERT(BERTConfig(len(spelling()), 192, 2, 16, 2, 32, dropout=0.0, attention_dropout=0.0))).eval()
+    made = CogQA.from_pretrained(BERT(BERTConfig(len(world_tokenizer()), 192, 2, 16, 2, 32, dropout=0.0,
+                                                 attention_dropout=0.0))).eval()
     with torch.no_grad():
         made.output.weight.zero_()
         made.output.bias.zero_()

@@ -7,7 +7,7 @@ from plmlab.chapters.ch14.wikipedia_exam import pieces
 from plmlab.hf import minilm
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.cogqa import CogQA, SelfLoopCogQA
-from plmlab.world.datasets.tokenizer import spelling
+from plmlab.world.datasets.tokenizer import world_tokenizer
 from studies.ch14 import learning, real_text
 from studies.ch14.real_text import learned, on_minilm
 
@@ -28,7 +28,7 @@ def test_the_same_questions_in_other_tokens() -> None:
     vocab = pieces().vocab
     assert {vocab.need("cls")} == set(others.reading.tokens[:, 0].tolist())
     for ours, theirs in zip(words.reading.tokens.tolist(), others.reading.tokens.tolist(), strict=True):
-        said = spelling().decode([one for one in ours if one not in spelling().vocab.special])
+        said = world_tokenizer().decode([one for one in ours if one not in world_tokenizer().vocab.special])
         read = pieces().decode([one for one in theirs if one not in vocab.special])
         assert read == said.lower().replace("é", "e")
     for column in range(4):

@@ -1,6 +1,6 @@
 """What the ranking by shared words answers."""
 
-from plmlab.chapters.ch14 import exam
+from plmlab.chapters.ch14 import test_set
 from plmlab.chapters.ch14.retrieved import spelled
 from plmlab.chapters.ch14.training import pages
 from studies.ch14.ranking import Ranking
@@ -13,13 +13,13 @@ def test_words_are_compared_without_case_articles_and_punctuation() -> None:
 
 
 def test_a_page_is_found_by_its_own_first_sentence() -> None:
-    for question in exam.questions("test")["one hop"][:10]:
+    for question in test_set.questions("test")["one hop"][:10]:
         ranked = SEARCH.titles(question, 3)
         assert len(ranked) == len(set(ranked)) == 3 and set(ranked) <= set(SEARCH.pages.keys)
 
 
 def test_sentences_that_share_more_rare_words_come_first() -> None:
-    question = next(one for one in exam.questions("test")["one hop"])
+    question = next(one for one in test_set.questions("test")["one hop"])
     shared = [set(spelled(question.words)) & set(spelled(clue.title.split()) + spelled(
         SEARCH.pages.article(SEARCH.pages.keys[clue.title]).sentences[clue.sentence].words))
         for clue in SEARCH.sentences(question, 5)]
@@ -27,7 +27,7 @@ def test_sentences_that_share_more_rare_words_come_first() -> None:
 
 
 def test_answers_are_of_their_kind() -> None:
-    asked = exam.questions("test")
+    asked = test_set.questions("test")
     assert {SEARCH.answer(one) for one in asked["yes-no"][:5]} == {"yes"}
     for one in asked["either-or"][:10]:
         assert SEARCH.answer(one) in SEARCH.pages.named(SEARCH.pages.ids(one.words))

@@ -9,13 +9,14 @@ from plmlab.chapters.ch14 import training
 from plmlab.chapters.ch14.answering import answered
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.cogqa import CogQA
-from plmlab.world.datasets.tokenizer import spelling
+from plmlab.world.datasets.tokenizer import world_tokenizer
 from studies.ch14 import learning
 
 
 @pytest.mark.parametrize("kind", sorted(set(training.KINDS)))
 def test_no_question_to_choose_by_is_learned_from(kind: str) -> None:
-    known, kept = ([(one.words, one.facts) for one in some(kind)] for some in (training.labelled, training.development))
+    known, kept = ([(one.words, one.facts) for one in some(kind)]
+                   for some in (training.training_rows, training.development))
     assert len(kept) == training.DEVELOPMENT and len(known) > 1000
     assert not set(kept) & set(known)
     if kind == "comparison":
@@ -39,21 +40,23 @@ def test_a_step_has_always_the_same_batch() -> None:
 def test_without_clues_the_same_questions_are_read_without_them() -> None:
     told, bare = learning.batches(3, 192)(0), learning.batches(3, 192, clues=False)(0)
     assert torch.equal(told.edges, bare.edges) and torch.equal(told.question, bare.question)
-    sep = spelling().vocab.need("sep")
+    sep = world_tokenizer().vocab.need("sep")
     assert bool((bare.reading.tokens == sep).sum(1).le(2).all())
     assert bool((told.reading.tokens == sep).sum(1).gt(2).any())
     start = ~told.edges.any(0)
-    assert torch.equal(told.reading.looked_at[start].sum(1), bare.reading.looked_at[start].sum(1))
+    assert torch.equal(told.reading.padding_mask[start].sum(1), bare.reading.padding_mask[start].sum(1))
 
 
 @pytest.mark.usefixtures("one_thread")
 def test_both_systems_learn_a_few_questions(monkeypatch: pytest.MonkeyPatch) -> None:
     """By heart, end to end: the graph that grows by what was learned gives their answers and their sentences."""
-    few = {kind: training.labelled(kind)[:count] for kind, count in (("bridge", 1), ("one-hop", 1), ("comparison", 2))}
+    few = {kind: training.training_rows(kind)[:count] for kind,
+           count in (("bridge", 1), ("one-hop", 1), ("comparison", 2))}
     monkeypatch.setattr(learning, "labelled", few.__getitem__)
     monkeypatch.setattr(learning, "BATCH", 4)
     torch.manual_seed(0)
-    model = CogQA.on(BERT(BERTConfig(len(spelling()), 192, 1, 32, 2, 64, dropout=0.0, attention_dropout=0.0)))
+    model = CogQA.from_pretrained(BERT(BERTConfig(len(world_tokenizer()), 192, 1, 32, 2, 64, dropout=0.0,
+                                                  attention_dropout=0.0)))
     learning.learn(model, 60, 1e-2, 0, show=False)
     told = training.pages("train")
     found = [answered(model, told, one) for some in few.values() for one in some]

@@ -6,11 +6,11 @@ import pytest
 
 from plmlab.chapters.ch14 import verdicts
 from plmlab.chapters.ch14.compared import BOTH, TOP
-from plmlab.recipes import spread
+from plmlab.recipes import seed_summary
 
 
 def told(*values: float) -> dict[str, Any]:
-    return spread(dict(enumerate(values)))
+    return seed_summary(dict(enumerate(values)))
 
 
 def record(ours: list[float], theirs: list[float]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from plmlab.example import Batch
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.cogqa import CogQA, CogQAConfig, SelfLoopCogQA
 from plmlab.models.registry import ModelSpec
-from plmlab.objectives.hops import fitted
+from plmlab.objectives.cogqa_spans import fit_to_length
 from plmlab.retrieval.wikipedia_questions import RealQuestion, Step, questions
 from plmlab.text import articles
 from plmlab.text.wikipedia_links import link_graph
@@ -69,7 +69,7 @@ def test_all_of_it_is_read(question: RealQuestion) -> None:
     ids = pages().ids(question.text.split())
     for name, node in gold(question, pages()).nodes.items():
         clues = [pages().sentences(title)[number] for title, number in node.clues]
-        read = fitted(ids, clues, pages().sentences(name), POSITIONS)
+        read = fit_to_length(ids, clues, pages().sentences(name), POSITIONS)
         assert len(read.clues) == len(clues)
         for step in question.steps:
             if step.page == name:
@@ -147,5 +147,5 @@ def test_one_that_knows_it_all_has_full_marks(known: list[dict]) -> None:
 
 def test_one_that_has_learned_nothing_has_few() -> None:
     torch.manual_seed(0)
-    rows = answered_wikipedia(CogQA(CogQAConfig(small())).eval(), most_nodes=3)
+    rows = answered_wikipedia(CogQA(CogQAConfig(small())).eval(), max_nodes=3)
     assert len(rows) == len(questions()) and sum(row["joint"]["exact"] for row in rows) < 3

@@ -5,18 +5,18 @@ from itertools import islice
 
 import pytest
 
-from plmlab.chapters.ch16.corpora import DEVELOPMENT, EXAM, LONGEST, SEEDS, TRAINING, Corpus, corpus, known_seeds
-from plmlab.world.datasets.tokenizer import ids, spelling
+from plmlab.chapters.ch16.corpora import DEVELOPMENT, LONGEST, SEEDS, TEST_WORLDS, TRAINING, Corpus, corpus, known_seeds
+from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 
 
 @pytest.fixture(scope="module")
 def told() -> Corpus:
-    return corpus(EXAM[0])
+    return corpus(TEST_WORLDS[0])
 
 
 def test_the_seeds_are_the_first_whose_words_are_known() -> None:
     assert list(islice(known_seeds(), 2)) == [*SEEDS[:2]] == [1, 3], "the words of world 2 are not"
-    assert {*EXAM} | {DEVELOPMENT} | {*TRAINING} == {*SEEDS} and len({*SEEDS}) == len(EXAM) + 1 + len(TRAINING)
+    assert {*TEST_WORLDS} | {DEVELOPMENT} | {*TRAINING} == {*SEEDS} and len({*SEEDS}) == len(TEST_WORLDS) + 1 + len(TRAINING)
 
 
 def test_blocks_hold_every_sentence_once_and_are_not_too_long(told: Corpus) -> None:
@@ -36,7 +36,7 @@ def test_who_tells_a_fact_states_it_and_nobody_else_does(told: Corpus) -> None:
 
 
 def test_statements_are_filled_in_from_elsewhere(told: Corpus) -> None:
-    vocab = spelling().vocab
+    vocab = world_tokenizer().vocab
     assert {one.cloze.split for one in told.statements} == {"train", "test"}
     assert len(told.quoted) > 40 and all(one.source not in one.tell for one in told.quoted)
     for one in told.statements:
@@ -49,6 +49,6 @@ def test_statements_are_filled_in_from_elsewhere(told: Corpus) -> None:
 def test_worlds_share_words_and_names_and_disagree_on_facts() -> None:
     """Where two worlds have a year, a town or an owner for the same name, they hardly ever have the same."""
     one, other = ({(fact.subject, fact.relation): fact.object for fact in corpus(seed).world.facts.triples}
-                  for seed in EXAM[:2])
+                  for seed in TEST_WORLDS[:2])
     common = {*one} & {*other}
     assert len(common) >= 10 and sum(one[key] == other[key] for key in common) <= len(common) / 4

@@ -4,13 +4,13 @@ from random import Random
 
 import pytest
 
-from plmlab.chapters.ch16.corpora import EXAM, Statement, corpus
+from plmlab.chapters.ch16.corpora import TEST_WORLDS, Statement, corpus
 from plmlab.chapters.ch16.editing import KINDS, edit
 from plmlab.checkpoints import load
 from plmlab.world.datasets.tokenizer import ids
 from studies.ch16.edited import edits, followed, shares
 
-TOLD = corpus(EXAM[0])
+TOLD = corpus(TEST_WORLDS[0])
 
 
 def born(name: str) -> Statement:
@@ -46,7 +46,7 @@ def test_where_the_text_does_not_say_it_nothing_can_be_edited() -> None:
 
 
 def test_one_of_several() -> None:
-    some = edits(EXAM[0], tuple(TOLD.statements[:300]), everywhere=False)
+    some = edits(TEST_WORLDS[0], tuple(TOLD.statements[:300]), everywhere=False)
     assert len(some) > 20
     for statement, made in some:
         assert len(statement.tell) > 1 and len(made.blocks) == 1 and set(made.blocks) <= statement.tell
@@ -55,7 +55,7 @@ def test_one_of_several() -> None:
 def test_every_answer_that_was_right_has_one_fate_and_most_follow() -> None:
     model, _ = load("realm-world")
     some = tuple(TOLD.statements[:100])
-    told = followed(model, EXAM[0], some, everywhere=True)
-    assert told["asked"] == len(edits(EXAM[0], some, True)) > told["right"] > 8
+    told = followed(model, TEST_WORLDS[0], some, everywhere=True)
+    assert told["asked"] == len(edits(TEST_WORLDS[0], some, True)) > told["right"] > 8
     assert sum(told[kind] for kind in KINDS) == told["right"] and told["follows"] > told["right"] / 3
     assert sum(shares(told)[kind] for kind in KINDS) == pytest.approx(1)

@@ -7,15 +7,15 @@ import pytest
 import torch
 from tiny_realm import scattered, tiny
 
-from plmlab.chapters.ch16.corpora import EXAM, TRAINING, corpus
+from plmlab.chapters.ch16.corpora import TEST_WORLDS, TRAINING, corpus
 from plmlab.chapters.ch16.training import among
-from plmlab.models.open_realm import FoundAnswer, OpenREALM
-from plmlab.objectives.open_questions import QuestionBatch
+from plmlab.models.realm_open_qa import FoundAnswer, REALMForOpenQA
+from plmlab.objectives.open_domain_qa import QuestionBatch
 from plmlab.recipes import Parts
-from plmlab.world.datasets.tokenizer import spelling
+from plmlab.world.datasets.tokenizer import world_tokenizer
 from studies.ch16 import open_domain
 
-WORLD = EXAM[0]
+WORLD = TEST_WORLDS[0]
 
 
 def same(one: torch.nn.Module, other: torch.nn.Module) -> bool:
@@ -44,38 +44,38 @@ def test_an_answer_stands_where_its_tokens_do_side_by_side() -> None:
 def test_questions_come_from_training_worlds_with_their_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(open_domain, "TRAINING", TRAINING[:1])
     pretrained = tiny(0)
-    batch = open_domain.Asked(OpenREALM.on(pretrained), pretrained, 0)(3)
+    batch = open_domain.Asked(REALMForOpenQA.from_pretrained(pretrained), pretrained, 0)(3)
     texts = {open_domain.spelled(one.words) for one in open_domain.questions(TRAINING[0])}
     asked = [tuple(row[row != 0].tolist()[1:-1]) for row in batch.queries.tokens]
     assert len(asked) == open_domain.BATCH and {*asked} <= texts
     bodies = {told.text for told in corpus(TRAINING[0]).blocks}
     for tokens, segments in zip(batch.readings.tokens, batch.readings.segments, strict=True):
-        assert " ".join(spelling().tokens(tokens[segments == 1][:-1].tolist())) in bodies
+        assert " ".join(world_tokenizer().tokens(tokens[segments == 1][:-1].tolist())) in bodies
 
 
 def test_the_exam_counts_what_is_right_to_the_word(monkeypatch: pytest.MonkeyPatch) -> None:
     pretrained = scattered()
-    model = OpenREALM.on(pretrained).eval()
+    model = REALMForOpenQA.from_pretrained(pretrained).eval()
     told = open_domain.questions(WORLD)[:20]
     monkeypatch.setattr(open_domain, "questions", lambda world: told)
     answers = {open_domain.spelled(one.words): open_domain.spelled(one.answer) for one in told}
 
-    def said(model: OpenREALM, batch: QuestionBatch, wrong: tuple[int, ...] = ()) -> list[list[FoundAnswer]]:
+    def said(model: REALMForOpenQA, batch: QuestionBatch, wrong: tuple[int, ...] = ()) -> list[list[FoundAnswer]]:
         return [[FoundAnswer((*answers[tuple(row[row != 0].tolist()[1:-1])], *wrong), 0.5)]
                 for row in batch.queries.tokens]
 
-    monkeypatch.setattr(OpenREALM, "best", said)
-    first = open_domain.exam(model, pretrained, (WORLD,))
+    monkeypatch.setattr(REALMForOpenQA, "best", said)
+    first = open_domain.test_set(model, pretrained, (WORLD,))
     assert first["right"] == 1
     documents, held = among(pretrained, WORLD).corpus, []
     for one in told:
-        found = model.looked_up(documents, [open_domain.spelled(one.words)]).readings.tokens.tolist()
+        found = model.retrieve(documents, [open_domain.spelled(one.words)]).readings.tokens.tolist()
         answer = open_domain.spelled(one.answer)
         held.append(any(row[place:place + len(answer)] == [*answer] for row in found
                         for place in range(len(one.words) + 2, len(row))))
     assert first["among four"] == sum(held) / len(held)
-    monkeypatch.setattr(OpenREALM, "best", lambda model, batch: said(model, batch, (9,)))
-    assert open_domain.exam(model, pretrained, (WORLD,))["right"] == 0
+    monkeypatch.setattr(REALMForOpenQA, "best", lambda model, batch: said(model, batch, (9,)))
+    assert open_domain.test_set(model, pretrained, (WORLD,))["right"] == 0
 
 
 BEST = dict(zip(open_domain.BEGINNINGS, (1.2e-3, 6e-4, 6e-4, 1.2e-3), strict=True))
@@ -92,7 +92,7 @@ class Told(Parts):
             return {"BM25": 0.5}
         _, name, pretraining, lr, seed = task
         assert pretraining == 0.25
-        return {"development": {"right": -abs(lr - BEST[name])}, "exam": {"among four": 1.0, "right": lr + seed}}
+        return {"development": {"right": -abs(lr - BEST[name])}, "test_set": {"among four": 1.0, "right": lr + seed}}
 
 
 def test_each_beginning_has_the_rate_that_is_best_for_it(tmp_path: Path) -> None:

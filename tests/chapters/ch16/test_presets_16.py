@@ -5,17 +5,17 @@ import pytest
 from plmlab.chapters.ch16 import presets
 from plmlab.chapters.ch16.corpora import corpus
 from plmlab.checkpoints import load
-from plmlab.models.lookup import Lookup
+from plmlab.models.retrieve_and_read import RetrieveAndRead
 from plmlab.retrieval import NULL, Block
 from plmlab.retrieval.reading import Reading
 
 
 @pytest.fixture(scope="module")
-def lookup() -> Lookup:
-    return Lookup.of(*load("realm-world"), corpus(presets.WORLD).blocks)
+def lookup() -> RetrieveAndRead:
+    return RetrieveAndRead.of(*load("realm-world"), corpus(presets.WORLD).blocks)
 
 
-def read(lookup: Lookup, number: int) -> tuple[str, Reading]:
+def read(lookup: RetrieveAndRead, number: int) -> tuple[str, Reading]:
     """What the model says of a statement, its documents changed as the lab begins with."""
     _, words, _ = presets.TRIED[number]
     changed, statement = lookup.corpus.copied(), presets.statement(words)
@@ -25,12 +25,12 @@ def read(lookup: Lookup, number: int) -> tuple[str, Reading]:
     return " ".join(lookup.tokenizer.tokens(reading.answers[0])), reading
 
 
-def test_what_the_model_says(lookup: Lookup) -> None:
+def test_what_the_model_says(lookup: RetrieveAndRead) -> None:
     assert [read(lookup, number)[0] for number in range(6)] == [
         "Arvania", "Leo Harlow", "Leo Kessler", "Alder", "Vera Farrow", "George Weber"]
 
 
-def test_what_the_titles_say(lookup: Lookup) -> None:
+def test_what_the_titles_say(lookup: RetrieveAndRead) -> None:
     first, changed, sister, outvoted, misread, nameless = (read(lookup, number)[1] for number in range(6))
     top = first.priors.topk(2)
     assert top.values.diff().abs() < 0.05 and first.likelihoods[top.indices, 0].sort().values.tolist() == pytest.approx(

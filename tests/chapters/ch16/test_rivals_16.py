@@ -7,16 +7,16 @@ import torch
 
 from plmlab.chapters.ch16 import warm_start
 from plmlab.chapters.ch16.arms import questions
-from plmlab.chapters.ch16.corpora import EXAM, TRAINING, corpus
-from plmlab.chapters.ch16.rivals import by_bm25, right_one
+from plmlab.chapters.ch16.baselines import by_bm25, right_one
+from plmlab.chapters.ch16.corpora import TEST_WORLDS, TRAINING, corpus
 from plmlab.chapters.ch16.warm_start import Ranking, bert, ict_batches, reader_batches
 from plmlab.example import IGNORE
 from plmlab.retrieval import Retrieved
-from plmlab.world.datasets.tokenizer import ids, spelling
-from studies.ch16 import rivals
+from plmlab.world.datasets.tokenizer import ids, world_tokenizer
+from studies.ch16 import baselines
 from studies.ch16.closed_book import passage, stacked
 
-WORLD = EXAM[0]
+WORLD = TEST_WORLDS[0]
 
 
 def test_bm25_shows_no_source_and_its_chances_add_up() -> None:
@@ -51,25 +51,25 @@ def test_the_right_document_is_one_that_tells_it() -> None:
 @pytest.fixture
 def two_worlds(monkeypatch: pytest.MonkeyPatch) -> tuple[int, ...]:
     """All that is trained on is cut to two worlds."""
-    for module in (rivals, warm_start):
+    for module in (baselines, warm_start):
         monkeypatch.setattr(module, "TRAINING", TRAINING[:2])
     return TRAINING[:2]
 
 
 def test_labels_are_documents_that_tell_the_fact(two_worlds: tuple[int, ...]) -> None:
-    batch = rivals.matched(0)(3)
+    batch = baselines.matched(0)(3)
     assert batch.queries.size[0] == batch.documents.size[0] == 64
     texts = {tuple(ids([*block.title.split(), *block.text.split()])) for world in two_worlds
              for block in corpus(world).blocks}
-    special = {spelling().vocab.need(name) for name in ("cls", "sep", "pad")}
+    special = {world_tokenizer().vocab.need(name) for name in ("cls", "sep", "pad")}
     assert {tuple(token for token in row if token not in special) for row in batch.documents.tokens.tolist()} <= texts
 
 
 def test_a_bert_stacked_upon_itself() -> None:
     one, two = bert(), stacked(2)
-    assert len(two.bert.layers) == 2 * len(one.bert.layers)
-    for place, layer in enumerate(two.bert.layers):
-        below = one.bert.layers[place % len(one.bert.layers)]
+    assert len(two.encoder.layers) == 2 * len(one.encoder.layers)
+    for place, layer in enumerate(two.encoder.layers):
+        below = one.encoder.layers[place % len(one.encoder.layers)]
         assert all(torch.equal(a, b) for a, b in zip(layer.parameters(), below.parameters(), strict=True))
     assert torch.equal(two.transform.weight, one.transform.weight)
     same = stacked(1).state_dict()
@@ -81,7 +81,7 @@ def test_passages_are_of_one_block() -> None:
     for seed in range(20):
         example = passage(told, Random(seed))
         shown = torch.where(example.targets == IGNORE, example.tokens, example.targets).tolist()[1:-1]
-        words = " ".join(spelling().tokens(shown))
+        words = " ".join(world_tokenizer().tokens(shown))
         assert any(words.startswith(block.title) and words.removeprefix(block.title).strip() in block.text
                    for block in told.blocks)
 

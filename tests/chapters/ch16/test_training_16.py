@@ -9,21 +9,21 @@ import torch
 from tiny_realm import scattered, tiny
 
 from plmlab.chapters.ch16 import arms
-from plmlab.chapters.ch16.corpora import EXAM
+from plmlab.chapters.ch16.corpora import TEST_WORLDS
 from plmlab.chapters.ch16.training import Arm, Lesson, LookedUp, random_span, random_tokens, recall, salient_span
 from plmlab.example import Batch
-from plmlab.models.lookup import Lookup
 from plmlab.models.realm import REALM, TokenREALM
-from plmlab.objectives.retrieved import queried
-from plmlab.world.datasets.tokenizer import spelling
+from plmlab.models.retrieve_and_read import RetrieveAndRead
+from plmlab.objectives.reader_inputs import query_input
+from plmlab.world.datasets.tokenizer import world_tokenizer
 
 
-def lesson(world: int = EXAM[0]) -> Lesson:
+def lesson(world: int = TEST_WORLDS[0]) -> Lesson:
     return Lesson.of(world)
 
 
 def looked_up(model: REALM, arm: Arm, every: int = 2) -> LookedUp:
-    return LookedUp(model, lambda turn: lesson(EXAM[turn % 2]), arm, seed=0, batch=6, every=every)
+    return LookedUp(model, lambda turn: lesson(TEST_WORLDS[turn % 2]), arm, seed=0, batch=6, every=every)
 
 
 def test_what_is_hidden() -> None:
@@ -42,7 +42,7 @@ def test_the_source_is_never_looked_up_unless_the_arm_says_so() -> None:
     few = Lesson(lesson().blocks[:8], some, some)
     for excluded in (True, False):
         batches = LookedUp(tiny(), lambda turn: few, Arm(excluded=excluded), seed=0, batch=4, every=9, most=8)
-        sizes = batches(0).retrieved.there.sum(1)
+        sizes = batches(0).retrieved.doc_mask.sum(1)
         assert (sizes == (8 if excluded else 9)).all(), "the null document, and all of eight but for the source"
 
 
@@ -50,7 +50,7 @@ def test_what_is_quoted_is_some_of_the_statements() -> None:
     some = lesson()
     assert some.quoted == [one for one in some.statements if one.source is not None]
     assert arms.ARMS["quoted alone"].drawn(some) is some.quoted and Arm().drawn(some) is some.statements
-    wanted = Lesson.of(EXAM[0], lambda one: one.cloze.split == "test")
+    wanted = Lesson.of(TEST_WORLDS[0], lambda one: one.cloze.split == "test")
     assert {one.cloze.split for one in (*wanted.statements, *wanted.quoted)} == {"test"} and wanted.quoted
 
 
@@ -68,14 +68,14 @@ def test_worlds_come_in_turn_and_a_step_is_always_the_same() -> None:
     again = looked_up(tiny(), Arm())
     for step in (4, 0, 3):
         assert torch.equal(again(step).readings.tokens, steps[step].readings.tokens)
-    assert batches.lesson.blocks == lesson(EXAM[0]).blocks and again.lesson.blocks == lesson(EXAM[1]).blocks
+    assert batches.lesson.blocks == lesson(TEST_WORLDS[0]).blocks and again.lesson.blocks == lesson(TEST_WORLDS[1]).blocks
 
 
 def test_a_stale_index_has_the_vectors_of_the_beginning() -> None:
     for fresh in (True, False):
         model = tiny()
         batches = looked_up(model, Arm(fresh=fresh))
-        first = Lookup.of(model, spelling(), lesson().blocks[:3]).corpus.index.vectors([0, 1, 2])
+        first = RetrieveAndRead.of(model, world_tokenizer(), lesson().blocks[:3]).corpus.index.vectors([0, 1, 2])
         with torch.no_grad():
             for weight in model.embedder.projection.parameters():
                 weight.add_(torch.randn_like(weight))
@@ -92,11 +92,11 @@ def test_it_is_left_in_the_mode_in_which_it_was() -> None:
 
 def test_recall_by_hand() -> None:
     """Counted by brute force, on statements whose last document is ahead of the next by more than rounding."""
-    lookup, most = Lookup.of(scattered(), spelling(), lesson().blocks), 60
+    lookup, most = RetrieveAndRead.of(scattered(), world_tokenizer(), lesson().blocks), 60
     numbers = [*lookup.corpus.documents]
     clear, told = [], []
     for one in lesson().statements[:40]:
-        query = Batch.of([queried(one.tokens, one.salient, lookup.tokenizer.vocab)], pad=0)
+        query = Batch.of([query_input(one.tokens, one.salient, lookup.tokenizer.vocab)], pad=0)
         with torch.no_grad():
             scores = lookup.corpus.index.vectors(numbers) @ lookup.model.embedder(query)[0]
         others = [place for place, number in enumerate(numbers) if number != one.source]
@@ -129,7 +129,7 @@ def test_an_arm_begins_where_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_outcomes_by_hand() -> None:
-    lookup, some = Lookup.of(tiny(), spelling(), lesson().blocks), lesson().statements[:12]
+    lookup, some = RetrieveAndRead.of(tiny(), world_tokenizer(), lesson().blocks), lesson().statements[:12]
     for one, reading in zip(some, arms.answered(lookup, some, null=True), strict=True):
         told = arms.outcome(one, reading, True)
         true = reading.answers.index(one.answer)

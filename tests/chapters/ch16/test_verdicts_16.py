@@ -8,13 +8,13 @@ import pytest
 
 from plmlab.chapters.ch16 import verdicts
 from plmlab.chapters.ch16.arms import ARMS, CHOSEN, FULL
-from plmlab.recipes import Parts, spread
+from plmlab.recipes import Parts, seed_summary
 from plmlab.recipes.parts import Task
-from studies.ch16 import ablated, by_heart, edited, recipe, rivals
+from studies.ch16 import ablated, baselines, by_heart, edited, recipe
 
 
 def arm(*values: float) -> dict[str, dict[str, object]]:
-    told = spread(dict(enumerate(values)))
+    told = seed_summary(dict(enumerate(values)))
     return {"outcomes": {"among four": told, "right": told}}
 
 
@@ -29,8 +29,8 @@ def test_a_part_is_worth_something(without: tuple[float, ...], said: str, judged
 @pytest.mark.parametrize("set_back, said", [((0.2, 0.3, 0.38), "holds"), ((0.3, 0.39, 0.2), "does not show"),
                                             ((0.5, 0.6, 0.55), "fails")])
 def test_pretraining_is_worth_something(set_back: tuple[float, ...], said: str) -> None:
-    tuned = {FULL: {"right": spread(dict(enumerate((0.41, 0.42, 0.43))))},
-             "reader set back": {"right": spread(dict(enumerate(set_back)))}}
+    tuned = {FULL: {"right": seed_summary(dict(enumerate((0.41, 0.42, 0.43))))},
+             "reader set back": {"right": seed_summary(dict(enumerate(set_back)))}}
     assert verdicts.worth_of_pretraining(tuned, "reader set back") == said
 
 
@@ -48,13 +48,13 @@ def test_weights_outvote_documents(old: float, said: str) -> None:
 def test_the_recipe_puts_its_experiments_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lr = 3e-4
     monkeypatch.setattr(ablated, "measure", lambda parts: {FULL: {"lr": lr}})
-    for module in (rivals, by_heart, edited):
+    for module in (baselines, by_heart, edited):
         monkeypatch.setattr(module, "measure", lambda parts, rate: {"at": rate})
     monkeypatch.setattr("studies.ch16.closed_book.measure", lambda parts: {"1": 0})
     monkeypatch.setattr("studies.ch16.on_wikipedia.measure", lambda parts: {"blocks": 2})
     monkeypatch.setattr("studies.ch16.open_domain.measure", lambda parts, rates: rates)
     told = recipe.main(Parts(tmp_path / "16.parts.jsonl"))
-    assert told == {"arms": {FULL: {"lr": lr}}, "rivals": {"at": lr}, "closed book": {"1": 0},
+    assert told == {"arms": {FULL: {"lr": lr}}, "baselines": {"at": lr}, "closed book": {"1": 0},
                     "by heart": {"at": lr}, "edited": {"at": lr}, "open domain": {FULL: lr},
                     "on Wikipedia": {"blocks": 2}}
 

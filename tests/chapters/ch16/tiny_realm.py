@@ -2,15 +2,15 @@
 
 import torch
 
-from plmlab.models.embedder import EmbedderConfig
+from plmlab.models.dual_encoder import DualEncoderConfig
 from plmlab.models.realm import REALM
-from plmlab.world.datasets.tokenizer import spelling
+from plmlab.world.datasets.tokenizer import world_tokenizer
 
 
 def tiny(seed: int = 0) -> REALM:
     """With random weights, drawn from the seed."""
     torch.manual_seed(seed)
-    return REALM(EmbedderConfig(len(spelling()), time=96, layers=1, model=16, heads=2, inner=16, dropout=0.0,
+    return REALM(DualEncoderConfig(len(world_tokenizer()), time=96, layers=1, model=16, heads=2, inner=16, dropout=0.0,
                                 attention_dropout=0.0, width=8)).eval()
 
 

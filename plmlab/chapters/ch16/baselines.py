@@ -9,7 +9,7 @@ from random import Random
 
 from plmlab.chapters.ch16.corpora import Statement
 from plmlab.chapters.ch16.warm_start import ranking
-from plmlab.draws import pick
+from plmlab.draws import choice
 from plmlab.retrieval import Retrieved
 
 Given = Callable[[int, Statement], Retrieved]
@@ -26,4 +26,4 @@ def by_bm25(most: int, temperature: float = 1.0) -> Given:
 
 def right_one(world: int, statement: Statement) -> Retrieved:
     """One of the documents that tell the fact, drawn."""
-    return Retrieved.of([[pick(Random(" ".join(statement.cloze.words)), sorted(statement.tell))]])
+    return Retrieved.of([[choice(Random(" ".join(statement.cloze.words)), sorted(statement.tell))]])

@@ -1,7 +1,7 @@
 """Filling the blanks of texts with a GLM (Du et al. 2022, §2.1.1): one after the other, word by word, until [END].
 
-Part A is read once, to both sides; then one slot of Part B after the other. Keys and values of all of it are kept, so
-that a blank is filled in sight of what was said in those before it.
+Part A is read once, to both sides; then one position of Part B after the other. Keys and values of all of it are kept,
+so that a blank is filled in sight of what was said in those before it.
 """
 
 from collections.abc import Collection, Sequence
@@ -18,30 +18,30 @@ from torch.nn import functional as F
 from plmlab.example import IGNORE, Batch
 from plmlab.layers.attention import Cache
 from plmlab.models.bert import BERT
-from plmlab.objectives.blanks import blank_infilling, check_order, filled_in
+from plmlab.objectives.blanks import blank_infilling, check_order, infilled
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.visibility import AttentionMask
 
 
 @runtime_checkable
-class FillsBlanks(Protocol):
+class SupportsInfilling(Protocol):
     """A GLM with its output."""
 
     training: bool
 
     @property
-    def bert(self) -> BERT:
+    def encoder(self) -> BERT:
         """The network."""
 
-    def token_logits(self, hidden: Float[Tensor, "*slots model"]) -> Float[Tensor, "*slots vocab"]:
-        """The logits of the word that a slot of a blank must say."""
+    def token_logits(self, hidden: Float[Tensor, "*positions model"]) -> Float[Tensor, "*positions vocab"]:
+        """The logits of the word that a position of a blank must say."""
 
 
 @dataclass
-class FillingState:
+class InfillingState:
     """Blanks half filled, a text a row: what was read and said, as keys and values of each layer, and which of these
     are real; the places of the [MASK]s in the order in which they are filled, 0 behind the last; how many blanks were
-    begun, and how many slots the last of them has."""
+    begun, and how many positions the last of them has."""
 
     caches: list[Cache]
     real: Bool[Tensor, "batch key"]
@@ -58,7 +58,7 @@ class FillingState:
 
 
 @dataclass(frozen=True)
-class Filler:
+class BlankInfiller:
     """A GLM that fills the blanks of texts, a [MASK] each, one after the other: what `plmlab.decode` asks of a model.
     One text a prompt; ``greedy(filler, filler.prompt, vocab, length=20, banned=filler.banned)``.
 
@@ -70,7 +70,7 @@ class Filler:
     [END].
     """
 
-    model: FillsBlanks
+    model: SupportsInfilling
     texts: Sequence[Sequence[int]]
     vocab: Vocabulary
     orders: Sequence[Sequence[int]] | None = None
@@ -79,7 +79,7 @@ class Filler:
         if self.orders is not None and len(self.orders) != len(self.texts):
             raise ValueError(f"orders for {len(self.orders)} texts were given, and there are {len(self.texts)}; give "
                              "one for each")
-        for row, (places, order) in enumerate(zip(self.places, self.filled_when, strict=True)):
+        for row, (places, order) in enumerate(zip(self.places, self.fill_order, strict=True)):
             if not places:
                 raise ValueError(f"text {row} has no blank; put a [MASK] where words are to be filled in")
             check_order(order, len(places))
@@ -96,7 +96,7 @@ class Filler:
         return [[place for place, token in enumerate(text, 1) if token == mask] for text in self.texts]
 
     @property
-    def filled_when(self) -> Sequence[Sequence[int]]:
+    def fill_order(self) -> Sequence[Sequence[int]]:
         """The blanks of each text by their numbers, in the order in which they are filled."""
         return [range(len(places)) for places in self.places] if self.orders is None else self.orders
 
@@ -110,18 +110,19 @@ class Filler:
         """What decoding may not write: all special tokens but [START] and [END]."""
         return set(self.vocab.special) - {self.vocab.start, self.vocab.end}
 
-    def start(self) -> FillingState:
-        """Part A of each text read, each slot seeing all of its own; no blank begun."""
+    def start(self) -> InfillingState:
+        """Part A of each text read, each position seeing all of its own; no blank begun."""
         read = Batch.of([blank_infilling(text, vocab=self.vocab, rng=Random(0), spans=()) for text in self.texts],
                         pad=self.vocab.need("pad")).to(self._device)
-        caches = [Cache() for _ in self.model.bert.layers]
-        self.model.bert.continued(read, caches)
-        masks = [[places[i] for i in order] for places, order in zip(self.places, self.filled_when, strict=True)]
+        caches = [Cache() for _ in self.model.encoder.layers]
+        self.model.encoder.hidden_states(read, caches)
+        masks = [[places[i] for i in order] for places, order in zip(self.places, self.fill_order, strict=True)]
         most, nothing = max(map(len, masks)), torch.zeros(len(masks), dtype=torch.long, device=self._device)
-        return FillingState(caches, read.looked_at, torch.tensor([[*row, *[0] * (most - len(row))] for row in masks],
+        return InfillingState(caches, read.padding_mask,
+                              torch.tensor([[*row, *[0] * (most - len(row))] for row in masks],
                                                                  device=self._device), nothing, nothing)
 
-    def step(self, tokens: Int[Tensor, "batch time"], state: FillingState) -> Float[Tensor, "batch one_more"]:
+    def step(self, tokens: Int[Tensor, "batch time"], state: InfillingState) -> Float[Tensor, "batch one_more"]:
         """Read ``tokens`` after what ``state`` holds, and give the logits of the next one as decoding names it.
 
         Behind the vocabulary there is one column more: that the network says [START], which is never right, and is not
@@ -129,17 +130,17 @@ class Filler:
         has blanks, and where a blank grows longer than the model has positions.
         """
         start, end = self.vocab.need("start"), self.vocab.need("end")
-        begins, slot = tokens == start, torch.arange(tokens.shape[1], device=tokens.device)
+        begins, position = tokens == start, torch.arange(tokens.shape[1], device=tokens.device)
         begun = state.begun[:, None] + begins.cumsum(1)
         blanks = (state.masks > 0).sum(1, keepdim=True)
         if bool((begun < 1).any() | (begun > blanks).any()):
             raise ValueError("each blank begins with [START], and a text has as many as it has [MASK]s; begin with the "
                              "Filler's prompt, and let what is read hold no more [START]s than there are blanks")
-        inside = slot + 1 - torch.where(begins, slot, -state.inside[:, None]).cummax(1).values
+        inside = position + 1 - torch.where(begins, position, -state.inside[:, None]).cummax(1).values
         seen = torch.cat([state.real, torch.ones_like(begins)], 1)
         batch = Batch(tokens, torch.stack([state.masks.gather(1, begun - 1), inside], 1), torch.zeros_like(tokens),
                       AttentionMask(causal=True, keys=seen), torch.full_like(tokens, IGNORE))
-        said = self.model.token_logits(self.model.bert.continued(batch, state.caches)[:, -1])
+        said = self.model.token_logits(self.model.encoder.hidden_states(batch, state.caches)[:, -1])
         state.real, state.begun, state.inside = seen, begun[:, -1], inside[:, -1]
         more, never = state.begun < blanks[:, 0], torch.full_like(said[:, end], float("-inf"))
         named = torch.cat([said, said[:, [start]]], 1)
@@ -154,7 +155,7 @@ class Filler:
                 found.append([])
             elif token != self.vocab.end:
                 found[-1].append(token)
-        return dict(zip(self.filled_when[row], found, strict=False))
+        return dict(zip(self.fill_order[row], found, strict=False))
 
     def filled(self, row: int, written: Sequence[int]) -> list[int]:
         """The text of that row with what decoding has written in its blanks; one that was not begun is still [MASK]."""
@@ -170,12 +171,12 @@ class Filler:
         if len(fillings) != len(self.texts):
             raise ValueError(f"fillings of {len(fillings)} texts were given, and there are {len(self.texts)}; give "
                              "those of each")
-        batch = Batch.of([filled_in(text, words, order, self.vocab) for text, words, order
-                          in zip(self.texts, fillings, self.filled_when, strict=True)],
+        batch = Batch.of([infilled(text, words, order, self.vocab) for text, words, order
+                          in zip(self.texts, fillings, self.fill_order, strict=True)],
                          pad=self.vocab.need("pad")).to(self._device)
-        logits = self.model.token_logits(self.model.bert(batch)).transpose(1, 2)
+        logits = self.model.token_logits(self.model.encoder(batch)).transpose(1, 2)
         return -F.cross_entropy(logits, batch.targets, ignore_index=IGNORE, reduction="none").sum(1)
 
     @property
     def _device(self) -> torch.device:
-        return self.model.bert.embeddings.token.weight.device
+        return self.model.encoder.embeddings.token.weight.device

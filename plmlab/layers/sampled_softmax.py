@@ -7,7 +7,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-DRAWN = 16
+SHARED_NEGATIVES = 16
 """So many words are drawn a text, and weighed as if each pair had drawn its own."""
 
 
@@ -37,7 +37,7 @@ class WordLoss(nn.Module):
         """How often each word stands in the text, for a loss that draws words by it."""
 
     def forward(self, scores: Float[Tensor, "pair"], targets: Int[Tensor, "pair"],
-                hidden: Float[Tensor, "text slot model"], pairs: Float[Tensor, "text slot"],
+                hidden: Float[Tensor, "text position model"], pairs: Float[Tensor, "text position"],
                 output: Float[Tensor, "vocab model"]) -> Float[Tensor, ""]:
         """The mean over the pairs, in nats; 0 where there is none."""
         raise NotImplementedError
@@ -47,7 +47,7 @@ class FullSoftmax(WordLoss):
     """−log p(word), over the whole vocabulary (Mikolov et al. 2013b, eq. 2)."""
 
     def forward(self, scores: Float[Tensor, "pair"], targets: Int[Tensor, "pair"],
-                hidden: Float[Tensor, "text slot model"], pairs: Float[Tensor, "text slot"],
+                hidden: Float[Tensor, "text position model"], pairs: Float[Tensor, "text position"],
                 output: Float[Tensor, "vocab model"]) -> Float[Tensor, ""]:
         """Mean −log softmax(scores), in nats."""
         return (((hidden @ output.T).logsumexp(-1) * pairs).sum() - scores.sum()) / max(len(scores), 1)
@@ -56,8 +56,8 @@ class FullSoftmax(WordLoss):
 class NegativeSampling(WordLoss):
     """−log σ(score), and −log σ(−score) of ``negatives`` words drawn from the noise (Mikolov et al. 2013b, eq. 4).
 
-    The pairs of a text share `DRAWN` words (Ji et al. 2016), each weighed ``negatives``/`DRAWN`; in the paper each pair
-    draws its own, and the mean is the same. The noise is even until it is set (``set_noise``).
+    The pairs of a text share `SHARED_NEGATIVES` words (Ji et al. 2016), each weighed ``negatives``/`SHARED_NEGATIVES`;
+    in the paper each pair draws its own, and the mean is the same. The noise is even until it is set (``set_noise``).
     """
 
     noise: Tensor
@@ -76,10 +76,11 @@ class NegativeSampling(WordLoss):
         return 0.0
 
     def forward(self, scores: Float[Tensor, "pair"], targets: Int[Tensor, "pair"],
-                hidden: Float[Tensor, "text slot model"], pairs: Float[Tensor, "text slot"],
+                hidden: Float[Tensor, "text position model"], pairs: Float[Tensor, "text position"],
                 output: Float[Tensor, "vocab model"]) -> Float[Tensor, ""]:
         """Mean over the pairs of the sum over their 1 + ``negatives`` decisions, in nats."""
-        drawn = torch.multinomial(self.noise, len(hidden) * DRAWN, replacement=True).unflatten(0, (-1, DRAWN))
+        drawn = torch.multinomial(self.noise, len(hidden) * SHARED_NEGATIVES,
+                                  replacement=True).unflatten(0, (-1, SHARED_NEGATIVES))
         against = hidden @ F.embedding(drawn, output).transpose(1, 2) - self.shift(drawn[:, None])
         refused = (F.softplus(against).mean(-1) * pairs).sum()
         return (F.softplus(self.shift(targets) - scores).sum() + self.negatives * refused) / max(len(scores), 1)

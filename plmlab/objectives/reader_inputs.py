@@ -7,10 +7,10 @@ from random import Random
 
 import torch
 
-from plmlab.draws import below
+from plmlab.draws import randint
 from plmlab.example import IGNORE, Example
 from plmlab.objectives.layouts import cls_first
-from plmlab.objectives.masked import always_mask, hide
+from plmlab.objectives.masked import always_mask, apply_masking
 from plmlab.objectives.registry import Choice, objective
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.visibility import Visibility
@@ -30,7 +30,7 @@ Ids = Sequence[int]
     texts=2,
     second="the document",
 )
-def retrieved(tokens: Ids, document: Ids, *, vocab: Vocabulary, rng: Random, longest: float = 3.0,
+def reader_input(tokens: Ids, document: Ids, *, vocab: Vocabulary, rng: Random, longest: float = 3.0,
               hidden: Sequence[int] | None = None) -> Example:
     """[CLS] x [SEP] z [SEP]: some tokens of the statement are hidden, and are said with the document in sight.
 
@@ -39,34 +39,35 @@ def retrieved(tokens: Ids, document: Ids, *, vocab: Vocabulary, rng: Random, lon
     document's title is not read, as in the paper.
     """
     if hidden is None:
-        size = 1 + below(rng, min(int(longest), len(tokens)))
-        first = below(rng, len(tokens) - size + 1)
+        size = 1 + randint(rng, min(int(longest), len(tokens)))
+        first = randint(rng, len(tokens) - size + 1)
         hidden = range(first, first + size)
-    return hiding(two_texts(tokens, document, vocab), hidden, vocab)
+    return mask_positions(pair_input(tokens, document, vocab), hidden, vocab)
 
 
-def two_texts(first: Ids, second: Ids, vocab: Vocabulary) -> Example:
+def pair_input(first: Ids, second: Ids, vocab: Vocabulary) -> Example:
     """[CLS] A [SEP] B [SEP], segments 0 and 1, whether or not there is something in either; everyone sees everyone."""
     cls, sep = vocab.need("cls"), vocab.need("sep")
     whole = torch.tensor([cls, *first, sep, *second, sep])
-    slots = torch.arange(len(whole))
-    return Example(whole, slots[None], (slots > len(first) + 1).long(), Visibility.full(len(whole)),
+    positions = torch.arange(len(whole))
+    return Example(whole, positions[None], (positions > len(first) + 1).long(), Visibility.full(len(whole)),
                    torch.full_like(whole, IGNORE))
 
 
-def queried(tokens: Ids, hidden: Sequence[int], vocab: Vocabulary) -> Example:
+def query_input(tokens: Ids, hidden: Sequence[int], vocab: Vocabulary) -> Example:
     """[CLS] x [SEP]: what the retriever reads of a statement, from which the same is hidden; nothing is asked of it."""
-    example = hiding(cls_first(tokens, None, vocab), hidden, vocab)
+    example = mask_positions(cls_first(tokens, None, vocab), hidden, vocab)
     return replace(example, targets=torch.full_like(example.targets, IGNORE))
 
 
-def hiding(example: Example, hidden: Sequence[int], vocab: Vocabulary) -> Example:
+def mask_positions(example: Example, hidden: Sequence[int], vocab: Vocabulary) -> Example:
     """An Example that begins with [CLS] and a text, with [MASK] at the ``hidden`` places of this text, which are to be
     said. ValueError for a place that is not of this text."""
     size = int((example.segments == 0).sum()) - 2
     if not all(0 <= place < size for place in hidden):
         raise ValueError(f"the places {[*hidden]!s:.80} are to be hidden, and the text has {size} tokens, counted "
                          "from 0")
-    tokens, targets = hide(example.tokens.tolist(), [place + 1 for place in hidden], vocab=vocab, rng=Random(0),
+    tokens, targets = apply_masking(example.tokens.tolist(), [place + 1 for place in hidden], vocab=vocab,
+                                    rng=Random(0),
                            corrupt=always_mask)
     return replace(example, tokens=tokens, targets=targets)

@@ -6,7 +6,7 @@ from typing import TypeVar
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from plmlab.weights import put, weights
+from plmlab.weights import load_tensors, weights
 
 Model = TypeVar("Model", bound=nn.Module)
 
@@ -19,5 +19,5 @@ def keep(model: nn.Module, file: Path) -> None:
 
 def with_kept(model: Model, file: Path) -> Model:
     """The model with the weights of a file, in evaluation mode; a ValueError where they are another model's."""
-    put(model, load_file(file))
+    load_tensors(model, load_file(file))
     return model.eval()

@@ -23,14 +23,14 @@ from typing import NamedTuple
 from plmlab import world
 from plmlab.draws import shuffled
 from plmlab.objectives.blanks import draw_spans
-from plmlab.world.datasets.tokenizer import small_spelling
+from plmlab.world.datasets.tokenizer import small_world_tokenizer
 from plmlab.world.probability.blanks import BLANK, Blanks, Drawing, Filling, Span
 from plmlab.world.probability.drawn_spans import blank_spans
 from plmlab.world.probability.infilling import part_a
 from plmlab.world.probability.likeliest import likeliest
 
 RATE = 0.3
-EXAM, SEVERAL, DEVELOPMENT, UNREAD = 300, 200, 100, 90
+TEST_SIZE, SEVERAL, DEVELOPMENT, UNREAD = 300, 200, 100, 90
 """Rows of the exam; those with several blanks; those that ways to fill are chosen by; and those of sentences that no
 training text has."""
 Fillings = tuple[Filling, ...]
@@ -57,12 +57,12 @@ class Row(NamedTuple):
 
 def encoded(words: Sequence[str]) -> list[int]:
     """The ids of words, some of them perhaps `BLANK`."""
-    return [small_spelling().id(word) for word in words]
+    return [small_world_tokenizer().id(word) for word in words]
 
 
 def in_words(fillings: Sequence[Sequence[Sequence[int]]]) -> list[list[list[str]]]:
     """Fillings of ids as fillings of words."""
-    return [[small_spelling().tokens(words) for words in row] for row in fillings]
+    return [[small_world_tokenizer().tokens(words) for words in row] for row in fillings]
 
 
 def drawn(count: int, rng: Random) -> tuple[Span, ...]:
@@ -86,7 +86,7 @@ def rows(name: str) -> tuple[Row, ...]:
         new = dict.fromkeys(one.words for one in islice(small.sentences("test", 79), 4000)
                             if one.pattern in small.open_patterns)
         return tuple(islice(drawn_rows(cycle(new), 79), UNREAD))
-    split, seed, count, fewest = {"exam": ("test", 77, EXAM, 1), "several": ("test", 76, SEVERAL, 2),
+    split, seed, count, fewest = {"test_set": ("test", 77, TEST_SIZE, 1), "several": ("test", 76, SEVERAL, 2),
                                   "development": ("train", 78, DEVELOPMENT, 1)}[name]
     return tuple(islice((row for row in drawn_rows(small.text(split, seed), seed) if len(row.spans) >= fewest), count))
 

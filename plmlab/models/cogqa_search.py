@@ -19,7 +19,7 @@ from torch import Tensor
 from plmlab.example import Batch
 from plmlab.models.cogqa import CogQA, FoundSpan, best_spans
 from plmlab.objectives.cognitive_graphs import Kind
-from plmlab.objectives.hops import Fitted, fitted
+from plmlab.objectives.cogqa_spans import NodeInput, fit_to_length
 from plmlab.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -52,26 +52,26 @@ class Clue(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Visit:
+class NodeReading:
     """What System 1 made of a node when it was read last: the ``clues`` that came with it, what it was given, the spans
     that it points at as ``hops`` and ``answers``, the likeliest ``answer`` even if it is below the threshold, and
     ``semantics``, what the node is to System 2 (of length model)."""
 
     clues: tuple[Clue, ...]
-    read: Fitted
+    read: NodeInput
     hops: tuple[FoundSpan, ...]
     answers: tuple[FoundSpan, ...]
     likeliest: FoundSpan | None
     semantics: Tensor
 
     @property
-    def surest(self) -> float:
+    def best_margin(self) -> float:
         """The margin of the likeliest answer; −inf where there is no paragraph."""
         return self.likeliest.margin if self.likeliest else -torch.inf
 
 
 @dataclass(frozen=True)
-class GrowthState:
+class SearchState:
     """A graph half grown. ``graph`` is a networkx.DiGraph over titles, or over the words of an answer that has no page;
     a node has ``hop`` (it is read to go on) and ``answer`` (it was pointed at as one), an edge its ``clue``, and the
     ``margin`` with which System 1 has pointed at an answer, None where it has not. ``frontier`` is what is to be read
@@ -79,7 +79,7 @@ class GrowthState:
 
     graph: "networkx.DiGraph"
     frontier: tuple[str, ...]
-    visits: Mapping[str, Visit]
+    visits: Mapping[str, NodeReading]
 
     def clues(self, node: str) -> tuple[Clue, ...]:
         """The sentences in which a node was found, in the order in which they were: clues[x, G]."""
@@ -92,11 +92,11 @@ class GrowthState:
 
 
 @dataclass(frozen=True)
-class Growth:
+class CogQASearch:
     """A question that is answered by a CogQA, step by step: ``start()``, then ``step(state)`` while
     ``state.frontier``; or all of them by ``states()``. A state is never changed, so one can go back.
 
-    ``most_hops`` and ``most_answers`` spans are followed from a node, up to ``most_nodes`` nodes in all. ``forbidden``
+    ``max_hops`` and ``max_answers`` spans are followed from a node, up to ``max_nodes`` nodes in all. ``forbidden``
     holds nodes, and edges as pairs, that may not come into the graph. ``clues=False`` lets no clue go along.
     """
 
@@ -105,9 +105,9 @@ class Growth:
     vocab: Vocabulary
     question: Ids
     kind: Kind
-    most_hops: int = 3
-    most_answers: int = 1
-    most_nodes: int = 15
+    max_hops: int = 3
+    max_answers: int = 1
+    max_nodes: int = 15
     forbidden: frozenset[str | tuple[str, str]] = field(default=frozenset())
     clues: bool = True
 
@@ -115,69 +115,70 @@ class Growth:
     def named(self) -> tuple[str, ...]:
         """The titles that the question names, in its order, each once: where the graph begins."""
         names = [name for name in dict.fromkeys(self.pages.named(self.question)) if name not in self.forbidden]
-        return tuple(names[:self.most_nodes])
+        return tuple(names[:self.max_nodes])
 
     @property
     def _device(self) -> torch.device:
         return next(self.model.parameters()).device
 
-    def start(self) -> GrowthState:
+    def start(self) -> SearchState:
         """What the question names, nothing read."""
         import networkx
 
         graph = networkx.DiGraph()
         for name in self.named:
             graph.add_node(name, hop=True, answer=False)
-        return GrowthState(graph, tuple(graph), {})
+        return SearchState(graph, tuple(graph), {})
 
-    def states(self) -> Iterator[GrowthState]:
+    def states(self) -> Iterator[SearchState]:
         """The start, and what each step makes of it, until nothing is left to read."""
         state = self.start()
         yield state
         while state.frontier:
             yield (state := self.step(state))
 
-    def finished(self) -> GrowthState:
+    def finished(self) -> SearchState:
         """The graph when nothing is left to read."""
         *_, last = self.states()
         return last
 
-    def step(self, state: GrowthState) -> GrowthState:
+    def step(self, state: SearchState) -> SearchState:
         """Read the frontier, and go on to what was found."""
         visits = {**state.visits, **self._read(state)}
         graph, frontier = state.graph.copy(), list[str]()
         for node in state.frontier:
             if graph.nodes[node]["hop"]:
                 frontier += self._follow(graph, node, visits[node])
-        grown = GrowthState(graph, tuple(dict.fromkeys(frontier)), visits)
-        return grown if grown.frontier or grown.answers else self._least_unlikely(grown)
+        grown = SearchState(graph, tuple(dict.fromkeys(frontier)), visits)
+        return grown if grown.frontier or grown.answers else self._fallback_answer(grown)
 
     @torch.no_grad()
-    def _read(self, state: GrowthState) -> dict[str, Visit]:
+    def _read(self, state: SearchState) -> dict[str, NodeReading]:
         """Each node of the frontier as System 1 reads it, all of them at once."""
         if not state.frontier:
             return {}
         clues = [state.clues(node) if self.clues else () for node in state.frontier]
-        read = [self.fitted(node, some) for node, some in zip(state.frontier, clues, strict=True)]
+        read = [self.fit_to_length(node, some) for node, some in zip(state.frontier, clues, strict=True)]
         batch = Batch.of([one.example(self.vocab) for one in read], pad=self.vocab.need("pad"))
         logits, semantics = self.model.read(batch.to(self._device))
         found = {}
         for node, some, one, row, meaning in zip(state.frontier, clues, read, logits.cpu(), semantics.cpu(),
                                                  strict=True):
             hop_starts, hop_ends, starts, ends = row.unbind(-1)
-            likeliest = best_spans(starts, ends, one.bounds, 1, allow=torch.inf)
-            found[node] = Visit(
-                some, one, tuple(best_spans(hop_starts, hop_ends, one.bounds, self.most_hops)),
-                tuple(best_spans(starts, ends, one.bounds, self.most_answers)), likeliest[0] if likeliest else None,
+            likeliest = best_spans(starts, ends, one.sentence_spans, 1, allow=torch.inf)
+            found[node] = NodeReading(
+                some, one, tuple(best_spans(hop_starts, hop_ends, one.sentence_spans, self.max_hops)),
+                tuple(best_spans(starts, ends, one.sentence_spans, self.max_answers)), likeliest[0] if likeliest
+                else None,
                 meaning)
         return found
 
-    def fitted(self, node: str, clues: Sequence[Clue]) -> Fitted:
+    def fit_to_length(self, node: str, clues: Sequence[Clue]) -> NodeInput:
         """The question, what goes along, and the page of a node, as far as the model has positions for it."""
-        return fitted(self.question, [self.pages.sentences(clue.title)[clue.sentence] for clue in clues],
+        return fit_to_length(self.question, [self.pages.sentences(clue.title)[clue.sentence] for clue in clues],
                       self.pages.sentences(node), self.model.encoder.config.time)
 
-    def _follow(self, graph: "networkx.DiGraph", node: str, visit: Visit) -> Iterator[str]:
+    def _follow(self, graph: "networkx.DiGraph", node: str, visit: NodeReading) -> Iterator[str]:
         """Put what a node points at into the graph; what has to be read for that, now or again."""
         for span in visit.hops:
             title = self.pages.find(visit.read.words(span.start, span.end))
@@ -187,7 +188,7 @@ class Growth:
             if self._link(graph, node, self._name(visit, span), span, answer=True):
                 yield self._name(visit, span)
 
-    def _name(self, visit: Visit, span: FoundSpan) -> str:
+    def _name(self, visit: NodeReading, span: FoundSpan) -> str:
         """The title that a span is, or its words where nothing is called so."""
         words = visit.read.words(span.start, span.end)
         return self.pages.find(words) or self.pages.spelled(words)
@@ -198,7 +199,7 @@ class Growth:
         if source == target or self.forbidden & {target, (source, target)}:
             return False
         if target not in graph:
-            if len(graph) >= self.most_nodes:
+            if len(graph) >= self.max_nodes:
                 return False
             graph.add_node(target, hop=False, answer=False)
         known = graph.nodes[target]
@@ -210,11 +211,11 @@ class Growth:
             graph.edges[source, target]["margin"] = span.margin
         return news
 
-    def _least_unlikely(self, state: GrowthState) -> GrowthState:
+    def _fallback_answer(self, state: SearchState) -> SearchState:
         """The same with the likeliest answer of all nodes in it, though it is below the threshold; to be read next. If
         its edge is there already, the next likeliest is taken too."""
         graph = state.graph.copy()
-        for node, visit in sorted(state.visits.items(), key=lambda one: -one[1].surest):
+        for node, visit in sorted(state.visits.items(), key=lambda one: -one[1].best_margin):
             if visit.likeliest and graph.nodes[node]["hop"]:
                 name = self._name(visit, visit.likeliest)
                 if self._link(graph, node, name, visit.likeliest, answer=True):
@@ -222,7 +223,7 @@ class Growth:
         return state
 
     @torch.no_grad()
-    def scores(self, state: GrowthState) -> dict[str, float]:
+    def scores(self, state: SearchState) -> dict[str, float]:
         """System 2's logit of each node that was read: of being the answer of a special question."""
         nodes = [node for node in state.graph if node in state.visits]
         if not nodes:
@@ -231,17 +232,17 @@ class Growth:
         return dict(zip(nodes, logits.tolist(), strict=True))
 
     @torch.no_grad()
-    def chance(self, state: GrowthState) -> float | None:
+    def chance(self, state: SearchState) -> float | None:
         """Of a comparison: the chance of the second of two, or of yes; None where there are no two to compare, and of a
         special question."""
-        compared = self.compared(state) if self.kind != "special" else ()
+        compared = self.comparison_pair(state) if self.kind != "special" else ()
         if len(compared) < 2:
             return None
         predictor = self.model.reasoner.either_or if self.kind == "either-or" else self.model.reasoner.yes_no
         one, other = self._semantics(state, compared)
         return float(predictor((one - other)[None]).sigmoid())
 
-    def compared(self, state: GrowthState) -> tuple[str, ...]:
+    def comparison_pair(self, state: SearchState) -> tuple[str, ...]:
         """For each of the first two nodes of the question, the node on the way from it that says what is compared."""
         import networkx
 
@@ -250,10 +251,10 @@ class Growth:
         for start in starts:
             hops = [node for node in (start, *networkx.descendants(state.graph, start))
                     if node in state.visits and state.graph.nodes[node]["hop"]]
-            found.append(max(hops, key=lambda node: state.visits[node].surest))
+            found.append(max(hops, key=lambda node: state.visits[node].best_margin))
         return tuple(found)
 
-    def answer(self, state: GrowthState) -> str | None:
+    def answer(self, state: SearchState) -> str | None:
         """What CogQA answers: the answer node that System 2 finds likeliest, one of the two that the question names, or
         yes or no; None where it has nothing to say."""
         if self.kind == "special":
@@ -267,17 +268,17 @@ class Growth:
             return "yes" if chance > 0.5 else "no"
         return self.named[int(chance > 0.5)]
 
-    def likeliest(self, state: GrowthState) -> str | None:
+    def likeliest(self, state: SearchState) -> str | None:
         """What System 1 alone would answer: of all answers that were pointed at, that with the largest margin over
         [CLS]; None where there is none."""
         pointed = [(margin, node) for _, node, margin in state.graph.edges(data="margin") if margin is not None]
         return max(pointed)[1] if pointed else None
 
-    def _edges(self, state: GrowthState, nodes: Sequence[str]) -> Bool[Tensor, "node node"]:
+    def _edges(self, state: SearchState, nodes: Sequence[str]) -> Bool[Tensor, "node node"]:
         """Between which of these nodes System 2 passes messages."""
         return edges_of(state.graph, nodes)
 
-    def _semantics(self, state: GrowthState, nodes: Sequence[str]) -> Float[Tensor, "node model"]:
+    def _semantics(self, state: SearchState, nodes: Sequence[str]) -> Float[Tensor, "node model"]:
         return torch.stack([state.visits[node].semantics for node in nodes]).to(self._device)
 
 

@@ -25,20 +25,20 @@ from plmlab.example import IGNORE, Batch
 from plmlab.layers.initialise import initialise
 from plmlab.models.architectures import ENCODER
 from plmlab.models.bert import BERT
-from plmlab.models.embedder import Embedder, EmbedderConfig
-from plmlab.models.lookup import TOP
+from plmlab.models.dual_encoder import DualEncoder, DualEncoderConfig
 from plmlab.models.realm import REALM
 from plmlab.models.registry import model
+from plmlab.models.retrieve_and_read import TOP
 from plmlab.models.text_retriever import TextCorpus
-from plmlab.objectives.fine_tuning import asked
-from plmlab.objectives.open_questions import QuestionBatch, pointed_at
-from plmlab.objectives.retrieved import Ids, queried
+from plmlab.objectives.fine_tuning import label_of
+from plmlab.objectives.open_domain_qa import QuestionBatch, answer_spans
+from plmlab.objectives.reader_inputs import Ids, query_input
 from plmlab.retrieval.retrieved import Retrieved
-from plmlab.weights import on_copy_of
+from plmlab.weights import with_pretrained
 
 
 @dataclass(frozen=True)
-class OpenREALMConfig(EmbedderConfig):
+class REALMForOpenQAConfig(DualEncoderConfig):
     """The size of a REALM; ``hidden`` units between the two ends of a span and its score; an answer has at most
     ``longest`` tokens."""
 
@@ -53,18 +53,18 @@ class FoundAnswer(NamedTuple):
     chance: float
 
 
-@model("open-realm", OpenREALMConfig, ENCODER)
-class OpenREALM(nn.Module):
+@model("open-realm", REALMForOpenQAConfig, ENCODER)
+class REALMForOpenQA(nn.Module):
     """Retriever and reader as the paper writes them: p(y|x) = Σ_z p(z|x) p(y|z,x), and p(y|z,x) ∝ Σ_s exp(MLP(s)) over
     the spans s of z that spell y, a softmax over the spans of each document."""
 
-    config: OpenREALMConfig
+    config: REALMForOpenQAConfig
 
     def __init__(self, config: Any) -> None:
         super().__init__()
         self.config = config
-        self.embedder = Embedder(config)
-        self.reader = BERT(config.bert)
+        self.embedder = DualEncoder(config)
+        self.reader = BERT(config.encoder)
         self.start = nn.Linear(config.model, config.hidden)
         self.end = nn.Linear(config.model, config.hidden)
         self.norm = nn.LayerNorm(config.hidden, eps=1e-3)
@@ -73,28 +73,29 @@ class OpenREALM(nn.Module):
             initialise(layer)
 
     @classmethod
-    def on(cls, realm: REALM, hidden: int = OpenREALMConfig.hidden, longest: int = OpenREALMConfig.longest) -> Self:
+    def from_pretrained(cls, realm: REALM, hidden: int = REALMForOpenQAConfig.hidden,
+                        longest: int = REALMForOpenQAConfig.longest) -> Self:
         """A new layer for spans on copies of a pretrained retriever and reader."""
-        made = cls(OpenREALMConfig(**asdict(realm.config), hidden=hidden, longest=longest))
-        return on_copy_of(realm.embedder, on_copy_of(realm.reader.bert, made, "reader"), "embedder")
+        made = cls(REALMForOpenQAConfig(**asdict(realm.config), hidden=hidden, longest=longest))
+        return with_pretrained(realm.embedder, with_pretrained(realm.reader.encoder, made, "reader"), "embedder")
 
-    def looked_up(self, corpus: TextCorpus, questions: Sequence[Ids], answers: Sequence[Sequence[Ids]] = (),
+    def retrieve(self, corpus: TextCorpus, questions: Sequence[Ids], answers: Sequence[Sequence[Ids]] = (),
                   most: int = TOP) -> QuestionBatch:
         """Questions with the best documents for each, by the embedder of questions as it is now and the vectors that
         the documents have in the ``corpus``. ``answers`` are the right ones of each question; none if left away."""
         reads, device = corpus.retriever, next(self.parameters()).device
-        queries, pad = [queried(one, (), reads.vocab) for one in questions], reads.vocab.need("pad")
+        queries, pad = [query_input(one, (), reads.vocab) for one in questions], reads.vocab.need("pad")
         with torch.no_grad():
             found = corpus.index.search(self.embedder(Batch.of(queries, pad=pad).to(device)), most)
         right = answers or [()] * len(questions)
-        readings = [pointed_at(questions[row], reads.body(corpus.documents[number]), right[row], vocab=reads.vocab)
+        readings = [answer_spans(questions[row], reads.body(corpus.documents[number]), right[row], vocab=reads.vocab)
                     for row, number in found.pairs.tolist()]
         return QuestionBatch.of(queries, found, corpus.index.vectors(found.documents.tolist()), readings,
                                 pad=pad).to(device)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time longest"]:
-        """The score w·norm(ReLU(W_s h_i + W_e h_j)) of the span from slot i to slot j = i + n, at [:, i, n]; −inf where
-        it does not lie in the document."""
+        """The score w·norm(ReLU(W_s h_i + W_e h_j)) of the span from position i to position j = i + n, at [:, i, n];
+        −inf where it does not lie in the document."""
         hidden = self.reader(batch)
         reach = self.config.longest
         ends = F.pad(self.end(hidden), (0, 0, 0, reach - 1)).unfold(1, reach, 1)
@@ -103,9 +104,9 @@ class OpenREALM(nn.Module):
         spans = text[..., None] & F.pad(text, (0, reach - 1)).unfold(1, reach, 1)
         return self.score(self.norm(both.relu()))[..., 0].masked_fill(~spans, -torch.inf)
 
-    def right(self, batch: Batch) -> Bool[Tensor, "batch time longest"]:
-        """Which of these spans spell an answer, by the label ``spans`` of `plmlab.objectives.open_questions`."""
-        first, last = asked(batch, "spans").unbind(-1)
+    def gold_span_mask(self, batch: Batch) -> Bool[Tensor, "batch time longest"]:
+        """Which of these spans spell an answer, by the label ``spans`` of `plmlab.objectives.open_domain_qa`."""
+        first, last = label_of(batch, "spans").unbind(-1)
         span = (first != IGNORE) & (last - first < self.config.longest)
         reading = torch.arange(len(first), device=first.device)[:, None].expand_as(first)
         found = torch.zeros(*batch.size, self.config.longest, dtype=torch.bool, device=first.device)
@@ -114,22 +115,22 @@ class OpenREALM(nn.Module):
 
     def answers(self, batch: QuestionBatch) -> Bool[Tensor, "query doc span"]:
         """Which spans of which documents spell a right answer to each question."""
-        return batch.retrieved.unflatten(self.right(batch.readings).flatten(1), False)
+        return batch.retrieved.unflatten(self.gold_span_mask(batch.reader_inputs).flatten(1), False)
 
     def retrieved(self, batch: QuestionBatch) -> Retrieved:
         """What was retrieved for each question, scored anew by Embed(x) · the vector of each document."""
         return batch.scored(self.embedder(batch.queries), batch.documents)
 
-    def joint(self, batch: QuestionBatch) -> Float[Tensor, "query doc span"]:
+    def log_joint(self, batch: QuestionBatch) -> Float[Tensor, "query doc span"]:
         """log p(z, s|x) = log p(z|x) + log p(s|z,x) of each span of each document."""
-        spans = self(batch.readings).flatten(1).log_softmax(1)
+        spans = self(batch.reader_inputs).flatten(1).log_softmax(1)
         return self.retrieved(batch).logprobs()[..., None] + batch.retrieved.unflatten(spans, -torch.inf)
 
     def answer_logprobs(self, batch: QuestionBatch) -> Float[Tensor, "query"]:
         """log p(y|x), all right answers together; −inf where no document holds one."""
         right = self.answers(batch)
         answered = right.any((1, 2))
-        found = self.joint(batch)[answered].masked_fill(~right[answered], -torch.inf).flatten(1).logsumexp(1)
+        found = self.log_joint(batch)[answered].masked_fill(~right[answered], -torch.inf).flatten(1).logsumexp(1)
         return found.new_full(answered.shape, -torch.inf).masked_scatter(answered, found)
 
     def loss(self, batch: QuestionBatch) -> Float[Tensor, ""]:
@@ -141,10 +142,10 @@ class OpenREALM(nn.Module):
     def best(self, batch: QuestionBatch, most: int = 1) -> list[list[FoundAnswer]]:
         """For each question its likeliest answers, the likeliest first: p(y|x) is the sum over all spans, in all
         documents, that spell it."""
-        joint, texts = self.joint(batch), batch.readings.tokens.tolist()
-        reading = batch.retrieved.unflatten(torch.arange(len(texts), device=joint.device), -1)
+        log_joint, texts = self.log_joint(batch), batch.reader_inputs.tokens.tolist()
+        reading = batch.retrieved.unflatten(torch.arange(len(texts), device=log_joint.device), -1)
         found = []
-        for row, documents in zip(joint, reading, strict=True):
+        for row, documents in zip(log_joint, reading, strict=True):
             chances: dict[tuple[int, ...], float] = defaultdict(float)
             for document, span in (~row.isneginf()).nonzero().tolist():
                 first, more = divmod(span, self.config.longest)
@@ -155,13 +156,13 @@ class OpenREALM(nn.Module):
         return found
 
 
-@model("open-realm-one-softmax", OpenREALMConfig, ENCODER)
-class OneSoftmaxOpenREALM(OpenREALM):
+@model("open-realm-one-softmax", REALMForOpenQAConfig, ENCODER)
+class OneSoftmaxREALMForOpenQA(REALMForOpenQA):
     """The same as the authors' code fine-tunes it: a span's score and its document's are added, and one softmax goes
     over all spans of all documents. So a document with many good spans counts for more than its own score says."""
 
-    def joint(self, batch: QuestionBatch) -> Float[Tensor, "query doc span"]:
+    def log_joint(self, batch: QuestionBatch) -> Float[Tensor, "query doc span"]:
         """log p(z, s|x), from the sum of both scores."""
-        spans = batch.retrieved.unflatten(self(batch.readings).flatten(1), -torch.inf)
+        spans = batch.retrieved.unflatten(self(batch.reader_inputs).flatten(1), -torch.inf)
         scores = self.retrieved(batch).scores[..., None] + spans
         return scores.flatten(1).log_softmax(1).view_as(scores)

@@ -19,44 +19,44 @@ from plmlab.models.architectures import ENCODER
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.registry import model
 from plmlab.objectives.inverse_cloze import MatchingBatch
-from plmlab.weights import on_copy_of
+from plmlab.weights import with_pretrained
 
 
 @dataclass(frozen=True)
-class EmbedderConfig(BERTConfig):
+class DualEncoderConfig(BERTConfig):
     """The size of a BERT, and the ``width`` of the vectors that are compared."""
 
     width: int = 128
 
     @property
-    def bert(self) -> BERTConfig:
+    def encoder(self) -> BERTConfig:
         """The size of the BERT alone."""
         return BERTConfig(**{field.name: getattr(self, field.name) for field in fields(BERTConfig)})
 
 
-@model("embedder", EmbedderConfig, ENCODER)
-class Embedder(nn.Module):
+@model("embedder", DualEncoderConfig, ENCODER)
+class DualEncoder(nn.Module):
     """norm(W BERT_[CLS]): of a statement, [CLS] x [SEP], and of a document, [CLS] title [SEP] body [SEP]."""
 
-    config: EmbedderConfig
+    config: DualEncoderConfig
 
     def __init__(self, config: Any) -> None:
         super().__init__()
         self.config = config
-        self.bert = BERT(config.bert)
+        self.encoder = BERT(config.encoder)
         self.projection = nn.Linear(config.model, config.width)
         self.norm = nn.LayerNorm(config.width, eps=config.eps)
         self.dropout = nn.Dropout(config.dropout)
         initialise(self.projection)
 
     @classmethod
-    def on(cls, bert: BERT, width: int = EmbedderConfig.width) -> Self:
+    def from_pretrained(cls, bert: BERT, width: int = DualEncoderConfig.width) -> Self:
         """A new projection on a copy of a pretrained encoder."""
-        return on_copy_of(bert, cls(EmbedderConfig(**asdict(bert.config), width=width)), "bert")
+        return with_pretrained(bert, cls(DualEncoderConfig(**asdict(bert.config), width=width)), "encoder")
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch width"]:
         """The vector of each text."""
-        return self.dropout(self.norm(self.projection(self.bert.summary(batch))))
+        return self.dropout(self.norm(self.projection(self.encoder.pooled_output(batch))))
 
     def loss(self, batch: MatchingBatch) -> Float[Tensor, ""]:
         """Mean over queries of −log p(its own document), the softmax being over all documents of the batch (Lee et al.

@@ -16,7 +16,7 @@ from plmlab.example import Example
 from plmlab.objectives.layouts import cls_first
 from plmlab.text.vocabulary import Vocabulary
 
-POINTERS = ("hop starts", "hop ends", "answer starts", "answer ends")
+SPAN_LABELS = ("hop starts", "hop ends", "answer starts", "answer ends")
 """The columns of the label ``pointers``."""
 Span = tuple[int, int]
 
@@ -24,8 +24,8 @@ Span = tuple[int, int]
 def hops_and_answers(question: Sequence[int], clues: Sequence[Sequence[int]], paragraph: Sequence[int],
                      hops: Sequence[Span] | None = None, answers: Sequence[Span] | None = None, *,
                      vocab: Vocabulary) -> Example:
-    """The Example of one node; label ``pointers``, [time 4] of 0 and 1: where hops start and end (their last slots),
-    and where answers do.
+    """The Example of one node; label ``pointers``, [time 4] of 0 and 1: where hops start and end (their last
+    positions), and where answers do.
 
     ``hops`` and ``answers`` are ``paragraph[start:end]``. Where there are none, () is given, and [CLS] is to be pointed
     at for both ends (the negatives of §3.4.1); with None, or without a paragraph, nothing is asked, and all are 0.
@@ -33,7 +33,7 @@ def hops_and_answers(question: Sequence[int], clues: Sequence[Sequence[int]], pa
     """
     before = list(chain(question, *([vocab.need("sep"), *clue] for clue in clues)))
     example = cls_first(before, paragraph, vocab)
-    pointers = torch.zeros(len(example.tokens), len(POINTERS), dtype=torch.long)
+    pointers = torch.zeros(len(example.tokens), len(SPAN_LABELS), dtype=torch.long)
     for column, spans in ((0, hops), (2, answers)):
         for start, end in spans or ():
             if not 0 <= start < end <= len(paragraph):
@@ -47,7 +47,7 @@ def hops_and_answers(question: Sequence[int], clues: Sequence[Sequence[int]], pa
 
 
 @dataclass(frozen=True)
-class Fitted:
+class NodeInput:
     """What is read of a node as far as there are positions for it: the ``question``, some of its ``clues``, and the
     first of its paragraph's ``sentences``; all as ids."""
 
@@ -61,19 +61,20 @@ class Fitted:
         return hops_and_answers(self.question, self.clues, [*chain(*self.sentences)], hops, answers, vocab=vocab)
 
     @property
-    def bounds(self) -> list[Span]:
-        """The slots of each sentence: of its first word, and of what stands behind its last."""
+    def sentence_spans(self) -> list[Span]:
+        """The positions of each sentence: of its first word, and of what stands behind its last."""
         first = len(self.question) + sum(len(clue) + 1 for clue in self.clues) + 2
         return [*pairwise(accumulate(map(len, self.sentences), initial=first))]
 
     def words(self, start: int, end: int) -> tuple[int, ...]:
-        """What stands in the slots ``start`` to ``end``, without the last, of the paragraph."""
-        first = self.bounds[0][0]
+        """What stands in the positions ``start`` to ``end``, without the last, of the paragraph."""
+        first = self.sentence_spans[0][0]
         return tuple(chain(*self.sentences))[start - first:end - first]
 
 
-def fitted(question: Sequence[int], clues: Sequence[Sequence[int]], sentences: Sequence[Sequence[int]], time: int,
-           ) -> Fitted:
+def fit_to_length(question: Sequence[int], clues: Sequence[Sequence[int]], sentences: Sequence[Sequence[int]],
+                  time: int,
+           ) -> NodeInput:
     """What of it fits into so many positions: the question; clues, the first ones first, as long as half of the
     positions are left; then whole sentences, from the first on. ValueError where the question leaves no room for a
     word."""
@@ -87,5 +88,5 @@ def fitted(question: Sequence[int], clues: Sequence[Sequence[int]], sentences: S
         room -= len(clue) + 1
         kept.append(tuple(clue))
     ends = accumulate(map(len, sentences))
-    return Fitted(tuple(question), tuple(kept),
+    return NodeInput(tuple(question), tuple(kept),
                   tuple(tuple(one) for one, end in zip(sentences, ends, strict=True) if end <= room))

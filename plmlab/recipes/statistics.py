@@ -5,7 +5,7 @@ from statistics import mean, stdev
 from typing import Any
 
 
-def spread(values: Mapping[int, float | int]) -> dict[str, Any]:
+def seed_summary(values: Mapping[int, float | int]) -> dict[str, Any]:
     """One number measured with several seeds (seed → value), as a dict for JSON: ``mean``, standard ``deviation``,
     ``low``, ``high``, and all ``seeds`` and ``values``.
 
@@ -20,15 +20,15 @@ def spread(values: Mapping[int, float | int]) -> dict[str, Any]:
     }
 
 
-def spreads(runs: Mapping[int, Any]) -> Any:
+def seed_statistics(runs: Mapping[int, Any]) -> Any:
     """Runs of one shape (seed → numbers, or dicts of them, nested alike), as one of that shape whose numbers are
-    `spread`. ValueError where there is no seed."""
+    `seed_summary`. ValueError where there is no seed."""
     if runs and isinstance(first := next(iter(runs.values())), dict):
-        return {key: spreads({seed: run[key] for seed, run in runs.items()}) for key in first}
-    return spread(runs)
+        return {key: seed_statistics({seed: run[key] for seed, run in runs.items()}) for key in first}
+    return seed_summary(runs)
 
 
-def apart(one: Mapping[str, Any], other: Mapping[str, Any], margin: float = 0.0) -> bool:
+def separated(one: Mapping[str, Any], other: Mapping[str, Any], margin: float = 0.0) -> bool:
     """Of two numbers with their spread: whether each seed of one is above each of the other's, by more than a margin.
     """
     return one["low"] > other["high"] + margin

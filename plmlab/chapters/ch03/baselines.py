@@ -34,11 +34,11 @@ class Text:
 
     read: Ids
     development: Ids
-    exam: Ids
+    test_set: Ids
     vocab: Vocabulary
 
     def examples(self, sentences: Ids) -> list[Example]:
-        """Each slot to say the next word."""
+        """Each position to say the next word."""
         return [causal(ids, vocab=self.vocab, rng=Random(0)) for ids in sentences]
 
     def batches(self, sentences: Ids, size: int = 64) -> list[Batch]:

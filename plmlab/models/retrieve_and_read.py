@@ -14,8 +14,8 @@ from torch import Tensor
 from plmlab.example import IGNORE
 from plmlab.models.realm import REALM
 from plmlab.models.text_retriever import ROWS, TextCorpus, TextRetriever
-from plmlab.objectives.retrievals import Ids, Query, RetrievedBatch
-from plmlab.objectives.retrieved import retrieved
+from plmlab.objectives.reader_inputs import reader_input
+from plmlab.objectives.retrieval_batches import Ids, Query, RetrievedBatch
 from plmlab.retrieval.blocks import Block
 from plmlab.retrieval.reading import Reading
 from plmlab.retrieval.retrieved import NULL, Retrieved
@@ -28,7 +28,7 @@ NOTHING = Block("", 0, ())
 
 
 @dataclass(frozen=True)
-class Lookup:
+class RetrieveAndRead:
     """A model, and the documents that it looks things up in."""
 
     model: REALM
@@ -55,7 +55,7 @@ class Lookup:
     def batch(self, queries: Sequence[Query], found: Retrieved) -> RetrievedBatch:
         """The statements with documents, `NULL` among them or not, to be learned from."""
         reads, blocks = self.corpus.retriever, {NULL: NOTHING} | self.corpus.documents
-        readings = [retrieved(queries[row].tokens, reads.body(blocks[number]), vocab=reads.vocab, rng=Random(0),
+        readings = [reader_input(queries[row].tokens, reads.body(blocks[number]), vocab=reads.vocab, rng=Random(0),
                               hidden=queries[row].hidden) for row, number in found.pairs.tolist()]
         return RetrievedBatch.of([*map(reads.query, queries)], found,
                                  [reads.document(blocks[number]) for number in found.documents.tolist()], readings,
@@ -88,9 +88,9 @@ class Lookup:
 
     def _made(self, queries: Sequence[Query], batch: RetrievedBatch, found: Retrieved, temperature: float,
               also: Sequence[Sequence[Ids]]) -> list[Reading]:
-        """A `Reading` per statement, from log p of each token at each hidden slot of all readings, one after the
+        """A `Reading` per statement, from log p of each token at each hidden position of all readings, one after the
         other."""
-        hidden = self.model.reader.bert(batch.readings)[batch.targets != IGNORE]
+        hidden = self.model.reader.encoder(batch.reader_inputs)[batch.targets != IGNORE]
         said = self.model.reader.token_logits(hidden).log_softmax(1).cpu()
         found = found.to("cpu")
         each = [found[row:row + 1] for row in range(len(queries))]

@@ -9,14 +9,14 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from plmlab.example import Example
-from plmlab.objectives.retrievals import RetrievedBatch
-from plmlab.objectives.retrieved import Ids, two_texts
+from plmlab.objectives.reader_inputs import Ids, pair_input
+from plmlab.objectives.retrieval_batches import RetrievedBatch
 from plmlab.text.vocabulary import Vocabulary
 
 
-def pointed_at(question: Ids, document: Ids, answers: Sequence[Ids], *, vocab: Vocabulary) -> Example:
-    """[CLS] question [SEP] document [SEP], nothing hidden; label ``spans``, [span 2], the first and the last slot of
-    every place where one of the answers stands in the document.
+def answer_spans(question: Ids, document: Ids, answers: Sequence[Ids], *, vocab: Vocabulary) -> Example:
+    """[CLS] question [SEP] document [SEP], nothing hidden; label ``spans``, [span 2], the first and the last position
+    of every place where one of the answers stands in the document.
 
     Any of the ``answers`` is right. They may overlap, and stand nowhere. ValueError for a document or an answer without
     a token: there is nothing to point at in the null document.
@@ -30,16 +30,16 @@ def pointed_at(question: Ids, document: Ids, answers: Sequence[Ids], *, vocab: V
     spans = sorted({(before + start, before + start + len(answer) - 1) for answer in answers
                     for start in range(len(text) - len(answer) + 1) if text[start:start + len(answer)] == [*answer]})
     found = torch.tensor(spans, dtype=torch.long).view(-1, 2)
-    return replace(two_texts(question, document, vocab), labels={"spans": found})
+    return replace(pair_input(question, document, vocab), labels={"spans": found})
 
 
 class QuestionBatch(RetrievedBatch):
-    """Questions with what was retrieved for each, and `pointed_at` for each pair; the vectors of the documents were
+    """Questions with what was retrieved for each, and `answer_spans` for each pair; the vectors of the documents were
     made before, and do not learn."""
 
     documents: Float[Tensor, "document width"]
 
     @property
     def targets(self) -> Int[Tensor, "row time"]:
-        """No slot predicts a token."""
+        """No position predicts a token."""
         return self.queries.targets

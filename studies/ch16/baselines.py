@@ -14,18 +14,18 @@ from typing import Any
 import torch
 
 from plmlab.chapters.ch16.arms import BATCH, FULL, SEEDS, begun, fitted, kept, outcomes, questions
-from plmlab.chapters.ch16.corpora import DEVELOPMENT, EXAM, TRAINING, Statement, corpus
-from plmlab.chapters.ch16.rivals import Given, by_bm25, right_one
+from plmlab.chapters.ch16.baselines import Given, by_bm25, right_one
+from plmlab.chapters.ch16.corpora import DEVELOPMENT, TEST_WORLDS, TRAINING, Statement, corpus
 from plmlab.chapters.ch16.training import among
-from plmlab.draws import below, pick, shuffled
+from plmlab.draws import choice, randint, shuffled
 from plmlab.example import Example
-from plmlab.models.lookup import TOP
 from plmlab.models.realm import REALM
+from plmlab.models.retrieve_and_read import TOP
 from plmlab.objectives.inverse_cloze import MatchingBatch
-from plmlab.objectives.retrieved import queried, two_texts
-from plmlab.recipes import Parts, spreads
+from plmlab.objectives.reader_inputs import pair_input, query_input
+from plmlab.recipes import Parts, seed_statistics
 from plmlab.retrieval import NULL, Retrieved
-from plmlab.world.datasets.tokenizer import ids, spelling
+from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 
 TEMPERATURES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 """What BM25's scores are divided by to be chances, the best on the development world counting."""
@@ -47,7 +47,7 @@ def shown(model: REALM, given: Given, worlds: Sequence[int]) -> dict[str, float]
 
 def any_one(world: int, statement: Statement) -> Retrieved:
     """Any document, drawn."""
-    return Retrieved.of([[below(Random(" ".join(statement.cloze.words)), len(corpus(world).blocks))]])
+    return Retrieved.of([[randint(Random(" ".join(statement.cloze.words)), len(corpus(world).blocks))]])
 
 
 def none(world: int, statement: Statement) -> Retrieved:
@@ -57,16 +57,16 @@ def none(world: int, statement: Statement) -> Retrieved:
 
 def matched(seed: int) -> Callable[[int], MatchingBatch]:
     """Step → statements of one training world, each with a document that tells its fact: what only labels say."""
-    vocab = spelling().vocab
+    vocab = world_tokenizer().vocab
 
     def pair(world: int, statement: Statement, rng: Random) -> tuple[Example, Example]:
-        block = corpus(world).blocks[pick(rng, sorted(statement.tell))]
-        return (queried(statement.tokens, statement.salient, vocab),
-                two_texts(ids(block.title.split()), ids(block.text.split()), vocab))
+        block = corpus(world).blocks[choice(rng, sorted(statement.tell))]
+        return (query_input(statement.tokens, statement.salient, vocab),
+                pair_input(ids(block.title.split()), ids(block.text.split()), vocab))
 
     def batch(step: int) -> MatchingBatch:
         rng = Random(f"{seed}:{step}")
-        world = pick(rng, TRAINING)
+        world = choice(rng, TRAINING)
         some = shuffled(rng, corpus(world).statements)[:BATCH * TOP]
         return MatchingBatch.of([pair(world, statement, rng) for statement in some], pad=vocab.need("pad"))
     return batch
@@ -78,7 +78,7 @@ def with_labels(folder: str, lr: float, seed: int) -> dict[str, float]:
     torch.manual_seed(seed)
     embedder = begun(FULL).embedder
     fitted(embedder, matched(seed), lr, precision="float32", show=False)
-    return outcomes(FULL, REALM.on(embedder, kept(folder, FULL, lr, seed).reader))
+    return outcomes(FULL, REALM.from_pretrained(embedder, kept(folder, FULL, lr, seed).reader))
 
 
 def readers(folder: str, lr: float, seed: int) -> dict[str, Any]:
@@ -86,15 +86,17 @@ def readers(folder: str, lr: float, seed: int) -> dict[str, Any]:
     model = kept(folder, FULL, lr, seed)
     right = {one: shown(model, by_bm25(TOP, one), [DEVELOPMENT])["right"] for one in TEMPERATURES}
     best = max(right, key=right.__getitem__)
-    return {"temperature": best, "BM25's best": shown(model, by_bm25(1), EXAM),
-            "BM25's four": shown(model, by_bm25(TOP, best), EXAM), "the right document": shown(model, right_one, EXAM),
-            "any document": shown(model, any_one, EXAM), "none": shown(model, none, EXAM)}
+    return {"temperature": best, "BM25's best": shown(model, by_bm25(1), TEST_WORLDS),
+            "BM25's four": shown(model, by_bm25(TOP, best), TEST_WORLDS),
+            "the right document": shown(model, right_one, TEST_WORLDS),
+            "any document": shown(model, any_one, TEST_WORLDS), "none": shown(model, none, TEST_WORLDS)}
 
 
 def warmed_reader() -> dict[str, dict[str, float]]:
     """What the reader that was warmed up with BM25's documents makes of them."""
     model = begun(FULL)
-    return {"BM25's best": shown(model, by_bm25(1), EXAM), "the right document": shown(model, right_one, EXAM)}
+    return {"BM25's best": shown(model, by_bm25(1), TEST_WORLDS),
+            "the right document": shown(model, right_one, TEST_WORLDS)}
 
 
 def measure(parts: Parts, lr: float) -> dict[str, Any]:
@@ -103,7 +105,7 @@ def measure(parts: Parts, lr: float) -> dict[str, Any]:
     trained further."""
     folder = str(parts.folder)
     by_seed = parts(readers, [(folder, lr, seed) for seed in SEEDS])
-    labelled = parts(with_labels, [(folder, lr, seed) for seed in SEEDS])
-    return {"reader": spreads({seed: by_seed[folder, lr, seed] for seed in SEEDS}),
-            "labels": spreads({seed: labelled[folder, lr, seed] for seed in SEEDS}),
+    training_rows = parts(with_labels, [(folder, lr, seed) for seed in SEEDS])
+    return {"reader": seed_statistics({seed: by_seed[folder, lr, seed] for seed in SEEDS}),
+            "labels": seed_statistics({seed: training_rows[folder, lr, seed] for seed in SEEDS}),
             "warmed": parts(warmed_reader, [()])[()]}

@@ -27,13 +27,13 @@ class RetrievedBatch:
     """What the retriever reads of statements, what was ``retrieved`` for them, and what is read of each pair.
 
     ``documents`` has a row for each of `Retrieved.documents`: what the retriever reads of it, or a vector that was made
-    before and does not learn. The ``readings`` have a row for each of `Retrieved.pairs`.
+    before and does not learn. The ``reader_inputs`` have a row for each of `Retrieved.pairs`.
     """
 
     queries: Batch
     retrieved: Retrieved
     documents: Batch | Float[Tensor, "document width"]
-    readings: Batch
+    reader_inputs: Batch
 
     @classmethod
     def of(cls, queries: Sequence[Example], retrieved: Retrieved,
@@ -41,7 +41,7 @@ class RetrievedBatch:
            pad: int) -> Self:
         """Collate; ``pad`` is the id that fills the shorter texts up. ValueError where a query has no document, or
         where there is not one reading for each pair."""
-        counts = retrieved.there.sum(1)
+        counts = retrieved.doc_mask.sum(1)
         if len(counts) != len(queries) or not bool(counts.all()) or int(counts.sum()) != len(readings):
             raise ValueError(f"{int(counts.sum())} documents came with {len(readings)} readings for {len(queries)} "
                              "queries; give a reading for each document, and one document at least for each query")
@@ -50,15 +50,15 @@ class RetrievedBatch:
                    Batch.of(readings, pad=pad))
 
     @property
-    def asked(self) -> Bool[Tensor, "query token"]:
+    def target_mask(self) -> Bool[Tensor, "query token"]:
         """As many true ones in a row as tokens of the statement are hidden."""
-        hidden = self.retrieved.unflatten((self.readings.targets != IGNORE).sum(1), 0).amax(1)
+        hidden = self.retrieved.unflatten((self.reader_inputs.targets != IGNORE).sum(1), 0).amax(1)
         return torch.arange(int(hidden.max()), device=hidden.device) < hidden[:, None]
 
     @property
     def targets(self) -> Int[Tensor, "row time"]:
-        """What each slot of the readings must say."""
-        return self.readings.targets
+        """What each position of the readings must say."""
+        return self.reader_inputs.targets
 
     def scored(self, queries: Float[Tensor, "query width"], documents: Float[Tensor, "document width"]) -> Retrieved:
         """What was retrieved, scored by the vectors of the queries and of the documents, through which both learn."""
@@ -68,4 +68,4 @@ class RetrievedBatch:
     def to(self, device: torch.device | str) -> Self:
         """The same on another device."""
         return replace(self, queries=self.queries.to(device), retrieved=self.retrieved.to(device),
-                       documents=self.documents.to(device), readings=self.readings.to(device))
+                       documents=self.documents.to(device), reader_inputs=self.reader_inputs.to(device))

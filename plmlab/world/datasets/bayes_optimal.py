@@ -14,10 +14,10 @@ from plmlab.world.probability.under_masks import under_masks
 from plmlab.world.world import World
 
 Distribution: TypeAlias = Float[Tensor, "vocab"]
-"""The probability of every token of the vocabulary at one slot, in double precision."""
+"""The probability of every token of the vocabulary at one position, in double precision."""
 
 
-class BestReader:
+class BayesOptimalPredictor:
     """Who knows the grammar: exact posteriors and next words, on the ids of a tokenizer of ``size`` tokens.
 
     ValueError: a word of the world is not one token, so that its chance is not that of a token.
